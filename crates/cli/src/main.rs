@@ -1,0 +1,2 @@
+//! fetch-url
+fn main() {}

@@ -1,0 +1,38 @@
+//! Hiding a password in text that may not even be a URL.
+
+/// `text` with what looks like the password of `//user:password@` overwritten by `*`, one for each
+/// character, so that columns stay where they were.
+///
+/// For text that did not parse: it hides rather too much (up to the last `@`) than too little.
+pub fn mask_password(text: &str) -> String {
+    let Some(secret) = password_span(text) else { return text.to_owned() };
+    let stars = "*".repeat(text[secret.clone()].chars().count());
+    format!("{}{stars}{}", &text[..secret.start], &text[secret.end..])
+}
+
+fn password_span(text: &str) -> Option<std::ops::Range<usize>> {
+    let slashes = text.find("//")? + 2;
+    let at = slashes + text[slashes..].rfind('@')?;
+    let colon = slashes + text[slashes..at].find(':')? + 1;
+    (colon < at).then_some(colon..at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask_password;
+
+    #[test]
+    fn whatever_may_be_a_password_is_hidden() {
+        for (text, masked) in [
+            ("ftp://u:canary@h/", "ftp://u:******@h/"),
+            ("ftp://u:can/ary@h/x y", "ftp://u:*******@h/x y"),
+            ("ftp://u:c@n@h/", "ftp://u:***@h/"),
+            ("ftp://u:é@h/", "ftp://u:*@h/"),
+            ("http://h:80/", "http://h:80/"),
+            ("u:p@h", "u:p@h"),
+            ("ftp://u:@h", "ftp://u:@h"),
+        ] {
+            assert_eq!(mask_password(text), masked);
+        }
+    }
+}

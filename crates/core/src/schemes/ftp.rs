@@ -1,0 +1,209 @@
+//! `ftp://user:password@host:port/cwd1/…/cwdN/name;type=x` (RFC 1738 §3.2).
+
+use std::fmt;
+
+use crate::escape::sets;
+use crate::host::Passwords;
+use crate::part::login_parts;
+use crate::reader::{Reader, Rule, decimal};
+use crate::scheme_table::Scheme;
+use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+
+const PATH: Rule = Rule::new(sets::FPATH);
+const PATH_1993: Rule = Rule::new(sets::PATH_1993);
+
+/// A file or a directory reached by FTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FtpUrl<'a> {
+    scheme: &'static Scheme,
+    login: Login<'a>,
+    path: Option<FtpPath<'a>>,
+}
+
+impl<'a> FtpUrl<'a> {
+    #[inline]
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+        reader.slashes()?;
+        let login = reader.login(sets::SLASH_ONLY)?;
+        let path = if reader.eat(b'/') { Some(FtpPath::parse(reader)?) } else { None };
+        Ok(Self { scheme, login, path })
+    }
+
+    /// `ftp` or `ftps`.
+    pub const fn scheme(&self) -> &'static Scheme {
+        self.scheme
+    }
+
+    /// Who asks whom.
+    pub const fn login(&self) -> &Login<'a> {
+        &self.login
+    }
+
+    /// What stands after the slash that follows the host; that slash is not part of it.
+    pub const fn path(&self) -> Option<&FtpPath<'a>> {
+        self.path.as_ref()
+    }
+
+    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>, passwords: Passwords) -> fmt::Result {
+        write!(f, "{}://", self.scheme.name)?;
+        self.login.print(f, passwords)?;
+        match &self.path {
+            Some(path) => write!(f, "/{path}"),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
+        login_parts(&self.login, parts);
+        if let Some(path) = &self.path {
+            path.parts(parts);
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> FtpUrl<'static> {
+        FtpUrl {
+            scheme: self.scheme,
+            login: self.login.into_owned(),
+            path: self.path.map(FtpPath::into_owned),
+        }
+    }
+}
+
+/// `cwd1/…/cwdN/name[;type=x]` (§3.2.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FtpPath<'a> {
+    text: Escaped<'a>,
+    typecode: Option<Typecode>,
+}
+
+impl<'a> FtpPath<'a> {
+    #[inline(always)]
+    fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+        let octets = reader.rest();
+        let end = sets::FPATH.run(octets, 0);
+        let (length, typecode) = match octets.get(end) {
+            Some(b';') => Typecode::find(reader)?,
+            _ => (octets.len(), None),
+        };
+        let rule = if reader.is_1993() { PATH_1993 } else { PATH };
+        let (whole, path_end) = (reader.at() + octets.len(), reader.at() + length);
+        reader.stop_at(path_end);
+        let text = reader.component(rule, sets::NONE)?;
+        reader.stop_at(whole);
+        reader.skip(whole - path_end);
+        Ok(Self { text, typecode })
+    }
+
+    /// The arguments of the CWD commands, in order; an empty one is a null argument.
+    pub fn cwds(&self) -> impl Iterator<Item = Escaped<'_>> {
+        let mut segments = self.text.split('/');
+        segments.next_back();
+        segments
+    }
+
+    /// The last segment: what RETR or NLST is given. May be empty.
+    pub fn name(&self) -> Escaped<'_> {
+        self.text.split('/').next_back().unwrap_or(Escaped::borrowed(""))
+    }
+
+    /// The typecode that was written (§3.2.2).
+    pub const fn typecode(&self) -> Option<Typecode> {
+        self.typecode
+    }
+
+    fn parts(&self, parts: &mut Vec<Part>) {
+        parts.extend(
+            self.cwds()
+                .map(|cwd| Part::new("cwd", cwd, "RFC 1738 §3.2.2: decoded, the argument of a CWD command")),
+        );
+        parts.push(Part::new("name", self.name(), "RFC 1738 §3.2.2: decoded, the argument of RETR or NLST"));
+        if let Some(typecode) = self.typecode {
+            parts.push(Part::new("type", typecode, "RFC 1738 §3.2.2: a is ASCII, i image, d a listing"));
+        }
+    }
+
+    fn into_owned(self) -> FtpPath<'static> {
+        FtpPath { text: self.text.into_owned(), typecode: self.typecode }
+    }
+}
+
+impl fmt::Display for FtpPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.text)?;
+        match self.typecode {
+            Some(typecode) => write!(f, ";type={typecode}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `;type=a`, `i` or `d`; the other forms are the 1993 BNF's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Typecode {
+    /// ASCII text.
+    Ascii,
+    /// 1993 `A formcode`: ASCII with `N`, `T` or `C` (RFC 959 §3.1.1.5).
+    AsciiForm(char),
+    /// A listing.
+    Directory,
+    /// 1993 `E formcode`: EBCDIC with `N`, `T` or `C`.
+    Ebcdic(char),
+    /// Image: octets as they are.
+    Image,
+    /// 1993 `L digits`: local octets of so many bits.
+    Local(u8),
+}
+
+impl Typecode {
+    /// How much of what is left belongs to the path, and the typecode behind it.
+    #[inline]
+    fn find(reader: &mut Reader<'_>) -> Result<(usize, Option<Self>), ParseError> {
+        let octets = reader.rest();
+        let Some(semicolon) = octets.iter().rposition(|&octet| octet == b';') else {
+            return Ok((octets.len(), None));
+        };
+        let suffix = &octets[semicolon + 1..];
+        let is_named = suffix.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"type="));
+        if !is_named && !reader.is_1993() {
+            return Ok((octets.len(), None));
+        }
+        let start = reader.at() + semicolon + 1;
+        let code = if is_named { &suffix[5..] } else { suffix };
+        let Some(typecode) = Self::read(code, reader.is_1993()) else {
+            return Err(ParseError::new(Kind::BadTypecode, start..start + suffix.len()));
+        };
+        if !is_named {
+            reader.note(NoteKind::Historic, start..start + suffix.len());
+        } else if format!("type={typecode}").as_bytes() != suffix {
+            reader.note(NoteKind::TypecodeCase, start..start + suffix.len());
+        }
+        Ok((semicolon, Some(typecode)))
+    }
+
+    fn read(code: &[u8], is_1993: bool) -> Option<Self> {
+        let form = |octet: u8| Some(octet.to_ascii_uppercase() as char).filter(|form| "NTC".contains(*form));
+        match code {
+            b"a" | b"A" => Some(Self::Ascii),
+            b"i" | b"I" => Some(Self::Image),
+            b"d" | b"D" => Some(Self::Directory),
+            [b'a' | b'A', octet] if is_1993 => form(*octet).map(Self::AsciiForm),
+            [b'e' | b'E', octet] if is_1993 => form(*octet).map(Self::Ebcdic),
+            [b'l' | b'L', digits @ ..] if is_1993 => u8::try_from(decimal(digits)?).ok().map(Self::Local),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Typecode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ascii => f.write_str("a"),
+            Self::AsciiForm(form) => write!(f, "A{form}"),
+            Self::Directory => f.write_str("d"),
+            Self::Ebcdic(form) => write!(f, "E{form}"),
+            Self::Image => f.write_str("i"),
+            Self::Local(bits) => write!(f, "L{bits}"),
+        }
+    }
+}
