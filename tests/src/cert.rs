@@ -144,3 +144,61 @@ fn leaf(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Result<C
     change(&mut params);
     Ok(params)
 }
+
+/// A TLS client that trusts this certificate's CA alone.
+#[cfg(test)]
+pub(crate) fn client(
+    cert: &ServerCert,
+    socket: std::net::TcpStream,
+) -> rustls::StreamOwned<rustls::ClientConnection, std::net::TcpStream> {
+    use rustls::pki_types::{ServerName, pem::PemObject};
+
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(cert.ca_pem().as_bytes()).unwrap()).unwrap();
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    rustls::StreamOwned::new(rustls::ClientConnection::new(Arc::new(config), name).unwrap(), socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpStream;
+
+    use super::*;
+    use crate::{HttpReply, HttpServer};
+
+    /// Whether a client that trusts the CA shakes hands, and its complaint if not.
+    fn complaint(cert: &ServerCert) -> Option<String> {
+        let server = HttpServer::start_tls(|_| HttpReply::new(204), cert).unwrap();
+        let mut tls = client(cert, TcpStream::connect(server.addr()).unwrap());
+        tls.write_all(b"GET / HTTP/1.1\r\n\r\n").err().map(|e| e.to_string())
+    }
+
+    #[test]
+    fn clients_take_the_good_and_refuse_the_faulty() {
+        assert_eq!(complaint(&ServerCert::good().unwrap()), None);
+        assert!(complaint(&ServerCert::expired().unwrap()).unwrap().contains("expired"));
+        assert!(complaint(&ServerCert::wrong_name().unwrap()).unwrap().contains("not valid for name"));
+        let own = ServerCert::self_signed().unwrap();
+        let foreign = ServerCert { ca_pem: ServerCert::good().unwrap().ca_pem, ..own };
+        assert!(complaint(&foreign).unwrap().contains("UnknownIssuer"));
+    }
+
+    #[test]
+    fn files_go_with_their_owner() {
+        let files = ServerCert::good().unwrap().written().unwrap();
+        for (path, word) in
+            [(&files.ca, "CERTIFICATE"), (&files.cert, "CERTIFICATE"), (&files.key, "PRIVATE KEY")]
+        {
+            assert!(fs::read_to_string(path).unwrap().starts_with(&format!("-----BEGIN {word}")));
+        }
+        let path = files.ca.clone();
+        drop(files);
+        assert!(!path.exists());
+    }
+}

@@ -1,14 +1,12 @@
 //! The faults as data. The order is that of SECURITY.md, sections 2.C, 2.H, 2.I and 3.4.
 
 use crate::fault_replies::{
-    bad_chunk, chunks, dripped, first_chunk, framed, framed_and, hops, interim, many_fields, redirect,
-    redirect_to, refused, short, status_line, whole,
+    ENDLESS, bad_chunk, chunks, close_delimited, dripped, endless, first_chunk, framed, framed_and, hops,
+    interim, many_fields, redirect, redirect_to, refused, short, short_last, status_line, unasked_part,
+    unended_chunk, whole,
 };
 use crate::faults::Fault;
 use crate::http_reply::HttpReply;
-
-/// So much that no client may wait for the end of it, and so little that it does not fill a disk.
-const ENDLESS: u64 = 1 << 20;
 
 /// Every fault of an HTTP server, and some oddities that are none (exit status 0).
 #[rustfmt::skip] // a table
@@ -19,7 +17,7 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("short_511", 18, |c| short(c, 511)).keeping_part(),
     Fault::new("short_512", 18, |c| short(c, 512)).keeping_part(),
     Fault::new("short_513", 18, |c| short(c, 513)).keeping_part(),
-    Fault::new("short_last", 18, |c| short(c, c.content().len() - 1)).keeping_part(),
+    Fault::new("short_last", 18, |c| short_last(c)).keeping_part(),
     Fault::new("short_none", 0, |c| short(c, c.content().len())),
     // A reset instead of the close.
     Fault::new("reset_0", 18, |c| short(c, 0).then_reset()),
@@ -27,24 +25,23 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("reset_511", 18, |c| short(c, 511).then_reset()).keeping_part(),
     Fault::new("reset_512", 18, |c| short(c, 512).then_reset()).keeping_part(),
     Fault::new("reset_513", 18, |c| short(c, 513).then_reset()).keeping_part(),
-    Fault::new("reset_last", 18, |c| short(c, c.content().len() - 1).then_reset()).keeping_part(),
+    Fault::new("reset_last", 18, |c| short_last(c).then_reset()).keeping_part(),
     Fault::new("reset_after_body", 0, |c| whole(c).then_reset()),
     Fault::new("reset_before_head", 52, |_| HttpReply::raw("").then_reset()).or(&[18]),
-    Fault::new("reset_close_delimited", 18, |c| HttpReply::new(200).header("Connection", "close").then_send(c.content()).then_reset()).keeping_part(),
+    Fault::new("reset_close_delimited", 18, |c| close_delimited(c).then_reset()).keeping_part(),
     // Chunks.
     Fault::new("chunked_honest", 0, chunks),
     Fault::new("chunk_cut_in_size", 18, |c| chunks(c).cut_body_at(1)),
     Fault::new("chunk_cut_in_data", 18, |c| chunks(c).cut_body_at(100)).keeping_part(),
     Fault::new("chunk_cut_between", 18, first_chunk).keeping_part(),
     Fault::new("chunk_reset_between", 18, |c| first_chunk(c).then_reset()).keeping_part(),
-    Fault::new("chunk_last_missing", 18, |c| framed(c, &[("Transfer-Encoding", "chunked")]).cut_body_at(0).then_close()).or(&[8]),
-    Fault::new("chunk_end_missing", 18, |c| without_last_chunk(c.content())).keeping_part(),
+    Fault::new("chunk_end_missing", 18, unended_chunk).keeping_part(),
     Fault::new("chunk_size_not_hex", 8, |_| bad_chunk("zz\r\nab\r\n0\r\n\r\n")),
     Fault::new("chunk_size_negative", 8, |_| bad_chunk("-2\r\nab\r\n0\r\n\r\n")),
     Fault::new("chunk_size_empty", 8, |_| bad_chunk("\r\nab\r\n0\r\n\r\n")),
     Fault::new("chunk_size_overflow", 8, |_| bad_chunk("10000000000000002\r\nab\r\n0\r\n\r\n")),
     Fault::new("chunk_size_huge", 18, |_| bad_chunk("fffffffffffffff0\r\n")).or(&[8, 63]),
-    Fault::new("chunk_extension_endless", 63, |_| bad_chunk("2;").then_repeat_first("x", ENDLESS)).or(&[8]),
+    Fault::new("chunk_extension_endless", 63, |_| bad_chunk("2;").then_repeat("x", ENDLESS)).or(&[8]),
     // Framing that contradicts itself.
     Fault::new("two_lengths", 8, |c| framed_and(c, "Content-Length", "7")),
     Fault::new("two_lengths_in_one", 8, |c| framed(c, &[("Content-Length", "7, 2000")])),
@@ -57,19 +54,19 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("encoding_unknown", 8, |c| framed(c, &[("Transfer-Encoding", "rot13")])),
     Fault::new("encoding_unknown_and_length", 8, |c| framed_and(c, "Transfer-Encoding", "xchunked")),
     Fault::new("encoding_after_chunked", 8, |c| framed(c, &[("Transfer-Encoding", "chunked, identity")])),
-    Fault::new("partial_content_unasked", 8, |c| HttpReply::new(206).header("Content-Range", "bytes 5-9/2000").body(&c.content()[5..10])).or(&[18, 33]),
+    Fault::new("partial_content_unasked", 8, |c| unasked_part(c)).or(&[18, 33]),
     // Ends that are right, or cannot be told from right.
     Fault::new("close_delimited", 0, |c| HttpReply::new(200).until_close(c.content())),
-    Fault::new("extra_octets", 0, |c| whole(c).then_send("extra octets that no length announced").then_close()),
-    Fault::new("extra_answer", 0, |c| whole(c).then_send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nextra").then_close()),
+    Fault::new("extra_octets", 0, |c| whole(c).then_send("octets that no length announced").then_close()),
+    Fault::new("extra_answer", 0, |c| whole(c).then_send("HTTP/1.1 204 Extra\r\n\r\n").then_close()),
     Fault::new("drip", 0, dripped),
     // Silence.
     Fault::new("stall_before_head", 28, |c| HttpReply::raw("").then_stall(c.setting.stall)),
-    Fault::new("stall_in_head", 28, |c| HttpReply::raw("HTTP/1.1 200 OK\r\nContent-").then_stall(c.setting.stall)),
+    Fault::new("stall_in_head", 28, |c| whole(c).cut_at(25).then_stall(c.setting.stall)),
     Fault::new("stall_before_body", 28, |c| short(c, 0).then_stall(c.setting.stall)),
     Fault::new("stall_in_body", 28, |c| short(c, 700).then_stall(c.setting.stall)).keeping_part(),
-    Fault::new("stall_before_last_octet", 28, |c| short(c, c.content().len() - 1).then_stall(c.setting.stall)).keeping_part(),
-    Fault::new("stall_before_last_chunk", 28, |c| without_last_chunk(c.content()).stalled(c.setting.stall)).keeping_part(),
+    Fault::new("stall_before_last_octet", 28, |c| short_last(c).then_stall(c.setting.stall)).keeping_part(),
+    Fault::new("stall_before_last_chunk", 28, |c| unended_chunk(c).then_stall(c.setting.stall)).keeping_part(),
     Fault::new("stall_after_body", 0, |c| whole(c).then_stall(c.setting.stall)),
     // Answers that are none.
     Fault::new("empty_reply", 52, |_| HttpReply::raw("")),
@@ -85,12 +82,12 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("status_letters", 8, |c| status_line(c, "HTTP/1.1 2x0 OK")),
     Fault::new("field_without_colon", 8, |c| status_line(c, "HTTP/1.1 200 OK\r\nno colon here")),
     Fault::new("field_with_nul", 8, |c| status_line(c, "HTTP/1.1 200 OK\r\nX: a\0b")),
-    Fault::new("switching_unasked", 8, |_| HttpReply::new(101).header("Upgrade", "x").header("Connection", "upgrade").then_close()),
+    Fault::new("switching_unasked", 8, |_| HttpReply::new(101).header("Upgrade", "x").then_close()),
     // Too much.
     Fault::new("endless_fields", 63, |c| many_fields(c, ENDLESS)),
     Fault::new("fields_600", 63, |c| many_fields(c, 600)),
-    Fault::new("endless_field", 63, |_| HttpReply::raw("HTTP/1.1 200 OK\r\nX: ").then_repeat("x", 16 * ENDLESS)),
-    Fault::new("endless_status_line", 63, |_| HttpReply::raw("HTTP/1.1 200 ").then_repeat("O", 16 * ENDLESS)).or(&[8]),
+    Fault::new("endless_field", 63, |_| endless("HTTP/1.1 200 OK\r\nX: ")),
+    Fault::new("endless_status_line", 63, |_| endless("HTTP/1.1 200 ")).or(&[8]),
     Fault::new("interim_flood", 63, |c| interim(c, ENDLESS)).or(&[8]),
     Fault::new("interim_40", 63, |c| interim(c, 40)).or(&[8]),
     Fault::new("interim_3", 0, |c| interim(c, 3)),
@@ -102,8 +99,8 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("location_missing", 8, |_| HttpReply::new(302).body("moved, but where?\n")),
     Fault::new("location_not_url", 8, |_| redirect("http://[::1/x")).or(&[3]),
     Fault::new("https_to_http", 90, |c| redirect_to(c, "http")).tls(),
-    Fault::new("to_file", 90, |_| redirect("file:///etc/hostname")),
-    Fault::new("https_to_file", 90, |_| redirect("file:///etc/hostname")).tls(),
+    Fault::new("to_file", 90, |_| redirect("file:///etc/passwd")),
+    Fault::new("https_to_file", 90, |_| redirect("file:///etc/passwd")).tls(),
     Fault::new("to_ftp", 90, |c| redirect_to(c, "ftp")),
     Fault::new("to_gopher", 90, |c| redirect_to(c, "gopher")),
     Fault::new("to_nntp", 90, |c| redirect(&format!("nntp://{}/a.group/1", c.setting.elsewhere))),
@@ -126,7 +123,7 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("tls_honest", 0, whole).tls(),
     Fault::new("tls_length_met_then_fin", 0, |c| whole(c).then_fin()).tls(),
     Fault::new("tls_close_delimited", 0, |c| HttpReply::new(200).until_close(c.content())).tls(),
-    Fault::new("tls_close_delimited_fin", 18, |c| HttpReply::new(200).header("Connection", "close").then_send(c.content()).then_fin()).keeping_part().tls(),
+    Fault::new("tls_close_delimited_fin", 18, |c| close_delimited(c).then_fin()).keeping_part().tls(),
     Fault::new("tls_short", 18, |c| short(c, 512)).keeping_part().tls(),
     Fault::new("tls_reset", 18, |c| short(c, 512).then_reset()).keeping_part().tls(),
 ];

@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::faults::FaultCase;
 use crate::http_reply::HttpReply;
 
+/// So often that no client may wait for the end, and so little that it does not fill a disk.
+pub(crate) const ENDLESS: u64 = 1 << 20;
+
 /// The whole content with its Content-Length.
 pub(crate) fn whole(case: &FaultCase<'_>) -> HttpReply {
     HttpReply::new(200).body(case.content())
@@ -21,14 +24,43 @@ pub(crate) fn short(case: &FaultCase<'_>, octets: usize) -> HttpReply {
     whole(case).cut_body_at(octets as u64)
 }
 
-/// A chunked body whose first chunk is whole and whose end is up to the caller.
-pub(crate) fn first_chunk(case: &FaultCase<'_>) -> HttpReply {
-    chunks(case).cut_body_at(case.content().len() as u64 / 3 + 8)
+/// All but the last octet.
+pub(crate) fn short_last(case: &FaultCase<'_>) -> HttpReply {
+    short(case, case.content().len() - 1)
 }
 
-/// A chunked body that begins with these octets instead of a chunk.
+/// The whole content without a length; the caller adds the end.
+pub(crate) fn close_delimited(case: &FaultCase<'_>) -> HttpReply {
+    HttpReply::new(200).header("Connection", "close").then_send(case.content())
+}
+
+/// A part of the content that nobody asked for.
+pub(crate) fn unasked_part(case: &FaultCase<'_>) -> HttpReply {
+    HttpReply::new(206).header("Content-Range", "bytes 5-9/10").body(&case.content()[5..10])
+}
+
+/// A line that does not end.
+pub(crate) fn endless(start: &str) -> HttpReply {
+    HttpReply::raw(start).then_repeat("x".repeat(16), ENDLESS)
+}
+
+/// A chunked body whose first chunk is whole and whose end is up to the caller.
+pub(crate) fn first_chunk(case: &FaultCase<'_>) -> HttpReply {
+    let third = case.content().len() / 3 + 1;
+    let octets = format!("{third:x}\r\n").len() + third + "\r\n".len();
+    chunks(case).cut_body_at(octets as u64)
+}
+
+/// The whole content in one chunk, and no last chunk before the close.
+pub(crate) fn unended_chunk(case: &FaultCase<'_>) -> HttpReply {
+    let size = format!("{:x}\r\n", case.content().len());
+    let reply = HttpReply::new(200).header("Transfer-Encoding", "chunked").header("Connection", "close");
+    reply.then_send([size.as_bytes(), case.content(), b"\r\n"].concat())
+}
+
+/// A chunked body that begins with these octets instead of a chunk, and then the end.
 pub(crate) fn bad_chunk(start: &str) -> HttpReply {
-    HttpReply::new(200).header("Transfer-Encoding", "chunked").then_send(start).then_close()
+    HttpReply::new(200).header("Transfer-Encoding", "chunked").header("Connection", "close").then_send(start)
 }
 
 /// The whole content with these fields in the place of its true framing.
@@ -77,7 +109,8 @@ pub(crate) fn redirect_to(case: &FaultCase<'_>, scheme: &str) -> HttpReply {
     redirect(&format!("{scheme}://{}/x", case.setting.elsewhere))
 }
 
-/// A redirect chain: `/hop/N` leads to `/hop/N+1`, any other path to `/hop/1`, and hop `length` has the content.
+/// A redirect chain: `/hop/N` leads to `/hop/N+1`, any other path to `/hop/1`, and hop `length` has the
+/// content.
 pub(crate) fn hops(case: &FaultCase<'_>, length: u32) -> HttpReply {
     let path = case.request.path();
     let hop = path.strip_prefix("/hop/").and_then(|number| number.parse::<u32>().ok()).unwrap_or(0);

@@ -35,8 +35,8 @@ pub struct Fault {
     pub expect: i32,
     /// Exit statuses that would be right as well.
     pub also: &'static [i32],
-    /// Whether a true prefix of the content, of at least one octet, stays for a resume. If not, nothing is left over (an
-    /// empty partial file aside).
+    /// Whether a true prefix of the content, of at least one octet, stays for a resume. If not, nothing is
+    /// left over (an empty partial file aside).
     pub keeps_part: bool,
 }
 

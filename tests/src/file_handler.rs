@@ -1,4 +1,5 @@
-//! A static file as a good HTTP server gives it (RFC 9110, sections 8.8, 13 and 14), and the ways in which others err.
+//! A static file as a good HTTP server gives it (RFC 9110, sections 8.8, 13 and 14), and the ways in which
+//! others err.
 
 use std::time::SystemTime;
 
@@ -46,7 +47,8 @@ pub fn file_handler(
     }
 }
 
-/// A handler that serves the first `length` octets of [`pattern`](crate::pattern()) under every path, without holding them.
+/// A handler that serves the first `length` octets of [`pattern`](crate::pattern()) under every path, without
+/// holding them.
 pub fn pattern_handler(
     length: u64,
     facts: FileFacts,
@@ -129,7 +131,8 @@ fn asked(request: &HttpRequest, length: u64, facts: &FileFacts) -> Asked {
     }
 }
 
-/// Strong comparison (RFC 9110, section 13.1.5): a weak tag never matches, a date only if it is the same text.
+/// Strong comparison (RFC 9110, section 13.1.5): a weak tag never matches, a date only if it is the same
+/// text.
 fn if_range_holds(request: &HttpRequest, facts: &FileFacts) -> bool {
     let Some(validator) = request.header_text("if-range") else { return true };
     let tag = facts.etag.as_deref().filter(|etag| !etag.starts_with("W/"));

@@ -1,4 +1,5 @@
-//! The one date form an HTTP server may send (RFC 9110, section 5.6.7). Writing only; nothing here parses dates.
+//! The one date form an HTTP server may send (RFC 9110, section 5.6.7). Writing only; nothing here parses
+//! dates.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

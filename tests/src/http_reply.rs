@@ -1,4 +1,5 @@
-//! What the HTTP server answers: a head and a list of actions, so that an answer can be as wrong as a test needs it.
+//! What the HTTP server answers: a head and a list of actions, so that an answer can be as wrong as a test
+//! needs it.
 //!
 //! An answer is built here and played in `http_server.rs`.
 
@@ -141,8 +142,8 @@ impl HttpReply {
         self.then(Action::End(End::Reset))
     }
 
-    /// Sends only the first `n` octets of the whole answer, head included, then closes cleanly. Stalls, and an end given by
-    /// `then_…`, still happen.
+    /// Sends only the first `n` octets of the whole answer, head included, then closes cleanly. Stalls, and
+    /// an end given by `then_…`, still happen.
     #[must_use]
     pub fn cut_at(mut self, n: u64) -> Self {
         self.cut = Some(Cut::Answer(n));

@@ -197,3 +197,7 @@ impl Sender<'_> {
         self.send(&octets.repeat((times % per_block) as usize))
     }
 }
+
+#[cfg(test)]
+#[path = "http_server_tests.rs"]
+mod tests;

@@ -11,7 +11,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Everything listens on 127.0.0.1 with a port of the system's choice, waits only with a limit, and stops when dropped.
+//! Everything listens on 127.0.0.1 with a port of the system's choice, waits only with a limit, and stops
+//! when dropped.
 
 mod cert;
 mod channel;

@@ -1,6 +1,7 @@
 //! A deterministic body of any size that costs next to nothing to make: what the benches transfer.
 //!
-//! The octets repeat with a prime period, so that a piece put at the wrong place of a file does not look right.
+//! The octets repeat with a prime period, so that a piece put at the wrong place of a file does not look
+//! right.
 
 use std::sync::OnceLock;
 

@@ -16,8 +16,9 @@
 //! @reset                RST
 //! ```
 //!
-//! Escapes: `\xHH`, `\r`, `\n`, `\t`, `\\`. One space after the colon or the word is not part of the octets. In what the
-//! server sends, `{port}` becomes the server's own port and `{pasv}` its address in the form of FTP's reply 227.
+//! Escapes: `\xHH`, `\r`, `\n`, `\t`, `\\`. One space after the colon or the word is not part of the octets.
+//! In what the server sends, `{port}` becomes the server's own port and `{pasv}` its address in the form of
+//! FTP's reply 227.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn steps_of_every_kind() {
-        let text = "# comment\n\nC: USER a\\x20b\nS:\nS: \\ttab \n@raw \\x00\\xff\\\\\n@expect \\r\n@split 3\n@stall 20\n@tls\n@eof\n@fin\n@reset\n@close\n";
+        let text = "# comment\n\nC: USER a\\x20b\nS:\nS: \\ttab \n@raw \\x00\\xff\\\\\n\
+            @expect \\r\n@split 3\n@stall 20\n@tls\n@eof\n@fin\n@reset\n@close\n";
         let script = Script::parse(text).unwrap();
         let expected = [
             Step::Expect(b"USER a b\r\n".to_vec()),

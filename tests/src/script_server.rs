@@ -54,7 +54,8 @@ impl ScriptServer {
         locked(&self.record.plays).iter().map(|play| play.seen.clone()).collect()
     }
 
-    /// Where the clients departed from the scripts. Waits, within the limit, until every connection is played to its end.
+    /// Where the clients departed from the scripts. Waits, within the limit, until every connection is played
+    /// to its end.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         let end = Instant::now() + self.patience + PATIENCE;
@@ -257,3 +258,7 @@ fn replaced(octets: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     result.extend_from_slice(rest);
     result
 }
+
+#[cfg(test)]
+#[path = "script_server_tests.rs"]
+mod tests;

@@ -1,4 +1,5 @@
-//! The place a download goes to in a test: a temporary directory and a name in it, with an older file or without.
+//! The place a download goes to in a test: a temporary directory and a name in it, with an older file or
+//! without.
 
 use std::io::Result;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,8 @@ impl Target {
         Ok(self.content()?.as_deref() == self.before.content())
     }
 
-    /// The other files of the directory by name, sorted: partial files, journals, and what should not be there.
+    /// The other files of the directory by name, sorted: partial files, journals, and what should not be
+    /// there.
     pub fn leftovers(&self) -> Result<Vec<PathBuf>> {
         let entries = fs::read_dir(self.dir())?.map(|entry| entry.map(|e| e.path()));
         let mut paths = entries.collect::<Result<Vec<_>>>()?;

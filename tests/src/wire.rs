@@ -1,8 +1,8 @@
 //! One accepted TCP connection whose every wait is limited, and which can be reset without `unsafe`.
 //!
-//! The standard library cannot set SO_LINGER. But Linux and the BSDs answer `close` with RST when octets wait unread, so
-//! [`Wire`] hands out what it *peeks* and takes all but the last octet from the kernel: there is nearly always one unread
-//! octet to reset with, and a clean close takes it first.
+//! The standard library cannot set SO_LINGER. But Linux and the BSDs answer `close` with RST when octets wait
+//! unread, so [`Wire`] hands out what it *peeks* and takes all but the last octet from the kernel: there is
+//! nearly always one unread octet to reset with, and a clean close takes it first.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,7 +1,7 @@
 //! `cargo xtask servers up|down`: the real servers of the live tests, in containers on 127.0.0.1.
 //!
-//! For finding Compose, making a base image where no registry answers, building, starting, and waiting until every
-//! server answers. Not for what the servers are or serve (that is `docker/`), and not for running the tests.
+//! For finding Compose, making a base image where no registry answers, building, starting, and waiting until
+//! every server answers. Not for what they are or serve (that is `docker/`), nor for running the tests.
 
 #![allow(clippy::print_stderr, reason = "a chore tells the person who runs it how far it is")]
 
@@ -151,8 +151,8 @@ fn wait_for_answers() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the HTTP server on this port gives a test file. The engine's proxy listens before the server does, so a
-/// connection alone proves nothing.
+/// Whether the HTTP server on this port gives a test file. The engine's proxy listens before the server does,
+/// so a connection alone proves nothing.
 fn answers(port: u16) -> bool {
     matches!(status_line(port), Ok(line) if line.starts_with(b"HTTP/1.") && line.ends_with(b" 200"))
 }

@@ -219,6 +219,12 @@ impl<'a> Escaped<'a> {
         self.0.split(separator).map(Escaped::borrowed)
     }
 
+    /// The two sides of the first raw `separator`.
+    pub fn split_once(&self, separator: char) -> Option<(Escaped<'_>, Escaped<'_>)> {
+        let (before, after) = self.0.split_once(separator)?;
+        Some((Escaped::borrowed(before), Escaped::borrowed(after)))
+    }
+
     /// The same text without a borrow.
     pub fn into_owned(self) -> Escaped<'static> {
         Escaped(Cow::Owned(self.0.into_owned()))

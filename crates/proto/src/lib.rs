@@ -1,1 +1,26 @@
-//! placeholder
+//! What the wire says: octets in, events out. No socket, no clock, no TLS, no runtime.
+//!
+//! A [`Machine`] is asked for its next [`Step`] and given an [`Inbox`] of octets that have arrived.
+//! It never waits and never reads: whoever holds the connection does. So a whole conversation can
+//! be played in a test, cut at every octet.
+//!
+//! [`outline`] says, without any connection, what a URL would make the client send.
+
+mod entry;
+mod forbidden;
+mod ftp;
+mod gopher;
+mod http;
+mod inbox;
+mod machine;
+mod nntp;
+mod outline;
+mod prospero;
+pub mod text;
+mod wais;
+
+pub use entry::{Entry, EntryKind, Head};
+pub use forbidden::{ForbiddenOctet, Octets};
+pub use inbox::Inbox;
+pub use machine::{Event, Machine, Step, WireError};
+pub use outline::{Outline, outline};

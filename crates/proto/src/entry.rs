@@ -1,0 +1,51 @@
+//! A line of a listing, and what is known of an object before its octets.
+
+/// One line of a listing: a directory, a menu, a list of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its name, as the peer's octets: no text encoding is known.
+    pub name: Vec<u8>,
+    /// Its size in octets.
+    pub size: Option<u64>,
+    /// When it was changed, in seconds since 1970-01-01 UTC.
+    pub modified: Option<i64>,
+    /// The URL that fetches it, password-free.
+    pub url: Option<String>,
+}
+
+/// What a line of a listing stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// Holds further entries.
+    Directory,
+    /// Holds octets.
+    File,
+    /// Points elsewhere.
+    Link,
+    /// None of the others: a device, a socket.
+    Other,
+}
+
+impl EntryKind {
+    /// A stable word for machines.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::File => "file",
+            Self::Link => "link",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What is known of an object before its octets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Its size in octets.
+    pub size: Option<u64>,
+    /// When it was changed, in seconds since 1970-01-01 UTC.
+    pub modified: Option<i64>,
+}
