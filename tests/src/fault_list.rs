@@ -17,7 +17,7 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("short_511", 18, |c| short(c, 511)).keeping_part(),
     Fault::new("short_512", 18, |c| short(c, 512)).keeping_part(),
     Fault::new("short_513", 18, |c| short(c, 513)).keeping_part(),
-    Fault::new("short_last", 18, |c| short_last(c)).keeping_part(),
+    Fault::new("short_last", 18, short_last).keeping_part(),
     Fault::new("short_none", 0, |c| short(c, c.content().len())),
     // A reset instead of the close.
     Fault::new("reset_0", 18, |c| short(c, 0).then_reset()),
@@ -54,7 +54,7 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("encoding_unknown", 8, |c| framed(c, &[("Transfer-Encoding", "rot13")])),
     Fault::new("encoding_unknown_and_length", 8, |c| framed_and(c, "Transfer-Encoding", "xchunked")),
     Fault::new("encoding_after_chunked", 8, |c| framed(c, &[("Transfer-Encoding", "chunked, identity")])),
-    Fault::new("partial_content_unasked", 8, |c| unasked_part(c)).or(&[18, 33]),
+    Fault::new("partial_content_unasked", 8, unasked_part).or(&[18, 33]),
     // Ends that are right, or cannot be told from right.
     Fault::new("close_delimited", 0, |c| HttpReply::new(200).until_close(c.content())),
     Fault::new("extra_octets", 0, |c| whole(c).then_send("octets that no length announced").then_close()),
@@ -66,7 +66,7 @@ pub static HTTP_FAULTS: &[Fault] = &[
     Fault::new("stall_before_body", 28, |c| short(c, 0).then_stall(c.setting.stall)),
     Fault::new("stall_in_body", 28, |c| short(c, 700).then_stall(c.setting.stall)).keeping_part(),
     Fault::new("stall_before_last_octet", 28, |c| short_last(c).then_stall(c.setting.stall)).keeping_part(),
-    Fault::new("stall_before_last_chunk", 28, |c| unended_chunk(c).then_stall(c.setting.stall)).keeping_part(),
+    Fault::new("stall_in_chunks", 28, |c| unended_chunk(c).then_stall(c.setting.stall)).keeping_part(),
     Fault::new("stall_after_body", 0, |c| whole(c).then_stall(c.setting.stall)),
     // Answers that are none.
     Fault::new("empty_reply", 52, |_| HttpReply::raw("")),

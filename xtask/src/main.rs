@@ -1,2 +1,51 @@
-//! chores
-fn main() {}
+//! `cargo xtask CHORE`: what a person or the CI runs on this project. Only dispatch; each chore has its file.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "chores talk to the person who runs them")]
+
+mod bench;
+mod demo;
+mod generated;
+mod program;
+mod servers;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  test            everything that must hold before a commit, the live tests included
+  tidy            the project's own rules: file heads, sizes, forbidden words
+  servers up      build and start the servers of docker/; needs a Docker engine
+  servers down    stop them
+  demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
+  bench [FILTER]  measure against the peers that are installed; rows whose name holds FILTER
+  gen [--check]   write README's tables, the manual page, the completions; or say which are stale";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match *words {
+        ["test"] => test::run(),
+        ["tidy"] => tidy::run(),
+        ["servers", "up"] => servers::up(),
+        ["servers", "down"] => servers::down(),
+        ["demo"] => demo::run(),
+        ["bench"] => bench::run(""),
+        ["bench", filter] => bench::run(filter),
+        ["gen"] => generated::write(),
+        ["gen", "--check"] => generated::check(),
+        ["-h" | "--help" | "help"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}

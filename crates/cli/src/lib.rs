@@ -1,1 +1,11 @@
-//! placeholder
+//! The command line of fetch-url: flags become one [`job::Job`], the job is run, and what a person
+//! sees is rendered. A library only so that `xtask` and the tests can look at the flags.
+
+pub mod flags;
+mod job;
+mod render;
+mod run;
+mod signal;
+mod verbs;
+
+pub use run::main;

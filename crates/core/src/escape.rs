@@ -231,6 +231,13 @@ impl<'a> Escaped<'a> {
     }
 }
 
+impl<'a> From<&'a str> for Escaped<'a> {
+    /// Text from elsewhere that is written the same way; a broken `%` stands for itself.
+    fn from(text: &'a str) -> Self {
+        Self::borrowed(text)
+    }
+}
+
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -232,6 +232,10 @@ impl<'a> Reader<'a> {
                 password = Some(Secret::new(self.component(Rule::new(sets::USER), sets::AT_SIGN)?));
             }
             self.at += 1;
+            if let Some(offset) = self.authority(stop).iter().position(|&octet| octet == b'@') {
+                let second = self.at + offset;
+                return Err(ParseError::new(Kind::NotAllowed, second..second + 1));
+            }
         }
         Ok(Login { user, password, at: self.host_port(stop)? })
     }
@@ -316,6 +320,10 @@ impl<'a> Reader<'a> {
     fn odd_host(&mut self, stop: CharSet) -> Result<Host<'a>, ParseError> {
         let start = self.at;
         let authority = self.authority(stop);
+        if let Some(at) = authority.iter().position(|&octet| octet == b'@') {
+            self.at += at + 1;
+            return Err(self.bad_span(start, Kind::UserNotAllowed));
+        }
         if authority.first() == Some(&b'[') {
             return self.ipv6_literal(authority);
         }
@@ -332,16 +340,18 @@ impl<'a> Reader<'a> {
     }
 
     fn odd_name(&mut self, start: usize, text: &'a str) -> Result<Host<'a>, ParseError> {
-        if text.contains('@') {
-            return Err(self.bad_span(start, Kind::UserNotAllowed));
-        }
         let name = text.strip_suffix('.').unwrap_or(text);
         let stand_in = name.replace('_', "x");
         let Some((end, is_numeric)) = plain_host(stand_in.as_bytes(), 0) else {
             return Err(self.bad_span(start, Kind::BadHost));
         };
         if is_numeric {
-            return Err(self.bad_span(start, Kind::AmbiguousAddress));
+            let address = plain_address(text).map(Host::V4);
+            return address.ok_or_else(|| self.bad_span(start, Kind::AmbiguousAddress));
+        }
+        if text == stand_in && end == text.len() {
+            // It is the port that is odd: the next one to look at.
+            return Ok(Host::Name(Cow::Borrowed(text)));
         }
         if end != name.len() || !self.is_lenient() {
             return Err(self.bad_span(start, Kind::BadHost));

@@ -1,24 +1,42 @@
 //! FTP's commands for a URL (RFC 1738 §3.2.2): CWD by CWD, then TYPE and RETR, or NLST.
 
-use fetch_url_core::{FtpPath, FtpUrl, Typecode};
+use fetch_url_core::{FtpPath, FtpUrl, Login, Typecode};
 
 use crate::{ForbiddenOctet, Octets, Outline};
 
-/// The commands after the login and beside the data connection's own.
+/// The commands of a URL: login and data connection go with them.
 pub(crate) fn requests(url: &FtpUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
-    if let Some(user) = url.login().user() {
-        Octets::LINE.check("user", &user.decode())?;
-    }
-    if let Some(password) = url.login().password() {
-        Octets::LINE.check("password", &password.expose().decode())?;
-    }
+    login(url.login(), outline)?;
     match url.path() {
         Some(path) => path_requests(path, outline),
         None => {
-            outline.say(&[b"NLST"]);
+            transfer(outline, &[b"NLST"]);
             Ok(())
         }
     }
+}
+
+/// RFC 1738 §3.2.1: anonymous when no user is named; a password that is not there is asked for.
+fn login(login: &Login<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
+    let user = login.user().map(|user| user.decode().into_owned());
+    let user = Octets::LINE.check("user", user.as_deref().unwrap_or(b"anonymous"))?.to_vec();
+    if let Some(password) = login.password() {
+        Octets::LINE.check("password", &password.expose().decode())?;
+    }
+    let password: &[u8] = match (login.user(), login.password()) {
+        (_, Some(_)) => b"***",
+        (Some(_), None) => b"(asked for)",
+        (None, None) => b"(the e-mail address)",
+    };
+    outline.say_aside(&[b"USER ", &user]);
+    outline.say_aside(&[b"PASS ", password]);
+    Ok(())
+}
+
+/// A command that opens a data connection.
+fn transfer(outline: &mut Outline, command: &[&[u8]]) {
+    outline.say_aside(&[b"EPSV"]);
+    outline.say(command);
 }
 
 fn path_requests(path: &FtpPath<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
@@ -30,11 +48,11 @@ fn path_requests(path: &FtpPath<'_>, outline: &mut Outline) -> Result<(), Forbid
     let name = Octets::LINE.check("path", &name)?;
     let is_listing = path.typecode() == Some(Typecode::Directory);
     match (is_listing, name.is_empty()) {
-        (_, true) => outline.say(&[b"NLST"]),
-        (true, false) => outline.say(&[b"NLST ", name]),
+        (_, true) => transfer(outline, &[b"NLST"]),
+        (true, false) => transfer(outline, &[b"NLST ", name]),
         (false, false) => {
             outline.say(&[b"TYPE ", type_argument(path.typecode()).as_bytes()]);
-            outline.say(&[b"RETR ", name]);
+            transfer(outline, &[b"RETR ", name]);
         }
     }
     Ok(())

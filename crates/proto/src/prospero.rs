@@ -7,8 +7,12 @@ use crate::{ForbiddenOctet, Octets, Outline};
 /// How the object can be reached, and whether it is a directory: one question.
 pub(crate) fn requests(url: &ProsperoUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
     let name = quoted(Octets::LINE.check("object name", &url.hsoname().decode())?);
-    let version = url.version().map(|version| version.decode().into_owned());
-    let version = version.unwrap_or_else(|| b"0".to_vec());
+    for (name, value) in url.fields() {
+        Octets::LINE.check("field", &name.decode())?;
+        Octets::LINE.check("field", &value.decode())?;
+    }
+    let version = url.version().filter(|version| !version.is_empty());
+    let version = version.map_or_else(|| b"0".to_vec(), |version| version.decode().into_owned());
     let version = Octets::LINE.check("version", &version)?;
     outline.say(&[b"VERSION 5"]);
     outline.say(&[b"AUTHENTICATE '' UNAUTHENTICATED anonymous"]);

@@ -173,12 +173,28 @@ impl Typecode {
         let Some(typecode) = Self::read(code, reader.is_1993()) else {
             return Err(ParseError::new(Kind::BadTypecode, start..start + suffix.len()));
         };
-        if !is_named {
+        if !is_named || typecode.is_historic() {
             reader.note(NoteKind::Historic, start..start + suffix.len());
-        } else if format!("type={typecode}").as_bytes() != suffix {
+        }
+        if is_named && !typecode.is_written_so(suffix) {
             reader.note(NoteKind::TypecodeCase, start..start + suffix.len());
         }
         Ok((semicolon, Some(typecode)))
+    }
+
+    /// Only in the 1993 BNF.
+    const fn is_historic(self) -> bool {
+        matches!(self, Self::AsciiForm(_) | Self::Ebcdic(_) | Self::Local(_))
+    }
+
+    /// Whether `type=code` is how Display writes it.
+    fn is_written_so(self, suffix: &[u8]) -> bool {
+        let is_upper = self.is_historic();
+        let (name, code) = suffix.split_at(5);
+        let is_in_case =
+            |octet: &u8| if is_upper { !octet.is_ascii_lowercase() } else { !octet.is_ascii_uppercase() };
+        let has_zeros = code.len() > 2 && code[1] == b'0';
+        name == b"type=" && code.iter().all(is_in_case) && !has_zeros
     }
 
     fn read(code: &[u8], is_1993: bool) -> Option<Self> {

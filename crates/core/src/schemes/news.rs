@@ -8,7 +8,8 @@ use crate::reader::{Reader, Rule};
 use crate::scheme_table::Scheme;
 use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
 
-const GROUP: Rule = Rule::new(sets::GROUP).keeping(sets::WILDMAT);
+const GROUP: Rule = Rule::new(sets::GROUP);
+const PATTERN: Rule = Rule::new(sets::GROUP.with(sets::WILDMAT));
 const ARTICLE: Rule = Rule::new(sets::ARTICLE);
 const DOMAIN: Rule = Rule::new(sets::UCHAR).keeping(sets::TILDE_AND_BRACKETS);
 
@@ -156,7 +157,8 @@ fn is_domain(octets: &[u8]) -> bool {
 /// §5 `group`, up to an octet of `stop`: a letter, then letters, digits and `-.+_`.
 pub(super) fn group<'a>(reader: &mut Reader<'a>, stop: crate::CharSet) -> Result<Escaped<'a>, ParseError> {
     let start = reader.at();
-    let group = reader.component(GROUP, stop)?;
+    let rule = if reader.is_lenient() { PATTERN } else { GROUP };
+    let group = reader.component(rule, stop)?;
     let text = group.as_str();
     if text.is_empty() {
         return Err(reader.fault_here(Kind::BadGroup));

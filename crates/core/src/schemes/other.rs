@@ -14,7 +14,7 @@ use crate::{Dialect, Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kin
 const REST: Rule = Rule::new(sets::XCHAR);
 
 /// A URL of a scheme that is not one of ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OtherUrl<'a> {
     scheme: &'static Scheme,
     name: Cow<'a, str>,
@@ -91,6 +91,13 @@ impl<'a> OtherUrl<'a> {
             name: Cow::Owned(self.name.into_owned()),
             rest: self.rest.into_owned(),
         }
+    }
+}
+
+impl fmt::Debug for OtherUrl<'_> {
+    /// Nobody knows where such a scheme keeps its passwords: what looks like one is hidden.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OtherUrl({}:{:?})", self.name, crate::mask_password(self.rest.as_str()))
     }
 }
 

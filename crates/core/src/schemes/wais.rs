@@ -5,7 +5,7 @@ use std::fmt;
 use crate::escape::sets;
 use crate::part::host_parts;
 use crate::reader::{Reader, Rule};
-use crate::{Escaped, HostPort, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
 
 const NAME: Rule = Rule::new(sets::UCHAR);
 const SEARCH: Rule = Rule::new(sets::HSEGMENT).keeping(sets::RFC3986_QUERY);
@@ -122,6 +122,9 @@ impl<'a> WaisPart<'a> {
         let wpath = reader.component(rule, sets::NONE)?;
         if reader.is_1993() && !is_wpath_1993(wpath.as_str()) {
             return Err(reader.bad_span(start, Kind::BadField));
+        }
+        if reader.is_1993() {
+            reader.note(NoteKind::Historic, start..reader.at());
         }
         Ok(Self::Document { wtype, wpath })
     }

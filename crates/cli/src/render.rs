@@ -1,0 +1,167 @@
+//! Everything a person sees. Data goes to standard output, talk to standard error, and no octet of
+//! a peer goes to either without the escaper.
+
+pub(crate) mod explain;
+pub(crate) mod listing;
+pub(crate) mod progress;
+pub(crate) mod terminal;
+
+use std::io::{self, Write as _};
+
+use fetch_url::proto::text::printable;
+use fetch_url::url::{Found, mask_password};
+use fetch_url::{Error, Meta};
+use serde_json::{Value, json};
+use tracing::Level;
+
+use crate::flags::Format;
+
+/// The widest URL that is shown with a caret under it.
+const WIDEST: usize = 400;
+
+/// clap's own words: help and version to standard output, complaints to standard error.
+pub(crate) fn usage(error: &clap::Error) -> u8 {
+    // Nobody is left to be told when this fails.
+    let _ = error.print();
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// One line for the error, the place in the URL when it is not one, and a hint; its exit status.
+pub(crate) fn error(error: &Error, url: Option<&str>) -> u8 {
+    let url = url.map(|url| error.url().map_or_else(|| mask_password(url), str::to_owned));
+    let mut text = match url.as_deref().map(|url| printable(url.as_bytes())) {
+        Some(url) => format!("fetch-url: {url}: {error}\n"),
+        None => format!("fetch-url: {error}\n"),
+    };
+    if let (Some(parse), Some(url)) = (error.parse_error(), url.as_deref()) {
+        text.push_str(&caret(url, parse.span()));
+    }
+    if let Some(hint) = error.hint() {
+        text.push_str(&format!("  hint: {hint}\n"));
+    }
+    say(&text);
+    error.exit()
+}
+
+/// The URL with a mark under what is wrong with it. Each character is made safe on its own, so that
+/// the mark stands where it belongs.
+fn caret(url: &str, span: std::ops::Range<usize>) -> String {
+    let shown = |range: std::ops::Range<usize>| {
+        url.get(range).map(|part| printable(part.as_bytes())).unwrap_or_default()
+    };
+    let (before, at) = (shown(0..span.start), shown(span.clone()));
+    let after = shown(span.end..url.len());
+    if before.len() + at.len() + after.len() > WIDEST {
+        return String::new();
+    }
+    let marks = "^".repeat(at.chars().count().max(1));
+    format!("    {before}{at}{after}\n    {}{marks}\n", " ".repeat(before.chars().count()))
+}
+
+/// The error as one JSON object on standard error; its exit status.
+pub(crate) fn error_as_json(error: &Error, url: &str) -> u8 {
+    say(&format!("{}\n", error_value(error, url)));
+    error.exit()
+}
+
+/// The error as a JSON value.
+fn error_value(error: &Error, url: &str) -> Value {
+    json!({
+        "code": error.code().word(),
+        "phase": error.phase().word(),
+        "message": error.to_string(),
+        "reply": error.reply(),
+        "hint": error.hint(),
+        "span": error.parse_error().map(|parse| [parse.span().start, parse.span().end]),
+        "url": error.url().map_or_else(|| mask_password(url), str::to_owned),
+        "temporary": error.is_temporary(),
+        "exit": error.exit(),
+    })
+}
+
+/// What is known of an object, for `-I` and `-i`.
+pub(crate) fn head(meta: &Meta, format: Format) -> String {
+    if format == Format::Json {
+        return format!("{}\n", head_value(meta));
+    }
+    let mut text = String::new();
+    if let Some(reply) = &meta.reply {
+        text.push_str(&format!("HTTP {}\n", printable(reply.as_bytes())));
+    }
+    for (name, value) in &meta.fields {
+        text.push_str(&format!("{}: {}\n", printable(name.as_bytes()), printable(value)));
+    }
+    if meta.fields.is_empty() {
+        let size = meta.head.size.map(|size| format!("size: {size}\n"));
+        let modified = meta.head.modified.map(|modified| format!("modified: {}\n", listing::date(modified)));
+        text.extend(size.into_iter().chain(modified));
+    }
+    text
+}
+
+fn head_value(meta: &Meta) -> Value {
+    let fields = meta.fields.iter().map(|(name, value)| json!([name, String::from_utf8_lossy(value)]));
+    json!({
+        "url": meta.url.redacted().to_string(),
+        "reply": meta.reply,
+        "size": meta.head.size,
+        "modified": meta.head.modified,
+        "media_type": meta.media_type,
+        "validator": meta.validator.as_ref().map(ToString::to_string),
+        "hops": meta.hops,
+        "fields": fields.collect::<Vec<_>>(),
+    })
+}
+
+/// The URLs of a text.
+pub(crate) fn found<'t>(urls: impl Iterator<Item = Found<'t>>, as_json: bool) -> u8 {
+    for url in urls {
+        let line = if as_json {
+            let span = url.span();
+            json!({ "url": url.text(), "alternative": url.alternative(), "span": [span.start, span.end] })
+                .to_string()
+        } else {
+            url.text().to_owned()
+        };
+        if !print(&format!("{line}\n")) {
+            return 23;
+        }
+    }
+    0
+}
+
+/// Writes to standard output; false when nobody reads it any more.
+pub(crate) fn print(text: &str) -> bool {
+    io::stdout().write_all(text.as_bytes()).is_ok()
+}
+
+/// Writes to standard error.
+pub(crate) fn say(text: &str) {
+    // There is no other place to complain.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// `-v` listens to the dialogue, `-vv` to decisions, `-vvv` to the libraries below; never to
+/// suppaftp, which writes passwords down.
+pub(crate) fn listen(verbose: u8) {
+    if verbose == 0 {
+        return;
+    }
+    let filter = tracing_subscriber::filter::Targets::new().with_target("fetch_url::dialogue", Level::INFO);
+    let filter = match verbose {
+        1 => filter,
+        2 => filter.with_target("fetch_url", Level::DEBUG),
+        _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
+    };
+    let filter = filter.with_target("suppaftp", tracing_subscriber::filter::LevelFilter::OFF);
+    use tracing_subscriber::layer::SubscriberExt as _;
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .without_time()
+        .with_level(false)
+        .with_target(false)
+        .with_ansi(false);
+    let subscriber = tracing_subscriber::registry().with(filter).with(layer);
+    // A second call in one process changes nothing.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}

@@ -1,0 +1,75 @@
+//! Listings as text, JSON or raw names.
+
+use fetch_url::proto::text::printable;
+use fetch_url::proto::{Entry, EntryKind};
+use fetch_url::{Body, Listing};
+use serde_json::json;
+
+use crate::flags::Format;
+
+/// The listing in `format`, as it streams in.
+pub(crate) fn body(listing: Listing, format: Format) -> Body {
+    match format {
+        Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
+        Format::Raw => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
+        Format::Text => listing.into_body(|entry| as_text(entry).into_bytes()),
+    }
+}
+
+/// Size, date and name: names last, since they can be of any length.
+fn as_text(entry: &Entry) -> String {
+    let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    let modified = entry.modified.map_or_else(|| "-".to_owned(), date);
+    let mark = match entry.kind {
+        EntryKind::Directory => "/",
+        EntryKind::Link => "@",
+        _ => "",
+    };
+    format!("{size:>12}  {modified:<16}  {}{mark}\n", printable(&entry.name))
+}
+
+fn as_json(entry: &Entry) -> String {
+    let value = json!({
+        "kind": entry.kind.word(),
+        "name": String::from_utf8_lossy(&entry.name),
+        "size": entry.size,
+        "modified": entry.modified,
+        "url": entry.url,
+    });
+    format!("{value}\n")
+}
+
+/// `YYYY-MM-DD HH:MM` in UTC, of seconds since 1970 (the proleptic Gregorian calendar).
+pub(crate) fn date(seconds: i64) -> String {
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 0000-03-01, in eras of 400 years: Howard Hinnant's civil_from_days.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", second / 3600, second / 60 % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(0), "1970-01-01 00:00");
+        assert_eq!(date(786_285_296), "1994-12-01 12:34");
+        assert_eq!(date(951_782_400), "2000-02-29 00:00");
+        assert_eq!(date(-1), "1969-12-31 23:59");
+    }
+
+    #[test]
+    fn a_hostile_name_stays_on_its_line() {
+        let name = b"a\n\x1b[2J".to_vec();
+        let entry = Entry { kind: EntryKind::Directory, name, size: None, modified: None, url: None };
+        assert_eq!(as_text(&entry), format!("{:>12}  {:<16}  a\\x0A\\x1B[2J/\n", "-", "-"));
+    }
+}

@@ -1,0 +1,29 @@
+//! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A signal that ends the process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending(i32);
+
+/// Waits for a signal that ends the process.
+pub(crate) async fn ending() -> Ending {
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => Ending(SignalKind::interrupt().as_raw_value()),
+        _ = terminate.recv() => Ending(SignalKind::terminate().as_raw_value()),
+    }
+}
+
+impl Ending {
+    /// Dies of the signal, so that whoever started us knows.
+    pub(crate) fn die(self) -> u8 {
+        // Returns only when the system refuses: then by the shell's convention.
+        let _ = signal_hook::low_level::emulate_default_handler(self.0);
+        u8::try_from(128 + self.0).unwrap_or(u8::MAX)
+    }
+}

@@ -1,0 +1,267 @@
+//! The octets of an object: limit, count, idle guard and completeness check, in this order and the
+//! same for all schemes.
+//!
+//! A body that ends without an error is complete, by the proof it names.
+
+use std::fmt;
+use std::fs::File;
+use std::future::Future;
+use std::io::Read;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use tokio::time::{Sleep, sleep_until};
+
+use crate::engine::deadline::Deadline;
+use crate::{Code, Error, Limits, Phase};
+
+/// How we know that a body is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "it is known or it is not")]
+pub enum Proof {
+    /// The protocol cannot say; the peer ended where it ended.
+    Assumed(&'static str),
+    /// The protocol itself said so, by this means.
+    Proven(&'static str),
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assumed(why) => write!(f, "assumed complete: {why}"),
+            Self::Proven(how) => write!(f, "complete by {how}"),
+        }
+    }
+}
+
+/// Where octets come from, piece by piece.
+pub trait ByteSource: Send {
+    /// The next piece; `None` at the end, which must only come when the body is whole.
+    fn poll_chunk(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>>;
+}
+
+/// The octets of an object.
+pub struct Body {
+    source: Source,
+    expected: Option<u64>,
+    seen: u64,
+    proof: Proof,
+    limits: Limits,
+    guard: Option<Guard>,
+}
+
+enum Source {
+    File(File),
+    Stream(Pin<Box<dyn ByteSource>>),
+}
+
+/// The idle guard: armed while the source has nothing.
+struct Guard {
+    deadline: Deadline,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Body {
+    /// Pieces from `source`; `expected` octets, where the protocol says how many.
+    pub fn from_source(source: impl ByteSource + 'static, expected: Option<u64>, proof: Proof) -> Self {
+        Self::new(Source::Stream(Box::pin(source)), expected, proof)
+    }
+
+    /// Octets that are already here.
+    pub fn from_bytes(octets: impl Into<Bytes>) -> Self {
+        let octets = octets.into();
+        let length = octets.len() as u64;
+        Self::from_source(Once(Some(octets)), Some(length), Proof::Proven("its length"))
+    }
+
+    /// `length` octets of an open file, from where it stands.
+    pub fn from_file(file: File, length: Option<u64>, proof: Proof) -> Self {
+        Self::new(Source::File(file), length, proof)
+    }
+
+    fn new(source: Source, expected: Option<u64>, proof: Proof) -> Self {
+        Self { source, expected, seen: 0, proof, limits: Limits::default(), guard: None }
+    }
+
+    /// How many octets will come, where that is known.
+    pub const fn expected(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// How its end is known to be the end.
+    pub const fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    /// The next piece; `None` when the body is whole.
+    ///
+    /// # Errors
+    /// `truncated`, `timed_out`, `limit_reached`, or what the protocol found.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        std::future::poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
+    }
+
+    /// Everything, in memory: for bodies that are known to be small.
+    ///
+    /// # Errors
+    /// As for [`Body::chunk`], and `limit_reached` beyond `most` octets.
+    pub async fn collect(mut self, most: usize) -> Result<Vec<u8>, Error> {
+        let mut octets = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if octets.len() + chunk.len() > most {
+                return Err(too_large(most as u64));
+            }
+            octets.extend_from_slice(&chunk);
+        }
+        Ok(octets)
+    }
+
+    /// Applies what the caller allows. The engine does this, once.
+    pub(crate) fn guarded(mut self, limits: Limits, deadline: Deadline) -> Result<Self, Error> {
+        if let (Some(expected), Some(most)) = (self.expected, limits.max_size)
+            && expected > most
+        {
+            return Err(too_large(most));
+        }
+        self.limits = limits;
+        self.guard = Some(Guard { deadline, timer: None });
+        Ok(self)
+    }
+
+    /// Puts `octets` in front: they count as part of the body.
+    #[must_use]
+    pub fn with_prefix(self, octets: impl Into<Bytes>) -> Self {
+        let octets = octets.into();
+        let (proof, limits) = (self.proof, self.limits);
+        let expected = self.expected.map(|expected| expected + octets.len() as u64);
+        let mut body = Self::from_source(Prefixed { octets: Some(octets), rest: self }, expected, proof);
+        body.limits = limits;
+        body
+    }
+
+    /// The open file behind the body, for the road on which the kernel copies; the rest of the
+    /// checks are then the caller's.
+    pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
+        let deadline = self.guard.as_ref().map(|guard| guard.deadline);
+        match self.source {
+            Source::File(file) => {
+                Ok(FileBody { file, expected: self.expected, max_size: self.limits.max_size, deadline })
+            }
+            Source::Stream(_) => Err(Box::new(self)),
+        }
+    }
+
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let polled = match &mut self.source {
+            Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
+            Source::File(file) => Poll::Ready(read_chunk(file, self.expected.map(|all| all - self.seen))),
+        };
+        match (polled, &mut self.guard) {
+            (Poll::Ready(chunk), guard) => {
+                if let Some(guard) = guard {
+                    guard.timer = None;
+                }
+                Poll::Ready(self.checked(chunk))
+            }
+            (Poll::Pending, Some(guard)) => {
+                ready!(guard.poll_expired(cx));
+                Poll::Ready(Some(Err(guard.deadline.idle_error())))
+            }
+            (Poll::Pending, None) => Poll::Pending,
+        }
+    }
+
+    fn checked(&mut self, chunk: Option<Result<Bytes, Error>>) -> Option<Result<Bytes, Error>> {
+        let Some(chunk) = chunk else { return self.check_end() };
+        Some(chunk.and_then(|chunk| {
+            self.seen += chunk.len() as u64;
+            match (self.limits.max_size, self.expected) {
+                (Some(most), _) if self.seen > most => Err(too_large(most)),
+                (_, Some(expected)) if self.seen > expected => {
+                    let detail = format!("more than the {expected} octets it announced");
+                    Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail))
+                }
+                _ => Ok(chunk),
+            }
+        }))
+    }
+
+    fn check_end(&self) -> Option<Result<Bytes, Error>> {
+        let expected = self.expected.filter(|&expected| expected != self.seen)?;
+        Some(Err(cut_short(self.seen, expected)))
+    }
+}
+
+impl Guard {
+    fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let until = self.deadline.idle_until();
+        self.timer.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(cx)
+    }
+}
+
+/// A body that ended after `seen` of `expected` octets.
+pub(crate) fn cut_short(seen: u64, expected: u64) -> Error {
+    Error::new(Code::Truncated, Phase::Body, format!("{seen} of {expected} octets came"))
+}
+
+pub(crate) fn too_large(most: u64) -> Error {
+    Error::new(Code::LimitReached, Phase::Body, format!("the object has more than {most} octets"))
+}
+
+const FILE_CHUNK: u64 = 256 * 1024;
+
+fn read_chunk(file: &mut File, left: Option<u64>) -> Option<Result<Bytes, Error>> {
+    let most = left.unwrap_or(FILE_CHUNK).min(FILE_CHUNK);
+    let mut octets = Vec::with_capacity(most as usize);
+    match Read::take(file, most).read_to_end(&mut octets) {
+        Ok(0) => None,
+        Ok(_) => Some(Ok(octets.into())),
+        Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
+    }
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_chunk(cx)
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({} of {:?} octets, {})", self.seen, self.expected, self.proof)
+    }
+}
+
+/// An open file, and what a body would have checked on its way.
+pub(crate) struct FileBody {
+    pub(crate) file: File,
+    pub(crate) expected: Option<u64>,
+    pub(crate) max_size: Option<u64>,
+    pub(crate) deadline: Option<Deadline>,
+}
+
+struct Prefixed {
+    octets: Option<Bytes>,
+    rest: Body,
+}
+
+impl ByteSource for Prefixed {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        match self.octets.take() {
+            Some(octets) => Poll::Ready(Some(Ok(octets))),
+            None => self.rest.poll_chunk(cx),
+        }
+    }
+}
+
+struct Once(Option<Bytes>);
+
+impl ByteSource for Once {
+    fn poll_chunk(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        Poll::Ready(self.0.take().filter(|octets| !octets.is_empty()).map(Ok))
+    }
+}

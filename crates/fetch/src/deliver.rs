@@ -1,0 +1,160 @@
+//! From an answer to a sink, by the fastest road for the pair of them.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use tokio::task::spawn_blocking;
+
+use crate::body::{FileBody, cut_short, too_large};
+use crate::sink::drain::Drain;
+use crate::sink::{Finished, Target};
+use crate::{Body, Code, Content, Deadline, Error, Meta, Phase, Proof, Response, Sink};
+
+/// So many octets are copied by the kernel between two looks at the clock.
+const COPY_STEP: u64 = 32 * 1024 * 1024;
+/// Up to this size a file is copied in place.
+const COPY_IN_PLACE: u64 = 256 * 1024;
+
+/// Told how far a delivery is.
+pub trait Watch: Send {
+    /// `done` octets of the object are delivered, of `total` where that is known.
+    fn moved(&mut self, done: u64, total: Option<u64>);
+}
+
+impl Watch for () {
+    fn moved(&mut self, _: u64, _: Option<u64>) {}
+}
+
+impl<F: FnMut(u64, Option<u64>) + Send> Watch for F {
+    fn moved(&mut self, done: u64, total: Option<u64>) {
+        self(done, total);
+    }
+}
+
+/// What was delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// Where the object was in the end, without a password.
+    pub url: String,
+    /// How many octets were delivered by this call.
+    pub bytes: u64,
+    /// How many were there already.
+    pub resumed_from: u64,
+    /// How long the delivery took.
+    pub took: Duration,
+    /// How often an answer pointed elsewhere.
+    pub hops: u32,
+    /// How the end is known to be the end.
+    pub proof: Proof,
+    /// The digest that was asked for, in hexadecimal.
+    pub digest: Option<String>,
+}
+
+/// Delivers the object of `response`: a listing as its names, one a line.
+///
+/// # Errors
+/// What ended the body before it was whole, or `sink_failed`. Nothing is then under the final name
+/// that was not there before.
+pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
+    let Response { meta, content } = response;
+    let begun = Instant::now();
+    let body = match content {
+        Content::Advice(advice) => Body::from_bytes(advice.text),
+        Content::Body(body) => body,
+        Content::Head => Body::from_bytes(bytes::Bytes::new()),
+        Content::Listing(listing) => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
+    };
+    let proof = body.proof();
+    let finished = run(&meta, body, sink, watch).await.map_err(|error| error.at(&meta.url))?;
+    let resumed_from = meta.offset;
+    Ok(Receipt {
+        url: meta.url.redacted().to_string(),
+        bytes: finished.written,
+        resumed_from,
+        took: begun.elapsed(),
+        hops: meta.hops,
+        proof,
+        digest: finished.digest,
+    })
+}
+
+async fn run(meta: &Meta, body: Body, sink: Sink, watch: &mut dyn Watch) -> Result<Finished, Error> {
+    let target = sink.begin(meta)?;
+    let mut progress = Progress { done: meta.offset, total: meta.head.size, watch };
+    progress.moved(0);
+    if !target.takes_copies() {
+        return stream(body, target, progress).await;
+    }
+    match body.into_file() {
+        Ok(source) => copy(source, target, progress).await,
+        Err(body) => stream(*body, target, progress).await,
+    }
+}
+
+struct Progress<'w> {
+    done: u64,
+    total: Option<u64>,
+    watch: &'w mut dyn Watch,
+}
+
+impl Progress<'_> {
+    fn moved(&mut self, octets: u64) {
+        self.done += octets;
+        self.watch.moved(self.done, self.total);
+    }
+}
+
+/// Piece by piece.
+async fn stream(mut body: Body, target: Target, mut progress: Progress<'_>) -> Result<Finished, Error> {
+    let mut drain = Drain::new(target);
+    loop {
+        match body.chunk().await {
+            Ok(Some(chunk)) => {
+                let length = chunk.len() as u64;
+                drain.write(chunk).await?;
+                progress.moved(length);
+            }
+            Ok(None) => return drain.finish().await,
+            Err(error) => {
+                drain.abandon().await;
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// File to file: the kernel copies.
+async fn copy(body: FileBody, mut target: Target, mut progress: Progress<'_>) -> Result<Finished, Error> {
+    let FileBody { file: mut source, expected, max_size, deadline } = body;
+    let in_place = expected.is_some_and(|expected| expected <= COPY_IN_PLACE);
+    let mut copied = 0;
+    loop {
+        let step = expected.map_or(COPY_STEP, |expected| expected - copied).min(COPY_STEP);
+        let moved;
+        if in_place {
+            moved = target.copy(&mut source, step)?;
+        } else {
+            (source, target, moved) = off_thread(source, target, step).await?;
+        }
+        copied += moved;
+        progress.moved(moved);
+        if let Some(most) = max_size.filter(|&most| copied > most) {
+            return Err(too_large(most));
+        }
+        match expected {
+            Some(expected) if copied == expected => return target.finish(),
+            Some(expected) if moved == 0 => return Err(cut_short(copied, expected)),
+            None if moved == 0 => return target.finish(),
+            _ => deadline.as_ref().map_or(Ok(()), Deadline::check)?,
+        }
+    }
+}
+
+async fn off_thread(mut source: File, mut target: Target, step: u64) -> Result<(File, Target, u64), Error> {
+    let copied = spawn_blocking(move || {
+        let moved = target.copy(&mut source, step)?;
+        Ok((source, target, moved))
+    });
+    copied.await.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+}

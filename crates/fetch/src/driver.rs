@@ -1,0 +1,76 @@
+//! What a scheme must bring: a [`Driver`] that plans, and a [`Plan`] that runs.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::{Deadline, Dial, Error, Request, Response};
+
+/// Knows how to fetch some schemes.
+pub trait Driver: Send + Sync {
+    /// A name for messages.
+    fn id(&self) -> &'static str;
+
+    /// The schemes, in lower case.
+    fn schemes(&self) -> &'static [&'static str];
+
+    /// What would be done for `request`, without doing any of it.
+    ///
+    /// # Errors
+    /// The request cannot be sent: `forbidden_octet`, `unsupported`.
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error>;
+}
+
+/// What a [`Plan`] becomes when it runs.
+pub type RunFuture = Pin<Box<dyn Future<Output = Result<Outcome, Error>> + Send>>;
+
+/// One request, ready to be sent; Display shows what would be sent, a line for each command.
+pub trait Plan: Display + Send {
+    /// Does it, once: no retry, no redirect, no clock of its own.
+    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture;
+}
+
+/// What a running plan may use.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ctx {
+    /// The only way to a socket.
+    pub dial: Dial,
+    /// How long things may take.
+    pub deadline: Deadline,
+}
+
+impl Ctx {
+    pub(crate) const fn new(dial: Dial, deadline: Deadline) -> Self {
+        Self { dial, deadline }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "the engine's loop knows every outcome")]
+pub enum Outcome {
+    /// An answer.
+    Answer(Response),
+    /// The object is elsewhere; the engine judges whether to go there.
+    Follow(Hop),
+}
+
+/// Where an answer points.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Hop {
+    /// The reference, as the peer wrote it.
+    pub to: String,
+    /// Why: the first line of the answer.
+    pub why: String,
+    /// The answer itself, for a caller that does not follow.
+    pub answer: Response,
+}
+
+impl Hop {
+    /// A hop to `to` because of `why`.
+    pub fn new(to: impl Into<String>, why: impl Into<String>, answer: Response) -> Self {
+        Self { to: to.into(), why: why.into(), answer }
+    }
+}

@@ -1,0 +1,15 @@
+//! The drivers that are built in: one `mod` and one registration line each.
+
+mod file;
+mod http;
+
+use std::sync::Arc;
+
+use crate::registry::Registry;
+
+pub(crate) fn built_in() -> Registry {
+    let mut registry = Registry::default();
+    registry.add(Arc::new(file::FileDriver));
+    registry.add(Arc::new(http::HttpDriver::default()));
+    registry
+}

@@ -1,0 +1,152 @@
+//! Opens the file or reads the directory.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use fetch_url_proto::{Entry, EntryKind, Head};
+
+use super::plan::{FilePlan, url_of};
+use crate::{
+    Body, ByteRange, Code, Content, Deadline, Error, Listing, Meta, Outcome, Phase, Proof, Response, Resume,
+    Validator, Want,
+};
+
+/// The most names of a directory that are sorted in memory.
+const MAX_NAMES: usize = 1_000_000;
+
+/// Looks at the file off the runtime's thread: a dead network file system must not hold it.
+pub(super) async fn run(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> {
+    let work = async {
+        match tokio::task::spawn_blocking(move || answer(&plan)).await {
+            Ok(result) => result,
+            Err(error) => Err(Error::new(Code::Internal, Phase::Reply, error.to_string())),
+        }
+    };
+    deadline.bound(Phase::Reply, work).await.map(Outcome::Answer)
+}
+
+fn answer(plan: &FilePlan) -> Result<Response, Error> {
+    let facts = fs::metadata(&plan.path).map_err(|error| refused(&error))?;
+    let mut meta = Meta::new(plan.url.clone());
+    meta.head.modified = modified(&facts);
+    if facts.is_dir() {
+        let content =
+            if plan.want == Want::Head { Content::Head } else { Content::Listing(listing(&plan.path)?) };
+        return Ok(Response::new(meta, content));
+    }
+    if !facts.is_file() && !plan.allows_special {
+        let detail = "it is neither a file nor a directory";
+        let error = Error::new(Code::Policy, Phase::Reply, detail);
+        return Err(error.with_hint("--special-files reads FIFOs and devices"));
+    }
+    if plan.want == Want::Head {
+        meta.head.size = facts.is_file().then_some(facts.len());
+        return Ok(Response::new(meta, Content::Head));
+    }
+    open(plan, meta)
+}
+
+fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
+    let mut file = File::open(&plan.path).map_err(|error| refused(&error))?;
+    // The facts of what was opened, not of what the name meant a moment ago.
+    let facts = file.metadata().map_err(|error| refused(&error))?;
+    if !facts.is_file() {
+        let body = Body::from_file(file, None, Proof::Assumed("a special file ends where it ends"));
+        return Ok(Response::new(meta, Content::Body(body)));
+    }
+    let size = facts.len();
+    meta.head = Head { size: Some(size), modified: modified(&facts) };
+    meta.validator = validator(&facts);
+    meta.is_resumable = true;
+    let (first, end) = span(plan, &meta, size)?;
+    meta.offset = first;
+    file.seek(SeekFrom::Start(first)).map_err(|error| refused(&error))?;
+    let body = Body::from_file(file, Some(end - first), Proof::Proven("the file's size"));
+    Ok(Response::new(meta, Content::Body(body)))
+}
+
+/// The octets that are wanted: where they begin and where they end.
+fn span(plan: &FilePlan, meta: &Meta, size: u64) -> Result<(u64, u64), Error> {
+    if let Some(resume) = &plan.resume {
+        let first = if is_same(resume, meta, size) { resume.offset } else { 0 };
+        return Ok((first, size));
+    }
+    let (first, end) = match plan.range {
+        None => return Ok((0, size)),
+        Some(ByteRange::Span { first, last }) => {
+            (first, last.map_or(size, |last| last.saturating_add(1).min(size)))
+        }
+        Some(ByteRange::Suffix(count)) => (size.saturating_sub(count), size),
+    };
+    if first > size || (first >= end && size > 0) {
+        let detail = format!("the file has {size} octets");
+        return Err(Error::new(Code::RangeRefused, Phase::Request, detail));
+    }
+    Ok((first, end))
+}
+
+fn is_same(resume: &Resume, meta: &Meta, size: u64) -> bool {
+    meta.validator.as_ref() == Some(&resume.validator)
+        && resume.offset <= size
+        && resume.size.is_none_or(|known| known == size)
+}
+
+/// Time of the last change to the nanosecond, and size: compared for equality only.
+fn validator(facts: &Metadata) -> Option<Validator> {
+    let changed = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Validator::Modified(format!("{}.{:09}/{}", changed.as_secs(), changed.subsec_nanos(), facts.len())))
+}
+
+fn modified(facts: &Metadata) -> Option<i64> {
+    let changed = facts.modified().ok()?;
+    match changed.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).ok(),
+        Err(before) => i64::try_from(before.duration().as_secs()).ok().map(|seconds| -seconds),
+    }
+}
+
+/// Sorted names now, each entry's facts when it is asked for.
+fn listing(directory: &Path) -> Result<Listing, Error> {
+    let mut names: Vec<OsString> = Vec::new();
+    for entry in fs::read_dir(directory).map_err(|error| refused(&error))? {
+        names.push(entry.map_err(|error| refused(&error))?.file_name());
+        if names.len() > MAX_NAMES {
+            let detail = format!("the directory has more than {MAX_NAMES} entries");
+            return Err(Error::new(Code::LimitReached, Phase::Reply, detail));
+        }
+    }
+    names.sort_unstable();
+    let directory = directory.to_owned();
+    Ok(Listing::from_entries(names.into_iter().map(move |name| Ok(entry(&directory, name)))))
+}
+
+fn entry(directory: &Path, name: OsString) -> Entry {
+    let path: PathBuf = directory.join(&name);
+    let facts = fs::symlink_metadata(&path).ok();
+    let kind = facts.as_ref().map_or(EntryKind::Other, |facts| match facts.file_type() {
+        kind if kind.is_dir() => EntryKind::Directory,
+        kind if kind.is_file() => EntryKind::File,
+        kind if kind.is_symlink() => EntryKind::Link,
+        _ => EntryKind::Other,
+    });
+    Entry {
+        kind,
+        name: name.into_encoded_bytes(),
+        size: facts.as_ref().filter(|facts| facts.is_file()).map(Metadata::len),
+        modified: facts.as_ref().and_then(modified),
+        url: Some(url_of(&path)),
+    }
+}
+
+fn refused(error: &io::Error) -> Error {
+    let code = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Code::NotFound,
+        io::ErrorKind::PermissionDenied => Code::Denied,
+        io::ErrorKind::InvalidFilename => Code::NotFound,
+        _ => Code::PeerMisbehaved,
+    };
+    Error::new(code, Phase::Request, error.to_string())
+}

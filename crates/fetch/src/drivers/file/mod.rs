@@ -1,0 +1,23 @@
+//! `file:` (RFC 1738 §3.10, RFC 8089): files and directories of this machine.
+
+mod io;
+mod plan;
+
+use crate::{Driver, Error, Plan, Request};
+
+/// Reads local files.
+pub(crate) struct FileDriver;
+
+impl Driver for FileDriver {
+    fn id(&self) -> &'static str {
+        "file"
+    }
+
+    fn schemes(&self) -> &'static [&'static str] {
+        &["file"]
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        Ok(Box::new(plan::FilePlan::new(request)?))
+    }
+}

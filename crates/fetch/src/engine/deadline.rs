@@ -1,0 +1,94 @@
+//! The one clock: how long each phase may take, and how long everything may take.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use crate::{Code, Error, Phase, Timeouts};
+
+/// How long things may take, from the moment the request was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    timeouts: Timeouts,
+    end: Option<Instant>,
+}
+
+impl Deadline {
+    pub(crate) fn start(timeouts: Timeouts) -> Self {
+        Self { timeouts, end: timeouts.total.map(|total| Instant::now() + total) }
+    }
+
+    /// Waits for `work`, as long as `phase` may take and no longer than everything may.
+    ///
+    /// # Errors
+    /// `timed_out`, naming the phase; whatever `work` fails with.
+    pub async fn bound<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let allowed = match phase {
+            Phase::Resolve | Phase::Connect | Phase::Tls | Phase::Proxy => self.timeouts.connect,
+            Phase::Body => self.timeouts.idle,
+            _ => self.timeouts.reply,
+        };
+        let (until, is_total) = self.until(allowed);
+        match timeout_at(until, work).await {
+            Ok(result) => result,
+            Err(_) => Err(self.expired(phase, allowed, is_total)),
+        }
+    }
+
+    /// How long a connection may take to open.
+    pub const fn connect_timeout(&self) -> Duration {
+        self.timeouts.connect
+    }
+
+    /// When a body that has nothing now is given up.
+    pub(crate) fn idle_until(&self) -> Instant {
+        self.until(self.timeouts.idle).0
+    }
+
+    /// What giving up means.
+    pub(crate) fn idle_error(&self) -> Error {
+        let is_total = self.end.is_some_and(|end| end <= Instant::now());
+        self.expired(Phase::Body, self.timeouts.idle, is_total)
+    }
+
+    /// Whether the time for everything is over.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.end {
+            Some(end) if end <= Instant::now() => Err(self.expired(Phase::Body, Duration::ZERO, true)),
+            _ => Ok(()),
+        }
+    }
+
+    fn until(&self, allowed: Duration) -> (Instant, bool) {
+        let own = Instant::now() + allowed;
+        match self.end {
+            Some(end) if end < own => (end, true),
+            _ => (own, false),
+        }
+    }
+
+    fn expired(&self, phase: Phase, allowed: Duration, is_total: bool) -> Error {
+        let doing = match phase {
+            Phase::Resolve => "looking up the host",
+            Phase::Connect => "connecting",
+            Phase::Tls | Phase::Certificate => "in the TLS handshake",
+            Phase::Body => "while the body came",
+            _ => "waiting for the answer",
+        };
+        let detail = match self.timeouts.total.filter(|_| is_total) {
+            Some(total) => format!("{doing}, after {} in all", seconds(total)),
+            None if phase == Phase::Body => format!("{doing}: nothing for {}", seconds(allowed)),
+            None => format!("{doing}, after {}", seconds(allowed)),
+        };
+        Error::new(Code::TimedOut, phase, detail)
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}

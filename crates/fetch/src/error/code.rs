@@ -1,0 +1,116 @@
+//! The one table of error codes: word, exit status, meaning. Help, README and the process's exit
+//! all come from here.
+
+use super::Phase;
+
+/// One kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a row of a table")]
+pub struct CodeRow {
+    /// The code.
+    pub code: Code,
+    /// Its stable word.
+    pub word: &'static str,
+    /// Its exit status; a second one where the table says so.
+    pub exits: &'static [u8],
+    /// What a person reads in front of the detail.
+    pub words: &'static str,
+    /// When it happens.
+    pub meaning: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:ident $word:literal $exits:expr, $words:literal, $meaning:literal;)*) => {
+        /// The kinds of failure. A word and an exit status are never given to another meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $(#[doc = $meaning] $name,)* }
+
+        /// Every code, by exit status.
+        pub static CODES: &[CodeRow] =
+            &[$(CodeRow { code: Code::$name, word: $word, exits: &$exits, words: $words, meaning: $meaning },)*];
+    };
+}
+
+codes! {
+    Unsupported "unsupported" [1], "not supported", "scheme known but with no access method here, or unknown";
+    Usage "usage" [2], "usage", "wrong options";
+    BadUrl "bad_url" [3], "not a URL", "the text is not a URL";
+    ResolveFailed "resolve_failed" [6, 5], "host not found", "host (5: proxy) not found";
+    ConnectFailed "connect_failed" [7], "cannot connect", "no connection to the server";
+    PeerMisbehaved "peer_misbehaved" [8], "the server broke the protocol", "a reply that the protocol does not allow";
+    Denied "denied" [9], "denied", "access denied: 403, 530 on a file, 502";
+    Truncated "truncated" [18], "cut short", "the body ended before the protocol said so";
+    HttpError "http_error" [22], "refused", "another HTTP status of 400 or above";
+    SinkFailed "sink_failed" [23], "cannot write", "disk full, read-only, closed pipe";
+    TimedOut "timed_out" [28], "timed out", "a deadline passed; says which phase";
+    RangeRefused "range_refused" [33], "range refused", "the server cannot give the range asked for";
+    TlsFailed "tls_failed" [35, 60], "TLS failed", "TLS handshake (60: certificate) failed";
+    TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a loop of them";
+    EmptyReply "empty_reply" [52], "no answer", "the server closed the connection without an answer";
+    LimitReached "limit_reached" [63], "limit reached", "size, entries or line over a limit";
+    AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for it";
+    NotFound "not_found" [78], "not found", "no such object: 404, 550, gopher 3, 430, ENOENT";
+    Policy "policy" [90], "refused by policy", "address, port, scheme or hop refused by policy";
+    ChecksumMismatch "checksum_mismatch" [91], "wrong checksum", "the octets are not those the checksum names";
+    Busy "busy" [92], "the server is busy", "421, 429, 503, 400 of NNTP, after the retries";
+    ForbiddenOctet "forbidden_octet" [93], "refused", "a decoded CR, LF, NUL or TAB that would change the protocol";
+    Internal "internal" [99], "internal error", "a bug: please report it";
+}
+
+impl Code {
+    fn row(self) -> &'static CodeRow {
+        // The table has a row for each variant: the macro makes both from one list.
+        &CODES[self as usize]
+    }
+
+    /// A stable word for machines.
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// What a person reads.
+    pub fn words(self) -> &'static str {
+        self.row().words
+    }
+
+    /// The exit status, which two codes split by phase.
+    pub(super) fn exit(self, phase: Phase) -> u8 {
+        let second = matches!(
+            (self, phase),
+            (Self::ResolveFailed, Phase::Proxy) | (Self::TlsFailed, Phase::Certificate)
+        );
+        self.row().exits[usize::from(second)]
+    }
+
+    /// Whether the same request may succeed later, unless something else is known.
+    pub(super) const fn is_temporary(self) -> bool {
+        matches!(
+            self,
+            Self::Busy
+                | Self::ConnectFailed
+                | Self::EmptyReply
+                | Self::ResolveFailed
+                | Self::TimedOut
+                | Self::Truncated
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_and_every_exit_status_is_used_once() {
+        let mut exits: Vec<u8> = CODES.iter().flat_map(|row| row.exits).copied().collect();
+        let count = exits.len();
+        exits.sort_unstable();
+        exits.dedup();
+        assert_eq!(exits.len(), count);
+        for row in CODES {
+            assert_eq!(row.code.row(), row);
+            assert_eq!(CODES.iter().filter(|other| other.word == row.word).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The library's front door: [`Fetcher`] and its builder.
+
+use std::sync::Arc;
+
+use fetch_url_core::Url;
+use fetch_url_proto::outline;
+
+use crate::net::dial::Dialer;
+use crate::registry::{Registry, Standing};
+use crate::{Driver, Error, Policy, Request, Response, Trust, drivers, engine};
+
+/// Fetches URLs: cheap to clone, and one for a whole program keeps connections open between calls.
+#[derive(Clone)]
+pub struct Fetcher {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) registry: Registry,
+    pub(crate) policy: Policy,
+    pub(crate) dialer: Arc<Dialer>,
+}
+
+/// What would happen for a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explained {
+    /// How the scheme stands here.
+    pub standing: Standing,
+    /// What would be sent, a line for each command.
+    pub commands: Vec<String>,
+}
+
+impl Default for Fetcher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fetcher {
+    /// Every scheme that is built in, under the default policy.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// For a policy, drivers or roots of one's own.
+    pub fn builder() -> FetcherBuilder {
+        FetcherBuilder::default()
+    }
+
+    /// Fetches the object that `text` names.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn get(&self, text: &str) -> Result<Response, Error> {
+        self.fetch(Request::new(text)?).await
+    }
+
+    /// Fetches what `request` asks for.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn fetch(&self, request: Request) -> Result<Response, Error> {
+        engine::fetch(&self.inner, request).await
+    }
+
+    /// What would be sent for `request`: no network, no file.
+    ///
+    /// # Errors
+    /// The request may not be sent: `forbidden_octet`.
+    pub fn explain(&self, request: &Request) -> Result<Explained, Error> {
+        let url = request.url();
+        let standing = self.inner.registry.standing(url);
+        let at = |error: Error| error.at(url);
+        let commands = if standing == Standing::BuiltIn {
+            let plan = self.inner.registry.driver(url)?.plan(request).map_err(at)?;
+            plan.to_string().lines().map(str::to_owned).collect()
+        } else {
+            let outline = outline(url).map_err(|forbidden| at(forbidden.into()))?;
+            outline.dialogue().map(fetch_url_proto::text::escaped).collect()
+        };
+        Ok(Explained { standing, commands })
+    }
+
+    /// How the scheme of `url` stands here.
+    pub fn standing(&self, url: &Url<'_>) -> Standing {
+        self.inner.registry.standing(url)
+    }
+}
+
+impl std::fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fetcher").field("policy", &self.inner.policy).finish_non_exhaustive()
+    }
+}
+
+/// Makes a [`Fetcher`].
+pub struct FetcherBuilder {
+    registry: Registry,
+    policy: Policy,
+    trust: Trust,
+}
+
+impl Default for FetcherBuilder {
+    fn default() -> Self {
+        Self { registry: drivers::built_in(), policy: Policy::default(), trust: Trust::default() }
+    }
+}
+
+impl FetcherBuilder {
+    /// Adds a driver; it takes its schemes from whoever had them.
+    #[must_use]
+    pub fn driver(mut self, driver: impl Driver + 'static) -> Self {
+        self.registry.add(Arc::new(driver));
+        self
+    }
+
+    /// Does without a scheme.
+    #[must_use]
+    pub fn without(mut self, scheme: &str) -> Self {
+        self.registry.remove(scheme);
+        self
+    }
+
+    /// What is allowed.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Whose certificates are believed.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// The fetcher.
+    pub fn build(self) -> Fetcher {
+        let dialer = Arc::new(Dialer::new(self.policy.reach.clone(), self.trust));
+        Fetcher { inner: Arc::new(Inner { registry: self.registry, policy: self.policy, dialer }) }
+    }
+}

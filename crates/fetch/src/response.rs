@@ -1,0 +1,169 @@
+//! What came back: facts about the object, and the object in one of four shapes.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use fetch_url_core::Url;
+use fetch_url_proto::{Entry, Head};
+use futures_core::Stream;
+
+use crate::{Body, ByteSource, Error, Proof, Validator};
+
+/// An answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Response {
+    /// What is known of the object.
+    pub meta: Meta,
+    /// The object.
+    pub content: Content,
+}
+
+impl Response {
+    /// An answer of these two parts.
+    pub const fn new(meta: Meta, content: Content) -> Self {
+        Self { meta, content }
+    }
+}
+
+/// What is known of the object.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Meta {
+    /// Where it was in the end.
+    pub url: Url<'static>,
+    /// Size of the whole object and time of its last change.
+    pub head: Head,
+    /// Where in the object the body begins.
+    pub offset: u64,
+    /// Tells this version of the object from another.
+    pub validator: Option<Validator>,
+    /// Whether a later request can ask for the missing part.
+    pub is_resumable: bool,
+    /// Its media type, as the peer gave it.
+    pub media_type: Option<String>,
+    /// The name the peer suggests: octets of a stranger, see [`crate::safe_name`].
+    pub suggested_name: Option<Vec<u8>>,
+    /// The first line of the answer, where there is one.
+    pub reply: Option<String>,
+    /// The header fields, where there are any.
+    pub fields: Vec<(String, Vec<u8>)>,
+    /// How often the answer pointed elsewhere.
+    pub hops: u32,
+}
+
+impl Meta {
+    /// Nothing is known but the URL.
+    pub const fn new(url: Url<'static>) -> Self {
+        Self {
+            url,
+            head: Head { size: None, modified: None },
+            offset: 0,
+            validator: None,
+            is_resumable: false,
+            media_type: None,
+            suggested_name: None,
+            reply: None,
+            fields: Vec::new(),
+            hops: 0,
+        }
+    }
+}
+
+/// The object.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Content {
+    /// The URL names no data object: what a person can do with it.
+    Advice(Advice),
+    /// Octets.
+    Body(Body),
+    /// Only what is known was asked for.
+    Head,
+    /// A directory, a menu, a list of groups.
+    Listing(Listing),
+}
+
+/// What a person can do with a URL that names no data object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Advice {
+    /// Readable in 80 columns.
+    pub text: String,
+}
+
+impl Advice {
+    /// Advice in these words.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+}
+
+/// A stream of entries, in flat memory.
+pub struct Listing(Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>);
+
+impl Listing {
+    /// The entries of a stream.
+    pub fn new(entries: impl Stream<Item = Result<Entry, Error>> + Send + 'static) -> Self {
+        Self(Box::pin(entries))
+    }
+
+    /// The entries of an iterator that does not wait long.
+    pub fn from_entries(
+        entries: impl Iterator<Item = Result<Entry, Error>> + Send + Unpin + 'static,
+    ) -> Self {
+        Self::new(Iter(entries))
+    }
+
+    /// The next entry.
+    ///
+    /// # Errors
+    /// The listing was cut or broke a limit.
+    pub async fn next(&mut self) -> Result<Option<Entry>, Error> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await.transpose()
+    }
+}
+
+impl Listing {
+    /// The octets that `render` makes of each entry, as a body.
+    pub fn into_body(self, render: impl FnMut(&Entry) -> Vec<u8> + Send + Unpin + 'static) -> Body {
+        Body::from_source(Rendered { listing: self, render }, None, Proof::Proven("the end of the listing"))
+    }
+}
+
+struct Rendered<R> {
+    listing: Listing,
+    render: R,
+}
+
+impl<R: FnMut(&Entry) -> Vec<u8> + Send + Unpin> ByteSource for Rendered<R> {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let entry = ready!(Pin::new(&mut self.listing).poll_next(cx));
+        Poll::Ready(entry.map(|entry| entry.map(|entry| (self.render)(&entry).into())))
+    }
+}
+
+impl std::fmt::Debug for Listing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listing(…)")
+    }
+}
+
+impl Stream for Listing {
+    type Item = Result<Entry, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(cx)
+    }
+}
+
+struct Iter<I>(I);
+
+impl<I: Iterator + Unpin> Stream for Iter<I> {
+    type Item = I::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.next())
+    }
+}

@@ -1,0 +1,156 @@
+//! Where octets go: a file under its final name only once it is whole, a stream, or a writer; with
+//! a digest taken on the way.
+
+pub(crate) mod digest;
+pub(crate) mod drain;
+pub(crate) mod file;
+pub(crate) mod name;
+mod part;
+mod state;
+
+use std::fs::File;
+use std::io::{IoSlice, Write};
+
+use digest::{Algorithm, Digest};
+use file::FileSink;
+use part::Part;
+
+use crate::{Code, Error, Meta, Phase};
+
+/// Where octets go.
+pub struct Sink {
+    kind: Kind,
+    algorithm: Option<Algorithm>,
+}
+
+enum Kind {
+    File(FileSink),
+    Open(File),
+    Writer(Box<dyn Write + Send>),
+}
+
+impl Sink {
+    /// A file that appears under its name when it is whole.
+    pub const fn file(file: FileSink) -> Self {
+        Self { kind: Kind::File(file), algorithm: None }
+    }
+
+    /// An open file or pipe, such as standard output: octets go out as they come.
+    pub const fn open(file: File) -> Self {
+        Self { kind: Kind::Open(file), algorithm: None }
+    }
+
+    /// Anything that can be written to.
+    pub fn writer(writer: impl Write + Send + 'static) -> Self {
+        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None }
+    }
+
+    /// The same, and a digest of the whole object is taken on the way.
+    #[must_use]
+    pub const fn with_digest(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = Some(algorithm);
+        self
+    }
+
+    /// Ready for the body that `meta` describes.
+    pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
+        let mut digest = self.algorithm.map(Digest::new);
+        let kind = match self.kind {
+            Kind::File(file) => file.begin(meta, digest.as_mut())?,
+            Kind::Open(file) => TargetKind::Open(file),
+            Kind::Writer(writer) => TargetKind::Writer(writer),
+        };
+        Ok(Target { kind, digest, written: 0 })
+    }
+}
+
+/// A sink that has begun. Dropped unfinished, it keeps what can be resumed and removes the rest.
+pub(crate) struct Target {
+    kind: TargetKind,
+    digest: Option<Digest>,
+    written: u64,
+}
+
+pub(crate) enum TargetKind {
+    Open(File),
+    Part(Box<Part>),
+    Writer(Box<dyn Write + Send>),
+}
+
+/// What a finished target knows.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) written: u64,
+    pub(crate) digest: Option<String>,
+}
+
+impl Target {
+    /// Writes all of `octets`, in as few calls as the system allows.
+    pub(crate) fn write(&mut self, octets: &[bytes::Bytes]) -> Result<(), Error> {
+        if let Some(digest) = &mut self.digest {
+            octets.iter().for_each(|octets| digest.update(octets));
+        }
+        let mut slices: Vec<IoSlice<'_>> = octets.iter().map(|octets| IoSlice::new(octets)).collect();
+        let length: usize = octets.iter().map(bytes::Bytes::len).sum();
+        let mut left = &mut slices[..];
+        IoSlice::advance_slices(&mut left, 0);
+        let writer: &mut dyn Write = match &mut self.kind {
+            TargetKind::Open(file) => file,
+            TargetKind::Part(part) => part.file(),
+            TargetKind::Writer(writer) => writer,
+        };
+        while !left.is_empty() {
+            match writer.write_vectored(left) {
+                Ok(0) => return Err(failed(std::io::ErrorKind::WriteZero.into())),
+                Ok(count) => IoSlice::advance_slices(&mut left, count),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        self.advance(length as u64)
+    }
+
+    /// Has the kernel copy up to `most` octets from `source`; how many it copied.
+    pub(crate) fn copy(&mut self, source: &mut File, most: u64) -> Result<u64, Error> {
+        use std::io::Read as _;
+        let file = match &mut self.kind {
+            TargetKind::Open(file) => file,
+            TargetKind::Part(part) => part.file(),
+            TargetKind::Writer(_) => {
+                return Err(Error::new(Code::Internal, Phase::Deliver, "no file to copy into"));
+            }
+        };
+        // std copies file to file by copy_file_range, sendfile or splice.
+        let copied = std::io::copy(&mut source.take(most), file).map_err(failed)?;
+        self.advance(copied)?;
+        Ok(copied)
+    }
+
+    /// Whether the kernel can copy into it, octets unseen.
+    pub(crate) const fn takes_copies(&self) -> bool {
+        self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
+    }
+
+    fn advance(&mut self, octets: u64) -> Result<(), Error> {
+        self.written += octets;
+        match &mut self.kind {
+            TargetKind::Part(part) => part.advance(octets).map_err(failed),
+            _ => Ok(()),
+        }
+    }
+
+    /// The object is whole: gives a file its name.
+    pub(crate) fn finish(self) -> Result<Finished, Error> {
+        match self.kind {
+            TargetKind::Part(part) => part.finish()?,
+            TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
+            TargetKind::Open(_) => {}
+        }
+        Ok(Finished { written: self.written, digest: self.digest.map(Digest::hex) })
+    }
+}
+
+/// A write that failed.
+fn failed(error: std::io::Error) -> Error {
+    Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
+}

@@ -1,0 +1,281 @@
+//! Opening a file to fetch into: everything that can be wrong with the name is found before a
+//! connection is made.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::time::Instant;
+
+use rustix::fs::OFlags;
+
+use super::TargetKind;
+use super::digest::Digest;
+use super::part::{Names, Part};
+use super::state::State;
+use crate::{Code, Error, Meta, Phase, Resume};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct FileOptions {
+    /// Goes on with what an earlier run left, where that is safe.
+    pub resume: bool,
+    /// Keeps so many octets of the file that is there, and puts the body behind them.
+    pub keep: u64,
+    /// Never replaces a file.
+    pub no_clobber: bool,
+    /// Gives the file the object's time of modification.
+    pub remote_time: bool,
+    /// When octets are forced to the disk.
+    pub sync: Sync,
+}
+
+/// When octets are forced to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sync {
+    /// Always, before the file gets its name.
+    Always,
+    /// For files of 1 MiB and more.
+    #[default]
+    Auto,
+    /// When the system likes.
+    Never,
+}
+
+impl FileOptions {
+    /// Goes on with what an earlier run left.
+    #[must_use]
+    pub const fn resuming(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// Keeps the first `octets` of the file that is there, and puts the body behind them.
+    #[must_use]
+    pub const fn keeping(mut self, octets: u64) -> Self {
+        self.keep = octets;
+        self
+    }
+
+    /// Never replaces a file.
+    #[must_use]
+    pub const fn no_clobber(mut self, no_clobber: bool) -> Self {
+        self.no_clobber = no_clobber;
+        self
+    }
+
+    /// Gives the file the object's time of modification.
+    #[must_use]
+    pub const fn remote_time(mut self, remote_time: bool) -> Self {
+        self.remote_time = remote_time;
+        self
+    }
+}
+
+/// A file to fetch into: `NAME.part` until it is whole.
+pub struct FileSink {
+    kind: Kind,
+    resume: Option<Resume>,
+    earlier_url: Option<String>,
+    kept: u64,
+}
+
+enum Kind {
+    /// A device or a FIFO: no name to change, written as it comes.
+    Direct(File),
+    Part(Box<Part>),
+}
+
+impl FileSink {
+    /// Looks at the name and opens `NAME.part`, locked.
+    ///
+    /// # Errors
+    /// `sink_failed` when nothing can be written there; `usage` when the file exists and may not be
+    /// replaced, or another process is fetching into it.
+    pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
+        if let Some(device) = device(target)? {
+            return Ok(Self { kind: Kind::Direct(device), resume: None, earlier_url: None, kept: 0 });
+        }
+        check_target(target, options)?;
+        let names = Names::of(target);
+        let (mut file, state) = open_part(&names)?;
+        let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
+        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
+        if resume.is_none() && kept > 0 {
+            keep_start(target, &mut file, kept)?;
+        }
+        let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
+        let mut part = Part {
+            state: state.unwrap_or_default(),
+            file,
+            names,
+            options,
+            modified: None,
+            is_resumable: true,
+            journaled: Instant::now(),
+            is_done: false,
+        };
+        if part.state.mode == 0 {
+            part.state.mode = take_umask(&part.file).map_err(|error| cannot(target, error))?;
+        }
+        Ok(Self { kind: Kind::Part(Box::new(part)), resume, earlier_url, kept })
+    }
+
+    /// What is there of `url` from an earlier run, for [`crate::Request::resuming`].
+    pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
+        let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
+        self.resume.clone().filter(|_| is_same)
+    }
+
+    /// Ready for the body that `meta` describes: appended to what is there, or from the start.
+    pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
+        let mut part = match self.kind {
+            Kind::Direct(file) => return Ok(TargetKind::Open(file)),
+            Kind::Part(part) => part,
+        };
+        let is_joined = self.kept > 0 && meta.offset == self.kept;
+        let start = if is_joined { self.kept } else { 0 };
+        part.is_resumable = meta.is_resumable && meta.offset == start;
+        part.modified = meta.head.modified;
+        let mode = part.state.mode;
+        let (size, validator) = (meta.head.size, meta.validator.clone());
+        let url = self.earlier_url.filter(|_| is_joined).unwrap_or_else(|| meta.url.redacted().to_string());
+        part.state = State { url, size, validator, octets: start, tail: String::new(), mode };
+        let prepared = prepare(&mut part.file, start, digest);
+        prepared.map_err(|error| cannot(&part.names.target, error))?;
+        check_space(&part.file, size.map(|size| size.saturating_sub(start)))?;
+        Ok(TargetKind::Part(part))
+    }
+}
+
+/// The first `count` octets of `target`, into its `.part`.
+fn keep_start(target: &Path, part: &mut File, count: u64) -> Result<(), Error> {
+    let existing = File::open(target).map_err(|error| cannot(target, error))?;
+    part.set_len(0).and_then(|()| part.rewind()).map_err(|error| cannot(target, error))?;
+    let copied = io::copy(&mut existing.take(count), part).map_err(|error| cannot(target, error))?;
+    if copied == count {
+        return Ok(());
+    }
+    let detail = format!("{} has only {copied} octets: nothing to continue at {count}", target.display());
+    Err(Error::new(Code::Usage, Phase::Deliver, detail))
+}
+
+/// Cuts the file at `start` and stands there; what is before it goes into the digest.
+fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Result<()> {
+    file.set_len(start)?;
+    file.rewind()?;
+    if let Some(digest) = digest {
+        digest.update_from(file, start)?;
+    }
+    file.seek(SeekFrom::Start(start)).map(drop)
+}
+
+/// A file that cannot fit is not begun.
+fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
+    let (Some(needed), Ok(facts)) = (needed, rustix::fs::fstatvfs(file)) else { return Ok(()) };
+    let free = facts.f_bavail.saturating_mul(facts.f_frsize);
+    // File systems that know no blocks say nothing about their room.
+    if facts.f_blocks == 0 || needed <= free {
+        return Ok(());
+    }
+    let detail = format!("{needed} octets are needed and {free} are free");
+    Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
+}
+
+/// The device or FIFO at `target`, open for writing.
+fn device(target: &Path) -> Result<Option<File>, Error> {
+    let Ok(facts) = fs::metadata(target) else { return Ok(None) };
+    let kind = facts.file_type();
+    if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
+        return Ok(None);
+    }
+    OpenOptions::new().write(true).open(target).map(Some).map_err(|error| cannot(target, error))
+}
+
+fn check_target(target: &Path, options: FileOptions) -> Result<(), Error> {
+    let Ok(facts) = fs::symlink_metadata(target) else { return Ok(()) };
+    let refused = |detail: &str| {
+        let detail = format!("{}: {detail}", target.display());
+        Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
+    };
+    if facts.is_dir() {
+        return refused("it is a directory");
+    }
+    if facts.is_symlink() {
+        return refused("it is a symbolic link; name the file it points to");
+    }
+    if !facts.is_file() {
+        return refused("it is not a file");
+    }
+    if options.no_clobber {
+        return Err(exists(target));
+    }
+    Ok(())
+}
+
+/// The target exists and stays.
+pub(super) fn exists(target: &Path) -> Error {
+    Error::new(Code::Usage, Phase::Deliver, format!("{} exists and is not replaced", target.display()))
+}
+
+fn cannot(target: &Path, error: io::Error) -> Error {
+    Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error)
+}
+
+/// `NAME.part`, locked, and its state: an earlier one that is sound, or a new one. No link is
+/// followed and no file of another is taken.
+fn open_part(names: &Names) -> Result<(File, Option<State>), Error> {
+    let cannot = |error| cannot(&names.part, error);
+    for _ in 0..3 {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o666).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        let file = match options.clone().create_new(true).open(&names.part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                options.open(&names.part).map_err(cannot)?
+            }
+            opened => {
+                let file = opened.map_err(cannot)?;
+                lock(&file, names)?;
+                return Ok((file, None));
+            }
+        };
+        lock(&file, names)?;
+        let state = State::read(&names.state);
+        if state.is_some() && is_still(&file, &names.part) {
+            return Ok((file, state));
+        }
+        // A leftover without a state is nobody's: whoever made it was killed before it could say.
+        fs::remove_file(&names.part).map_err(cannot)?;
+    }
+    Err(busy(names))
+}
+
+fn lock(file: &File, names: &Names) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(fs::TryLockError::WouldBlock) => Err(busy(names)),
+        Err(fs::TryLockError::Error(error)) => Err(cannot(&names.part, error)),
+    }
+}
+
+fn busy(names: &Names) -> Error {
+    let detail = format!("another process is fetching into {}", names.target.display());
+    Error::new(Code::Usage, Phase::Deliver, detail)
+}
+
+/// Whether the name still means the file that is open.
+fn is_still(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// The permissions that the umask left the new file, which from here on is only ours.
+fn take_umask(file: &File) -> io::Result<u32> {
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(mode)
+}

@@ -1,0 +1,137 @@
+//! The file in the making: `NAME.part` and its state, until it is whole.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::file::{FileOptions, Sync};
+use super::state::{self, State};
+use crate::{Code, Error, Phase};
+
+/// How often the state of a growing file is written, so that a kill loses no more than this.
+const JOURNAL_EVERY: Duration = Duration::from_secs(5);
+/// Files from this size on are synced before they get their name.
+const SYNC_FROM: u64 = 1024 * 1024;
+
+/// The three names of a file in the making.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    pub(super) target: PathBuf,
+    pub(super) part: PathBuf,
+    pub(super) state: PathBuf,
+}
+
+impl Names {
+    pub(super) fn of(target: &Path) -> Self {
+        let with = |suffix: &str| {
+            let mut name = target.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        Self { target: target.to_owned(), part: with(".part"), state: with(".part.json") }
+    }
+}
+
+/// An open, locked `.part`.
+pub(crate) struct Part {
+    pub(super) file: File,
+    pub(super) names: Names,
+    pub(super) state: State,
+    pub(super) options: FileOptions,
+    pub(super) modified: Option<i64>,
+    pub(super) is_resumable: bool,
+    pub(super) journaled: Instant,
+    pub(super) is_done: bool,
+}
+
+impl Part {
+    pub(super) const fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// `octets` more are in the file.
+    pub(super) fn advance(&mut self, octets: u64) -> io::Result<()> {
+        self.state.octets += octets;
+        if self.is_resumable && self.journaled.elapsed() >= JOURNAL_EVERY {
+            self.journal()?;
+        }
+        Ok(())
+    }
+
+    /// The data first, then the state that names it.
+    fn journal(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        self.state.tail = state::tail(&mut self.file, self.state.octets)?;
+        self.state.write(&self.names.state)?;
+        self.journaled = Instant::now();
+        Ok(())
+    }
+
+    /// Gives the whole file its name.
+    pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
+        let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
+        let must_sync = match self.options.sync {
+            Sync::Always => true,
+            Sync::Auto => self.state.octets >= SYNC_FROM,
+            Sync::Never => false,
+        };
+        self.file
+            .set_permissions(Permissions::from_mode(self.final_mode()))
+            .map_err(|error| failed("permissions", error))?;
+        if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
+            self.file.set_modified(modified).map_err(|error| failed("the time", error))?;
+        }
+        if must_sync {
+            self.file.sync_all().map_err(|error| failed("sync", error))?;
+        }
+        self.rename()?;
+        self.is_done = true;
+        // Nothing but our own state is removed; it may never have been written.
+        let _ = fs::remove_file(&self.names.state);
+        Ok(())
+    }
+
+    /// A file that is replaced keeps its permissions; a new one gets what the umask left.
+    fn final_mode(&self) -> u32 {
+        let existing = fs::metadata(&self.names.target).ok().map(|facts| facts.permissions().mode() & 0o7777);
+        existing.unwrap_or(self.state.mode)
+    }
+
+    fn rename(&self) -> Result<(), Error> {
+        let Names { target, part, .. } = &self.names;
+        let renamed = if self.options.no_clobber {
+            renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE).map_err(io::Error::from)
+        } else {
+            fs::rename(part, target)
+        };
+        renamed.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => super::file::exists(target),
+            _ => Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error),
+        })
+    }
+}
+
+impl Drop for Part {
+    /// Not finished: keeps what can be resumed, removes the rest. Only our own files, held by an
+    /// open and locked descriptor.
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        let is_kept = self.is_resumable && self.state.octets > 0;
+        if is_kept && self.journal().is_ok() {
+            return;
+        }
+        let _ = fs::remove_file(&self.names.part);
+        let _ = fs::remove_file(&self.names.state);
+    }
+}
+
+fn system_time(seconds: i64) -> Option<SystemTime> {
+    let span = Duration::from_secs(seconds.unsigned_abs());
+    if seconds >= 0 { UNIX_EPOCH.checked_add(span) } else { UNIX_EPOCH.checked_sub(span) }
+}

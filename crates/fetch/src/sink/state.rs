@@ -1,0 +1,82 @@
+//! What is known of a `.part` beside it, in `.part.json`: whose it is, how much of it is sound, and
+//! how to tell that the object is still the same.
+
+use std::fs::{self, File};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::digest::{Algorithm, Digest};
+use crate::{Resume, Validator};
+
+/// So much of the end of a `.part` is digested, to notice a foreign hand.
+const TAIL: u64 = 64 * 1024;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// The URL, without its password.
+    pub(super) url: String,
+    /// The size of the whole object.
+    pub(super) size: Option<u64>,
+    pub(super) validator: Option<Validator>,
+    /// How many octets of the `.part` are sound.
+    pub(super) octets: u64,
+    /// SHA-256 of the last 64 KiB of them.
+    pub(super) tail: String,
+    /// The permissions that the finished file gets.
+    pub(super) mode: u32,
+}
+
+impl State {
+    /// What an earlier run left; nothing when it cannot be read or understood.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        Some(Self {
+            url: text("url")?,
+            size: value["size"].as_u64(),
+            validator: text("validator").and_then(|text| Validator::from_text(&text)),
+            octets: value["octets"].as_u64()?,
+            tail: text("tail_sha256")?,
+            mode: u32::try_from(value["mode"].as_u64()?).ok()?,
+        })
+    }
+
+    /// Writes it whole or not at all.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        let value = json!({
+            "url": self.url,
+            "size": self.size,
+            "validator": self.validator.as_ref().map(ToString::to_string),
+            "octets": self.octets,
+            "tail_sha256": self.tail,
+            "mode": self.mode,
+        });
+        let mut fresh = path.as_os_str().to_owned();
+        fresh.push(".new");
+        let mut file = File::create(&fresh)?;
+        file.write_all(format!("{value:#}\n").as_bytes())?;
+        file.sync_data()?;
+        fs::rename(&fresh, path)
+    }
+
+    /// What can be asked for now, when `part` still is what this says.
+    pub(super) fn resume(&self, part: &mut File) -> Option<Resume> {
+        let validator = self.validator.clone()?;
+        let is_sound = self.octets > 0
+            && part.metadata().ok()?.len() >= self.octets
+            && tail(part, self.octets).ok()? == self.tail;
+        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator })
+    }
+}
+
+/// The digest of the last octets before `end`.
+pub(super) fn tail(part: &mut File, end: u64) -> io::Result<String> {
+    let start = end.saturating_sub(TAIL);
+    part.seek(SeekFrom::Start(start))?;
+    let mut digest = Digest::new(Algorithm::Sha256);
+    digest.update_from(part, end - start)?;
+    part.seek(SeekFrom::Start(end))?;
+    Ok(digest.hex())
+}

@@ -1,0 +1,86 @@
+//! `cargo xtask bench [filter]`: the release build against the peers that are installed, in turn, on this
+//! machine. Only ratios count: machines are shared and noisy.
+//!
+//! The rows are in `bench/workload.rs`, what serves them in `bench/stage.rs`, one run of one tool in
+//! `bench/run.rs`, the figures in `bench/report.rs`.
+
+mod peer;
+mod report;
+mod run;
+mod stage;
+mod workload;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use peer::Tool;
+use report::Measured;
+use run::Sample;
+use stage::Stage;
+use workload::{WORKLOADS, Workload};
+
+use crate::program::{self, cargo};
+
+/// A row stops here, whatever rounds are left, once it has `FEWEST_ROUNDS`.
+const ROW_TIME: Duration = Duration::from_secs(90);
+const FEWEST_ROUNDS: usize = 3;
+
+/// The row that is not a transfer.
+const PARSE: &str = "parse";
+
+/// Measures the rows whose name holds `filter`.
+pub(crate) fn run(filter: &str) -> Result<(), String> {
+    let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
+    let parses = PARSE.contains(filter);
+    if rows.is_empty() && !parses {
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE]).collect();
+        return Err(format!("bench: no row holds {filter:?}; there are {}", names.join(", ")));
+    }
+    if !rows.is_empty() {
+        let measured = transfers(&rows)?;
+        println!("\n{}", report::table(&measured));
+        let path = report::write(&measured)?;
+        println!("bench: wrote {}", path.display());
+    }
+    if parses {
+        println!("\n== {PARSE}");
+        program::shown(&mut cargo(["bench", "-p", "fetch-url-core", "--bench", "parse"]))?;
+    }
+    Ok(())
+}
+
+fn transfers(rows: &[&'static Workload]) -> Result<Vec<Measured>, String> {
+    let tools = peer::all(&program::fetch_url(&["--release"])?);
+    let stage = Stage::set().map_err(|error| format!("bench: the servers do not start: {error}"))?;
+    println!("bench: served by {}, written to {}", stage.server(), stage.folder().display());
+    rows.iter().map(|row| measure(row, &tools, &stage)).collect()
+}
+
+/// One row: each tool once to warm up, then rounds of all tools in turn.
+fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Measured, String> {
+    let url = stage.url(row);
+    let tools: Vec<&Tool> = tools.iter().filter(|tool| tool.speaks(row.source)).collect();
+    println!("bench: {}: {} rounds of {} tools", row.name, row.rounds, tools.len());
+    let out = stage.folder().join("out");
+    let once = |tool: &Tool| run::once(tool, &url, &out, row.size);
+    for tool in &tools {
+        once(tool)?;
+    }
+    let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); tools.len()];
+    let began = Instant::now();
+    for round in 0..row.rounds {
+        if round >= FEWEST_ROUNDS && began.elapsed() > ROW_TIME {
+            break;
+        }
+        for (tool, samples) in tools.iter().zip(&mut samples) {
+            samples.push(once(tool)?);
+        }
+    }
+    remove(&out);
+    Ok(Measured::new(row, &tools, samples))
+}
+
+/// What is not there need not be removed.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}

@@ -1,0 +1,198 @@
+//! The bench's figures: medians, ratios, a table for people and a JSON for README.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use fetch_url_tests::http_date;
+use serde_json::{Value, json};
+
+use super::peer::{OURS, Tool};
+use super::run::Sample;
+use super::workload::{Measure, Target, Workload};
+use crate::program::root;
+
+/// A row, measured.
+pub(super) struct Measured {
+    row: &'static Workload,
+    rounds: usize,
+    /// Ours first.
+    tools: Vec<Figures>,
+}
+
+/// Medians of one tool.
+struct Figures {
+    name: &'static str,
+    version: String,
+    wall_ms: f64,
+    cpu_ms: f64,
+    memory_mib: Option<f64>,
+}
+
+impl Measured {
+    pub(super) fn new(row: &'static Workload, tools: &[&Tool], samples: Vec<Vec<Sample>>) -> Self {
+        let rounds = samples.first().map_or(0, Vec::len);
+        let figures = |(tool, samples): (&&Tool, &Vec<Sample>)| Figures::new(tool, samples);
+        Self { row, rounds, tools: tools.iter().zip(&samples).map(figures).collect() }
+    }
+
+    fn tool(&self, name: &str) -> Option<&Figures> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Our figure over a peer's.
+    fn ratio(&self, measure: Measure, peer: &Figures) -> Option<f64> {
+        let ours = self.tool(OURS)?.of(measure);
+        let peers = peer.of(measure);
+        (peers > 0.0).then(|| ours / peers)
+    }
+
+    /// `cpu ≤ 0.80 × curl: 0.71, met`.
+    fn verdict(&self) -> String {
+        let Target { measure, ratio, peer } = &self.row.target;
+        let aim = format!("{} ≤ {ratio:.2} × {peer}", measure.word());
+        match self.tool(peer).and_then(|peer| self.ratio(*measure, peer)) {
+            Some(reached) if reached <= *ratio => format!("{aim}: {reached:.2}, met"),
+            Some(reached) => format!("{aim}: {reached:.2}, MISSED"),
+            None => format!("{aim}: {peer} is not installed"),
+        }
+    }
+}
+
+impl Figures {
+    fn new(tool: &Tool, samples: &[Sample]) -> Self {
+        let of = |figure: fn(&Sample) -> Duration| {
+            median(samples.iter().map(|sample| figure(sample).as_secs_f64() * 1e3).collect())
+        };
+        let memory: Vec<f64> =
+            samples.iter().filter_map(|sample| Some(sample.memory? as f64 / 1_048_576.0)).collect();
+        // What was seen of a few runs only says little.
+        let memory_mib = (!memory.is_empty() && memory.len() == samples.len()).then(|| median(memory));
+        Self {
+            name: tool.name,
+            version: tool.version.clone(),
+            wall_ms: of(|sample| sample.wall),
+            cpu_ms: of(|sample| sample.cpu),
+            memory_mib,
+        }
+    }
+
+    const fn of(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Cpu => self.cpu_ms,
+            Measure::Wall => self.wall_ms,
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}
+
+/// A line for each tool of each row; the ratios are ours over theirs.
+pub(super) fn table(measured: &[Measured]) -> String {
+    let mut text = format!(
+        "{:<11} {:<10} {:>9} {:>9} {:>8} {:>10} {:>9}\n",
+        "workload", "tool", "wall ms", "CPU ms", "RSS MiB", "ours: wall", "ours: CPU"
+    );
+    for row in measured {
+        for tool in &row.tools {
+            let memory = tool.memory_mib.map_or("–".to_owned(), |memory| format!("{memory:.1}"));
+            let ratio = |measure| match row.ratio(measure, tool) {
+                Some(ratio) if tool.name != OURS => format!("{ratio:.2} ×"),
+                _ => String::new(),
+            };
+            let line = format!(
+                "{:<11} {:<10} {:>9.1} {:>9.1} {memory:>8} {:>10} {:>9}",
+                row.row.name,
+                tool.name,
+                tool.wall_ms,
+                tool.cpu_ms,
+                ratio(Measure::Wall),
+                ratio(Measure::Cpu)
+            );
+            text += &format!("{}\n", line.trim_end());
+        }
+        text += &format!("{:<11} target: {} ({} rounds)\n", "", row.verdict(), row.rounds);
+    }
+    text
+}
+
+/// Leaves the figures in `target/bench.json`.
+pub(super) fn write(measured: &[Measured]) -> Result<PathBuf, String> {
+    let path = root().join("target").join("bench.json");
+    let rows: Vec<Value> = measured.iter().map(as_json).collect();
+    let text = format!("{:#}\n", json!({ "date": http_date(SystemTime::now()), "rows": rows }));
+    let folder = path.parent().unwrap_or(root());
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+fn as_json(measured: &Measured) -> Value {
+    let tools = measured.tools.iter().map(|tool| {
+        json!({
+            "name": tool.name,
+            "version": tool.version,
+            "wall_ms": tool.wall_ms,
+            "cpu_ms": tool.cpu_ms,
+            "rss_mib": tool.memory_mib,
+            "ours_to_it": {
+                "wall": measured.ratio(Measure::Wall, tool),
+                "cpu": measured.ratio(Measure::Cpu, tool),
+            },
+        })
+    });
+    json!({
+        "workload": measured.row.name,
+        "octets": measured.row.size,
+        "rounds": measured.rounds,
+        "target": measured.verdict(),
+        "tools": tools.collect::<Vec<Value>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workload::WORKLOADS;
+    use super::*;
+
+    fn measured(ours: f64, curls: f64) -> Measured {
+        let figures = |name, cpu_ms| Figures {
+            name,
+            version: String::new(),
+            wall_ms: 2.0 * cpu_ms,
+            cpu_ms,
+            memory_mib: None,
+        };
+        Measured { row: &WORKLOADS[0], rounds: 5, tools: vec![figures(OURS, ours), figures("curl", curls)] }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn the_target_is_judged() {
+        assert_eq!(measured(700.0, 1000.0).verdict(), "cpu ≤ 0.80 × curl: 0.70, met");
+        assert_eq!(measured(900.0, 1000.0).verdict(), "cpu ≤ 0.80 × curl: 0.90, MISSED");
+        let mut alone = measured(900.0, 1000.0);
+        alone.tools.pop();
+        assert_eq!(alone.verdict(), "cpu ≤ 0.80 × curl: curl is not installed");
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_tool() {
+        let text = table(&[measured(700.0, 1000.0)]);
+        assert_eq!(text.lines().count(), 4);
+        assert!(text.contains("0.70 ×"), "{text}");
+    }
+}

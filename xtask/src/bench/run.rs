@@ -1,0 +1,98 @@
+//! One run of one tool: what it cost, and whether it did its work.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wait4::Wait4 as _;
+
+use super::peer::Tool;
+use super::remove;
+
+/// The longest run.
+const RUN_TIME: Duration = Duration::from_secs(60);
+/// Between two looks at a process's memory.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What a run cost.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) wall: Duration,
+    /// User and system.
+    pub(super) cpu: Duration,
+    /// The peak, unless the process was gone too soon.
+    pub(super) memory: Option<u64>,
+}
+
+/// Runs a tool into a file that is not there, and looks whether it is whole.
+pub(super) fn once(tool: &Tool, url: &str, out: &Path, size: u64) -> Result<Sample, String> {
+    remove(out);
+    let failed = |why: String| format!("bench: {}: {url}: {why}", tool.name);
+    let mut command = tool.command(url, out);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    let sample = timed(&mut command).map_err(failed)?;
+    let came = fs::metadata(out).map_err(|error| failed(error.to_string()))?.len();
+    if came == size { Ok(sample) } else { Err(failed(format!("{came} octets in place of {size}"))) }
+}
+
+fn timed(command: &mut Command) -> Result<Sample, String> {
+    let began = Instant::now();
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let id = child.id();
+    let (ended, end) = mpsc::channel();
+    let watcher = thread::spawn(move || watch(id, &end));
+    let used = child.wait4();
+    let wall = began.elapsed();
+    drop(ended);
+    let memory = watcher.join().unwrap_or_default();
+    let used = used.map_err(|error| error.to_string())?;
+    if !used.status.success() {
+        return Err(used.status.to_string());
+    }
+    Ok(Sample { wall, cpu: used.rusage.utime + used.rusage.stime, memory })
+}
+
+/// Looks at a process's peak memory until it ends, and ends it when it takes too long.
+///
+/// The peak that the kernel gives with the CPU time would not do: it also counts ours, from before the
+/// program took the place of its parent's copy.
+fn watch(id: u32, end: &Receiver<()>) -> Option<u64> {
+    let (began, mut peak) = (Instant::now(), None);
+    while end.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        peak = high_water(id).max(peak);
+        if began.elapsed() > RUN_TIME {
+            let _ = Command::new("kill").arg(id.to_string()).status();
+        }
+    }
+    peak
+}
+
+/// The most memory that a process has held so far; Linux only.
+fn high_water(id: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_timed_and_a_failed_one_is_an_error() {
+        let sample = timed(Command::new("sleep").arg("0.05")).unwrap();
+        assert!(sample.wall >= Duration::from_millis(50) && sample.cpu < sample.wall);
+        assert_eq!(timed(&mut Command::new("false")).unwrap_err(), "exit status: 1");
+    }
+
+    #[test]
+    fn our_own_memory_is_known() {
+        if cfg!(target_os = "linux") {
+            assert!(high_water(std::process::id()).unwrap() > 1024);
+        }
+    }
+}

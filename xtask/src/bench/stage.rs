@@ -1,0 +1,156 @@
+//! Where the bench's objects lie, and the HTTP server that gives them: nginx when it is installed, else the
+//! loopback server of the tests.
+
+use std::fs::{self, File};
+use std::io::{Error, Result, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fetch_url_tests::{FileFacts, HttpServer, pattern_handler, pattern_vec};
+use tempfile::TempDir;
+
+use super::workload::{Source, WORKLOADS, Workload};
+use crate::program;
+
+/// Memory, where there is such a folder: the disk is not what is measured.
+const MEMORY: &str = "/dev/shm";
+/// How long nginx may take to answer.
+const START: Duration = Duration::from_secs(5);
+
+/// The folder and the server.
+pub(super) struct Stage {
+    folder: TempDir,
+    server: Server,
+}
+
+enum Server {
+    Loopback(Vec<(&'static str, HttpServer)>),
+    Nginx { process: Child, port: u16, version: String },
+}
+
+impl Stage {
+    pub(super) fn set() -> Result<Self> {
+        let memory = Path::new(MEMORY);
+        let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
+        for row in WORKLOADS {
+            write_object(&folder.path().join(object(row)), row.size)?;
+        }
+        let server = match program::version("nginx", "-v") {
+            Some(version) => nginx(folder.path(), version)?,
+            None => loopback()?,
+        };
+        Ok(Self { folder, server })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What serves, for people.
+    pub(super) fn server(&self) -> &str {
+        match &self.server {
+            Server::Loopback(_) => "the loopback server of the tests (nginx is not installed)",
+            Server::Nginx { version, .. } => version,
+        }
+    }
+
+    /// The URL of a row's object.
+    pub(super) fn url(&self, row: &Workload) -> String {
+        let name = object(row);
+        match (&self.server, row.source) {
+            (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
+            (Server::Nginx { port, .. }, Source::Http) => format!("http://127.0.0.1:{port}/{name}"),
+            (Server::Loopback(servers), Source::Http) => {
+                let server = servers.iter().find(|(served, _)| *served == row.name);
+                server.map_or_else(String::new, |(_, server)| server.url(&name))
+            }
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Server::Nginx { process, .. } = &mut self.server {
+            let _ = process.kill().and_then(|()| process.wait());
+        }
+    }
+}
+
+fn object(row: &Workload) -> String {
+    format!("{}.bin", row.size)
+}
+
+fn write_object(path: &Path, size: u64) -> Result<()> {
+    const PIECE: u64 = 1 << 20;
+    if path.exists() {
+        return Ok(());
+    }
+    let mut file = File::create(path)?;
+    let mut offset = 0;
+    while offset < size {
+        let piece = PIECE.min(size - offset);
+        file.write_all(&pattern_vec(offset, piece as usize))?;
+        offset += piece;
+    }
+    Ok(())
+}
+
+fn loopback() -> Result<Server> {
+    let served = WORKLOADS.iter().filter(|row| row.source == Source::Http);
+    let start = |row: &Workload| {
+        HttpServer::start(pattern_handler(row.size, FileFacts::default())).map(|server| (row.name, server))
+    };
+    served.map(start).collect::<Result<_>>().map(Server::Loopback)
+}
+
+fn nginx(folder: &Path, version: String) -> Result<Server> {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+    let config = folder.join("nginx.conf");
+    fs::write(&config, nginx_config(folder, port))?;
+    let mut command = Command::new("nginx");
+    command.arg("-p").arg(folder).arg("-c").arg(&config).arg("-e").arg(folder.join("error.log"));
+    let mut process = command.stdin(Stdio::null()).spawn()?;
+    let began = Instant::now();
+    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+        if began.elapsed() > START {
+            let _ = process.kill().and_then(|()| process.wait());
+            return Err(Error::other(format!("nginx does not answer on 127.0.0.1:{port}")));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(Server::Nginx { process, port, version })
+}
+
+/// One process in the foreground, as whoever runs the bench, so that ending it ends all of it.
+fn nginx_config(folder: &Path, port: u16) -> String {
+    let folder = folder.display();
+    let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let scratch: String = scratch.map(|name| format!("{name}_temp_path {folder}/{name};\n")).concat();
+    format!(
+        "daemon off;\nmaster_process off;\npid {folder}/nginx.pid;\nevents {{}}\n\
+         http {{\naccess_log off;\nsendfile on;\ntcp_nopush on;\n{scratch}\
+         server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_their_size_and_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.bin");
+        write_object(&path, (1 << 20) + 5).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), pattern_vec(0, (1 << 20) + 5));
+    }
+
+    #[test]
+    fn the_loopback_server_has_every_http_row() {
+        let Server::Loopback(servers) = loopback().unwrap() else { panic!("another server") };
+        assert_eq!(servers.len(), WORKLOADS.iter().filter(|row| row.source == Source::Http).count());
+    }
+}

@@ -1,0 +1,130 @@
+//! `cargo xtask demo`: the real program against servers made for it on loopback, one row for each thing it
+//! does. Needs nothing but Rust; fails when something does not come as it must.
+//!
+//! What is shown is in `demo/rows.rs`, what it is shown against in `demo/stage.rs`.
+
+mod rows;
+mod stage;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rows::{ROWS, Row};
+use stage::Stage;
+
+use crate::program;
+
+/// How much of an answer is shown.
+const SHOWN_LINES: usize = 12;
+const SHOWN_WIDTH: usize = 110;
+
+/// What came of a command.
+struct Came {
+    exit: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// Runs every row, in order, and then says which were not as they must be.
+pub(crate) fn run() -> Result<(), String> {
+    let program = program::fetch_url(&["--quiet"])?;
+    let stage = Stage::set().map_err(|error| format!("demo: the servers do not start: {error}"))?;
+    let mut wrong = Vec::new();
+    for row in ROWS {
+        println!("\n# {}", row.title);
+        if let Err(why) = play(row, &program, &stage) {
+            println!("!! {why}");
+            wrong.push(format!("{}: {why}", row.title));
+        }
+    }
+    if wrong.is_empty() {
+        println!("\ndemo: {} rows, all as they must be", ROWS.len());
+        return Ok(());
+    }
+    Err(format!("\ndemo: {} of {} rows went wrong\n{}", wrong.len(), ROWS.len(), wrong.join("\n")))
+}
+
+fn play(row: &Row, program: &Path, stage: &Stage) -> Result<(), String> {
+    let arguments: Vec<String> = row.arguments.iter().map(|text| stage.filled(text)).collect();
+    println!("$ fetch-url {}", arguments.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "));
+    let mut command = Command::new(program);
+    let output = command.args(&arguments).current_dir(stage.folder()).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let came = Came { exit: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+    print!("{}{}", bounded(&came.err), bounded(&came.out));
+    judge(row, &came, stage)
+}
+
+/// Whether what came is what the row says.
+fn judge(row: &Row, came: &Came, stage: &Stage) -> Result<(), String> {
+    if came.exit != Some(row.exit) {
+        let exit = came.exit.map_or("a signal".to_owned(), |exit| exit.to_string());
+        return Err(format!("exit {exit} in place of {}", row.exit));
+    }
+    if row.exit != 0 {
+        println!("[exit {}]", row.exit);
+    }
+    for part in row.shows.iter().map(|part| stage.filled(part)) {
+        if !came.out.contains(&part) && !came.err.contains(&part) {
+            return Err(format!("nowhere in the answer: {part:?}"));
+        }
+    }
+    let Some((name, wanted)) = row.leaves else { return Ok(()) };
+    let path = stage.folder().join(name);
+    let content = fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
+    if content != wanted() {
+        return Err(format!("{name}: {} octets, and not the right ones", content.len()));
+    }
+    println!("[{name}: {} octets, the right ones]", content.len());
+    Ok(())
+}
+
+/// As one would type it.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%@=,+~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{text}'") }
+}
+
+/// The first lines, each not too long, and how many more there were.
+fn bounded(text: &str) -> String {
+    let cut = |line: &str| line.chars().take(SHOWN_WIDTH).chain(['\n']).collect::<String>();
+    let mut shown: String = text.lines().take(SHOWN_LINES).map(cut).collect();
+    let more = text.lines().count().saturating_sub(SHOWN_LINES);
+    if more > 0 {
+        shown += &format!("[… {more} more lines]\n");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_answers_are_cut() {
+        let text = bounded(&"x\n".repeat(SHOWN_LINES + 3));
+        assert!(text.ends_with("x\n[… 3 more lines]\n"));
+        assert_eq!(bounded("no line end"), "no line end\n");
+        assert_eq!(bounded(&"y".repeat(500)).chars().count(), SHOWN_WIDTH + 1);
+    }
+
+    #[test]
+    fn arguments_are_quoted_where_a_shell_would_split_them() {
+        assert_eq!(quoted("http://127.0.0.1:80/a"), "http://127.0.0.1:80/a");
+        assert_eq!(quoted("wais://h/db?a b"), "'wais://h/db?a b'");
+    }
+
+    #[test]
+    fn a_row_is_judged_by_exit_words_and_file() {
+        let stage = Stage::set().unwrap();
+        let row = Row { exit: 3, shows: &["caret"], ..ROWS[0] };
+        let came = |exit, err: &str| Came { exit: Some(exit), out: String::new(), err: err.to_owned() };
+        assert_eq!(judge(&row, &came(3, "a caret"), &stage), Ok(()));
+        assert_eq!(judge(&row, &came(0, "a caret"), &stage).unwrap_err(), "exit 0 in place of 3");
+        assert!(judge(&row, &came(3, "none"), &stage).unwrap_err().contains("\"caret\""));
+        let row = Row { leaves: Some(("none.bin", Vec::new)), ..row };
+        assert!(judge(&row, &came(3, "a caret"), &stage).unwrap_err().starts_with("none.bin: "));
+    }
+}

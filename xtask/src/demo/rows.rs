@@ -1,0 +1,121 @@
+//! What the demo shows: one row each. A scheme that gets built in adds its row, and what it fetches to the
+//! stage.
+
+use super::stage::big_file;
+
+/// One command and what must come of it. `{http}`, `{https}`, `{folder}` and `{ca}` are filled in.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    pub(super) title: &'static str,
+    pub(super) arguments: &'static [&'static str],
+    pub(super) exit: i32,
+    /// What must be somewhere in the answer.
+    pub(super) shows: &'static [&'static str],
+    /// The file that must be there, and its octets.
+    pub(super) leaves: Option<(&'static str, fn() -> Vec<u8>)>,
+}
+
+/// The text that is fetched over every scheme.
+pub(super) const HELLO: &str = "Hello from the other end of a URL.\n";
+
+/// A text to find URLs in, wrapped as RFC 1738 has it in its appendix.
+pub(super) const PROSE: &str = "\
+Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;
+type=d> but you can probably pick it up from <URL:ftp://ds.in
+ternic.net/rfc>. Note the warning in <URL:http://ds.internic.
+net/instructions/overview.html#WARNING>.
+";
+
+/// It works, and prints this.
+const fn good(
+    title: &'static str,
+    arguments: &'static [&'static str],
+    shows: &'static [&'static str],
+) -> Row {
+    Row { title, arguments, exit: 0, shows, leaves: None }
+}
+
+/// It ends with this status, and says this.
+const fn bad(
+    title: &'static str,
+    arguments: &'static [&'static str],
+    exit: i32,
+    shows: &'static [&'static str],
+) -> Row {
+    Row { title, arguments, exit, shows, leaves: None }
+}
+
+/// `explain` of one URL.
+const fn explained(
+    title: &'static str,
+    arguments: &'static [&'static str],
+    shows: &'static [&'static str],
+) -> Row {
+    good(title, arguments, shows)
+}
+
+/// In the order in which they are shown. The two of `big.bin` belong together.
+pub(super) const ROWS: &[Row] = &[
+    good("file: a text", &["file://{folder}/hello.txt"], &[HELLO]),
+    good("file: a directory", &["file://{folder}/pub/"], &["README", "data.bin", "empty"]),
+    good("http", &["{http}/hello.txt"], &[HELLO]),
+    good("http: a redirect", &["-v", "{http}/moved"], &[HELLO, "302"]),
+    good("https", &["--cacert", "{ca}", "{https}/hello.txt"], &[HELLO]),
+    bad("http: cut in the middle", &["-o", "big.bin", "{http}/big.bin"], 18, &["cut short"]),
+    Row {
+        title: "http: and resumed",
+        arguments: &["-C", "-", "-o", "big.bin", "{http}/big.bin"],
+        exit: 0,
+        shows: &[],
+        leaves: Some(("big.bin", big_file)),
+    },
+    bad("http: not there", &["{http}/nowhere"], 78, &["not found"]),
+    explained(
+        "explain: ftp",
+        &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],
+        &["CWD /etc", "RETR motd"],
+    ),
+    explained("explain: http", &["explain", "http://host.example:8080/a?b"], &["GET /a?b"]),
+    explained(
+        "explain: gopher",
+        &["explain", "gopher://host.example/7/find%09some%20words"],
+        &["/find\\tsome words"],
+    ),
+    explained("explain: mailto", &["explain", "mailto:someone@host.example"], &["someone@host.example"]),
+    explained("explain: news", &["explain", "news:comp.infosystems.www"], &["GROUP comp.infosystems.www"]),
+    explained(
+        "explain: nntp",
+        &["explain", "nntp://host.example/alt.test/12"],
+        &["GROUP alt.test", "ARTICLE 12"],
+    ),
+    explained("explain: telnet", &["explain", "telnet://me:secret@host.example:2323/"], &["2323"]),
+    explained("explain: wais", &["explain", "wais://host.example/rfcs?uniform+resource"], &["rfcs"]),
+    explained("explain: file", &["explain", "file://localhost/etc/motd"], &["/etc/motd"]),
+    explained("explain: prospero", &["explain", "prospero://host.example//pros/name"], &["pros/name"]),
+    good(
+        "extract",
+        &["extract", "prose.txt"],
+        &[
+            "ftp://info.cern.ch/pub/www/doc;type=d\n",
+            "ftp://ds.internic.net/rfc\n",
+            "http://ds.internic.net/instructions/overview.html#WARNING\n",
+        ],
+    ),
+    bad("a scheme without a driver", &["gopher://host.example/"], 1, &["not built in yet"]),
+    bad("no URL", &["http://host.example:99999/"], 3, &["^"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_of_rfc_1738_is_explained() {
+        use fetch_url::url::{SCHEMES, Standing};
+
+        for scheme in SCHEMES.iter().filter(|scheme| scheme.standing == Standing::Rfc1738) {
+            let title = format!("explain: {}", scheme.name);
+            assert!(ROWS.iter().any(|row| row.title == title), "{title}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the demo plays against: a folder and servers of our own, gone when it ends.
+
+use std::fs;
+use std::io::Result;
+use std::path::Path;
+
+use fetch_url_tests::{
+    CertFiles, FileFacts, HttpReply, HttpRequest, HttpServer, ServerCert, file_handler, pattern_vec,
+};
+use tempfile::TempDir;
+
+use super::rows::{HELLO, PROSE};
+
+/// Large enough that a cut leaves something on both sides.
+const BIG: usize = 300_000;
+const CUT: u64 = 200_000;
+
+/// The folder, the servers and what their URLs begin with.
+pub(super) struct Stage {
+    folder: TempDir,
+    http: HttpServer,
+    https: HttpServer,
+    trusted: CertFiles,
+}
+
+impl Stage {
+    pub(super) fn set() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("hello.txt"), HELLO)?;
+        fs::write(folder.path().join("prose.txt"), PROSE)?;
+        fs::create_dir_all(folder.path().join("pub/empty"))?;
+        fs::write(folder.path().join("pub/README"), HELLO)?;
+        fs::write(folder.path().join("pub/data.bin"), big_file())?;
+        let cert = ServerCert::good()?;
+        Ok(Self {
+            folder,
+            http: HttpServer::start(site())?,
+            https: HttpServer::start_tls(site(), &cert)?,
+            trusted: cert.written()?,
+        })
+    }
+
+    /// Where the program runs.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// `text` with what is known only now.
+    pub(super) fn filled(&self, text: &str) -> String {
+        text.replace("{http}", self.http.url("/").trim_end_matches('/'))
+            .replace("{https}", self.https.url("/").trim_end_matches('/'))
+            .replace("{folder}", &self.folder().to_string_lossy())
+            .replace("{ca}", &self.trusted.ca.to_string_lossy())
+    }
+}
+
+/// The file that is cut and resumed.
+pub(super) fn big_file() -> Vec<u8> {
+    pattern_vec(0, BIG)
+}
+
+/// A small site: a text, a redirect to it, a file that is cut unless a range is asked, and nothing else.
+fn site() -> impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static {
+    let tagged = |etag: &str| FileFacts { etag: Some(etag.to_owned()), ..FileFacts::default() };
+    let hello = file_handler(HELLO.into(), tagged("\"hello\""));
+    let big = file_handler(big_file(), tagged("\"big\""));
+    move |request| match request.path().as_str() {
+        "/hello.txt" => hello(request).header("Content-Type", "text/plain"),
+        "/moved" => HttpReply::new(302).header("Location", "/hello.txt"),
+        "/big.bin" if request.header("Range").is_none() => big(request).cut_body_at(CUT),
+        "/big.bin" => big(request),
+        _ => HttpReply::new(404).body("there is no such page\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled() {
+        let stage = Stage::set().unwrap();
+        assert!(stage.filled("{http}/a").starts_with("http://127.0.0.1:"));
+        assert!(stage.filled("{https}/a").starts_with("https://127.0.0.1:"));
+        assert!(!stage.filled("file://{folder}/{ca}").contains('{'));
+        assert!(stage.folder().join("pub/README").is_file());
+    }
+}

@@ -1,0 +1,91 @@
+//! Running other programs: cargo, and what is installed. Not for the servers (that is `servers.rs`).
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// The workspace's folder.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// A cargo command in the workspace's folder.
+///
+/// What `cargo run` told this process about its own package is taken back: some build scripts (ring's) look
+/// at it, and would run again each time the chores and a person take turns.
+pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new("cargo");
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(root()).args(arguments);
+    command
+}
+
+/// Runs a command whose output goes where ours goes.
+pub(crate) fn shown(command: &mut Command) -> Result<(), String> {
+    let status =
+        command.stdin(Stdio::null()).status().map_err(|error| failed(command, &error.to_string()))?;
+    if status.success() { Ok(()) } else { Err(failed(command, &status.to_string())) }
+}
+
+/// Runs a command and returns its standard output; what it says of errors goes where ours goes.
+pub(crate) fn captured(command: &mut Command) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| failed(command, &error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(command, &output.status.to_string()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The first line that `program ARGUMENT` prints, or nothing when the program is not installed.
+pub(crate) fn version(program: &str, argument: &str) -> Option<String> {
+    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
+    // nginx says its version on stderr.
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    let first = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_owned();
+    output.status.success().then_some(first)
+}
+
+/// Builds the command line and returns the path of `fetch-url`.
+pub(crate) fn fetch_url(options: &[&str]) -> Result<PathBuf, String> {
+    let mut command = cargo(["build", "-p", "fetch-url-cli", "--bin", "fetch-url"]);
+    let messages = captured(command.args(options).arg("--message-format=json-render-diagnostics"))?;
+    let built = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executables = built.filter(|message| message["target"]["name"] == "fetch-url");
+    executables
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .last()
+        .ok_or_else(|| "cargo build named no executable `fetch-url`".to_owned())
+}
+
+/// `program argument argument: why`, for people.
+fn failed(command: &Command, why: &str) -> String {
+    let mut words = vec![command.get_program().to_string_lossy()];
+    words.extend(command.get_args().map(OsStr::to_string_lossy));
+    format!("`{}`: {why}", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_workspace() {
+        assert!(root().join("Cargo.lock").is_file());
+    }
+
+    #[test]
+    fn a_missing_program_has_no_version_and_a_failed_one_is_named() {
+        assert_eq!(version("no-such-program", "--version"), None);
+        let why = shown(Command::new("no-such-program").arg("x")).unwrap_err();
+        assert!(why.starts_with("`no-such-program x`: "), "{why}");
+    }
+}

@@ -1,0 +1,193 @@
+//! `cargo xtask test`: everything that must hold, step by step, stopping at the first failure.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::program::{captured, cargo, root, shown, version};
+use crate::{generated, servers, tidy};
+
+/// One step; its outcome is what was left out, in words, or nothing.
+struct Step {
+    name: &'static str,
+    run: fn() -> Result<Option<String>, String>,
+}
+
+const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -> Step {
+    Step { name, run }
+}
+
+const STEPS: [Step; 12] = [
+    step("format", || all(["fmt", "--all", "--check"])),
+    step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
+    step("tidy", || tidy::run().map(|()| None)),
+    step("generated files", || generated::check().map(|()| None)),
+    step("tests", tests),
+    step("doc tests", || all(["test", "--quiet", "--workspace", "--doc"])),
+    step("examples", examples),
+    step("docs", docs),
+    step("wasm32", wasm),
+    step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
+    step("licences and advisories", deny),
+    step("live tests", live),
+];
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// nginx of `docker/`: whoever answers here was started before us.
+const LIVE_PORT: u16 = 17080;
+
+/// Runs every step.
+pub(crate) fn run() -> Result<(), String> {
+    let began = Instant::now();
+    let mut left_out = Vec::new();
+    for Step { name, run } in &STEPS {
+        println!("== {name}");
+        let step_began = Instant::now();
+        let outcome = run();
+        let seconds = step_began.elapsed().as_secs_f32();
+        let skipped = outcome.map_err(|why| format!("== {name}: FAILED after {seconds:.1} s\n{why}"))?;
+        match &skipped {
+            Some(what) => println!("== {name}: {seconds:.1} s; {what}"),
+            None => println!("== {name}: {seconds:.1} s"),
+        }
+        left_out.extend(skipped);
+    }
+    println!("{}", summary(began.elapsed(), &left_out));
+    Ok(())
+}
+
+fn summary(took: Duration, left_out: &[String]) -> String {
+    let mut line = format!("test: all {} steps passed in {:.0} s", STEPS.len(), took.as_secs_f32());
+    if !left_out.is_empty() {
+        line = format!("{line}; left out: {}", left_out.join("; "));
+    }
+    line
+}
+
+/// A cargo command that leaves nothing out.
+fn all<const N: usize>(arguments: [&str; N]) -> Result<Option<String>, String> {
+    shown(&mut cargo(arguments)).map(|()| None)
+}
+
+fn has_nextest() -> bool {
+    version("cargo-nextest", "--version").is_some()
+}
+
+fn tests() -> Result<Option<String>, String> {
+    if has_nextest() {
+        return all(["nextest", "run", "--workspace"]);
+    }
+    all(["test", "--workspace", "--lib", "--bins", "--tests"])
+}
+
+/// Every example of the library, run to its end.
+fn examples() -> Result<Option<String>, String> {
+    let names = example_names(&root().join("crates/fetch/examples"))?;
+    for name in &names {
+        println!("-- example {name}");
+        all(["run", "--quiet", "-p", "fetch-url", "--example", name])?;
+    }
+    Ok(names.is_empty().then(|| "crates/fetch has no examples".to_owned()))
+}
+
+fn example_names(folder: &Path) -> Result<Vec<String>, String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        if let (Some("rs"), Some(name)) = (extension(&path), path.file_stem()) {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension()?.to_str()
+}
+
+/// Libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
+fn docs() -> Result<Option<String>, String> {
+    let mut command = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
+    shown(command.env("RUSTDOCFLAGS", "-Dwarnings")).map(|()| None)
+}
+
+fn wasm() -> Result<Option<String>, String> {
+    let mut rustc = Command::new("rustc");
+    rustc.current_dir(root()).args(["--print", "target-libdir", "--target", WASM]);
+    if !Path::new(captured(&mut rustc)?.trim()).is_dir() {
+        return Ok(Some(format!("wasm32 skipped: the target {WASM} is not installed")));
+    }
+    all(["build", "-p", "fetch-url-core", "-p", "fetch-url-proto", "--target", WASM])
+}
+
+fn deny() -> Result<Option<String>, String> {
+    if version("cargo-deny", "--version").is_none() {
+        return Ok(Some("licences and advisories skipped: cargo-deny is not installed".to_owned()));
+    }
+    all(["deny", "check"])
+}
+
+/// The tests against the servers of `docker/`, which are left as they were found: up or down.
+fn live() -> Result<Option<String>, String> {
+    let count = live_count()?;
+    if !servers::engine_answers() {
+        let line = format!("live tests skipped: no Docker engine answers ({count} tests)");
+        return if on_ci() { Err(line) } else { Ok(Some(line)) };
+    }
+    let were_up = is_up();
+    servers::up()?;
+    let outcome = if has_nextest() {
+        all(["nextest", "run", "-p", "fetch-url-tests", "--test", "live", "--run-ignored", "only"])
+    } else {
+        all(["test", "-p", "fetch-url-tests", "--test", "live", "--", "--ignored"])
+    };
+    if !were_up {
+        servers::down()?;
+    }
+    outcome
+}
+
+fn live_count() -> Result<usize, String> {
+    let mut list = cargo(["test", "--quiet", "-p", "fetch-url-tests", "--test", "live"]);
+    let names = captured(list.args(["--", "--ignored", "--list"]))?;
+    Ok(names.lines().filter(|line| line.ends_with(": test")).count())
+}
+
+fn is_up() -> bool {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, LIVE_PORT));
+    TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
+}
+
+/// Where nobody reads a skipped step, it must fail.
+#[allow(clippy::disallowed_methods, reason = "a chore, not the program: the CI says so in its environment")]
+fn on_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_names_what_was_left_out() {
+        let took = Duration::from_millis(2400);
+        assert_eq!(summary(took, &[]), "test: all 12 steps passed in 2 s");
+        let line = summary(took, &["a skipped".to_owned(), "b skipped".to_owned()]);
+        assert_eq!(line, "test: all 12 steps passed in 2 s; left out: a skipped; b skipped");
+    }
+
+    #[test]
+    fn examples_are_found_and_a_missing_folder_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.rs", "a.rs", "data.txt"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(example_names(folder.path()).unwrap(), ["a", "b"]);
+        assert_eq!(example_names(&folder.path().join("none")).unwrap(), [""; 0]);
+    }
+}

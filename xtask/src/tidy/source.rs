@@ -1,0 +1,107 @@
+//! A file under the rules, and which of its lines are code, comment or test.
+
+use std::fs;
+use std::process::Command;
+
+use crate::program::{captured, root};
+
+/// A text file.
+pub(super) struct Source {
+    /// From the workspace's folder, with `/`.
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+/// A line of a file.
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) whole: &'a str,
+    /// Without comment; empty when it is nothing else.
+    pub(super) code: &'a str,
+    pub(super) is_test: bool,
+}
+
+impl Source {
+    pub(super) fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    pub(super) fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    /// The last part of the path.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// Whether the whole file is there for tests, benches or as an example.
+    pub(super) fn is_test(&self) -> bool {
+        let folders = ["tests/", "benches/", "examples/"];
+        let inside = |folder| self.path.starts_with(folder) || self.path.contains(&format!("/{folder}"));
+        folders.into_iter().any(inside) || self.name() == "tests.rs" || self.path.ends_with("_tests.rs")
+    }
+
+    /// Its lines; what follows the first `#[cfg(test)]` at the margin is test.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut is_test = self.is_test();
+        self.text.lines().enumerate().map(move |(index, whole)| {
+            is_test |= whole == "#[cfg(test)]";
+            Line { number: index + 1, whole, code: code_of(whole), is_test }
+        })
+    }
+}
+
+/// A line without its comment. A `//` inside a string that stands after a space counts as one: rustfmt keeps
+/// real ones like that, and URLs have no space there.
+fn code_of(line: &str) -> &str {
+    if line.trim_start().starts_with("//") {
+        return "";
+    }
+    line.split(" // ").next().unwrap_or(line)
+}
+
+/// Every text file that git tracks or would track.
+pub(super) fn tracked() -> Result<Vec<Source>, String> {
+    let mut git = Command::new("git");
+    git.current_dir(root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let paths = captured(&mut git)?;
+    let paths = paths.split('\0').filter(|path| !path.is_empty());
+    // A file that is gone but still in the index, or no text, has nothing to say.
+    Ok(paths
+        .filter_map(|path| Some(Source::new(path, &fs::read_to_string(root().join(path)).ok()?)))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_no_code() {
+        for (line, code) in [
+            ("    let x = 1; // tokio", "    let x = 1;"),
+            ("/// tokio", ""),
+            ("    //! tokio", ""),
+            ("    get(\"http://tokio\")", "    get(\"http://tokio\")"),
+        ] {
+            assert_eq!(code_of(line), code);
+        }
+    }
+
+    #[test]
+    fn tests_are_known_by_their_place() {
+        for (path, is_test) in [
+            ("crates/core/tests/grammar.rs", true),
+            ("crates/fetch/src/drivers/ftp/tests.rs", true),
+            ("crates/core/benches/parse.rs", true),
+            ("tests/src/lib.rs", true),
+            ("crates/fetch/src/engine.rs", false),
+        ] {
+            assert_eq!(Source::new(path, "").is_test(), is_test, "{path}");
+        }
+        let source = Source::new("crates/core/src/a.rs", "fn a() {}\n#[cfg(test)]\nmod tests {}\n");
+        assert_eq!(source.lines().map(|line| line.is_test).collect::<Vec<_>>(), [false, true, true]);
+    }
+}

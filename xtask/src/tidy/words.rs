@@ -1,0 +1,188 @@
+//! Words that may stand in some places only: the architecture's invariants, one row each.
+
+use super::Finding;
+use super::source::{Line, Source};
+
+/// One row.
+struct Ban {
+    words: &'static [&'static str],
+    /// Which part of a line is read.
+    looks_at: Looks,
+    /// Where it holds: beginnings of paths, all if none.
+    inside: &'static [&'static str],
+    /// Where it does not: beginnings of paths.
+    except: &'static [&'static str],
+    why: &'static str,
+}
+
+/// What a ban reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    /// Rust code, comments left out, tests too.
+    Code,
+    /// Rust code that runs outside tests.
+    CodeOutsideTests,
+    /// Every line of every text file.
+    Text,
+}
+
+const PURE: &[&str] = &["crates/core/src/", "crates/proto/src/"];
+const OURS: &[&str] = &["crates/"];
+/// This file has to name the words.
+const HERE: &str = "xtask/src/tidy/words.rs";
+
+const BANS: &[Ban] = &[
+    Ban {
+        words: &[
+            "tokio",
+            "std::net::Tcp",
+            "std::net::Udp",
+            "std::time::Instant",
+            "SystemTime::now",
+            "Instant::now",
+            "std::fs",
+            "std::env",
+        ],
+        looks_at: Looks::CodeOutsideTests,
+        inside: PURE,
+        except: &[],
+        why: "core and proto know no socket, clock, file or environment",
+    },
+    Ban {
+        words: &["tokio::time"],
+        looks_at: Looks::CodeOutsideTests,
+        inside: OURS,
+        except: &["crates/fetch/src/engine/", "crates/fetch/src/net/race.rs", "crates/fetch/src/body.rs"],
+        why: "time is the engine's: a driver only names its phase",
+    },
+    Ban {
+        words: &["print!(", "println!("],
+        looks_at: Looks::CodeOutsideTests,
+        inside: OURS,
+        except: &["crates/cli/src/main.rs", "crates/cli/src/render/"],
+        why: "only render/ prints",
+    },
+    Ban {
+        words: &["env::var"],
+        looks_at: Looks::CodeOutsideTests,
+        inside: OURS,
+        except: &["crates/cli/src/job.rs"],
+        why: "only job.rs reads the environment",
+    },
+    Ban {
+        words: &["TcpStream::connect"],
+        looks_at: Looks::CodeOutsideTests,
+        inside: OURS,
+        except: &["crates/fetch/src/net/dial.rs"],
+        why: "only net/dial.rs connects: it applies the address policy",
+    },
+    Ban {
+        words: &["reqwest"],
+        looks_at: Looks::Code,
+        inside: OURS,
+        except: &["crates/fetch/src/drivers/http/"],
+        why: "reqwest stays under drivers/http/",
+    },
+    Ban {
+        words: &["suppaftp"],
+        looks_at: Looks::Code,
+        inside: OURS,
+        except: &["crates/fetch/src/drivers/ftp/"],
+        why: "suppaftp stays under drivers/ftp/",
+    },
+    Ban {
+        words: &[".unwrap()"],
+        looks_at: Looks::CodeOutsideTests,
+        inside: &[],
+        except: &[],
+        why: "say why it holds, or return the error",
+    },
+    Ban {
+        words: &["/work/", "/root/", "/home/"],
+        looks_at: Looks::Text,
+        inside: &[],
+        except: &[HERE],
+        why: "a path of one machine",
+    },
+    Ban {
+        words: &["TODO", "FIXME", "XXX", "todo!("],
+        looks_at: Looks::Text,
+        inside: &[],
+        except: &[HERE],
+        why: "do it, or write an issue",
+    },
+];
+
+/// Holds a file against every row.
+pub(super) fn forbidden(source: &Source, findings: &mut Vec<Finding>) {
+    for ban in BANS.iter().filter(|ban| ban.holds_for(source)) {
+        for line in source.lines() {
+            if let Some(word) = ban.words.iter().find(|word| ban.read(&line).contains(**word)) {
+                findings.push(Finding::new(source, line.number, format!("`{word}`: {}", ban.why)));
+            }
+        }
+    }
+}
+
+impl Ban {
+    fn holds_for(&self, source: &Source) -> bool {
+        let begins = |places: &[&str]| places.iter().any(|place| source.path.starts_with(place));
+        (self.looks_at == Looks::Text || source.is_rust())
+            && (self.inside.is_empty() || begins(self.inside))
+            && !begins(self.except)
+    }
+
+    fn read<'a>(&self, line: &Line<'a>) -> &'a str {
+        match self.looks_at {
+            Looks::Text => line.whole,
+            Looks::CodeOutsideTests if line.is_test => "",
+            Looks::Code | Looks::CodeOutsideTests => line.code,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check;
+    use super::*;
+
+    /// A place where the words are found, the text, a place where they may stand.
+    const ROWS: [(&str, &str, &str); 16] = [
+        ("crates/core/src/url.rs", "use tokio::net;", "crates/fetch/src/net.rs"),
+        ("crates/proto/src/ftp.rs", "use std::net::TcpStream;", "crates/fetch/src/net.rs"),
+        ("crates/proto/src/ftp.rs", "use std::time::Instant;", "crates/proto/tests/wire.rs"),
+        ("crates/core/src/url.rs", "let now = SystemTime::now();", "crates/fetch/src/net.rs"),
+        ("crates/core/src/url.rs", "use std::fs;", "crates/core/tests/table.rs"),
+        ("crates/core/src/url.rs", "std::env::args()", "crates/cli/src/main.rs"),
+        ("crates/fetch/src/net/dial.rs", "tokio::time::sleep(x)", "crates/fetch/src/engine/deadline.rs"),
+        ("crates/cli/src/run.rs", "println!(\"x\");", "crates/cli/src/render/listing.rs"),
+        ("crates/fetch/src/body.rs", "eprint!(\"x\");", "crates/fetch/examples/stream.rs"),
+        ("crates/cli/src/run.rs", "std::env::var_os(\"X\")", "crates/cli/src/job.rs"),
+        ("crates/fetch/src/net/race.rs", "TcpStream::connect(x)", "crates/fetch/src/net/dial.rs"),
+        ("crates/fetch/src/error.rs", "reqwest::Error", "crates/fetch/src/drivers/http/fault.rs"),
+        ("crates/fetch/src/error.rs", "suppaftp::FtpError", "crates/fetch/src/drivers/ftp/io.rs"),
+        ("xtask/src/main.rs", "x.unwrap()", "crates/cli/tests/cli.rs"),
+        ("docker/README.md", "see /work/main", HERE),
+        ("crates/core/src/url.rs", "// TODO: more", HERE),
+    ];
+
+    #[test]
+    fn every_ban_finds_its_words_and_knows_its_places() {
+        for (bad, text, good) in ROWS {
+            let text = format!("//! Head.\n{text}\n");
+            let found = check(forbidden, bad, &text);
+            assert!(found.iter().any(|(line, _)| *line == 2), "{bad}: {text}");
+            assert_eq!(check(forbidden, good, &text), [], "{good}: {text}");
+        }
+    }
+
+    #[test]
+    fn tests_and_comments_are_free() {
+        let path = "crates/core/src/url.rs";
+        for text in ["/// let x = y.unwrap();", "#[cfg(test)]\nuse std::fs;", "let x = 1; // as tokio does"] {
+            assert_eq!(check(forbidden, path, text), [], "{text}");
+        }
+        let mention = "#[cfg(test)]\nuse reqwest::Client;";
+        assert_eq!(check(forbidden, "crates/fetch/src/body.rs", mention).len(), 1);
+    }
+}
