@@ -23,7 +23,7 @@ use crate::program::{self, cargo};
 
 /// A row stops here, whatever rounds are left, once it has `FEWEST_ROUNDS`.
 const ROW_TIME: Duration = Duration::from_secs(90);
-const FEWEST_ROUNDS: usize = 3;
+const FEWEST_ROUNDS: usize = 5;
 
 /// The row that is not a transfer.
 const PARSE: &str = "parse";

@@ -10,13 +10,13 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rows::{ROWS, Row};
+use rows::{Leaves, ROWS, Row};
 use stage::Stage;
 
 use crate::program;
 
 /// How much of an answer is shown.
-const SHOWN_LINES: usize = 12;
+const SHOWN_LINES: usize = 16;
 const SHOWN_WIDTH: usize = 110;
 
 /// What came of a command.
@@ -71,7 +71,7 @@ fn judge(row: &Row, came: &Came, stage: &Stage) -> Result<(), String> {
             return Err(format!("nowhere in the answer: {part:?}"));
         }
     }
-    let Some((name, wanted)) = row.leaves else { return Ok(()) };
+    let Some(Leaves { name, content: wanted }) = row.leaves else { return Ok(()) };
     let path = stage.folder().join(name);
     let content = fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
     if content != wanted() {
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(judge(&row, &came(3, "a caret"), &stage), Ok(()));
         assert_eq!(judge(&row, &came(0, "a caret"), &stage).unwrap_err(), "exit 0 in place of 3");
         assert!(judge(&row, &came(3, "none"), &stage).unwrap_err().contains("\"caret\""));
-        let row = Row { leaves: Some(("none.bin", Vec::new)), ..row };
+        let row = Row { leaves: Some(Leaves { name: "none.bin", content: Vec::new }), ..row };
         assert!(judge(&row, &came(3, "a caret"), &stage).unwrap_err().starts_with("none.bin: "));
     }
 }

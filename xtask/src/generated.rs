@@ -13,8 +13,14 @@ use crate::program::root;
 const NAME: &str = "fetch-url";
 const README: &str = "README.md";
 
-/// README's sections and what makes them.
-const SECTIONS: [(&str, fn() -> String); 2] = [("exit-codes", exit_codes), ("schemes", schemes)];
+/// A section of README and what makes it.
+struct Section {
+    name: &'static str,
+    make: fn() -> String,
+}
+
+const SECTIONS: [Section; 2] =
+    [Section { name: "exit-codes", make: exit_codes }, Section { name: "schemes", make: schemes }];
 
 const COMPLETIONS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Zsh, "zsh"), (Shell::Fish, "fish")];
 
@@ -24,41 +30,55 @@ struct Wanted {
     text: String,
 }
 
+/// What is stale, and why some of it cannot be made.
+struct Stale {
+    files: Vec<Wanted>,
+    faults: Vec<String>,
+}
+
 /// Writes what is stale.
 pub(crate) fn write() -> Result<(), String> {
-    for file in stale()? {
+    let stale = stale();
+    for file in stale.files {
         let path = root().join(&file.path);
         let folder = path.parent().unwrap_or(root());
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, &file.text));
         written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         println!("gen: wrote {}", file.path.display());
     }
-    Ok(())
+    if stale.faults.is_empty() { Ok(()) } else { Err(format!("gen: {}", stale.faults.join("\ngen: "))) }
 }
 
 /// Says what is stale.
 pub(crate) fn check() -> Result<(), String> {
-    let stale = stale()?;
-    if stale.is_empty() {
+    let Stale { files, mut faults } = stale();
+    if !files.is_empty() {
+        let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
+        faults.push(format!("stale: {}; run `cargo xtask gen`", names.join(", ")));
+    }
+    if faults.is_empty() {
         println!("gen: everything is up to date");
         return Ok(());
     }
-    let names: Vec<String> = stale.iter().map(|file| file.path.display().to_string()).collect();
-    Err(format!("gen: stale: {}\nrun `cargo xtask gen`", names.join(", ")))
+    Err(format!("gen: {}", faults.join("\ngen: ")))
 }
 
 /// The files whose text is not what the code says.
-fn stale() -> Result<Vec<Wanted>, String> {
-    let mut wanted = vec![readme()?, manual()?];
-    wanted.extend(COMPLETIONS.into_iter().map(completions));
-    wanted.retain(|file| fs::read_to_string(root().join(&file.path)).ok().as_ref() != Some(&file.text));
-    Ok(wanted)
+fn stale() -> Stale {
+    let mut stale = Stale { files: Vec::new(), faults: Vec::new() };
+    for made in [readme(), manual()].into_iter().chain(COMPLETIONS.map(|shell| Ok(completions(shell)))) {
+        match made {
+            Ok(file) => stale.files.push(file),
+            Err(why) => stale.faults.push(why),
+        }
+    }
+    stale.files.retain(|file| fs::read_to_string(root().join(&file.path)).ok().as_ref() != Some(&file.text));
+    stale
 }
 
 fn readme() -> Result<Wanted, String> {
-    let path = root().join(README);
-    let mut text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    for (name, make) in SECTIONS {
+    let mut text = fs::read_to_string(root().join(README)).map_err(|error| format!("{README}: {error}"))?;
+    for Section { name, make } in SECTIONS {
         text = with_section(&text, name, &make()).map_err(|why| format!("{README}: {why}"))?;
     }
     Ok(Wanted { path: README.into(), text })
@@ -96,7 +116,8 @@ fn schemes() -> String {
 
 /// Calls `say` with some URL of a scheme.
 fn with_a_url<T>(scheme: &str, say: impl Fn(&Url<'_>) -> T) -> Option<T> {
-    let forms = [format!("{scheme}://host.example/a"), format!("{scheme}:a@b.example")];
+    let forms =
+        ["://host.example/a", "://host.example/", ":a@b.example"].map(|rest| format!("{scheme}{rest}"));
     forms.iter().find_map(|text| parse(text).ok().map(|parsed| say(&parsed.url)))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn fetch_url(options: &[&str]) -> Result<PathBuf, String> {
     let executables = built.filter(|message| message["target"]["name"] == "fetch-url");
     executables
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .last()
+        .next_back()
         .ok_or_else(|| "cargo build named no executable `fetch-url`".to_owned())
 }
 

@@ -23,6 +23,10 @@ const EQUALS: u32 = 1 << 12;
 const TILDE: u32 = 1 << 13;
 const ASTERISK: u32 = 1 << 14;
 const BRACKETS: u32 = 1 << 15;
+/// A class that no octet is in.
+const NOWHERE: u32 = 1 << 17;
+/// §5 `unreserved`.
+const UNRESERVED: u32 = ALPHA | DIGIT | DASH_DOT | PLUS | UNDERSCORE | OTHER_UNRESERVED | ASTERISK;
 
 const fn class_of(octet: u8) -> u32 {
     let hex = if octet.is_ascii_hexdigit() { HEX } else { 0 };
@@ -47,17 +51,8 @@ const fn class_of(octet: u8) -> u32 {
     }
 }
 
-static CLASS: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        table[octet] = class_of(octet as u8);
-        octet += 1;
-    }
-    table
-};
-
-/// A set of ASCII octets that may stand unescaped somewhere in a URL.
+/// One bit for each set: [`SETS_OF`] tells in one look in which sets an octet is, and the sets of
+/// several octets can be put together by `&`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharSet(u32);
 
@@ -65,114 +60,142 @@ impl CharSet {
     /// Whether `octet` may stand unescaped.
     #[inline(always)]
     pub const fn contains(self, octet: u8) -> bool {
-        CLASS[octet as usize] & self.0 != 0
-    }
-
-    /// The octets of both sets.
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        SETS_OF[octet as usize] & self.0 != 0
     }
 
     /// Where the run of members and well-formed escapes that begins at `from` ends.
     #[inline(always)]
     pub(crate) fn run(self, octets: &[u8], from: usize) -> usize {
-        let mut at = from;
-        while let Some(&octet) = octets.get(at) {
-            if self.contains(octet) {
-                at += 1;
-            } else if octet == b'%' && is_escape(octets, at) {
-                at += 3;
-            } else {
-                break;
-            }
+        let mut at = self.plain_run(octets, from);
+        while is_escape(octets, at) {
+            at = self.plain_run(octets, at + 3);
         }
         at
     }
 
-    /// Where the run of members that begins at `from` ends; an escape is no member.
+    /// Where the run of members that begins at `from` ends; an escape is no member. Looks at four
+    /// octets at a time.
     #[inline(always)]
     pub(crate) fn plain_run(self, octets: &[u8], from: usize) -> usize {
         let mut at = from;
-        while octets.get(at).is_some_and(|&octet| self.contains(octet)) {
+        while let Some([one, two, three, four]) = octets.get(at..at + 4) {
+            let common = SETS_OF[*one as usize]
+                & SETS_OF[*two as usize]
+                & SETS_OF[*three as usize]
+                & SETS_OF[*four as usize];
+            if common & self.0 == 0 {
+                break;
+            }
+            at += 4;
+        }
+        self.short_run(octets, at)
+    }
+
+    /// The same for a run that is short as a rule.
+    #[inline(always)]
+    pub(crate) fn short_run(self, octets: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while at < octets.len() && self.contains(octets[at]) {
             at += 1;
         }
         at
     }
 }
 
-/// The classes of RFC 1738 §5 (an escape `%hh` is allowed beside every one that has `uchar`).
-#[allow(unreachable_pub, reason = "public as crate::charset")]
-pub mod sets {
-    use super::{
-        ALPHA, AMPERSAND, ASTERISK, AT, BRACKETS, COLON, CharSet, DASH_DOT, DIGIT, EQUALS, HEX,
-        OTHER_UNRESERVED, PLUS, QUESTION, SEMICOLON, SLASH, TILDE, UNDERSCORE,
+macro_rules! sets {
+    ($($(#[$doc:meta])* $visibility:vis $name:ident = $classes:expr;)*) => {
+        /// The place of each set among the bits.
+        #[allow(clippy::upper_case_acronyms, non_camel_case_types, reason = "the names of the constants")]
+        enum Bit { $($name),* }
+
+        /// In which sets each octet is.
+        static SETS_OF: [u32; 256] = {
+            let mut table = [0; 256];
+            let mut octet = 0;
+            while octet < 256 {
+                let class = class_of(octet as u8);
+                $(if class & ($classes) != 0 {
+                    table[octet] |= 1 << Bit::$name as u32;
+                })*
+                octet += 1;
+            }
+            table
+        };
+
+        /// The classes of RFC 1738 §5 (an escape `%hh` is allowed beside every one that has `uchar`).
+        #[allow(unreachable_pub, reason = "public as crate::charset")]
+        pub mod sets {
+            use super::{Bit, CharSet};
+
+            $($(#[$doc])* $visibility const $name: CharSet = CharSet(1 << Bit::$name as u32);)*
+        }
     };
+}
 
+sets! {
     /// No octet at all.
-    pub const NONE: CharSet = CharSet(0);
+    pub NONE = NOWHERE;
     /// §5 `alpha`.
-    pub const ALPHABETIC: CharSet = CharSet(ALPHA);
+    pub ALPHABETIC = ALPHA;
     /// §5 `digit`.
-    pub const DIGITS: CharSet = CharSet(DIGIT);
+    pub DIGITS = DIGIT;
     /// §5 `hex`.
-    pub const HEXADECIMAL: CharSet = CharSet(HEX);
+    pub HEXADECIMAL = HEX;
     /// §5 `alphadigit`.
-    pub const ALPHADIGIT: CharSet = CharSet(ALPHA | DIGIT);
+    pub ALPHADIGIT = ALPHA | DIGIT;
     /// §2.1: letters, digits, `+`, `.` and `-`.
-    pub const SCHEME: CharSet = CharSet(ALPHA | DIGIT | DASH_DOT | PLUS);
+    pub SCHEME = ALPHA | DIGIT | DASH_DOT | PLUS;
     /// §5 `uchar` less the escape: `unreserved`.
-    pub const UCHAR: CharSet =
-        CharSet(ALPHA | DIGIT | DASH_DOT | PLUS | UNDERSCORE | OTHER_UNRESERVED | ASTERISK);
+    pub UCHAR = UNRESERVED;
     /// §5 `xchar` less the escape: `unreserved | reserved`.
-    pub const XCHAR: CharSet =
-        CharSet(UCHAR.0 | SEMICOLON | SLASH | QUESTION | COLON | AT | AMPERSAND | EQUALS);
+    pub XCHAR = UNRESERVED | SEMICOLON | SLASH | QUESTION | COLON | AT | AMPERSAND | EQUALS;
     /// §5 `user` and `password`.
-    pub const USER: CharSet = CharSet(UCHAR.0 | SEMICOLON | QUESTION | AMPERSAND | EQUALS);
+    pub USER = UNRESERVED | SEMICOLON | QUESTION | AMPERSAND | EQUALS;
     /// §5 `fsegment` (and `psegment`, which is the same).
-    pub const FSEGMENT: CharSet = CharSet(UCHAR.0 | QUESTION | COLON | AT | AMPERSAND | EQUALS);
+    pub FSEGMENT = UNRESERVED | QUESTION | COLON | AT | AMPERSAND | EQUALS;
     /// §5 `fpath` and `ppath`: segments and the slashes between them.
-    pub const FPATH: CharSet = CharSet(FSEGMENT.0 | SLASH);
+    pub FPATH = UNRESERVED | QUESTION | COLON | AT | AMPERSAND | EQUALS | SLASH;
     /// §5 `hsegment` and `search`.
-    pub const HSEGMENT: CharSet = CharSet(UCHAR.0 | SEMICOLON | COLON | AT | AMPERSAND | EQUALS);
+    pub HSEGMENT = UNRESERVED | SEMICOLON | COLON | AT | AMPERSAND | EQUALS;
     /// §5 `hpath`.
-    pub const HPATH: CharSet = CharSet(HSEGMENT.0 | SLASH);
+    pub HPATH = UNRESERVED | SEMICOLON | COLON | AT | AMPERSAND | EQUALS | SLASH;
     /// §5 `group`, after its first letter.
-    pub const GROUP: CharSet = CharSet(ALPHA | DIGIT | DASH_DOT | PLUS | UNDERSCORE);
+    pub GROUP = ALPHA | DIGIT | DASH_DOT | PLUS | UNDERSCORE;
     /// §5 `article`, before its `@`.
-    pub const ARTICLE: CharSet = CharSet(UCHAR.0 | SEMICOLON | SLASH | QUESTION | COLON | AMPERSAND | EQUALS);
+    pub ARTICLE = UNRESERVED | SEMICOLON | SLASH | QUESTION | COLON | AMPERSAND | EQUALS;
     /// §5 `fieldname` and `fieldvalue`.
-    pub const FIELD: CharSet = CharSet(UCHAR.0 | QUESTION | COLON | AT | AMPERSAND);
-
-    pub(crate) const AT_SIGN: CharSet = CharSet(AT);
-    pub(crate) const COLON_OR_AT: CharSet = CharSet(COLON | AT);
-    pub(crate) const SLASH_ONLY: CharSet = CharSet(SLASH);
-    pub(crate) const SLASH_OR_QUESTION: CharSet = CharSet(SLASH | QUESTION);
-    pub(crate) const QUESTION_ONLY: CharSet = CharSet(QUESTION);
-    pub(crate) const SEMICOLON_ONLY: CharSet = CharSet(SEMICOLON);
-    pub(crate) const EQUALS_OR_SEMICOLON: CharSet = CharSet(EQUALS | SEMICOLON);
-    pub(crate) const TILDE_ONLY: CharSet = CharSet(TILDE);
-    pub(crate) const TILDE_AND_BRACKETS: CharSet = CharSet(TILDE | BRACKETS);
+    pub FIELD = UNRESERVED | QUESTION | COLON | AT | AMPERSAND;
+    pub(crate) AT_SIGN = AT;
+    pub(crate) COLON_OR_AT = COLON | AT;
+    pub(crate) SLASH_ONLY = SLASH;
+    pub(crate) SLASH_OR_QUESTION = SLASH | QUESTION;
+    pub(crate) QUESTION_ONLY = QUESTION;
+    pub(crate) SEMICOLON_ONLY = SEMICOLON;
+    pub(crate) EQUALS_OR_SEMICOLON = EQUALS | SEMICOLON;
+    pub(crate) TILDE_ONLY = TILDE;
+    pub(crate) TILDE_AND_BRACKETS = TILDE | BRACKETS;
     /// What RFC 3986 §3.4 lets stand in a query beyond §5 `search`.
-    pub(crate) const RFC3986_QUERY: CharSet = CharSet(TILDE | SLASH | QUESTION);
+    pub(crate) RFC3986_QUERY = TILDE | SLASH | QUESTION;
     /// What people leave bare in a WAIS document id, which is opaque.
-    pub(crate) const WAIS_OPAQUE: CharSet = CharSet(TILDE | SLASH | SEMICOLON | EQUALS | COLON | AT);
-    /// A pattern of group names (RFC 3977 wildmat), a lenient extension.
-    pub(crate) const WILDMAT: CharSet = CharSet(ASTERISK);
+    pub(crate) WAIS_OPAQUE = TILDE | SLASH | SEMICOLON | EQUALS | COLON | AT;
+    /// A group name or a pattern of them (RFC 3977 wildmat), a lenient extension.
+    pub(crate) GROUP_PATTERN = ALPHA | DIGIT | DASH_DOT | PLUS | UNDERSCORE | ASTERISK;
     /// 1993 `xpalphas` and `/`: a path before RFC 1738 (`safe` had `@` and `&`).
-    pub(crate) const PATH_1993: CharSet = CharSet(UCHAR.0 | AT | AMPERSAND | SLASH);
+    pub(crate) PATH_1993 = UNRESERVED | AT | AMPERSAND | SLASH;
     /// 1993 `xalphas`.
-    pub(crate) const XALPHAS_1993: CharSet = CharSet(UCHAR.0 | AT | AMPERSAND);
+    pub(crate) XALPHAS_1993 = UNRESERVED | AT | AMPERSAND;
     /// 1993 `search`: `xalphas [ + search ]`, and the `=` of everyday forms.
-    pub(crate) const SEARCH_1993: CharSet = CharSet(UCHAR.0 | AT | AMPERSAND | EQUALS);
+    pub(crate) SEARCH_1993 = UNRESERVED | AT | AMPERSAND | EQUALS;
     /// 1993 `wpath`: `digits = path ;` again and again.
-    pub(crate) const WPATH_1993: CharSet = CharSet(PATH_1993.0 | EQUALS | SEMICOLON);
+    pub(crate) WPATH_1993 = UNRESERVED | AT | AMPERSAND | SLASH | EQUALS | SEMICOLON;
 }
 
 /// Whether a well-formed `%hh` stands at `at`.
 #[inline(always)]
 pub(crate) fn is_escape(octets: &[u8], at: usize) -> bool {
-    matches!(octets.get(at..at + 3), Some([b'%', high, low])
-        if CLASS[*high as usize] & HEX != 0 && CLASS[*low as usize] & HEX != 0)
+    octets.get(at) == Some(&b'%')
+        && matches!(octets.get(at + 1..at + 3), Some([high, low])
+            if sets::HEXADECIMAL.contains(*high) && sets::HEXADECIMAL.contains(*low))
 }
 
 /// A part of a URL as it was written: ASCII text in which `%hh` stands for an octet.

@@ -47,6 +47,7 @@ impl Parsed<'_> {
 ///
 /// # Errors
 /// What is wrong with the text, and where.
+#[inline(always)]
 pub fn parse(text: &str) -> Result<Parsed<'_>, ParseError> {
     parse_with(text, Dialect::Lenient)
 }
@@ -55,12 +56,26 @@ pub fn parse(text: &str) -> Result<Parsed<'_>, ParseError> {
 ///
 /// # Errors
 /// What is wrong with the text, and where.
-#[inline]
+#[inline(always)]
 pub fn parse_with(text: &str, dialect: Dialect) -> Result<Parsed<'_>, ParseError> {
-    match parse_whole(text, text.len(), dialect) {
-        Err(_) if dialect == Dialect::Lenient && text.contains('#') => parse_before_fragment(text),
-        result => result,
+    // One variable from beginning to end: the answer is built in its place and never moved.
+    let mut result = parse_whole(text, text.len(), dialect);
+    if let Err(error) = &result {
+        result = second_look(text, dialect, error.clone());
     }
+    result
+}
+
+/// Leniently, the part before a fragment may be right; and a control character, which may stand
+/// nowhere, is named before anything else is.
+#[cold]
+fn second_look(text: &str, dialect: Dialect, first: ParseError) -> Result<Parsed<'_>, ParseError> {
+    if text.len() <= MAX_LENGTH
+        && let Some(at) = text.bytes().position(|octet| octet.is_ascii_control())
+    {
+        return Err(ParseError::new(Kind::ControlOctet, at..at + 1));
+    }
+    if dialect == Dialect::Lenient && text.contains('#') { parse_before_fragment(text) } else { Err(first) }
 }
 
 /// The part before the first `#`, which no class of RFC 1738 contains: the fragment is cut first,
@@ -83,7 +98,7 @@ fn parse_before_fragment(text: &str) -> Result<Parsed<'_>, ParseError> {
 }
 
 /// `text` up to `end`, a wrapper's closing bracket aside.
-#[inline(always)]
+#[inline(never)]
 fn parse_whole(text: &str, end: usize, dialect: Dialect) -> Result<Parsed<'_>, ParseError> {
     let mut reader = Reader::new(text, dialect);
     reader.stop_at(end);
@@ -93,8 +108,7 @@ fn parse_whole(text: &str, end: usize, dialect: Dialect) -> Result<Parsed<'_>, P
     if matches!(reader.peek(), Some(b'<' | b'u' | b'U') | None) {
         open_wrapper(&mut reader, text)?;
     }
-    let url = parse_url(&mut reader)?;
-    Ok(Parsed { url, notes: reader.into_notes(), fragment: None })
+    parse_url(&mut reader)
 }
 
 /// `<…>` and `URL:` around the URL (appendix), and text that is empty.
@@ -121,10 +135,10 @@ fn open_wrapper(reader: &mut Reader<'_>, text: &str) -> Result<(), ParseError> {
 }
 
 #[inline(always)]
-fn parse_url<'a>(reader: &mut Reader<'a>) -> Result<Url<'a>, ParseError> {
+fn parse_url<'a>(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
     let start = reader.at();
     let rest = reader.rest();
-    let length = sets::SCHEME.plain_run(rest, 0);
+    let length = sets::SCHEME.short_run(rest, 0);
     if length == 0 || rest.get(length) != Some(&b':') {
         return Err(no_scheme(reader, length));
     }
@@ -133,9 +147,7 @@ fn parse_url<'a>(reader: &mut Reader<'a>) -> Result<Url<'a>, ParseError> {
         Some(scheme) => scheme,
         None => odd_scheme(reader, start, length)?,
     };
-    let url = parse_scheme(reader, scheme, start..start + length)?;
-    reader.finish()?;
-    Ok(url)
+    parse_scheme(reader, scheme, start..start + length)
 }
 
 #[cold]
@@ -171,18 +183,18 @@ fn parse_scheme<'a>(
     reader: &mut Reader<'a>,
     scheme: &'static Scheme,
     name: std::ops::Range<usize>,
-) -> Result<Url<'a>, ParseError> {
-    Ok(match scheme.family {
-        Family::File => Url::File(FileUrl::parse(reader)?),
-        Family::Ftp => Url::Ftp(FtpUrl::parse(reader, scheme)?),
-        Family::Gopher => Url::Gopher(GopherUrl::parse(reader, scheme)?),
-        Family::Http => Url::Http(HttpUrl::parse(reader, scheme)?),
-        Family::Mailto => Url::Mailto(MailtoUrl::parse(reader)?),
-        Family::News => Url::News(NewsUrl::parse(reader, scheme)?),
-        Family::Nntp => Url::Nntp(NntpUrl::parse(reader, scheme)?),
-        Family::Prospero => Url::Prospero(ProsperoUrl::parse(reader)?),
-        Family::Telnet => Url::Telnet(TelnetUrl::parse(reader)?),
-        Family::Wais => Url::Wais(WaisUrl::parse(reader)?),
-        Family::Other => Url::Other(OtherUrl::parse(reader, name, scheme)?),
-    })
+) -> Result<Parsed<'a>, ParseError> {
+    match scheme.family {
+        Family::File => FileUrl::parse(reader),
+        Family::Ftp => FtpUrl::parse(reader, scheme),
+        Family::Gopher => GopherUrl::parse(reader, scheme),
+        Family::Http => HttpUrl::parse(reader, scheme),
+        Family::Mailto => MailtoUrl::parse(reader),
+        Family::News => NewsUrl::parse(reader, scheme),
+        Family::Nntp => NntpUrl::parse(reader, scheme),
+        Family::Prospero => ProsperoUrl::parse(reader),
+        Family::Telnet => TelnetUrl::parse(reader),
+        Family::Wais => WaisUrl::parse(reader),
+        Family::Other => OtherUrl::parse(reader, name, scheme),
+    }
 }

@@ -18,7 +18,7 @@ const RUN_TIME: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What a run cost.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) wall: Duration,
     /// User and system.

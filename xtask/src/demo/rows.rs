@@ -11,8 +11,15 @@ pub(super) struct Row {
     pub(super) exit: i32,
     /// What must be somewhere in the answer.
     pub(super) shows: &'static [&'static str],
-    /// The file that must be there, and its octets.
-    pub(super) leaves: Option<(&'static str, fn() -> Vec<u8>)>,
+    /// The file that must be there then.
+    pub(super) leaves: Option<Leaves>,
+}
+
+/// A file and its octets.
+#[derive(Clone, Copy)]
+pub(super) struct Leaves {
+    pub(super) name: &'static str,
+    pub(super) content: fn() -> Vec<u8>,
 }
 
 /// The text that is fetched over every scheme.
@@ -67,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         arguments: &["-C", "-", "-o", "big.bin", "{http}/big.bin"],
         exit: 0,
         shows: &[],
-        leaves: Some(("big.bin", big_file)),
+        leaves: Some(Leaves { name: "big.bin", content: big_file }),
     },
     bad("http: not there", &["{http}/nowhere"], 78, &["not found"]),
     explained(

@@ -30,6 +30,8 @@ const PURE: &[&str] = &["crates/core/src/", "crates/proto/src/"];
 const OURS: &[&str] = &["crates/"];
 /// This file has to name the words.
 const HERE: &str = "xtask/src/tidy/words.rs";
+/// URLs that others collected; some are paths.
+const CORPORA: &str = "crates/core/tests/data/";
 
 const BANS: &[Ban] = &[
     Ban {
@@ -84,7 +86,7 @@ const BANS: &[Ban] = &[
         why: "reqwest stays under drivers/http/",
     },
     Ban {
-        words: &["suppaftp"],
+        words: &["suppaftp::", "suppaftp;"], // its bare name is a log target that has to be silenced
         looks_at: Looks::Code,
         inside: OURS,
         except: &["crates/fetch/src/drivers/ftp/"],
@@ -94,14 +96,14 @@ const BANS: &[Ban] = &[
         words: &[".unwrap()"],
         looks_at: Looks::CodeOutsideTests,
         inside: &[],
-        except: &[],
+        except: &[HERE],
         why: "say why it holds, or return the error",
     },
     Ban {
         words: &["/work/", "/root/", "/home/"],
         looks_at: Looks::Text,
         inside: &[],
-        except: &[HERE],
+        except: &[HERE, CORPORA],
         why: "a path of one machine",
     },
     Ban {

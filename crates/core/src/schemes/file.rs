@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::escape::sets;
-use crate::reader::{Reader, Rule};
-use crate::{Escaped, Host, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::reader::{Reader, Rule, whole};
+use crate::{Escaped, Host, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const PATH: Rule = Rule::new(sets::FPATH);
 
@@ -16,7 +16,7 @@ pub struct FileUrl<'a> {
 }
 
 impl<'a> FileUrl<'a> {
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
         let is_short =
             reader.is_lenient() && reader.peek() == Some(b'/') && !reader.rest().starts_with(b"//");
         let mut host = None;
@@ -30,7 +30,8 @@ impl<'a> FileUrl<'a> {
         if !reader.eat(b'/') {
             return Err(reader.fault_here(Kind::Incomplete));
         }
-        Ok(Self { host, path: reader.component(PATH, sets::NONE)? })
+        let path = reader.component(PATH, sets::NONE)?;
+        whole!(reader, Url::File(Self { host, path }))
     }
 
     fn host_part(reader: &mut Reader<'a>) -> Result<Option<Host<'a>>, ParseError> {

@@ -5,9 +5,9 @@ use std::fmt;
 use crate::escape::sets;
 use crate::host::Passwords;
 use crate::part::login_parts;
-use crate::reader::{Reader, Rule, decimal};
+use crate::reader::{Reader, Rule, decimal, whole};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const PATH: Rule = Rule::new(sets::FPATH);
 const PATH_1993: Rule = Rule::new(sets::PATH_1993);
@@ -22,11 +22,11 @@ pub struct FtpUrl<'a> {
 
 impl<'a> FtpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let login = reader.login(sets::SLASH_ONLY)?;
         let path = if reader.eat(b'/') { Some(FtpPath::parse(reader)?) } else { None };
-        Ok(Self { scheme, login, path })
+        whole!(reader, Url::Ftp(Self { scheme, login, path }))
     }
 
     /// `ftp` or `ftps`.
@@ -80,15 +80,22 @@ impl<'a> FtpPath<'a> {
     #[inline(always)]
     fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
         let octets = reader.rest();
-        let end = sets::FPATH.run(octets, 0);
-        let (length, typecode) = match octets.get(end) {
-            Some(b';') => Typecode::find(reader)?,
-            _ => (octets.len(), None),
-        };
-        let rule = if reader.is_1993() { PATH_1993 } else { PATH };
-        let (whole, path_end) = (reader.at() + octets.len(), reader.at() + length);
+        let start = reader.at();
+        if !reader.is_1993() && sets::FPATH.run(octets, 0) == octets.len() {
+            reader.skip(octets.len());
+            let text = Escaped::borrowed(reader.slice(start..start + octets.len()));
+            return Ok(Self { text, typecode: None });
+        }
+        Self::parse_odd(reader)
+    }
+
+    /// With a typecode, or with characters that the grammar does not have here.
+    fn parse_odd(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+        let whole = reader.at() + reader.rest().len();
+        let (length, typecode) = Typecode::find(reader)?;
+        let path_end = reader.at() + length;
         reader.stop_at(path_end);
-        let text = reader.component(rule, sets::NONE)?;
+        let text = reader.component(if reader.is_1993() { PATH_1993 } else { PATH }, sets::NONE)?;
         reader.stop_at(whole);
         reader.skip(whole - path_end);
         Ok(Self { text, typecode })

@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::escape::sets;
 use crate::part::host_parts;
-use crate::reader::{Reader, Rule};
+use crate::reader::{Reader, Rule, whole};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, HostPort, ParseError, Part};
+use crate::{Escaped, HostPort, ParseError, Parsed, Part, Url};
 
 const PATH: Rule = Rule::new(sets::XCHAR);
 /// The encoded tab between selector, search and Gopher+ string (§3.4.5).
@@ -22,11 +22,11 @@ pub struct GopherUrl<'a> {
 
 impl<'a> GopherUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let at = reader.host_port(sets::SLASH_ONLY)?;
         let path = if reader.eat(b'/') { Some(reader.component(PATH, sets::NONE)?) } else { None };
-        Ok(Self { scheme, at, path })
+        whole!(reader, Url::Gopher(Self { scheme, at, path }))
     }
 
     /// `gopher` or `gophers`.

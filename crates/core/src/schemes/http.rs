@@ -5,9 +5,9 @@ use std::fmt;
 use crate::escape::sets;
 use crate::host::Passwords;
 use crate::part::login_parts;
-use crate::reader::{Reader, Rule};
+use crate::reader::{Reader, Rule, whole};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const PATH: Rule = Rule::new(sets::HPATH);
 const SEARCH: Rule = Rule::new(sets::HSEGMENT).keeping(sets::RFC3986_QUERY);
@@ -25,7 +25,7 @@ pub struct HttpUrl<'a> {
 
 impl<'a> HttpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let (path_rule, search_rule) =
             if reader.is_1993() { (PATH_1993, SEARCH_1993) } else { (PATH, SEARCH) };
@@ -35,13 +35,13 @@ impl<'a> HttpUrl<'a> {
         let question = reader.at();
         let search = if reader.eat(b'?') { Some(reader.component(search_rule, sets::NONE)?) } else { None };
         if path.is_some() || search.is_none() || reader.is_1993() {
-            return Ok(Self { scheme, login, path, search });
+            return whole!(reader, Url::Http(Self { scheme, login, path, search }));
         }
         if !reader.is_lenient() {
             return Err(ParseError::new(Kind::Unexpected, question..question + 1));
         }
         reader.note(NoteKind::QueryWithoutSlash, question..question + 1);
-        Ok(Self { scheme, login, path: Some(Escaped::borrowed("")), search })
+        whole!(reader, Url::Http(Self { scheme, login, path: Some(Escaped::borrowed("")), search }))
     }
 
     /// §3.3 allows no user: read all the same, to name it or to note it.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::escape::sets;
-use crate::reader::{Reader, Rule};
-use crate::{Escaped, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::reader::{Reader, Rule, whole};
+use crate::{Escaped, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const ADDRESS: Rule = Rule::new(sets::XCHAR);
 const ADDRESS_1993: Rule = Rule::new(sets::XALPHAS_1993);
@@ -17,7 +17,7 @@ pub struct MailtoUrl<'a> {
 
 impl<'a> MailtoUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
         let start = reader.at();
         let rule = if reader.is_1993() { ADDRESS_1993 } else { ADDRESS };
         let text = reader.component(rule, sets::NONE)?;
@@ -30,7 +30,7 @@ impl<'a> MailtoUrl<'a> {
         if let Some(question) = reader.slice(start..reader.at()).find('?') {
             reader.note(NoteKind::MailtoHeaders, start + question..reader.at());
         }
-        Ok(Self { text })
+        whole!(reader, Url::Mailto(Self { text }))
     }
 
     /// The addr-spec (RFC 822): what stands before the first `?`.

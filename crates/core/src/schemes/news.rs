@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::escape::sets;
 use crate::part::host_parts;
-use crate::reader::{Reader, Rule};
+use crate::reader::{Reader, Rule, whole};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const GROUP: Rule = Rule::new(sets::GROUP);
-const PATTERN: Rule = Rule::new(sets::GROUP.with(sets::WILDMAT));
+const PATTERN: Rule = Rule::new(sets::GROUP_PATTERN);
 const ARTICLE: Rule = Rule::new(sets::ARTICLE);
 const DOMAIN: Rule = Rule::new(sets::UCHAR).keeping(sets::TILDE_AND_BRACKETS);
 
@@ -35,7 +35,7 @@ pub enum NewsPart<'a> {
 
 impl<'a> NewsUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
         let start = reader.at();
         let mut server = None;
         if reader.is_lenient() && reader.rest().starts_with(b"//") {
@@ -47,7 +47,7 @@ impl<'a> NewsUrl<'a> {
             }
         }
         let part = NewsPart::parse(reader)?;
-        Ok(Self { scheme, server, part })
+        whole!(reader, Url::News(Self { scheme, server, part }))
     }
 
     /// `news` or `snews`.
@@ -155,20 +155,32 @@ fn is_domain(octets: &[u8]) -> bool {
 }
 
 /// §5 `group`, up to an octet of `stop`: a letter, then letters, digits and `-.+_`.
+#[inline(always)]
 pub(super) fn group<'a>(reader: &mut Reader<'a>, stop: crate::CharSet) -> Result<Escaped<'a>, ParseError> {
+    let octets = reader.rest();
+    let end = sets::GROUP.plain_run(octets, 0);
+    let is_plain = octets.first().is_some_and(u8::is_ascii_alphabetic);
+    if is_plain && octets.get(end).is_none_or(|&octet| stop.contains(octet)) {
+        reader.skip(end);
+        return Ok(Escaped::borrowed(reader.slice(reader.at() - end..reader.at())));
+    }
+    odd_group(reader, stop)
+}
+
+/// A pattern of groups, a group that begins with a digit, or none at all.
+#[cold]
+fn odd_group<'a>(reader: &mut Reader<'a>, stop: crate::CharSet) -> Result<Escaped<'a>, ParseError> {
     let start = reader.at();
     let rule = if reader.is_lenient() { PATTERN } else { GROUP };
     let group = reader.component(rule, stop)?;
-    let text = group.as_str();
-    if text.is_empty() {
+    if group.is_empty() {
         return Err(reader.fault_here(Kind::BadGroup));
     }
-    let is_plain = text.as_bytes()[0].is_ascii_alphabetic() && !text.contains('%');
-    if text.contains('*') {
+    if group.as_str().contains('*') {
         reader.note(NoteKind::Wildmat, start..reader.at());
-    } else if !is_plain && reader.is_lenient() {
+    } else if reader.is_lenient() {
         reader.note(NoteKind::GroupName, start..reader.at());
-    } else if !is_plain {
+    } else {
         return Err(reader.bad_span(start, Kind::BadGroup));
     }
     Ok(group)

@@ -5,9 +5,9 @@ use std::fmt;
 use super::news::group;
 use crate::escape::sets;
 use crate::part::host_parts;
-use crate::reader::{Reader, decimal};
+use crate::reader::{Reader, decimal, whole};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 /// The largest article number (RFC 3977 §6).
 const MAX_NUMBER: u64 = 2_147_483_647;
@@ -32,7 +32,7 @@ pub struct Articles {
 
 impl<'a> NntpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
         let server = if reader.is_1993() && !reader.rest().starts_with(b"//") {
             reader.note(NoteKind::Historic, reader.at()..reader.at());
             None
@@ -49,7 +49,7 @@ impl<'a> NntpUrl<'a> {
         if articles.is_none() && server.is_none() {
             return Err(reader.fault_here(Kind::Incomplete));
         }
-        Ok(Self { scheme, server, group, articles })
+        whole!(reader, Url::Nntp(Self { scheme, server, group, articles }))
     }
 
     /// `nntp` or `nntps`.

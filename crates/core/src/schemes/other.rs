@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use crate::escape::sets;
 use crate::host::Passwords;
-use crate::reader::{Reader, Rule};
+use crate::reader::{Reader, Rule, whole};
 use crate::scheme_table::Scheme;
-use crate::{Dialect, Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::{Dialect, Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const REST: Rule = Rule::new(sets::XCHAR);
 
@@ -27,7 +27,7 @@ impl<'a> OtherUrl<'a> {
         reader: &mut Reader<'a>,
         name: Range<usize>,
         scheme: &'static Scheme,
-    ) -> Result<Self, ParseError> {
+    ) -> Result<Parsed<'a>, ParseError> {
         let start = reader.at();
         let written = reader.slice(name);
         let is_lower = !written.bytes().any(|octet| octet.is_ascii_uppercase());
@@ -36,7 +36,7 @@ impl<'a> OtherUrl<'a> {
         if reader.is_1993() {
             check_1993(reader, &name, rest.as_str(), start)?;
         }
-        Ok(Self { scheme, name, rest })
+        whole!(reader, Url::Other(Self { scheme, name, rest }))
     }
 
     /// The row of a reserved name; the nameless row for all others.

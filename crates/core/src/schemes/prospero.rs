@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::escape::sets;
 use crate::part::host_parts;
-use crate::reader::{Reader, Rule};
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::reader::{Reader, Rule, whole};
+use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const NAME: Rule = Rule::new(sets::FPATH);
 const FIELD: Rule = Rule::new(sets::FIELD);
@@ -22,7 +22,7 @@ pub struct ProsperoUrl<'a> {
 
 impl<'a> ProsperoUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let at = reader.host_port(sets::SLASH_ONLY)?;
         if !reader.eat(b'/') {
@@ -30,7 +30,8 @@ impl<'a> ProsperoUrl<'a> {
         }
         let start = reader.at();
         let path = reader.component(NAME, sets::SEMICOLON_ONLY)?;
-        if let Some(nul) = path.as_str().find(NUL) {
+        if let Some(nul) = path.as_str().as_bytes().contains(&b'%').then(|| path.as_str().find(NUL)).flatten()
+        {
             let digits = &path.as_str()[nul + NUL.len()..];
             if reader.is_1993() && !digits.starts_with(|digit: char| digit.is_ascii_digit()) {
                 return Err(reader.bad_span(start, Kind::BadField));
@@ -38,7 +39,7 @@ impl<'a> ProsperoUrl<'a> {
             reader.note(NoteKind::Historic, start..reader.at());
         }
         let fields = read_fields(reader)?;
-        Ok(Self { at, path, fields })
+        whole!(reader, Url::Prospero(Self { at, path, fields }))
     }
 
     /// Host and port.

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::escape::sets;
 use crate::host::Passwords;
 use crate::part::login_parts;
-use crate::reader::Reader;
-use crate::{Login, ParseError, Part};
+use crate::reader::{Reader, whole};
+use crate::{Login, ParseError, Parsed, Part, Url};
 
 /// An interactive service. It names no data object; user and password are advice (§3.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,11 @@ pub struct TelnetUrl<'a> {
 
 impl<'a> TelnetUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let login = reader.login(sets::SLASH_ONLY)?;
-        Ok(Self { login, has_slash: reader.eat(b'/') })
+        let has_slash = reader.eat(b'/');
+        whole!(reader, Url::Telnet(Self { login, has_slash }))
     }
 
     /// Who asks whom.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::escape::sets;
 use crate::part::host_parts;
-use crate::reader::{Reader, Rule};
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Part};
+use crate::reader::{Reader, Rule, whole};
+use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
 
 const NAME: Rule = Rule::new(sets::UCHAR);
 const SEARCH: Rule = Rule::new(sets::HSEGMENT).keeping(sets::RFC3986_QUERY);
@@ -41,7 +41,7 @@ pub enum WaisPart<'a> {
 
 impl<'a> WaisUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
         reader.slashes()?;
         let at = reader.host_port(sets::SLASH_ONLY)?;
         if !reader.eat(b'/') {
@@ -57,7 +57,7 @@ impl<'a> WaisUrl<'a> {
         } else {
             WaisPart::Database
         };
-        Ok(Self { at, database, part })
+        whole!(reader, Url::Wais(Self { at, database, part }))
     }
 
     /// Host and port.

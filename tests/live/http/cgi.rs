@@ -1,0 +1,106 @@
+//! Answers that no server gives of itself: broken, cut and without an end (apache's `nph-` scripts).
+
+use crate::live::place::{Place, fetch, key};
+use crate::live::server::APACHE;
+use crate::live::tree::range;
+
+fn url(name: &str) -> String {
+    APACHE.http(&format!("/cgi/{name}"))
+}
+
+/// Fails with `exit`, to standard output and to a file, which then is not there.
+#[track_caller]
+fn fails(name: &str, exit: i32) {
+    let place = Place::new();
+    place.write("old", "old");
+    place.fetch(&["-o", "old", &url(name)]).exits(exit);
+    place.fetch(&["-o", "new", &url(name)]).exits(exit);
+    assert_eq!(place.read("old"), b"old");
+    assert!(!place.path("new").exists());
+    fetch(&[&url(name)]).exits(exit);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_body_shorter_than_its_length() {
+    fails("nph-short", 18);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_chunk_that_is_cut() {
+    fails("nph-badchunk", 18);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_status_line() {
+    fails("nph-09", 8);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_end_that_is_only_assumed() {
+    let lines: String = (1..=5).map(|part| format!("part {part}\n")).collect();
+    fetch(&[&url("nph-nolen")]).gives(&lines);
+    let place = Place::new();
+    place.fetch(&["-o", "here", "--require-complete", &url("nph-nolen")]).exits(18).says("proven");
+    assert!(!place.path("here").exists());
+    place.fetch(&["-o", "here", &url("nph-nolen")]).gives("");
+    assert_eq!(place.read("here"), lines.as_bytes());
+}
+
+/// What was laid down is the first half; the same command with `-C -` gets the other one.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn cut_and_resumed() {
+    let (place, url) = (Place::new(), url(&format!("nph-cut?{}", key())));
+    place.fetch(&["-o", "here", &url]).exits(18);
+    place.holds(&["here.part", "here.part.json"]);
+    assert_eq!(place.read("here.part"), range()[..40_000]);
+    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says("< 206");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// The object changed in between: from the start, nothing is joined.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn cut_and_changed() {
+    let (place, url) = (Place::new(), url(&format!("nph-cut?{}-changed", key())));
+    place.fetch(&["-o", "here", &url]).exits(18);
+    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    ran.says("> Range: bytes=40000-").says("< 200").hides("< 206");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// Another URL, or other octets: what is there is not ours.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn cut_and_not_ours() {
+    let (place, cut) = (Place::new(), url(&format!("nph-cut?{}", key())));
+    place.fetch(&["-o", "here", &cut]).exits(18);
+    place.fetch(&["-v", "-C", "-", "-o", "here", &APACHE.http("/crlf.txt")]).exits(0).hides("> Range");
+    assert!(place.read("here").starts_with(b"line 1 of CRLF"));
+
+    let (place, cut) = (Place::new(), url(&format!("nph-cut?{}", key())));
+    place.fetch(&["-o", "here", &cut]).exits(18);
+    place.write("here.part", "x".repeat(40_000));
+    place.fetch(&["-v", "-C", "-", "-o", "here", &cut]).exits(0).hides("> Range");
+    assert_eq!(place.read("here"), range());
+}
+
+/// `-C OFFSET`: the file that is there is kept up to OFFSET, the rest is put behind it.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn continued_at_an_offset() {
+    let place = Place::new();
+    place.write("here", &range()[..40_008]);
+    place.fetch(&["-C", "40000", "-o", "here", &APACHE.http("/range.txt")]).gives("");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+    place.fetch(&["-C", "80001", "-o", "here", &APACHE.http("/range.txt")]).exits(2);
+    assert_eq!(place.read("here"), range());
+}

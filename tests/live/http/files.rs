@@ -1,0 +1,156 @@
+//! The octets of the served tree: every file whole and unchanged, from each server, plain and by TLS.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::live::digest::sha256;
+use crate::live::place::{Place, fetch};
+use crate::live::server::{APACHE, CA, NGINX, Server, each_server};
+use crate::live::tree::{BIG, HELLO, MODIFIED, files, odd_files};
+
+each_server![
+    plain_files,
+    odd_names,
+    big_file,
+    big_file_by_tls,
+    five_thousand_entries,
+    folders,
+    what_cannot_be_read,
+    head,
+    time_of_modification,
+    limits_of_size,
+];
+
+/// To a file and to standard output; by TLS all at once.
+fn plain_files(server: Server) {
+    let place = Place::new();
+    for (path, octets) in files() {
+        fetch(&[&server.http(path)]).gives(&octets);
+        place.fetch(&["-o", "here", &server.http(path)]).gives("");
+        assert_eq!(sha256(&place.read("here")), sha256(&octets), "{path}");
+    }
+    place.holds(&["here"]);
+    let urls: Vec<String> = files().iter().map(|(path, _)| server.https(path)).collect();
+    let all: Vec<u8> = files().into_iter().flat_map(|(_, octets)| octets).collect();
+    fetch(&with_urls(&["--cacert", CA], &urls)).gives(all);
+}
+
+fn odd_names(server: Server) {
+    let all: String = odd_files().into_iter().map(|(_, octets)| octets).collect();
+    let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.http(path)).collect();
+    fetch(&with_urls(&[], &urls)).gives(&all);
+    let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.https(path)).collect();
+    fetch(&with_urls(&["--cacert", CA], &urls)).gives(&all);
+}
+
+fn with_urls<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
+    options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
+}
+
+fn big_file(server: Server) {
+    let place = Place::new();
+    place.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
+    place.holds(&["big.bin"]);
+    assert_eq!(sha256(&place.read("big.bin")), BIG);
+}
+
+fn big_file_by_tls(server: Server) {
+    let ran = fetch(&["--cacert", CA, "--require-complete", &server.https("/big.bin")]).exits(0);
+    assert_eq!(sha256(&ran.out), BIG);
+}
+
+fn five_thousand_entries(server: Server) {
+    for url in [server.http("/many/"), server.https("/many/")] {
+        let page = fetch(&["--cacert", CA, &url]).exits(0).text();
+        let quoted: BTreeSet<&str> = page.split('"').map(|part| part.trim_start_matches("./")).collect();
+        let is_missing = |name: &String| !quoted.contains(name.as_str());
+        let missing: Vec<String> = (0..5000).map(|n| format!("f{n:04}.txt")).filter(is_missing).collect();
+        assert!(missing.is_empty(), "{url}: {missing:?}");
+        assert!(page.trim_end().ends_with("</html>"), "{url}: the end of the page is missing");
+    }
+}
+
+/// Without its last slash a folder is a redirect: relative, absolute or with another status.
+fn folders(server: Server) {
+    let page = fetch(&[&server.http("/pub/")]).exits(0).text();
+    assert!(page.contains("README"), "{page}");
+    fetch(&[&server.http("/pub")]).gives(&page);
+    fetch(&["--no-location", "-i", &server.http("/pub")]).exits(0);
+    fetch(&["--max-redirs", "0", &server.http("/pub")]).exits(47);
+    fetch(&[&server.http("/empty-dir/")]).exits(0);
+}
+
+fn what_cannot_be_read(server: Server) {
+    fetch(&[&server.http("/no/such/file")]).exits(78).says("404").writes("");
+    fetch(&[&server.http("/noperm.txt")]).exits(9).says("403").writes("");
+    fetch(&[&server.http("/noperm-dir/")]).exits(9).says("403").writes("");
+    let place = Place::new();
+    place.write("old", "old");
+    place.fetch(&["-o", "old", &server.http("/no/such/file")]).exits(78);
+    place.fetch(&["-o", "new", &server.http("/noperm.txt")]).exits(9);
+    place.holds(&["old"]);
+    assert_eq!(place.read("old"), b"old");
+}
+
+fn head(server: Server) {
+    let text = fetch(&["-I", &server.http("/range.txt")]).exits(0).text();
+    for line in ["HTTP 200 OK\n", "content-length: 80000\n", "last-modified: Thu, 01 Dec 1994 12:34:56 GMT\n"]
+    {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    let json = fetch(&["-I", "--format", "json", &server.http("/range.txt")]).exits(0).text();
+    for pair in ["\"size\":80000", "\"modified\":786285296", "\"hops\":0", "\"validator\":\"etag "] {
+        assert!(json.contains(pair), "{pair} is missing in\n{json}");
+    }
+    fetch(&["-I", &server.http("/no/such/file")]).exits(78);
+    let both = fetch(&["-i", &server.http("/hello.txt")]).exits(0).text();
+    assert!(both.starts_with("HTTP 200 OK\n") && both.ends_with("\n\nHello, world\n"), "{both}");
+}
+
+fn time_of_modification(server: Server) {
+    let place = Place::new();
+    place.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
+    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+    assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
+}
+
+fn limits_of_size(server: Server) {
+    let place = Place::new();
+    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
+    assert!(!place.path("big").exists());
+    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.http("/range.txt")]).gives("");
+    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.http("/range.txt")]).exits(63);
+    assert!(!place.path("less").exists());
+}
+
+/// We ask for no compression: what comes is the file, also where the server would compress.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn compressing_servers_are_not_asked_to() {
+    for server in [NGINX, APACHE] {
+        for path in ["/hello.txt", "/range.txt", "/all-bytes.bin", "/empty.bin"] {
+            let plain = fetch(&[&server.http(path)]).exits(0).out;
+            fetch(&[&server.http(&format!("/gz{path}"))]).gives(&plain);
+            fetch(&["--cacert", CA, &server.https(&format!("/gz{path}"))]).gives(&plain);
+        }
+        let text = fetch(&["-I", &server.http("/gz/range.txt")]).exits(0).text();
+        assert!(!text.contains("content-encoding"), "{text}");
+    }
+}
+
+/// A charset is the reader's business.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn latin1_is_left_alone() {
+    fetch(&[&NGINX.http("/latin1/latin1.txt")]).gives(b"na\xefve caf\xe9 \xff end\n");
+    let text = fetch(&["-I", &NGINX.http("/latin1/latin1.txt")]).exits(0).text();
+    assert!(text.contains("content-type: text/plain; charset=ISO-8859-1\n"), "{text}");
+}
+
+/// Negotiation: the variant comes, with an entity tag that lacks its closing quote.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_negotiated_variant() {
+    fetch(&[&APACHE.http("/hello")]).gives(HELLO);
+}

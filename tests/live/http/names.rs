@@ -1,0 +1,89 @@
+//! Names of files: from the URL, and from a server that cannot be trusted with them.
+
+use crate::live::place::Place;
+use crate::live::server::{APACHE, NGINX};
+use crate::live::tree::HELLO;
+
+/// `-O`: the last part of the URL, decoded and made safe.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn names_from_the_url() {
+    for (path, name) in [
+        ("/hello.txt", "hello.txt"),
+        ("/hello.txt?x=/etc/y", "hello.txt"),
+        ("/odd/with%20space/a%20file.txt", "a file.txt"),
+        ("/odd/-la", "_la"),
+        ("/odd/.hidden", "_hidden"),
+        ("/odd/back%5Cslash.txt", "slash.txt"),
+        ("/odd/tab%09here.txt", "tab_here.txt"),
+        ("/odd/cr%0Dname.txt", "cr_name.txt"),
+        ("/odd/%01ctl.txt", "_ctl.txt"),
+        ("/odd/quote%22d/f.txt", "f.txt"),
+        ("/odd/iac%FF.txt", "iac_.txt"),
+        ("/odd/%2541.txt", "%41.txt"),
+        ("/odd/colon%3Aat%40.txt", "colon_at@.txt"),
+        ("/etc%2Fmotd", "motd"),
+        ("/pub/../hello.txt", "hello.txt"),
+    ] {
+        let place = Place::new();
+        place.fetch(&["-O", &NGINX.http(path)]).gives("");
+        place.holds(&[name]);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_url_without_a_name() {
+    for path in ["", "/", "/pub/", "/odd/..."] {
+        let place = Place::new();
+        place.fetch(&["-O", &NGINX.http(path)]).exits(2).says("hint");
+        place.holds(&[]);
+    }
+}
+
+/// The server says `../../etc/evil`.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_evil_name_stays_in_the_folder() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("a/b")).expect("a folder");
+    place.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).gives("");
+    place.holds(&["a"]);
+    assert_eq!(place.read("a/b/evil"), HELLO.as_bytes());
+    assert!(!std::path::Path::new("/etc/evil").exists());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_suggested_name_is_used_only_when_asked_for() {
+    let place = Place::new();
+    place.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).gives("");
+    place.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).gives("");
+    place.fetch(&["-O", "-J", &APACHE.http("/lf.txt")]).gives("");
+    place.holds(&["hello.txt", "in the \u{fc}.txt", "lf.txt"]);
+}
+
+/// A server cannot choose which of our files it replaces.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_suggested_name_replaces_nothing() {
+    let place = Place::new();
+    place.write("evil", "old");
+    place.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")]).exits(2).says("evil");
+    place.holds(&["evil"]);
+    assert_eq!(place.read("evil"), b"old");
+    place.fetch(&["-O", "-J", "-C", "-", &NGINX.http("/evil-name/hello.txt")]).exits(2);
+    place.holds(&["evil"]);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn our_own_name_replaces_unless_told_not_to() {
+    let place = Place::new();
+    place.write("here", "old");
+    place.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).exits(2);
+    assert_eq!(place.read("here"), b"old");
+    place.fetch(&["-o", "here", &NGINX.http("/hello.txt")]).gives("");
+    assert_eq!(place.read("here"), HELLO.as_bytes());
+    place.holds(&["here"]);
+}

@@ -1,0 +1,121 @@
+//! Redirects: followed between http and https, judged by one gate, to nothing else.
+
+use crate::live::place::{Place, fetch};
+use crate::live::server::{APACHE, CA, CADDY, NGINX};
+use crate::live::tree::HELLO;
+
+#[track_caller]
+fn leads_to(name: &str, octets: &str) {
+    fetch(&[&NGINX.http(&format!("/redir/{name}"))]).gives(octets);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn every_status() {
+    for status in ["301", "302", "303", "307", "308"] {
+        leads_to(status, HELLO);
+        let json = ["-I", "--format", "json"].map(str::to_owned);
+        let url = NGINX.http(&format!("/redir/{status}"));
+        let text = fetch(&[&json[0], &json[1], &json[2], &url]).exits(0).text();
+        assert!(text.contains("\"hops\":1") && text.contains("/hello.txt\""), "{text}");
+        fetch(&["--cacert", CA, &NGINX.https(&format!("/redir/{status}"))]).gives(HELLO);
+    }
+    fetch(&[&CADDY.http("/redir/302")]).gives(HELLO);
+    fetch(&["--cacert", CA, &CADDY.https("/redir/302")]).gives(HELLO);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn every_form_of_location() {
+    leads_to("relative", "path=pub/README\n");
+    leads_to("fragment", HELLO);
+    leads_to("network-path", HELLO);
+    leads_to("spaces", "path=odd/with%20space/a%20file.txt\n");
+    leads_to("to-http", HELLO);
+    // It points to itself, with another query: a loop from the second time on.
+    fetch(&[&NGINX.http("/redir/query")]).exits(47).says("/redir/query?x=1");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn chains() {
+    for count in 1..=9 {
+        leads_to(&format!("chain/{count}"), HELLO);
+    }
+    let chain = NGINX.http("/redir/chain/4");
+    fetch(&["--max-redirs", "4", &chain]).gives(HELLO);
+    fetch(&["--max-redirs", "3", &chain]).exits(47).says("more than 3").writes("");
+    fetch(&["--max-redirs", "0", &chain]).exits(47);
+    fetch(&["--no-location", "-i", &chain]).exits(0).hides("error");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn loops() {
+    fetch(&[&NGINX.http("/redir/loop")]).exits(47).says("circle").writes("");
+    fetch(&["-I", &NGINX.http("/redir/loop")]).exits(47);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn broken_ones() {
+    fetch(&[&NGINX.http("/redir/bad")]).exits(8).says("not a URL").writes("");
+    fetch(&[&NGINX.http("/redir/empty")]).exits(8).says("Location").writes("");
+    fetch(&[&NGINX.http("/redir/closed-port")]).exits(7).says("17001");
+    fetch(&[&NGINX.http("/redir/no-such-redirect")]).exits(78);
+}
+
+/// And nothing of what is there is written, nor is any server asked.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn to_another_scheme() {
+    let place = Place::new();
+    for scheme in ["data", "file", "ftp", "gopher", "mailto"] {
+        let url = NGINX.http(&format!("/redir/to-{scheme}"));
+        place.fetch(&["-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
+    }
+    place.fetch(&["-o", "here", &CADDY.http("/redir/to-gopher")]).exits(90);
+    place.holds(&[]);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn between_plain_and_tls() {
+    fetch(&["--cacert", CA, &NGINX.http("/redir/to-https")]).gives(HELLO);
+    fetch(&["--cacert", CA, &NGINX.https("/redir/to-https")]).gives(HELLO);
+    fetch(&["--cacert", CA, &NGINX.https("/redir/to-http")]).exits(90).says("https to http").writes("");
+    fetch(&["--cacert", CA, &NGINX.https("/redir/to-userinfo")]).exits(90).hides("secret");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn to_a_server_that_cannot_be_trusted() {
+    fetch(&["--cacert", CA, &NGINX.http("/redir/to-expired")]).exits(60).says("17444").writes("");
+}
+
+/// `localhost` is another origin than `127.0.0.1`, whatever listens there.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_login_stays_with_its_origin() {
+    let url = format!("http://alice:secret@{}/redir/other-origin", NGINX.authority());
+    let seen = fetch(&[&url]).exits(0).text().to_ascii_lowercase();
+    assert!(seen.contains("host: localhost:17080"), "{seen}");
+    for field in ["authorization", "cookie", "referer"] {
+        assert!(!seen.contains(field), "{field} in\n{seen}");
+    }
+    let url = format!("http://alice:secret@{}/headers", NGINX.authority());
+    let seen = fetch(&[&url]).exits(0).text().to_ascii_lowercase();
+    assert!(seen.contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_name_is_that_of_the_first_url() {
+    let place = Place::new();
+    place.fetch(&["-O", &NGINX.http("/redir/chain/2")]).gives("");
+    place.holds(&["2"]);
+    assert_eq!(place.read("2"), HELLO.as_bytes());
+    fetch(&["-r", "7-11", &NGINX.http("/redir/301")]).gives("world");
+    let folder = APACHE.http("/pub");
+    fetch(&["-v", &folder]).exits(0).says(&APACHE.http("/pub/"));
+}

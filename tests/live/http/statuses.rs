@@ -1,0 +1,129 @@
+//! Statuses become exit statuses; the body of an error is not the object.
+
+use crate::live::place::{Place, fetch};
+use crate::live::server::{CA, NGINX};
+
+/// Status and exit.
+const ERRORS: [(&str, i32); 24] = [
+    ("400", 22),
+    ("401", 67),
+    ("402", 22),
+    ("403", 9),
+    ("404", 78),
+    ("405", 22),
+    ("406", 22),
+    ("407", 67),
+    ("408", 22),
+    ("410", 78),
+    // Nobody asked for a range; it is refused all the same.
+    ("416", 33),
+    ("418", 22),
+    ("425", 22),
+    ("429", 92),
+    ("451", 22),
+    ("500", 22),
+    ("501", 22),
+    ("502", 22),
+    ("503", 92),
+    ("503-hour", 92),
+    ("503-date", 92),
+    ("503-bare", 92),
+    ("504", 22),
+    ("no-such-status", 78),
+];
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn errors() {
+    let place = Place::new();
+    for (status, exit) in ERRORS {
+        let path = format!("/status/{status}");
+        place.fetch(&["-o", "body", &NGINX.http(&path)]).exits(exit);
+        let said = fetch(&["--cacert", CA, &NGINX.https(&path)]).exits(exit).writes("");
+        let number = if status.starts_with("no") { "404" } else { &status[..3] };
+        said.says(number);
+    }
+    place.holds(&[]);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_body_is_an_empty_object() {
+    for status in ["204", "304"] {
+        let path = format!("/status/{status}");
+        fetch(&["--require-complete", &NGINX.http(&path)]).gives("");
+        fetch(&["--require-complete", "--cacert", CA, &NGINX.https(&path)]).gives("");
+    }
+    let place = Place::new();
+    place.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
+    assert_eq!(place.read("empty"), b"");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_body_of_an_error_on_request() {
+    for status in ["400", "404", "500", "503"] {
+        let url = NGINX.http(&format!("/status/{status}"));
+        fetch(&["--no-fail", &url]).gives(format!("{status}\n"));
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_error_as_json() {
+    let ran = fetch(&["--format", "json", &NGINX.http("/status/404")]).exits(78).writes("");
+    ran.says("\"code\":\"not_found\"").says("\"exit\":78").says("\"temporary\":false");
+    let ran = fetch(&["--format", "json", &NGINX.http("/status/503")]).exits(92);
+    ran.says("\"code\":\"busy\"").says("\"temporary\":true");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn several_urls_end_with_the_first_failure() {
+    let (good, gone) = (NGINX.http("/hello.txt"), NGINX.http("/status/410"));
+    let denied = NGINX.http("/status/403");
+    fetch(&[&good, &gone, &denied, &good]).exits(78).writes("Hello, world\nHello, world\n");
+    fetch(&["--fail-early", &good, &gone, &denied, &good]).exits(78).writes("Hello, world\n");
+    fetch(&["-s", &gone]).exits(78).hides("not found");
+    fetch(&["-s", "-S", &gone]).exits(78).says("not found");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn logins() {
+    let at = |login: &str, path: &str| format!("http://{login}@{}{path}", NGINX.authority());
+    fetch(&[&NGINX.http("/auth/hello.txt")]).exits(67);
+    fetch(&[&at("alice:wrong", "/auth/hello.txt")]).exits(67).hides("wrong");
+    fetch(&[&at("alice:secret", "/auth/hello.txt")]).gives("Hello, world\n");
+    fetch(&[&at("bob:p%40ss%2Fw%3Ard%23%2541%20x", "/auth/pub/README")]).gives("path=pub/README\n");
+    // By the road for targets that must not be rewritten, too.
+    fetch(&[&at("alice:secret", "/auth/pub/../hello.txt")]).gives("Hello, world\n");
+}
+
+/// Each run talks as much as it can, and neither the password nor its Basic form is in it.
+#[track_caller]
+fn is_never_shown(path: &str) {
+    let url = format!("http://alice:secret@{}{path}", NGINX.authority());
+    for talk in ["-v", "-vv", "-vvv"] {
+        let ran = fetch(&[talk, &url]).says("GET /").hides("secret").hides("YWxpY2U6c2VjcmV0");
+        assert!([0, 78].contains(&ran.exit), "{}", ran.err);
+    }
+    let text = fetch(&["--format", "json", "-I", &url]).hides("secret").text();
+    assert!(!text.contains("secret"), "{text}");
+}
+
+/// Not even the libraries below print it.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_password_is_never_shown() {
+    for path in ["/auth/hello.txt", "/auth/pub/../hello.txt", "/auth/no-such-file"] {
+        is_never_shown(path);
+    }
+}
+
+/// Here the server says it, in its Location.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_password_in_a_location_is_never_shown() {
+    is_never_shown("/redir/to-userinfo");
+}

@@ -1,0 +1,135 @@
+//! Servers that take their time, and transfers that are cut by it or by a signal.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::live::place::{Place, fetch};
+use crate::live::program::Running;
+use crate::live::server::{APACHE, NGINX};
+use crate::live::tree::range;
+
+/// 64 KiB come at once, the other 14,464 octets a second later.
+const SLOW: &str = "/slow/range.txt";
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_connection_closed_without_an_answer() {
+    fetch(&[&NGINX.http("/drop")]).exits(52).writes("");
+    fetch(&[&NGINX.http("/drop/../drop")]).exits(52).writes("");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_answer_that_is_late() {
+    let ran =
+        fetch(&["--read-timeout", "0.5", &NGINX.http("/delay")]).exits(28).says("waiting for the answer");
+    assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
+    let ran = fetch(&["-m", "0.5", &NGINX.http("/delay")]).exits(28).says("0.5 s in all");
+    assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
+    fetch(&["--read-timeout", "0.5", &NGINX.http("/x/../delay")]).exits(28);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_answer_that_is_late_but_in_time() {
+    fetch(&["--read-timeout", "4", &NGINX.http("/delay")]).gives("after 3 seconds\n");
+}
+
+/// Each pause is shorter than the limit, all of them together are not.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_body_in_drops() {
+    fetch(&["--read-timeout", "1.5", "--require-complete", &NGINX.http("/drip")]).gives("one\ntwo\nthree\n");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_body_in_drops_that_fall_too_slowly() {
+    let place = Place::new();
+    place
+        .fetch(&["--read-timeout", "0.5", "-o", "here", &NGINX.http("/drip")])
+        .exits(28)
+        .says("while the body");
+    assert!(!place.path("here").exists());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_body_that_stops() {
+    let place = Place::new();
+    let url = APACHE.http("/cgi/nph-stall");
+    place.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("while the body came");
+    assert!(!place.path("here").exists());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn out_of_time_and_resumed() {
+    let place = Place::new();
+    let url = NGINX.http(SLOW);
+    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("0.8 s in all");
+    place.holds(&["here.part", "here.part.json"]);
+    let came = place.read("here.part").len();
+    assert!(0 < came && came < range().len(), "{came} octets");
+    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    ran.says(&format!("> Range: bytes={came}-")).says("< 206");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// Without `-C -` what was there counts for nothing.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn out_of_time_and_begun_again() {
+    let place = Place::new();
+    let url = NGINX.http(SLOW);
+    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28);
+    place.fetch(&["-v", "-o", "here", &url]).exits(0).hides("> Range");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// Waits until something of `name` has come.
+fn begun(place: &Place, running: Running, name: &str) -> Running {
+    let limit = Instant::now() + Duration::from_secs(5);
+    let part = place.path(&format!("{name}.part"));
+    while fs::metadata(&part).map_or(0, |facts| facts.len()) == 0 {
+        assert!(Instant::now() < limit, "nothing comes");
+        sleep(Duration::from_millis(5));
+    }
+    running
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn asked_to_end() {
+    for (signal, number) in [("TERM", 15), ("INT", 2)] {
+        let place = Place::new();
+        place.write("here", "old");
+        let url = NGINX.http(SLOW);
+        let running = begun(&place, place.start(&["-o", "here", &url]), "here");
+        running.signal(signal);
+        running.ended().exits(-number);
+        place.holds(&["here", "here.part", "here.part.json"]);
+        assert_eq!(place.read("here"), b"old");
+        place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("< 206");
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), range());
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn killed() {
+    let place = Place::new();
+    place.write("here", "old");
+    let url = NGINX.http(SLOW);
+    let running = begun(&place, place.start(&["-o", "here", &url]), "here");
+    running.signal("KILL");
+    running.ended().exits(-9);
+    assert_eq!(place.read("here"), b"old");
+    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}

@@ -1,0 +1,134 @@
+//! What goes over the wire: the target octet for octet, the host, and no field that nobody asked for.
+
+use crate::live::place::{fetch, key};
+use crate::live::server::{APACHE, NGINX, Server, each_server};
+use crate::live::tree::HELLO;
+
+each_server![targets_are_not_rewritten, the_log_agrees];
+
+/// The request as nginx got it: its first line, and its fields in order of name.
+fn seen(url: &str) -> (String, Vec<String>) {
+    let text = fetch(&[url]).exits(0).text();
+    let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
+    let first = lines.next().expect("a request line").to_owned();
+    let mut fields: Vec<String> = lines.map(str::to_owned).collect();
+    fields.sort_by_key(|field| field.to_ascii_lowercase());
+    (first, fields)
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_whole_request() {
+    let agent = "user-agent: fetch-url/0.1.0";
+    for path in ["/headers", "/x/../headers"] {
+        let (first, fields) = seen(&NGINX.http(path));
+        assert_eq!(first, format!("GET {path} HTTP/1.1"));
+        let fields: Vec<String> = fields.iter().map(|field| field.to_ascii_lowercase()).collect();
+        assert_eq!(fields, ["accept: */*", "host: 127.0.0.1:17080", agent]);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn hosts() {
+    for (host, sent) in [
+        ("127.0.0.1", "host: 127.0.0.1:17080"),
+        ("localhost", "host: localhost:17080"),
+        ("LocalHost", "host: localhost:17080"),
+    ] {
+        let (_, fields) = seen(&format!("http://{host}:17080/headers"));
+        let is_sent = fields.iter().any(|field| field.eq_ignore_ascii_case(sent));
+        assert!(is_sent, "{host}: {fields:?}");
+    }
+}
+
+/// nginx finds `/headers` behind every one of them, and says how it was written.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn request_lines() {
+    for target in [
+        "/headers?",
+        "/headers?a=b&c=d;e",
+        "/headers?a=/../b/./c",
+        "/headers?q='x'(y)*z!",
+        "/headers?%41%7e%2E%2e%2f%00%0d%0a%ff",
+        "/headers?http://other.invalid/",
+        "/h%65aders",
+        "/%68%65%61%64%65%72%73",
+        "/./headers",
+        "/x/../headers",
+        "/x/%2e%2E/headers",
+        "/a/b/../../headers?x=/../y",
+        "/x'y/../headers",
+    ] {
+        let (first, _) = seen(&NGINX.http(target));
+        assert_eq!(first, format!("GET {target} HTTP/1.1"));
+    }
+}
+
+/// The fragment is ours, the rest of the URL is the server's.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_fragment_is_not_sent() {
+    assert_eq!(seen(&NGINX.http("/headers?a#b?c/../d")).0, "GET /headers?a HTTP/1.1");
+    assert_eq!(seen(&NGINX.http("/x/../headers#frag")).0, "GET /x/../headers HTTP/1.1");
+}
+
+/// RFC 1738 §3.3: without a path it is the same as with a slash.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_path_is_a_slash() {
+    let page = fetch(&[&NGINX.http("/")]).exits(0).text();
+    assert!(page.contains("hello.txt"), "{page}");
+    fetch(&[&NGINX.http("")]).gives(page);
+}
+
+fn targets_are_not_rewritten(server: Server) {
+    for path in [
+        "/pub/../hello.txt",
+        "/./hello.txt",
+        "/pub/a/../../hello.txt",
+        "/%68ello.txt",
+        "/pub/%2e%2e/hello.txt",
+    ] {
+        let target = format!("{path}?{}", key());
+        fetch(&[&server.http(&target)]).gives(HELLO);
+        let line = server.logged(&target);
+        assert!(line.contains("GET") && line.contains("HTTP/1.1"), "{line}");
+    }
+}
+
+/// Nothing is asked for but the object, and nothing is told of where we come from.
+fn the_log_agrees(server: Server) {
+    let target = format!("/hello.txt?{}", key());
+    fetch(&[&server.http(&target)]).gives(HELLO);
+    let line = server.logged(&target);
+    assert!(line.contains("fetch-url/0.1.0") && line.contains(&server.authority()), "{line}");
+    assert!(!line.contains("gzip"), "{line}");
+    if server.name == NGINX.name {
+        for part in ["range=\"-\" if-range=\"-\"", "referer=\"-\" user=\"-\" accept-encoding=\"-\""] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+}
+
+/// Over HTTP/2 too; a program there says what it was given.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn fields_over_http2() {
+    let key = key();
+    let url = APACHE.https(&format!("/cgi/env?{key}"));
+    let text = fetch(&["--cacert", crate::live::server::CA, &url]).exits(0).text();
+    for line in [
+        "HTTP_ACCEPT=*/*",
+        "HTTP_HOST=localhost:17447",
+        "HTTP_USER_AGENT=fetch-url/0.1.0",
+        "REQUEST_METHOD=GET",
+        "SERVER_PROTOCOL=HTTP/2.0",
+        &format!("QUERY_STRING={key}"),
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
+    }
+    let ours = text.lines().filter(|line| line.starts_with("HTTP_")).count();
+    assert_eq!(ours, 3, "{text}");
+}

@@ -1,0 +1,99 @@
+//! The same URLs through curl, where it is installed: the same octets.
+
+use std::process::{Command, Stdio};
+
+use super::place::{Place, fetch};
+use super::program::start_other;
+use super::server::{ALL, APACHE, CA, NGINX, Server, each_server};
+use super::tree::{files, odd_files};
+
+each_server![tree, parts, pages];
+
+/// False, with a word, where there is no curl.
+fn has_curl() -> bool {
+    let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// Both give the same for `options` and `urls`, which both take.
+#[track_caller]
+fn agree(options: &[&str], urls: &[String]) {
+    if !has_curl() {
+        return;
+    }
+    let own = ["-q", "-s", "-S", "-L", "-f", "-g", "--path-as-is"];
+    let both: Vec<&str> = ["--cacert", CA].iter().chain(options).copied().collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let place = Place::new();
+    let peer = start_other("curl", place.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
+    fetch(&[&both[..], &urls].concat()).gives(peer.out);
+}
+
+fn tree(server: Server) {
+    let paths: Vec<String> = files().into_iter().map(|(path, _)| path.to_owned()).collect();
+    let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
+    for paths in [paths, odd, vec!["/big.bin".to_owned()]] {
+        agree(&[], &paths.iter().map(|path| server.http(path)).collect::<Vec<_>>());
+        agree(&[], &paths.iter().map(|path| server.https(path)).collect::<Vec<_>>());
+    }
+}
+
+fn parts(server: Server) {
+    for range in ["0-0", "8-15", "79992-", "-8", "33554432-41943039"] {
+        let path = if range.starts_with('3') { "/big.bin" } else { "/range.txt" };
+        agree(&["-r", range], &[server.http(path), server.https(path)]);
+    }
+}
+
+/// Pages that the server makes itself.
+fn pages(server: Server) {
+    let paths = ["/", "/pub", "/pub/", "/pub/a/../", "/many/", "/empty-dir/", "/link-dir/"];
+    agree(&[], &paths.map(|path| server.http(path)));
+    agree(&[], &paths.map(|path| server.https(path)));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn redirects() {
+    let names =
+        ["301", "302", "303", "307", "308", "chain/9", "relative", "fragment", "network-path", "spaces"];
+    agree(&[], &names.map(|name| NGINX.http(&format!("/redir/{name}"))));
+    agree(&[], &names[..7].iter().map(|name| NGINX.https(&format!("/redir/{name}"))).collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn other_answers() {
+    let paths =
+        ["/status/204", "/gz/range.txt", "/latin1/latin1.txt", "/no-ranges/range.txt", "/named/hello.txt"];
+    agree(&[], &paths.map(|path| NGINX.http(path)));
+    agree(&[], &["/hello", "/cgi/nph-nolen", "/gz/range.txt"].map(|path| APACHE.http(path)));
+}
+
+/// Both fail, each in its own words and, where the cause is the same, with the same number.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn failures() {
+    if !has_curl() {
+        return;
+    }
+    let mut urls = vec![
+        (NGINX.http("/drop"), 52),
+        (NGINX.http("/status/500"), 22),
+        (NGINX.http("/redir/loop"), 47),
+        (NGINX.http("/redir/closed-port"), 7),
+        (APACHE.http("/cgi/nph-short"), 18),
+        (APACHE.http("/cgi/nph-badchunk"), 18),
+        ("https://localhost:17444/hello.txt".to_owned(), 60),
+        ("https://localhost:17445/hello.txt".to_owned(), 60),
+        ("https://localhost:17446/hello.txt".to_owned(), 60),
+    ];
+    urls.extend(ALL.map(|server| (format!("https://{}/", server.authority()), 35)));
+    let place = Place::new();
+    for (url, exit) in urls {
+        start_other("curl", place.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
+            .ended()
+            .exits(exit);
+        fetch(&["--cacert", CA, &url]).exits(exit);
+    }
+}

@@ -1,0 +1,146 @@
+//! The program under test: found, run with a limit of time and an empty environment, and what came of it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// No test waits longer for one run.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A program that runs.
+pub(crate) struct Running {
+    child: Child,
+    command: String,
+    out: File,
+    err: File,
+    begun: Instant,
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    command: String,
+    /// The exit status; the signal as a negative number when it died of one.
+    pub(crate) exit: i32,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+    pub(crate) took: Duration,
+}
+
+/// The path of `fetch-url`: `FETCH_URL_BIN`, or beside this test's own folder in `target/`.
+#[allow(clippy::disallowed_methods, reason = "a test, not the program: the caller may name another build")]
+fn fetch_url() -> PathBuf {
+    let named = env::var_os("FETCH_URL_BIN").map(PathBuf::from);
+    let beside = || Some(env::current_exe().ok()?.parent()?.parent()?.join("fetch-url"));
+    let path = named.or_else(beside).expect("a test executable has a path");
+    let hint = "run `cargo build -p fetch-url-cli`, or name it in FETCH_URL_BIN";
+    assert!(path.is_file(), "there is no {}: {hint}", path.display());
+    path
+}
+
+/// Starts `fetch-url` in `folder`.
+pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Running {
+    start_other(fetch_url(), folder, arguments)
+}
+
+/// Starts another program in `folder`.
+pub(crate) fn start_other(program: impl AsRef<OsStr>, folder: &Path, arguments: &[&str]) -> Running {
+    let program = program.as_ref();
+    let file = || tempfile::tempfile().expect("a temporary file");
+    let (out, err) = (file(), file());
+    let handle = |file: &File| Stdio::from(file.try_clone().expect("a second handle"));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env_clear().stdin(Stdio::null());
+    let child = command.stdout(handle(&out)).stderr(handle(&err)).spawn();
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
+    let child = child.unwrap_or_else(|error| panic!("{name}: {error}"));
+    Running { child, command: format!("{name} {}", arguments.join(" ")), out, err, begun: Instant::now() }
+}
+
+impl Running {
+    /// Sends it the signal of this name.
+    pub(crate) fn signal(&self, name: &str) {
+        let line = format!("kill -{name} {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &line]).status().expect("sh runs");
+        assert!(sent.success(), "{line}");
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(mut self) -> Ran {
+        use std::os::unix::process::ExitStatusExt as _;
+        let status = loop {
+            match self.child.try_wait().expect("our own child") {
+                Some(status) => break status,
+                None if self.begun.elapsed() > LIMIT => {
+                    self.child.kill().expect("our own child");
+                    panic!("`{}` runs for more than {LIMIT:?}", self.command);
+                }
+                None => sleep(Duration::from_millis(2)),
+            }
+        };
+        let took = self.begun.elapsed();
+        let exit = status.code().unwrap_or_else(|| -status.signal().expect("it exits or is killed"));
+        let (out, err) = (all(&mut self.out), all(&mut self.err));
+        let err = String::from_utf8_lossy(&err).into_owned();
+        Ran { command: self.command, exit, out, err, took }
+    }
+}
+
+fn all(file: &mut File) -> Vec<u8> {
+    let mut octets = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut octets)).expect("a temporary file can be read");
+    octets
+}
+
+impl Ran {
+    /// It ended with this status.
+    #[track_caller]
+    pub(crate) fn exits(self, expected: i32) -> Self {
+        let Self { command, exit, err, .. } = &self;
+        assert_eq!(*exit, expected, "exit of `{command}`\n{err}");
+        self
+    }
+
+    /// It wrote exactly this to standard output, and succeeded without a word.
+    #[track_caller]
+    pub(crate) fn gives(self, expected: impl AsRef<[u8]>) -> Self {
+        let this = self.exits(0).writes(expected);
+        assert_eq!(this.err, "", "standard error of `{}`", this.command);
+        this
+    }
+
+    /// It wrote exactly this to standard output.
+    #[track_caller]
+    pub(crate) fn writes(self, expected: impl AsRef<[u8]>) -> Self {
+        let expected = expected.as_ref();
+        let shown = |octets: &[u8]| octets[..octets.len().min(2000)].escape_ascii().to_string();
+        let (got, wanted) = (shown(&self.out), shown(expected));
+        assert!(self.out == expected, "`{}` wrote\n{got}\ninstead of\n{wanted}\n{}", self.command, self.err);
+        self
+    }
+
+    /// Standard error holds this.
+    #[track_caller]
+    pub(crate) fn says(self, expected: &str) -> Self {
+        let Self { command, err, .. } = &self;
+        assert!(err.contains(expected), "`{command}` does not say `{expected}` but\n{err}");
+        self
+    }
+
+    /// Standard error does not hold this.
+    #[track_caller]
+    pub(crate) fn hides(self, secret: &str) -> Self {
+        let Self { command, err, .. } = &self;
+        assert!(!err.contains(secret), "`{command}` shows `{secret}`:\n{err}");
+        self
+    }
+
+    /// Standard output as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+}
