@@ -9,7 +9,7 @@ use super::tree::{files, odd_files};
 
 each_server![tree, parts, pages];
 
-/// False, with a word, where there is no curl.
+/// Whether there is a curl to compare with.
 fn has_curl() -> bool {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())

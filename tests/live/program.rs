@@ -1,4 +1,4 @@
-//! The program under test: found, run with a limit of time and an empty environment, and what came of it.
+//! The program under test: found, run with a limit of time and next to no environment, and what came of it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -47,7 +47,8 @@ pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Running {
     start_other(fetch_url(), folder, arguments)
 }
 
-/// Starts another program in `folder`.
+/// Starts another program in `folder`; of the environment it gets the PATH.
+#[allow(clippy::disallowed_methods, reason = "a test, not the program: curl may be installed anywhere")]
 pub(crate) fn start_other(program: impl AsRef<OsStr>, folder: &Path, arguments: &[&str]) -> Running {
     let program = program.as_ref();
     let file = || tempfile::tempfile().expect("a temporary file");
@@ -55,6 +56,7 @@ pub(crate) fn start_other(program: impl AsRef<OsStr>, folder: &Path, arguments: 
     let handle = |file: &File| Stdio::from(file.try_clone().expect("a second handle"));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().stdin(Stdio::null());
+    command.envs(env::var_os("PATH").map(|path| ("PATH", path)));
     let child = command.stdout(handle(&out)).stderr(handle(&err)).spawn();
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
     let child = child.unwrap_or_else(|error| panic!("{name}: {error}"));

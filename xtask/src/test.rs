@@ -78,9 +78,9 @@ fn has_nextest() -> bool {
 
 fn tests() -> Result<Option<String>, String> {
     if has_nextest() {
-        return all(["nextest", "run", "--workspace"]);
+        return all(["nextest", "run", "--workspace", "--no-fail-fast"]);
     }
-    all(["test", "--workspace", "--lib", "--bins", "--tests"])
+    all(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
 }
 
 /// Every example of the library, run to its end.
@@ -133,6 +133,9 @@ fn deny() -> Result<Option<String>, String> {
 }
 
 /// The tests against the servers of `docker/`, which are left as they were found: up or down.
+///
+/// The one test target `live` is built with the whole workspace: alone, it would want every dependency again
+/// with other features.
 fn live() -> Result<Option<String>, String> {
     let count = live_count()?;
     if !servers::engine_answers() {
@@ -142,9 +145,9 @@ fn live() -> Result<Option<String>, String> {
     let were_up = is_up();
     servers::up()?;
     let outcome = if has_nextest() {
-        all(["nextest", "run", "-p", "fetch-url-tests", "--test", "live", "--run-ignored", "only"])
+        all(["nextest", "run", "--workspace", "--test", "live", "--run-ignored", "only", "--no-fail-fast"])
     } else {
-        all(["test", "-p", "fetch-url-tests", "--test", "live", "--", "--ignored"])
+        all(["test", "--workspace", "--test", "live", "--", "--ignored"])
     };
     if !were_up {
         servers::down()?;
@@ -153,7 +156,7 @@ fn live() -> Result<Option<String>, String> {
 }
 
 fn live_count() -> Result<usize, String> {
-    let mut list = cargo(["test", "--quiet", "-p", "fetch-url-tests", "--test", "live"]);
+    let mut list = cargo(["test", "--quiet", "--workspace", "--test", "live"]);
     let names = captured(list.args(["--", "--ignored", "--list"]))?;
     Ok(names.lines().filter(|line| line.ends_with(": test")).count())
 }

@@ -1,10 +1,14 @@
 //! The dialogue for whoever listens (`-v`): `>` what went out, `<` what came back, `*` what was
 //! decided. Plans print no secret, and octets of the peer are made safe.
 
+use fetch_url_core::mask_password;
 use fetch_url_proto::text::printable;
 use tracing::Level;
 
 use crate::{Error, Meta, Outcome, Plan};
+
+/// Fields that give access to whoever reads them.
+const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-cookie", "www-authenticate"];
 
 /// The target of these events.
 const TARGET: &str = "fetch_url::dialogue";
@@ -23,21 +27,20 @@ pub(super) fn answer(outcome: &Result<Outcome, Error>) {
         Ok(Outcome::Answer(response)) => head(&response.meta),
         Ok(Outcome::Follow(hop)) => {
             head(&hop.answer.meta);
-            tracing::info!(target: TARGET, "* it points to {}", printable(fetch_url_core::mask_password(&hop.to).as_bytes()));
+            tracing::info!(target: TARGET, "* it points to {}", mask_password(&printable(hop.to.as_bytes())));
         }
         Err(error) => tracing::info!(target: TARGET, "* {error}"),
     }
 }
 
-/// Header fields can carry a peer's secrets back: those are named, not shown.
+/// Fields that carry secrets are named, not shown; a URL in a field loses its password.
 fn head(meta: &Meta) {
     if let Some(reply) = &meta.reply {
         tracing::info!(target: TARGET, "< {}", printable(reply.as_bytes()));
     }
     for (name, value) in &meta.fields {
-        let is_secret = ["set-cookie", "authorization", "proxy-authenticate", "www-authenticate"]
-            .contains(&name.as_str());
-        let value = if is_secret { "***".to_owned() } else { printable(value) };
+        let is_secret = SECRET_FIELDS.contains(&name.as_str());
+        let value = if is_secret { "***".to_owned() } else { mask_password(&printable(value)) };
         tracing::info!(target: TARGET, "< {name}: {value}");
     }
 }

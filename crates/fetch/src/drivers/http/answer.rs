@@ -25,7 +25,11 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
         | StatusCode::TEMPORARY_REDIRECT
         | StatusCode::PERMANENT_REDIRECT => hop(plan, response, reply),
         StatusCode::PARTIAL_CONTENT => partial(plan, response, reply).map(Outcome::Answer),
-        StatusCode::RANGE_NOT_SATISFIABLE if !plan.delivers_errors => {
+        StatusCode::NOT_MODIFIED => {
+            let error = Error::new(Code::PeerMisbehaved, Phase::Request, "no condition was set");
+            Err(error.with_reply(reply.as_bytes()))
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE if plan.asks_for_part() && !plan.delivers_errors => {
             out_of_range(plan, &response, reply).map(Outcome::Answer)
         }
         _ if status.is_client_error() || status.is_server_error() => {
@@ -79,7 +83,7 @@ fn whole(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Respons
 /// A part of the object: the part that was asked for, or nothing.
 fn partial(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Result<Response, Error> {
     let refused = |code, detail: &str| Error::new(code, Phase::Request, detail).with_reply(reply.as_bytes());
-    if plan.range.is_none() && plan.resume.is_none() {
+    if !plan.asks_for_part() {
         return Err(refused(Code::PeerMisbehaved, "a part that nobody asked for"));
     }
     let Some(ContentRange { span: Some((first, last)), size }) = ContentRange::of(response.headers()) else {
@@ -187,7 +191,7 @@ fn answer(plan: &HttpPlan, response: reqwest::Response, meta: Meta) -> Response 
     }
     let expected = length(&response);
     let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
-    let has_no_body = matches!(response.status().as_u16(), 204 | 304);
+    let has_no_body = response.status() == StatusCode::NO_CONTENT;
     let proof = match (expected, response.version()) {
         _ if has_no_body => Proof::Proven("the status"),
         (Some(_), _) => Proof::Proven("Content-Length"),

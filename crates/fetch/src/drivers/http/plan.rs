@@ -51,6 +51,11 @@ impl HttpPlan {
         })
     }
 
+    /// Whether only a part of the object is asked for.
+    pub(super) const fn asks_for_part(&self) -> bool {
+        self.range.is_some() || self.resume.is_some()
+    }
+
     /// `scheme://host[:port]`.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
