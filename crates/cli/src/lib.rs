@@ -1,4 +1,4 @@
-//! The command line of fetch-url: flags become one [`job::Job`], the job is run, and what a person
+//! The command line of fetch-url: flags become one `Job`, the job is run, and what a person
 //! sees is rendered. A library only so that `xtask` and the tests can look at the flags.
 
 pub mod flags;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
@@ -12,8 +13,11 @@ use fetch_url::{Code, Content, Error, FileSink, Phase, Proof, Response, Sink, de
 use crate::flags::{Flags, Verb};
 use crate::job::{Job, Output, Talk, Transfer, stdout, usage};
 use crate::render::{self, listing, terminal::Terminal};
-use crate::signal::{self, Ending};
+use crate::signal;
 use crate::verbs;
+
+/// After a signal, so long may what has come be made safe.
+const KEEPING: Duration = Duration::from_secs(5);
 
 /// Runs the command line `arguments`.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -52,9 +56,18 @@ fn fetch(job: &Job) -> u8 {
             ending = signal::ending() => Err(ending),
         }
     });
-    // Waits for the thread that writes: what can be kept is kept.
-    drop(runtime);
-    ended.unwrap_or_else(Ending::die)
+    match ended {
+        Ok(status) => {
+            // A read that hangs in the system is not waited for.
+            runtime.shutdown_background();
+            status
+        }
+        Err(ending) => {
+            // The thread that writes keeps what can be kept.
+            runtime.shutdown_timeout(KEEPING);
+            ending.die()
+        }
+    }
 }
 
 async fn all(job: &Job) -> u8 {

@@ -81,7 +81,16 @@ fn a_bad_url_is_shown_with_a_caret() {
         assert_eq!(marked(&ran), Some(at), "{url}:\n{}", ran.stderr);
         assert!(ran.stdout.is_empty());
     }
-    for url in ["http://", "http:///x", "http://h:0/", "http://0x7f.1/", "http://2130706433/", "http://a@b@c/", "http://h%2f/", "http://h\\x"] {
+    for url in [
+        "http://",
+        "http:///x",
+        "http://h:0/",
+        "http://0x7f.1/",
+        "http://2130706433/",
+        "http://a@b@c/",
+        "http://h%2f/",
+        "http://h\\x",
+    ] {
         let ran = fetch([url]);
         assert!(ran.exit == 3 && marked(&ran).is_some(), "{url}: {}", ran.stderr);
     }
@@ -106,7 +115,14 @@ impl Ran {
 
 #[test]
 fn a_control_octet_in_the_url_is_not_shown_raw() {
-    for url in ["http://h/\u{1b}[31m", "http://h/a\nb", "http://h/a\rb", "http://h/\t", "http://h/\u{7f}", "\u{1b}x://h"] {
+    for url in [
+        "http://h/\u{1b}[31m",
+        "http://h/a\nb",
+        "http://h/a\rb",
+        "http://h/\t",
+        "http://h/\u{7f}",
+        "\u{1b}x://h",
+    ] {
         let ran = fetch([url]);
         ran.exits(3);
         assert!(!ran.stderr.contains(|c: char| c.is_control() && c != '\n'), "{:?}", ran.stderr);
@@ -118,9 +134,18 @@ fn a_control_octet_in_the_url_is_not_shown_raw() {
 #[test]
 fn schemes_without_a_driver() {
     for url in [
-        "ftp://127.0.0.1/a", "ftps://127.0.0.1/a", "gopher://127.0.0.1/1a", "gophers://127.0.0.1/1a", "news:a.group",
-        "nntp://127.0.0.1/a.group/1", "nntps://127.0.0.1/a.group/1", "snews://127.0.0.1/a.group", "telnet://127.0.0.1/",
-        "wais://127.0.0.1/db", "prospero://127.0.0.1/x", "mailto:a@b.example",
+        "ftp://127.0.0.1/a",
+        "ftps://127.0.0.1/a",
+        "gopher://127.0.0.1/1a",
+        "gophers://127.0.0.1/1a",
+        "news:a.group",
+        "nntp://127.0.0.1/a.group/1",
+        "nntps://127.0.0.1/a.group/1",
+        "snews://127.0.0.1/a.group",
+        "telnet://127.0.0.1/",
+        "wais://127.0.0.1/db",
+        "prospero://127.0.0.1/x",
+        "mailto:a@b.example",
     ] {
         fetch([url]).exits(1).says("not built in yet");
         fetch(["--format", "json", url]).exits(1).says("\"unsupported\"");
@@ -131,7 +156,9 @@ fn schemes_without_a_driver() {
         ran.exits(1);
         ran.stderr.replace(url, "URL").replace(url.split(':').next().unwrap_or_default(), "S")
     };
-    for reserved in ["afs://h/x", "mid:a@b", "cid:a@b", "nfs://h/x", "tn3270://h/", "mailserver:x", "z39.50://h/x"] {
+    for reserved in
+        ["afs://h/x", "mid:a@b", "cid:a@b", "nfs://h/x", "tn3270://h/", "mailserver:x", "z39.50://h/x"]
+    {
         let said = words(reserved);
         assert!(said.contains("reserved") && said.contains("1738"), "{said}");
         assert!(!said.contains("unknown"), "{said}");
@@ -147,25 +174,23 @@ fn schemes_without_a_driver() {
 fn outputs_belong_to_urls_as_with_curl() {
     let server = mirror();
     let (one, two, three) = (server.url("/one"), server.url("/two"), server.url("/three"));
-    let rows: [(&[&str], &[(&str, &str)], &str); 8] = [
-        (&["-o", "a", &one, "-o", "b", &two], &[("a", "/one"), ("b", "/two")], ""),
-        (&[&one, &two, "-o", "a", "-o", "b"], &[("a", "/one"), ("b", "/two")], ""),
-        (&["-o", "a", "-o", "b", &one, &two], &[("a", "/one"), ("b", "/two")], ""),
-        (&["-o", "a", &one, &two], &[("a", "/one")], "/two"),
-        (&["-O", &one, "-o", "b", &two, &three], &[("b", "/two"), ("one", "/one")], "/three"),
-        (&["-O", "-O", &one, &two], &[("one", "/one"), ("two", "/two")], ""),
-        (&["--remote-name-all", &one, "-o", "x", &two], &[("two", "/two"), ("x", "/one")], ""),
-        (&["-o", "-", &one, "-O", &two], &[("two", "/two")], "/one"),
-    ];
-    for (arguments, files, stdout) in rows {
+    // Arguments, the files with their content, standard output.
+    for (arguments, files, stdout) in [
+        (vec!["-o", "a", &one, "-o", "b", &two], "a=/one b=/two", ""),
+        (vec![&one, &two, "-o", "a", "-o", "b"], "a=/one b=/two", ""),
+        (vec!["-o", "a", "-o", "b", &one, &two], "a=/one b=/two", ""),
+        (vec!["-o", "a", &one, &two], "a=/one", "/two"),
+        (vec!["-O", &one, "-o", "b", &two, &three], "b=/two one=/one", "/three"),
+        (vec!["-O", "-O", &one, &two], "one=/one two=/two", ""),
+        (vec!["--remote-name-all", &one, "-o", "x", &two], "two=/two x=/one", ""),
+        (vec!["-o", "-", &one, "-O", &two], "two=/two", "/one"),
+    ] {
         let directory = tempfile::tempdir().expect("a directory");
-        let ran = fetch_in(directory.path(), arguments);
+        let ran = fetch_in(directory.path(), &arguments);
         ran.exits(0);
-        assert_eq!(ran.text(), stdout, "{arguments:?}");
-        assert_eq!(names(directory.path()).len(), files.len(), "{arguments:?}");
-        for (name, content) in files {
-            assert_eq!(content_of(directory.path(), name), *content, "{arguments:?}");
-        }
+        let held = |name: &String| format!("{name}={}", content_of(directory.path(), name));
+        let found: Vec<String> = names(directory.path()).iter().map(held).collect();
+        assert_eq!((ran.text().as_str(), found.join(" ").as_str()), (stdout, files), "{arguments:?}");
     }
 }
 
@@ -288,7 +313,10 @@ fn what_is_known_of_an_object() {
     let server = serving(file_handler(pattern_vec(0, 5000), facts));
     let ran = fetch(["-I", &server.url("/x")]);
     let text = ran.exits(0).text().to_lowercase();
-    assert!(text.contains("200") && text.contains("content-length: 5000") && text.contains("etag: \"v1\""), "{text}");
+    assert!(
+        text.contains("200") && text.contains("content-length: 5000") && text.contains("etag: \"v1\""),
+        "{text}"
+    );
     assert_eq!(server.requests()[0].method, "HEAD");
     let ran = fetch(["-I", "--format", "json", &server.url("/x")]);
     let value: Value = serde_json::from_slice(&ran.exits(0).stdout).expect("JSON");
@@ -370,7 +398,16 @@ fn an_end_that_is_only_assumed() {
 }
 
 const HOSTILE: [&[u8]; 10] = [
-    b"plain.txt", b"a\nb", b"\x1b[31mred", b"caf\xc3\xa9", b"\xff\xfe", b"%41", b"a b#c?d", b".hidden", b"-dash", b"a\\b\r",
+    b"plain.txt",
+    b"a\nb",
+    b"\x1b[31mred",
+    b"caf\xc3\xa9",
+    b"\xff\xfe",
+    b"%41",
+    b"a b#c?d",
+    b".hidden",
+    b"-dash",
+    b"a\\b\r",
 ];
 
 fn hostile_directory() -> tempfile::TempDir {
@@ -386,7 +423,10 @@ fn hostile_directory() -> tempfile::TempDir {
 #[test]
 fn a_directory_as_text_shows_one_harmless_line_for_each_entry() {
     let directory = hostile_directory();
-    for url in [format!("file://{}", directory.path().display()), format!("file://localhost{}/", directory.path().display())] {
+    for url in [
+        format!("file://{}", directory.path().display()),
+        format!("file://localhost{}/", directory.path().display()),
+    ] {
         let ran = fetch([&url]);
         let text = String::from_utf8(ran.exits(0).stdout.clone()).expect("UTF-8");
         assert_eq!(text.lines().count(), HOSTILE.len() + 2, "{text}");
@@ -441,7 +481,9 @@ fn special_files_only_when_asked() {
     shell("mkfifo \"$1\"", [&fifo]).exits(0);
     let socket = std::os::unix::net::UnixListener::bind(directory.path().join("socket")).expect("a socket");
     let began = Instant::now();
-    for path in [fifo.as_path(), Path::new("/dev/zero"), Path::new("/dev/null"), &directory.path().join("socket")] {
+    for path in
+        [fifo.as_path(), Path::new("/dev/zero"), Path::new("/dev/null"), &directory.path().join("socket")]
+    {
         let ran = fetch([format!("file://{}", path.display())]);
         assert!([1, 9, 90].contains(&ran.exit) && ran.stdout.is_empty(), "{}: {ran:?}", path.display());
     }
@@ -486,7 +528,8 @@ fn the_largest_size() {
     let open = serving(|_| HttpReply::new(200).until_close(vec![1; 5000]));
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), vec![1; 5000]).expect("a file");
-    let urls = [plain.url("/x"), chunked.url("/x"), open.url("/x"), format!("file://{}", file.path().display())];
+    let urls =
+        [plain.url("/x"), chunked.url("/x"), open.url("/x"), format!("file://{}", file.path().display())];
     for url in urls {
         let directory = tempfile::tempdir().expect("a directory");
         fs::write(directory.path().join("f"), "OLD").expect("a file");
@@ -529,9 +572,38 @@ fn the_longest_time() {
 fn targets_arrive_octet_for_octet() {
     let server = mirror();
     for path in [
-        "/a/../b", "/./x", "/../../x", "/%2e/x", "/%2E%2E/x", "/it's", "/a//b", "//a", "/a%2Fb", "/a%2fb", "/%41", "/%7e~", "/x?",
-        "/?x", "/x?a=b&c=d?e", "/x?'()*!$", "/;a=b;c", "/x:y@z", "/%00", "/%0d%0aX:%20y", "/%FF%fe", "/a+b", "/-_.~", "/$-_.+!*'(),",
-        "/a;x/b=c", "/x?a/../b", "/%25", "/caf%C3%A9", "/.", "/..", "/a/.", "/a/..",
+        "/a/../b",
+        "/./x",
+        "/../../x",
+        "/%2e/x",
+        "/%2E%2E/x",
+        "/it's",
+        "/a//b",
+        "//a",
+        "/a%2Fb",
+        "/a%2fb",
+        "/%41",
+        "/%7e~",
+        "/x?",
+        "/?x",
+        "/x?a=b&c=d?e",
+        "/x?'()*!$",
+        "/;a=b;c",
+        "/x:y@z",
+        "/%00",
+        "/%0d%0aX:%20y",
+        "/%FF%fe",
+        "/a+b",
+        "/-_.~",
+        "/$-_.+!*'(),",
+        "/a;x/b=c",
+        "/x?a/../b",
+        "/%25",
+        "/caf%C3%A9",
+        "/.",
+        "/..",
+        "/a/.",
+        "/a/..",
     ] {
         let ran = fetch([server.url(path)]);
         ran.exits(0);
@@ -540,12 +612,20 @@ fn targets_arrive_octet_for_octet() {
     for (path, sent) in [("/x#y", "/x"), ("/x?#y", "/x?"), ("/\u{e9}", "/%C3%A9")] {
         assert_eq!(fetch([server.url(path)]).exits(0).text(), sent);
     }
-    for bare in [format!("http://{}", server.addr()), format!("HTTP://{}#x", server.addr()), format!("<URL:http://{}>", server.addr())] {
+    for bare in [
+        format!("http://{}", server.addr()),
+        format!("HTTP://{}#x", server.addr()),
+        format!("<URL:http://{}>", server.addr()),
+    ] {
         assert_eq!(fetch([bare]).exits(0).text(), "/");
     }
     let hosts = server.requests();
     assert!(hosts.iter().all(|request| request.header_text("host") == Some(&server.addr().to_string())));
-    assert!(hosts.iter().all(|request| request.header("accept-encoding").is_none_or(|value| value == b"identity")));
+    assert!(
+        hosts
+            .iter()
+            .all(|request| request.header("accept-encoding").is_none_or(|value| value == b"identity"))
+    );
 }
 
 #[test]
@@ -563,7 +643,8 @@ fn the_dialogue_is_shown_and_is_harmless() {
 
 #[test]
 fn a_hostile_reason_is_shown_harmless() {
-    let server = serving(|_| HttpReply::raw(b"HTTP/1.1 500 a\x1b]0;b\x07\xffc\r\nContent-Length: 0\r\n\r\n".to_vec()));
+    let server =
+        serving(|_| HttpReply::raw(b"HTTP/1.1 500 a\x1b]0;b\x07\xffc\r\nContent-Length: 0\r\n\r\n".to_vec()));
     for flags in [&[][..], &["--format", "json"]] {
         let ran = fetch([flags, &[&server.url("/x")]].concat());
         assert!([22, 8].contains(&ran.exit), "{ran:?}");
@@ -591,7 +672,9 @@ fn urls_in_a_text() {
     let text = ran.exits(0).text();
     let urls: Vec<String> = text
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["url"].as_str().expect("a URL").to_owned())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).expect("JSON")["url"].as_str().expect("a URL").to_owned()
+        })
         .collect();
     assert_eq!(urls.join("\n") + "\n", expected);
     fs::write(file.path(), b"\xff\xfe see http://h/x, or (ftp://i/y).\0\n").expect("a file");
@@ -635,8 +718,14 @@ fn explanations() {
             let ran = fetch(flags.iter().chain(&[url]));
             text.push_str(&format!("$ {url} [{}]\n{}{}\n", ran.exit, ran.text(), ran.stderr));
         }
-        assert!(!text.replace(EXPLAINED.join("\n").as_str(), "").lines().any(|line| !line.starts_with('$') && line.contains("secret")));
-        insta::assert_snapshot!(name, text);
+        assert!(
+            !text
+                .replace(EXPLAINED.join("\n").as_str(), "")
+                .lines()
+                .any(|line| !line.starts_with('$') && line.contains("secret"))
+        );
+        let version = format!("fetch-url/{}", env!("CARGO_PKG_VERSION"));
+        insta::assert_snapshot!(name, text.replace(&version, "fetch-url/VERSION"));
     }
 }
 

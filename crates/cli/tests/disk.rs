@@ -10,7 +10,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fetch_url_tests::{Before, FileFacts, HttpReply, HttpRequest, HttpServer, Target, file_handler, pattern_vec};
+use fetch_url_tests::{
+    Before, FileFacts, HttpReply, HttpRequest, HttpServer, Target, file_handler, pattern_vec,
+};
 use support::{ended, fetch, first_then, names, part_of, serving, shell, started, tagged, until};
 
 const SIZE: usize = 400_000;
@@ -35,11 +37,7 @@ fn chunked(_: &HttpRequest) -> HttpReply {
 
 /// Whether a small file system can be mounted here: where not, `/dev/full` and RLIMIT_FSIZE have to do.
 fn can_mount() -> bool {
-    let mounts = shell("unshare -m mount -t tmpfs -o size=64k tmpfs /mnt", [""]).exit == 0;
-    if !mounts {
-        eprintln!("skipped: no right to mount a tmpfs");
-    }
-    mounts
+    shell("unshare -m mount -t tmpfs -o size=64k tmpfs /mnt", [""]).exit == 0
 }
 
 /// In a tmpfs of 256 KiB with an older file: the run, then what it left, then more room and `-C -`.
@@ -54,7 +52,7 @@ const FULL: &str = r#"exec unshare -m sh -c '
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     if !can_mount() {
-        return;
+        return println!("skipped: no right to mount a tmpfs");
     }
     let directory = tempfile::tempdir().expect("a directory");
     let expected = directory.path().join("expected");
@@ -76,7 +74,7 @@ fn a_full_disk_leaves_the_old_file() {
 #[test]
 fn a_disk_that_fills_keeps_the_prefix() {
     if !can_mount() {
-        return;
+        return println!("skipped: no right to mount a tmpfs");
     }
     let place = tempfile::tempdir().expect("a directory");
     let server = first_then(chunked, file_handler(content(), tagged()));
@@ -88,7 +86,7 @@ fn a_disk_that_fills_keeps_the_prefix() {
 #[test]
 fn a_file_that_cannot_fit_is_not_begun() {
     if !can_mount() {
-        return;
+        return println!("skipped: no right to mount a tmpfs");
     }
     let place = tempfile::tempdir().expect("a directory");
     let script = r#"exec unshare -m sh -c 'mount -t tmpfs -o size=256k tmpfs "$2" && cd "$2" || exit 99
@@ -235,7 +233,8 @@ fn a_fifo_with_a_reader_and_without() {
     let fifo = directory.path().join("fifo");
     shell("mkfifo \"$1\"", [&fifo]).exits(0);
     let server = server();
-    let script = "cat \"$2\" & \"$F\" -o \"$2\" \"$1\"; code=$?; [ $code = 0 ] || : <>\"$2\"; wait; exit $code";
+    let script =
+        "cat \"$2\" & \"$F\" -o \"$2\" \"$1\"; code=$?; [ $code = 0 ] || : <>\"$2\"; wait; exit $code";
     let ran = shell(script, [server.url("/o").as_str(), text(&fifo)]);
     assert!(ran.exit == 0 && ran.stdout == content() || [2, 23].contains(&ran.exit), "{}", ran.stderr);
     // Nobody reads: that is not waited for longer than the time that was given.
@@ -276,7 +275,8 @@ fn permissions_are_the_umask_s_or_the_old_file_s() {
     for (umask, expected) in [("000", 0o666), ("022", 0o644), ("027", 0o640), ("077", 0o600)] {
         let target = Target::new(Before::Absent).expect("a directory");
         let path = target.path();
-        shell(&format!("umask {umask}; \"$F\" -o \"$2\" \"$1\""), [server.url("/o").as_str(), text(&path)]).exits(0);
+        shell(&format!("umask {umask}; \"$F\" -o \"$2\" \"$1\""), [server.url("/o").as_str(), text(&path)])
+            .exits(0);
         assert_eq!(mode(&path), expected, "umask {umask}");
     }
     for expected in [0o600, 0o604, 0o755, 0o666, 0o444] {

@@ -48,7 +48,9 @@ fn disk_is_sound(target: &Target, exit: i32, content: &[u8]) -> Result<(), Strin
     }
     ensure(target.is_untouched().map_err(error)?, || "the name was touched".to_owned())?;
     let (part, journal) = (part_of(&target.path()), journal_of(&target.path()));
-    ensure(leftovers.iter().all(|path| *path == part || *path == journal), || format!("leaves {leftovers:?}"))?;
+    ensure(leftovers.iter().all(|path| *path == part || *path == journal), || {
+        format!("leaves {leftovers:?}")
+    })?;
     ensure(part.exists() || !journal.exists(), || "a journal of nothing".to_owned())?;
     match std::fs::read(&part) {
         Ok(octets) => ensure(content.starts_with(&octets), || "the .part is no prefix".to_owned()),
@@ -56,14 +58,21 @@ fn disk_is_sound(target: &Target, exit: i32, content: &[u8]) -> Result<(), Strin
     }
 }
 
-fn one_fault(fault: &'static Fault, before: Before, setting: &FaultSetting, cert: &ServerCert, ca: &str) -> Result<(), String> {
+fn one_fault(
+    fault: &'static Fault,
+    before: Before,
+    setting: &FaultSetting,
+    cert: &ServerCert,
+    ca: &str,
+) -> Result<(), String> {
     let target = Target::new(before).expect("a directory");
     let server = fault.serve(setting.clone(), cert).expect("a server");
     let url = server.url("/a");
     let path = target.path();
     let output = path.to_str().expect("a path in UTF-8");
     let ran = fetch(["--read-timeout", "1.5", "--cacert", ca, "-o", output, &url]);
-    let told = |why: String| format!("{} {before:?}: {why} (exit {}, {})", fault.name, ran.exit, ran.stderr.trim());
+    let told =
+        |why: String| format!("{} {before:?}: {why} (exit {}, {})", fault.name, ran.exit, ran.stderr.trim());
     ensure(fault.accepts(ran.exit), || told(format!("expected {} or {:?}", fault.expect, fault.also)))?;
     disk_is_sound(&target, ran.exit, &setting.content).map_err(told)?;
     report_is_one_line(&ran, &server.url("/")).map_err(told)?;
@@ -90,7 +99,9 @@ fn one_convergence(fault: &'static Fault, before: Before, setting: &FaultSetting
     let target = Target::new(before).expect("a directory");
     let (reply, shared, content) = (fault.reply, setting.clone(), setting.content.clone());
     let faulty = move |request: &HttpRequest| {
-        reply(&FaultCase { request, setting: &shared }).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes")
+        reply(&FaultCase { request, setting: &shared })
+            .header("ETag", "\"v1\"")
+            .header("Accept-Ranges", "bytes")
     };
     let server = first_then(faulty, file_handler(content.clone(), tagged()));
     let (path, url) = (target.path(), server.url("/a"));

@@ -188,7 +188,8 @@ fn a_reader_that_goes_away_is_no_news() {
     fs::write(file.path(), pattern_vec(0, 4_000_000)).expect("a file");
     let directory = tempfile::tempdir().expect("a directory");
     for number in 0..3000 {
-        fs::write(directory.path().join(format!("a-rather-long-name-of-a-file-{number:060}")), "").expect("a file");
+        fs::write(directory.path().join(format!("a-rather-long-name-of-a-file-{number:060}")), "")
+            .expect("a file");
     }
     let file = format!("file://{}", file.path().display());
     let listing = format!("file://{}/", directory.path().display());

@@ -12,9 +12,11 @@ fn moved(location: impl AsRef<[u8]>) -> HttpReply {
 /// `/from…` leads to `location`; everything else is the object: its own request target.
 fn leading_to(location: impl Into<Vec<u8>>) -> HttpServer {
     let location = location.into();
-    serving(move |request| {
-        if request.path().starts_with("/a/from") { moved(&location) } else { found(request) }
-    })
+    serving(
+        move |request| {
+            if request.path().starts_with("/a/from") { moved(&location) } else { found(request) }
+        },
+    )
 }
 
 fn found(request: &HttpRequest) -> HttpReply {
@@ -51,7 +53,12 @@ fn references_are_resolved_as_rfc_3986_says() {
             // An empty reference is the same document: a loop; or it names nowhere.
             "/a/from" => assert!([8, 47].contains(&ran.exit), "{location}: {ran:?}"),
             _ if target.starts_with("/a/from") => assert_eq!(last, target),
-            _ => assert_eq!((ran.exit, last.as_str(), ran.text().as_str()), (0, target, target), "{location}: {}", ran.stderr),
+            _ => assert_eq!(
+                (ran.exit, last.as_str(), ran.text().as_str()),
+                (0, target, target),
+                "{location}: {}",
+                ran.stderr
+            ),
         }
     }
 }
@@ -59,7 +66,11 @@ fn references_are_resolved_as_rfc_3986_says() {
 #[test]
 fn to_another_server() {
     let other = serving(found);
-    for location in [other.url("/x"), other.url("/x").replacen("http:", "", 1), other.url("/x").to_uppercase().replace("/X", "/x")] {
+    for location in [
+        other.url("/x"),
+        other.url("/x").replacen("http:", "", 1),
+        other.url("/x").to_uppercase().replace("/X", "/x"),
+    ] {
         let server = leading_to(location.as_str());
         let ran = fetch([server.url("/a/from")]);
         assert_eq!((ran.exit, ran.text().as_str()), (0, "/x"), "{location}: {}", ran.stderr);
@@ -114,7 +125,17 @@ fn locations_that_are_missing_or_nonsense() {
     let none = serving(|_| HttpReply::new(302).body("moved, but where?"));
     let ran = fetch([none.url("/a")]);
     assert!(ran.exit == 8 && ran.stdout.is_empty(), "{ran:?}");
-    for location in ["http://", "http:///x", "http://[::1/x", "http://h:99999/", "http://0x7f.1/", "http:// /", "http://%31/", "\u{1}", "http://2130706433/"] {
+    for location in [
+        "http://",
+        "http:///x",
+        "http://[::1/x",
+        "http://h:99999/",
+        "http://0x7f.1/",
+        "http:// /",
+        "http://%31/",
+        "\u{1}",
+        "http://2130706433/",
+    ] {
         let server = leading_to(location);
         let ran = fetch([server.url("/a/from")]);
         assert!([3, 8].contains(&ran.exit) && ran.stdout.is_empty(), "{location}: {ran:?}");

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use fetch_url_tests::{
-    Before, FileFacts, HttpReply, HttpRequest, HttpServer, Ranges, Target, file_handler, http_date, pattern_vec,
+    Before, FileFacts, HttpReply, HttpRequest, HttpServer, Ranges, Target, file_handler, http_date,
+    pattern_vec,
 };
 use support::{Ran, fetch, first_then, journal_of, part_of, serving, tagged};
 
@@ -105,7 +106,11 @@ fn the_condition_is_the_strong_tag_or_an_old_date() {
         };
         let now = http_date(std::time::SystemTime::now());
         let first = move |_: &HttpRequest| {
-            HttpReply::new(200).header("Date", &now).header(name, value).body(first_version()).cut_body_at(CUT as u64)
+            HttpReply::new(200)
+                .header("Date", &now)
+                .header(name, value)
+                .body(first_version())
+                .cut_body_at(CUT as u64)
         };
         let server = first_then(first, file_handler(first_version(), facts));
         continued(&target.path(), &server.url("/o")).exits(18);
@@ -215,7 +220,9 @@ fn a_416_that_proves_nothing_starts_again() {
 #[test]
 fn a_416_of_another_object_of_the_same_length_starts_again() {
     let swapped = |request: &HttpRequest| match request.header_text("range") {
-        Some(_) => HttpReply::new(416).header("ETag", "\"v2\"").header("Content-Range", format!("bytes */{SIZE}")),
+        Some(_) => {
+            HttpReply::new(416).header("ETag", "\"v2\"").header("Content-Range", format!("bytes */{SIZE}"))
+        }
         None => HttpReply::new(200).header("ETag", "\"v2\"").body(second_version()),
     };
     two_runs(unproven, |_| {}, swapped, &second_version());
@@ -317,7 +324,10 @@ fn many_cuts_converge_and_cost_no_more_than_the_object() {
     let runs = (0..10).map(|_| continued(&target.path(), &server.url("/o")).exit).collect::<Vec<_>>();
     assert_eq!(runs[..5], [18, 18, 18, 18, 0]);
     is_whole(&target, &content);
-    assert_eq!(ranges(&server)[..5], ["-", "bytes=70000-", "bytes=140000-", "bytes=210000-", "bytes=280000-"]);
+    assert_eq!(
+        ranges(&server)[..5],
+        ["-", "bytes=70000-", "bytes=140000-", "bytes=210000-", "bytes=280000-"]
+    );
 }
 
 #[test]
@@ -397,7 +407,11 @@ fn ranges_in_three_forms() {
     ] {
         for url in [&server.url("/o"), &local] {
             let ran = fetch(["-r", range, url]);
-            assert!(ran.exit == 0 && ran.stdout == content[expected.clone()], "{range} of {url}: {}", ran.stderr);
+            assert!(
+                ran.exit == 0 && ran.stdout == content[expected.clone()],
+                "{range} of {url}: {}",
+                ran.stderr
+            );
             let target = Target::new(Before::Old).expect("a directory");
             fetch(["-r", range, "-o", target.path().to_str().expect("UTF-8"), url]).exits(0);
             is_whole(&target, &content[expected.clone()]);

@@ -47,25 +47,76 @@ fn expect_kept(results: impl IntoIterator<Item = Result<(), String>>) {
 /// Good URLs, URLs that are refused, and texts that are no URL but hold what is plainly a password.
 fn urls() -> Vec<String> {
     let wellformed = [
-        "ftp://u:CANARY@127.0.0.1:1/a", "ftp://u:CANARY@127.0.0.1:1/a%0d%0aDELE%20x", "ftps://u:CANARY@127.0.0.1:1/",
-        "http://u:CANARY@127.0.0.1:1/", "https://u:CANARY@127.0.0.1:1/", "http://u:CANARY@no-such-host.invalid/",
-        "http://:CANARY@127.0.0.1:1/", "http://u%3A:CANARY@127.0.0.1:1/", "http://u:CANARY@127.0.0.1:25/",
-        "telnet://u:CANARY@127.0.0.1:1/", "x-foo://u:CANARY@127.0.0.1:1/", "foo://u:CANARY@127.0.0.1/",
-        "nfs://u:CANARY@127.0.0.1/", "tn3270://u:CANARY@127.0.0.1/", "FTP://u:CANARY@127.0.0.1:1/", "<URL:ftp://u:CANARY@127.0.0.1:1/>",
-        "URL:ftp://u:CANARY@127.0.0.1:1/", "ftp://u:CANARY@127.0.0.1:1/a;type=z", "ftp://u:CANARY;x@127.0.0.1:1/",
-        "ftp://u:CANARY%40x@127.0.0.1:1/", "ftp://u:x%40CANARY@127.0.0.1:1/", "http://u:CANARY@127.0.0.1:1/#f",
+        "ftp://u:CANARY@127.0.0.1:1/a",
+        "ftp://u:CANARY@127.0.0.1:1/a%0d%0aDELE%20x",
+        "ftps://u:CANARY@127.0.0.1:1/",
+        "http://u:CANARY@127.0.0.1:1/",
+        "https://u:CANARY@127.0.0.1:1/",
+        "http://u:CANARY@no-such-host.invalid/",
+        "http://:CANARY@127.0.0.1:1/",
+        "http://u%3A:CANARY@127.0.0.1:1/",
+        "http://u:CANARY@127.0.0.1:25/",
+        "telnet://u:CANARY@127.0.0.1:1/",
+        "x-foo://u:CANARY@127.0.0.1:1/",
+        "foo://u:CANARY@127.0.0.1/",
+        "nfs://u:CANARY@127.0.0.1/",
+        "tn3270://u:CANARY@127.0.0.1/",
+        "FTP://u:CANARY@127.0.0.1:1/",
+        "<URL:ftp://u:CANARY@127.0.0.1:1/>",
+        "URL:ftp://u:CANARY@127.0.0.1:1/",
+        "ftp://u:CANARY@127.0.0.1:1/a;type=z",
+        "ftp://u:CANARY;x@127.0.0.1:1/",
+        "ftp://u:CANARY%40x@127.0.0.1:1/",
+        "ftp://u:x%40CANARY@127.0.0.1:1/",
+        "http://u:CANARY@127.0.0.1:1/#f",
     ];
     let broken = [
-        "http://u:CANARY@127.0.0.1:99999/", "http://u:CANARY@h:x/", "http://u:CANARY@[::1/", "http://u:CANARY@/",
-        "http://u:CANARY@h /", "http://u:CANARY@h/a b", "http://u:CANARY@0x7f.1/", "http://u:CANARY@h\\x/",
-        "ftp://u:CANARY@@h/", "ftp://u:CANARY@b@h/", "ftp://u@b:CANARY@h/", "ftp://u:x@CANARY@h/", "ftp://u:CANARY/x@h/",
-        "ftp://u:CANARY%@h/", "ftp://u:CANARY%zz@h/", "ftp://u:%zzCANARY@h/", "ftp://u:x:CANARY@h/", "ftp://u:CANARY\u{e9}@h/",
-        "ftp://u:\u{e9}CANARY@h/", "ftp://u: CANARY@h/", "ftp://u:CANARY #@h/", "ftp://u:a#CANARY@h/", "ftp://u:a?CANARY@h/",
-        "http:/u:CANARY@h/", "http:u:CANARY@h/", "//u:CANARY@h/", "u:CANARY@h/", "gopher://u:CANARY@h/", "wais://u:CANARY@h/db",
-        "news://u:CANARY@h/g", "nntp://u:CANARY@h/g/1", "prospero://u:CANARY@h/x", "file://u:CANARY@h/x", "ht tp://u:CANARY@h/",
-        "ftp://u:CANARY@h/\n", "ftp://u:CANARY@h/\u{1}", "\u{e9}://u:CANARY@h/", "ftp:://u:CANARY@h/", "ftp:///u:CANARY@h/",
-        "<URL:ftp://u:CANARY@h /", "ftp://u:CANARY@-h/", "ftp://u:CANARY@h..i/", "ftp://u:CANARY@h:0/", "ftp://u:CANARY@\u{2460}/",
-        "  ftp://u:CANARY@h/x", "ftp://u:CANARY@xn--a/",
+        "http://u:CANARY@127.0.0.1:99999/",
+        "http://u:CANARY@h:x/",
+        "http://u:CANARY@[::1/",
+        "http://u:CANARY@/",
+        "http://u:CANARY@h /",
+        "http://u:CANARY@h/a b",
+        "http://u:CANARY@0x7f.1/",
+        "http://u:CANARY@h\\x/",
+        "ftp://u:CANARY@@h/",
+        "ftp://u:CANARY@b@h/",
+        "ftp://u@b:CANARY@h/",
+        "ftp://u:x@CANARY@h/",
+        "ftp://u:CANARY/x@h/",
+        "ftp://u:CANARY%@h/",
+        "ftp://u:CANARY%zz@h/",
+        "ftp://u:%zzCANARY@h/",
+        "ftp://u:x:CANARY@h/",
+        "ftp://u:CANARY\u{e9}@h/",
+        "ftp://u:\u{e9}CANARY@h/",
+        "ftp://u: CANARY@h/",
+        "ftp://u:CANARY #@h/",
+        "ftp://u:a#CANARY@h/",
+        "ftp://u:a?CANARY@h/",
+        "http:/u:CANARY@h/",
+        "http:u:CANARY@h/",
+        "//u:CANARY@h/",
+        "u:CANARY@h/",
+        "gopher://u:CANARY@h/",
+        "wais://u:CANARY@h/db",
+        "news://u:CANARY@h/g",
+        "nntp://u:CANARY@h/g/1",
+        "prospero://u:CANARY@h/x",
+        "file://u:CANARY@h/x",
+        "ht tp://u:CANARY@h/",
+        "ftp://u:CANARY@h/\n",
+        "ftp://u:CANARY@h/\u{1}",
+        "\u{e9}://u:CANARY@h/",
+        "ftp:://u:CANARY@h/",
+        "ftp:///u:CANARY@h/",
+        "<URL:ftp://u:CANARY@h /",
+        "ftp://u:CANARY@-h/",
+        "ftp://u:CANARY@h..i/",
+        "ftp://u:CANARY@h:0/",
+        "ftp://u:CANARY@\u{2460}/",
+        "  ftp://u:CANARY@h/x",
+        "ftp://u:CANARY@xn--a/",
     ];
     wellformed.iter().chain(&broken).map(|text| text.replace("CANARY", CANARY)).collect()
 }
@@ -80,7 +131,12 @@ fn whatever_is_wrong_with_the_url() {
             is_kept(&ran, url)?;
             assert_ne!(ran.exit, 0, "{url}");
         }
-        for verb in [&["explain"][..], &["explain", "--json"], &["explain", "--dialect", "rfc1738"], &["explain", "--dialect", "cern1993"]] {
+        for verb in [
+            &["explain"][..],
+            &["explain", "--json"],
+            &["explain", "--dialect", "rfc1738"],
+            &["explain", "--dialect", "cern1993"],
+        ] {
             is_kept(&fetch(verb.iter().chain(&[url.as_str()])), &format!("{verb:?} {url}"))?;
         }
         let output = directory.path().to_str().expect("UTF-8");
@@ -97,7 +153,13 @@ fn whatever_is_wrong_with_the_url() {
 fn whatever_the_server_answers() {
     let echo = |request: &HttpRequest| HttpReply::new(404).header("X-Seen", request.target.as_slice());
     let replies: [(&str, HttpServer); 8] = [
-        ("200", serving(file_handler(pattern_vec(0, 100).iter().map(|octet| octet % 26 + 97).collect(), tagged()))),
+        (
+            "200",
+            serving(file_handler(
+                pattern_vec(0, 100).iter().map(|octet| octet % 26 + 97).collect(),
+                tagged(),
+            )),
+        ),
         ("401", serving(|_| HttpReply::new(401).header("WWW-Authenticate", "Basic realm=\"x\""))),
         ("403", serving(|_| HttpReply::new(403))),
         ("404", serving(echo)),
@@ -120,7 +182,8 @@ fn whatever_the_server_answers() {
         let got_it = requests.iter().all(|request| request.header_text("authorization") == Some(&login));
         assert!(got_it && !requests.is_empty(), "{name}: the origin did not get the login");
         assert!(requests.iter().all(|request| !secret_in(&request.path())), "{name}: in the request line");
-        let hosts = requests.iter().all(|request| request.header_text("host") == Some(&server.addr().to_string()));
+        let hosts =
+            requests.iter().all(|request| request.header_text("host") == Some(&server.addr().to_string()));
         assert!(hosts, "{name}: the login in Host");
     }
     expect_kept(told);
@@ -203,7 +266,12 @@ fn the_login_does_not_come_back() {
 fn a_login_in_a_redirect() {
     let other = serving(|_| HttpReply::new(404));
     let there = with_login(&other.url("/x"));
-    let bad = [there, format!("http://u:{CANARY}@h:99999/"), format!("ftp://u:{CANARY}@127.0.0.1:1/"), format!("http://u:{CANARY}@[::1/")];
+    let bad = [
+        there,
+        format!("http://u:{CANARY}@h:99999/"),
+        format!("ftp://u:{CANARY}@127.0.0.1:1/"),
+        format!("http://u:{CANARY}@[::1/"),
+    ];
     for location in bad {
         let shown = location.clone();
         let server = serving(move |_| HttpReply::new(302).header("Location", &location));

@@ -51,7 +51,9 @@ const fn class_of(octet: u8) -> u32 {
     }
 }
 
-/// One bit for each set: [`SETS_OF`] tells in one look in which sets an octet is, and the sets of
+/// A set of ASCII octets that may stand unescaped somewhere in a URL.
+///
+/// One bit for each set: a table tells in one look in which sets an octet is, and the sets of
 /// several octets can be put together by `&`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharSet(u32);

@@ -16,6 +16,7 @@
 //! Parsing borrows from the text and allocates nothing unless something had to be noted.
 //! This crate knows no I/O, no clock and no other crate of the project.
 
+mod authority;
 mod error;
 mod escape;
 mod find;

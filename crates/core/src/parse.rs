@@ -172,6 +172,10 @@ fn odd_scheme(reader: &mut Reader<'_>, start: usize, length: usize) -> Result<&'
         // RFC 3986 §3.1 asks for a letter in front; "1.2.3.4:80/x" is no scheme to anybody.
         return Err(ParseError::new(Kind::BadScheme, start..start + length));
     }
+    if name.eq_ignore_ascii_case("url") {
+        // A second label: as a scheme, it would be taken for the first one when it is read again.
+        return Err(ParseError::new(Kind::BadScheme, start..start + length));
+    }
     if name.bytes().any(|octet| octet.is_ascii_uppercase()) {
         reader.note(NoteKind::SchemeCase, start..start + length);
     }

@@ -76,9 +76,9 @@ impl Body {
         Self::from_source(Once(Some(octets)), Some(length), Proof::Proven("its length"))
     }
 
-    /// `length` octets of an open file, from where it stands.
-    pub fn from_file(file: File, length: Option<u64>, proof: Proof) -> Self {
-        Self::new(Source::File(file), length, proof)
+    /// `length` octets of an open regular file, from where it stands.
+    pub fn from_file(file: File, length: u64, proof: Proof) -> Self {
+        Self::new(Source::File(file), Some(length), proof)
     }
 
     fn new(source: Source, expected: Option<u64>, proof: Proof) -> Self {
@@ -159,12 +159,12 @@ impl Body {
             Source::File(file) => Poll::Ready(read_chunk(file, self.expected.map(|all| all - self.seen))),
         };
         match (polled, &mut self.guard) {
-            (Poll::Ready(chunk), guard) => {
-                if let Some(guard) = guard {
-                    guard.timer = None;
-                }
-                Poll::Ready(self.checked(chunk))
+            (Poll::Ready(chunk), Some(guard)) => {
+                guard.timer = None;
+                let in_time = guard.deadline.check();
+                Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.checked(chunk)))
             }
+            (Poll::Ready(chunk), None) => Poll::Ready(self.checked(chunk)),
             (Poll::Pending, Some(guard)) => {
                 ready!(guard.poll_expired(cx));
                 Poll::Ready(Some(Err(guard.deadline.idle_error())))

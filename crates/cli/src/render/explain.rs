@@ -48,6 +48,7 @@ fn commands(shown: &mut String, explained: &Result<Explained, Error>, parsed: &P
     };
     let word = match explained.standing {
         Standing::BuiltIn => "does",
+        Standing::NotBuiltIn if explained.commands.is_empty() => "names no data object; not built in yet",
         Standing::NotBuiltIn => "would send (not built in yet)",
         Standing::Reserved => "has no access method (RFC 1738 §4)",
         Standing::Experimental => "is experimental, and no driver was registered",

@@ -199,14 +199,16 @@ pub(crate) fn first_then(
 }
 
 /// A server that always answers the same.
-pub(crate) fn serving(
-    handler: impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static,
-) -> HttpServer {
+pub(crate) fn serving(handler: impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static) -> HttpServer {
     HttpServer::start(handler).expect("a server on loopback")
 }
 
 /// Runs `check` for every row on several threads; the panics of all rows are told together.
-pub(crate) fn in_parallel<T: Sync>(rows: &[T], threads: usize, check: impl Fn(&T) -> Result<(), String> + Sync) {
+pub(crate) fn in_parallel<T: Sync>(
+    rows: &[T],
+    threads: usize,
+    check: impl Fn(&T) -> Result<(), String> + Sync,
+) {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut complaints = Vec::new();

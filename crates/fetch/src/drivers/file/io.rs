@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use fetch_url_proto::{Entry, EntryKind, Head};
 
 use super::plan::{FilePlan, url_of};
+use super::special::Special;
 use crate::{
     Body, ByteRange, Code, Content, Deadline, Error, Listing, Meta, Outcome, Phase, Proof, Response, Resume,
     Validator, Want,
@@ -54,7 +55,8 @@ fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
     // The facts of what was opened, not of what the name meant a moment ago.
     let facts = file.metadata().map_err(|error| refused(&error))?;
     if !facts.is_file() {
-        let body = Body::from_file(file, None, Proof::Assumed("a special file ends where it ends"));
+        let proof = Proof::Assumed("a special file ends where it ends");
+        let body = Body::from_source(Special::new(file), None, proof);
         return Ok(Response::new(meta, Content::Body(body)));
     }
     let size = facts.len();
@@ -64,7 +66,7 @@ fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
     let (first, end) = span(plan, &meta, size)?;
     meta.offset = first;
     file.seek(SeekFrom::Start(first)).map_err(|error| refused(&error))?;
-    let body = Body::from_file(file, Some(end - first), Proof::Proven("the file's size"));
+    let body = Body::from_file(file, end - first, Proof::Proven("the file's size"));
     Ok(Response::new(meta, Content::Body(body)))
 }
 

@@ -2,6 +2,7 @@
 
 mod io;
 mod plan;
+mod special;
 
 use crate::{Driver, Error, Plan, Request};
 
