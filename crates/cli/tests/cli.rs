@@ -92,7 +92,9 @@ fn a_bad_url_is_shown_with_a_caret() {
         "http://h\\x",
     ] {
         let ran = fetch([url]);
-        assert!(ran.exit == 3 && marked(&ran).is_some(), "{url}: {}", ran.stderr);
+        // What is missing is marked behind the end.
+        assert!(ran.exit == 3 && ran.stderr.contains("\n    "), "{url}: {}", ran.stderr);
+        assert!(ran.stderr.contains('^'), "{url}: {}", ran.stderr);
     }
     // No URL, and nothing is guessed in front of it.
     for text in ["example.com", "/etc/passwd", "www.example.com/x", "", " ", "//h/x"] {

@@ -36,6 +36,7 @@ async fn public_only_refuses_every_way_to_write_a_private_address() {
     let server = server();
     let port = server.addr().port();
     let fetcher = with(|policy| policy.reach = Reach::strict());
+    let mut told = Vec::new();
     for host in [
         "127.0.0.1",
         "127.8.9.10",
@@ -64,10 +65,13 @@ async fn public_only_refuses_every_way_to_write_a_private_address() {
         for scheme in ["http", "https"] {
             let began = Instant::now();
             let error = refusal(&fetcher, &format!("{scheme}://{host}:{port}/")).await;
-            assert_eq!((error.code(), error.exit()), (Code::Policy, 90), "{host}: {error:?}");
-            assert!(began.elapsed() < Duration::from_secs(2), "{host}: {:?}", began.elapsed());
+            if (error.code(), error.exit()) != (Code::Policy, 90) || began.elapsed() > Duration::from_secs(2)
+            {
+                told.push(format!("{scheme} {host}: {error:?} after {:?}", began.elapsed()));
+            }
         }
     }
+    assert!(told.is_empty(), "{told:#?}");
     assert_eq!(server.connections(), 0);
 }
 

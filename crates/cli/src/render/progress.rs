@@ -47,12 +47,13 @@ impl Meter {
         }
     }
 
+    /// The bar counts from the start and shows itself when patience is over.
     fn draw(&mut self) {
-        if self.begun.elapsed() < PATIENCE {
-            return;
-        }
         let (name, total) = (&self.name, self.total);
         let bar = self.bar.get_or_insert_with(|| bar(name, total));
+        if bar.is_hidden() && self.begun.elapsed() >= PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
+        }
         bar.set_position(self.done);
     }
 }
@@ -67,7 +68,7 @@ impl Watch for Meter {
 }
 
 fn bar(name: &str, total: Option<u64>) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(FRAMES));
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     let template = match total {
         Some(_) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
         None => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
