@@ -106,7 +106,9 @@ pub(crate) fn redirect(location: &str) -> HttpReply {
 
 /// A redirect into another scheme at `elsewhere`.
 pub(crate) fn redirect_to(case: &FaultCase<'_>, scheme: &str) -> HttpReply {
-    redirect(&format!("{scheme}://{}/x", case.setting.elsewhere))
+    // A telnet URL has no path (RFC 1738 §3.8).
+    let path = if scheme == "telnet" { "" } else { "x" };
+    redirect(&format!("{scheme}://{}/{path}", case.setting.elsewhere))
 }
 
 /// A redirect chain: `/hop/N` leads to `/hop/N+1`, any other path to `/hop/1`, and hop `length` has the

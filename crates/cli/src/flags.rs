@@ -220,7 +220,7 @@ impl std::str::FromStr for ContinueAt {
         if text == "-" {
             return Ok(Self::End);
         }
-        text.parse().map(Self::Offset).map_err(|_| "an offset in octets, or -".to_owned())
+        number(text).map(Self::Offset).ok_or_else(|| "an offset in octets, or -".to_owned())
     }
 }
 
@@ -229,9 +229,14 @@ pub fn command() -> clap::Command {
     Flags::command()
 }
 
+/// Digits only: no sign.
+fn number(text: &str) -> Option<u64> {
+    text.bytes().all(|octet| octet.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 fn range(text: &str) -> Result<fetch_url::ByteRange, String> {
     let wrong = || "FIRST-LAST, FIRST- or -COUNT, in octets".to_owned();
-    let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
+    let number = |text: &str| number(text).ok_or_else(wrong);
     match text.split_once('-').ok_or_else(wrong)? {
         ("", count) => number(count).map(fetch_url::ByteRange::Suffix),
         (first, "") => Ok(fetch_url::ByteRange::Span { first: number(first)?, last: None }),
@@ -266,7 +271,7 @@ fn size(text: &str) -> Result<u64, String> {
         "t" => 1_u64 << 40,
         _ => return Err(wrong()),
     };
-    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
+    number(digits).and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
 fn exit_statuses() -> String {

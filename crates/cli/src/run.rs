@@ -17,7 +17,7 @@ use crate::signal;
 use crate::verbs;
 
 /// After a signal, so long may what has come be made safe.
-const KEEPING: Duration = Duration::from_secs(5);
+const KEEPING: Duration = Duration::from_secs(2);
 
 /// Runs the command line `arguments`.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -1,6 +1,6 @@
 //! Hiding a password in text that may not even be a URL.
 
-/// `text` with what looks like the password of `//user:password@` overwritten by `*`, one for each
+/// `text` with what looks like the password of `user:password@` overwritten by `*`, one for each
 /// character, so that columns stay where they were.
 ///
 /// For text that did not parse: it hides rather too much (up to the last `@`) than too little.
@@ -10,10 +10,11 @@ pub fn mask_password(text: &str) -> String {
     format!("{}{stars}{}", &text[..secret.start], &text[secret.end..])
 }
 
+/// From the first colon behind the slashes (without slashes: the first of all) to the last `@`.
 fn password_span(text: &str) -> Option<std::ops::Range<usize>> {
-    let slashes = text.find("//")? + 2;
-    let at = slashes + text[slashes..].rfind('@')?;
-    let colon = slashes + text[slashes..at].find(':')? + 1;
+    let at = text.rfind('@')?;
+    let start = text[..at].find("//").map_or(0, |slashes| slashes + 2);
+    let colon = start + text[start..at].find(':')? + 1;
     (colon < at).then_some(colon..at)
 }
 
@@ -29,7 +30,10 @@ mod tests {
             ("ftp://u:c@n@h/", "ftp://u:***@h/"),
             ("ftp://u:é@h/", "ftp://u:*@h/"),
             ("http://h:80/", "http://h:80/"),
-            ("u:p@h", "u:p@h"),
+            ("u:p@h", "u:*@h"),
+            ("http:/u:p@h", "http:****@h"),
+            ("mid:a@b", "mid:*@b"),
+            ("a@b", "a@b"),
             ("ftp://u:@h", "ftp://u:@h"),
         ] {
             assert_eq!(mask_password(text), masked);

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::fs::File;
 use std::future::Future;
-use std::io::Read;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -15,6 +14,7 @@ use futures_core::Stream;
 use tokio::time::{Sleep, sleep_until};
 
 use crate::engine::deadline::Deadline;
+use crate::original::Original;
 use crate::{Code, Error, Limits, Phase};
 
 /// How we know that a body is whole.
@@ -53,7 +53,7 @@ pub struct Body {
 }
 
 enum Source {
-    File(File),
+    File(Original),
     Stream(Pin<Box<dyn ByteSource>>),
 }
 
@@ -76,9 +76,10 @@ impl Body {
         Self::from_source(Once(Some(octets)), Some(length), Proof::Proven("its length"))
     }
 
-    /// `length` octets of an open regular file, from where it stands.
+    /// `length` octets of an open regular file, from where it stands. A file that changes while it
+    /// is read is cut short.
     pub fn from_file(file: File, length: u64, proof: Proof) -> Self {
-        Self::new(Source::File(file), Some(length), proof)
+        Self::new(Source::File(Original::new(file)), Some(length), proof)
     }
 
     fn new(source: Source, expected: Option<u64>, proof: Proof) -> Self {
@@ -146,8 +147,8 @@ impl Body {
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         let deadline = self.guard.as_ref().map(|guard| guard.deadline);
         match self.source {
-            Source::File(file) => {
-                Ok(FileBody { file, expected: self.expected, max_size: self.limits.max_size, deadline })
+            Source::File(original) => {
+                Ok(FileBody { original, expected: self.expected, max_size: self.limits.max_size, deadline })
             }
             Source::Stream(_) => Err(Box::new(self)),
         }
@@ -156,7 +157,7 @@ impl Body {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let polled = match &mut self.source {
             Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
-            Source::File(file) => Poll::Ready(read_chunk(file, self.expected.map(|all| all - self.seen))),
+            Source::File(original) => Poll::Ready(original.read(self.expected.map(|all| all - self.seen))),
         };
         match (polled, &mut self.guard) {
             (Poll::Ready(chunk), Some(guard)) => {
@@ -189,8 +190,13 @@ impl Body {
     }
 
     fn check_end(&self) -> Option<Result<Bytes, Error>> {
-        let expected = self.expected.filter(|&expected| expected != self.seen)?;
-        Some(Err(cut_short(self.seen, expected)))
+        if let Some(expected) = self.expected.filter(|&expected| expected != self.seen) {
+            return Some(Err(cut_short(self.seen, expected)));
+        }
+        match &self.source {
+            Source::File(original) => original.check_unchanged().err().map(Err),
+            Source::Stream(_) => None,
+        }
     }
 }
 
@@ -210,18 +216,6 @@ pub(crate) fn too_large(most: u64) -> Error {
     Error::new(Code::LimitReached, Phase::Body, format!("the object has more than {most} octets"))
 }
 
-const FILE_CHUNK: u64 = 256 * 1024;
-
-fn read_chunk(file: &mut File, left: Option<u64>) -> Option<Result<Bytes, Error>> {
-    let most = left.unwrap_or(FILE_CHUNK).min(FILE_CHUNK);
-    let mut octets = Vec::with_capacity(most as usize);
-    match Read::take(file, most).read_to_end(&mut octets) {
-        Ok(0) => None,
-        Ok(_) => Some(Ok(octets.into())),
-        Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
-    }
-}
-
 impl Stream for Body {
     type Item = Result<Bytes, Error>;
 
@@ -238,7 +232,7 @@ impl fmt::Debug for Body {
 
 /// An open file, and what a body would have checked on its way.
 pub(crate) struct FileBody {
-    pub(crate) file: File,
+    pub(crate) original: Original,
     pub(crate) expected: Option<u64>,
     pub(crate) max_size: Option<u64>,
     pub(crate) deadline: Option<Deadline>,

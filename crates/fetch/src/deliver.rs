@@ -1,11 +1,11 @@
 //! From an answer to a sink, by the fastest road for the pair of them.
 
-use std::fs::File;
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
 use crate::body::{FileBody, cut_short, too_large};
+use crate::original::Original;
 use crate::sink::drain::Drain;
 use crate::sink::{Finished, Target};
 use crate::{Body, Code, Content, Deadline, Error, Meta, Phase, Proof, Response, Sink};
@@ -126,14 +126,14 @@ async fn stream(mut body: Body, target: Target, mut progress: Progress<'_>) -> R
 
 /// File to file: the kernel copies.
 async fn copy(body: FileBody, mut target: Target, mut progress: Progress<'_>) -> Result<Finished, Error> {
-    let FileBody { file: mut source, expected, max_size, deadline } = body;
-    let in_place = expected.is_some_and(|expected| expected <= COPY_IN_PLACE);
+    let FileBody { original: mut source, expected, max_size, deadline } = body;
+    let in_place = !target.may_wait() && expected.is_some_and(|expected| expected <= COPY_IN_PLACE);
     let mut copied = 0;
     loop {
         let step = expected.map_or(COPY_STEP, |expected| expected - copied).min(COPY_STEP);
         let moved;
         if in_place {
-            moved = target.copy(&mut source, step)?;
+            moved = target.copy(&mut source.file, step)?;
         } else {
             (source, target, moved) = off_thread(source, target, step).await?;
         }
@@ -143,7 +143,10 @@ async fn copy(body: FileBody, mut target: Target, mut progress: Progress<'_>) ->
             return Err(too_large(most));
         }
         match expected {
-            Some(expected) if copied == expected => return target.finish(),
+            Some(expected) if copied == expected => {
+                source.check_unchanged()?;
+                return target.finish();
+            }
             Some(expected) if moved == 0 => return Err(cut_short(copied, expected)),
             None if moved == 0 => return target.finish(),
             _ => deadline.as_ref().map_or(Ok(()), Deadline::check)?,
@@ -151,9 +154,13 @@ async fn copy(body: FileBody, mut target: Target, mut progress: Progress<'_>) ->
     }
 }
 
-async fn off_thread(mut source: File, mut target: Target, step: u64) -> Result<(File, Target, u64), Error> {
+async fn off_thread(
+    mut source: Original,
+    mut target: Target,
+    step: u64,
+) -> Result<(Original, Target, u64), Error> {
     let copied = spawn_blocking(move || {
-        let moved = target.copy(&mut source, step)?;
+        let moved = target.copy(&mut source.file, step)?;
         Ok((source, target, moved))
     });
     copied.await.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?

@@ -51,7 +51,7 @@ pub(crate) async fn fetch(inner: &Inner, mut request: Request) -> Result<Respons
 async fn attempt(inner: &Inner, request: &Request, ctx: Ctx) -> Result<Outcome, Error> {
     let plan = inner.registry.driver(request.url())?.plan(request)?;
     dialogue::request(&*plan);
-    ctx.dial.check_port(request.url())?;
+    ctx.dial.check_url(request.url())?;
     plan.run(ctx).await
 }
 

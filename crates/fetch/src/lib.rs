@@ -26,6 +26,7 @@ mod engine;
 mod error;
 mod fetcher;
 mod net;
+mod original;
 mod policy;
 mod registry;
 mod request;

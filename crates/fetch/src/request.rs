@@ -65,8 +65,11 @@ pub enum Validator {
 }
 
 impl Validator {
-    /// Reads what Display wrote.
+    /// Reads what Display wrote; nothing that no header field could hold.
     pub fn from_text(text: &str) -> Option<Self> {
+        if text.chars().any(char::is_control) {
+            return None;
+        }
         match text.split_once(' ')? {
             ("etag", tag) => Some(Self::ETag(tag.to_owned())),
             ("modified", time) => Some(Self::Modified(time.to_owned())),

@@ -9,7 +9,8 @@ mod part;
 mod state;
 
 use std::fs::File;
-use std::io::{IoSlice, Write};
+use std::io::{IoSlice, IsTerminal as _, Write};
+use std::os::unix::fs::FileTypeExt as _;
 
 use digest::{Algorithm, Digest};
 use file::FileSink;
@@ -129,6 +130,21 @@ impl Target {
     /// Whether the kernel can copy into it, octets unseen.
     pub(crate) const fn takes_copies(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
+    }
+
+    /// Whether a write can wait for somebody: a pipe's reader, a person at a terminal. Such a write
+    /// must not hold the thread that listens for signals.
+    pub(crate) fn may_wait(&self) -> bool {
+        match &self.kind {
+            TargetKind::Open(file) => {
+                let is_pipe = file
+                    .metadata()
+                    .is_ok_and(|facts| facts.file_type().is_fifo() || facts.file_type().is_socket());
+                is_pipe || file.is_terminal()
+            }
+            TargetKind::Part(_) => false,
+            TargetKind::Writer(_) => true,
+        }
     }
 
     fn advance(&mut self, octets: u64) -> Result<(), Error> {

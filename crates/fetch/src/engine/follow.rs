@@ -1,6 +1,6 @@
 //! The one gate for hops: a redirect is a value, and it is judged here.
 
-use fetch_url_core::{Family, Security, Url, parse, resolve};
+use fetch_url_core::{Family, Security, Url, mask_password, parse, resolve};
 
 use crate::{Code, Error, Follow, Hop, Phase};
 
@@ -58,7 +58,8 @@ impl Journey {
             Ok(parsed) => Ok(parsed.into_owned().url),
             Err(error) => {
                 let detail = format!("the redirect's target is not a URL: {error}");
-                Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail).with_reply(hop.to.as_bytes()))
+                Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail)
+                    .with_reply(mask_password(&hop.to).as_bytes()))
             }
         }
     }

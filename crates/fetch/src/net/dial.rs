@@ -118,8 +118,12 @@ impl Dial {
         self.was_public.load(Ordering::Relaxed)
     }
 
-    /// Ports of another protocol are refused (RFC 1738 §6).
-    pub(crate) fn check_port(&self, url: &Url<'_>) -> Result<(), Error> {
+    /// Ports of another protocol are refused (RFC 1738 §6), and where only public addresses may be
+    /// asked, so are the files of this machine.
+    pub(crate) fn check_url(&self, url: &Url<'_>) -> Result<(), Error> {
+        if self.dialer.reach.public_only && matches!(url, Url::File(_)) {
+            return Err(Error::new(Code::Policy, Phase::Plan, "a file of this machine is not public"));
+        }
         let Some(port) = url.port().filter(|_| url.host().is_some()) else { return Ok(()) };
         if ports::is_allowed(url.scheme(), port) || self.dialer.reach.allowed_ports.contains(&port) {
             return Ok(());
@@ -136,7 +140,10 @@ impl Dial {
         if class.is_public() || !must_be_public {
             return Ok(());
         }
-        let detail = format!("{host} is {address}, a {} address", class.word());
+        let detail = match host {
+            Host::Name(_) => format!("{host} is {address}, a {} address", class.word()),
+            _ => format!("{address} is a {} address", class.word()),
+        };
         let error = Error::new(Code::Policy, Phase::Connect, detail);
         Err(if reach.public_only {
             error

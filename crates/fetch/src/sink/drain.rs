@@ -32,8 +32,12 @@ enum Message {
 }
 
 impl Drain {
-    pub(crate) const fn new(target: Target) -> Self {
-        Self::InPlace { target, written: 0 }
+    pub(crate) fn new(target: Target) -> Self {
+        if target.may_wait() {
+            Self::Thread(Thread::start(target))
+        } else {
+            Self::InPlace { target, written: 0 }
+        }
     }
 
     /// Takes the next piece.

@@ -102,12 +102,9 @@ impl FileSink {
         let names = Names::of(target);
         let (mut file, state) = open_part(&names)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
-        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
-        if resume.is_none() && kept > 0 {
-            keep_start(target, &mut file, kept)?;
-        }
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
-        let mut part = Part {
+        // From here on, the part cleans up after itself.
+        let mut part = Box::new(Part {
             state: state.unwrap_or_default(),
             file,
             names,
@@ -116,11 +113,15 @@ impl FileSink {
             is_resumable: true,
             journaled: Instant::now(),
             is_done: false,
-        };
+        });
         if part.state.mode == 0 {
             part.state.mode = take_umask(&part.file).map_err(|error| cannot(target, error))?;
         }
-        Ok(Self { kind: Kind::Part(Box::new(part)), resume, earlier_url, kept })
+        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
+        if resume.is_none() && kept > 0 {
+            keep_start(target, &mut part.file, kept)?;
+        }
+        Ok(Self { kind: Kind::Part(part), resume, earlier_url, kept })
     }
 
     /// What is there of `url` from an earlier run, for [`crate::Request::resuming`].
@@ -191,7 +192,17 @@ fn device(target: &Path) -> Result<Option<File>, Error> {
     if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
         return Ok(None);
     }
-    OpenOptions::new().write(true).open(target).map(Some).map_err(|error| cannot(target, error))
+    // A FIFO without a reader would hold us before any deadline could.
+    let waits = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
+    let opened = OpenOptions::new().write(true).custom_flags(waits.bits().cast_signed()).open(target);
+    let device = opened.map_err(|error| match error.raw_os_error() {
+        Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => {
+            Error::new(Code::SinkFailed, Phase::Deliver, format!("nobody reads {}", target.display()))
+        }
+        _ => cannot(target, error),
+    })?;
+    rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| cannot(target, error.into()))?;
+    Ok(Some(device))
 }
 
 fn check_target(target: &Path, options: FileOptions) -> Result<(), Error> {

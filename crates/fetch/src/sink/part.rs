@@ -14,6 +14,8 @@ use crate::{Code, Error, Phase};
 
 /// How often the state of a growing file is written, so that a kill loses no more than this.
 const JOURNAL_EVERY: Duration = Duration::from_secs(5);
+/// The room that a state needs on any file system.
+const ROOM: u64 = 64 * 1024;
 /// Files from this size on are synced before they get their name.
 const SYNC_FROM: u64 = 1024 * 1024;
 
@@ -71,6 +73,13 @@ impl Part {
         Ok(())
     }
 
+    /// On a full disk: gives up the end of the data to make room for the state.
+    fn journal_with_room(&mut self) -> io::Result<()> {
+        self.state.octets = self.state.octets.checked_sub(ROOM).ok_or(io::ErrorKind::StorageFull)?;
+        self.file.set_len(self.state.octets)?;
+        self.journal()
+    }
+
     /// Gives the whole file its name.
     pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
@@ -123,7 +132,7 @@ impl Drop for Part {
             return;
         }
         let is_kept = self.is_resumable && self.state.octets > 0;
-        if is_kept && self.journal().is_ok() {
+        if is_kept && (self.journal().is_ok() || self.journal_with_room().is_ok()) {
             return;
         }
         let _ = fs::remove_file(&self.names.part);

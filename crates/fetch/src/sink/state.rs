@@ -55,10 +55,14 @@ impl State {
         });
         let mut fresh = path.as_os_str().to_owned();
         fresh.push(".new");
-        let mut file = File::create(&fresh)?;
-        file.write_all(format!("{value:#}\n").as_bytes())?;
-        file.sync_data()?;
-        fs::rename(&fresh, path)
+        // Whatever is there is a leftover of ours or a trap: its name goes, what it points to stays.
+        let _ = fs::remove_file(&fresh);
+        let written =
+            write_new(fresh.as_ref(), &format!("{value:#}\n")).and_then(|()| fs::rename(&fresh, path));
+        if written.is_err() {
+            let _ = fs::remove_file(&fresh);
+        }
+        written
     }
 
     /// What can be asked for now, when `part` still is what this says.
@@ -69,6 +73,13 @@ impl State {
             && tail(part, self.octets).ok()? == self.tail;
         is_sound.then_some(Resume { offset: self.octets, size: self.size, validator })
     }
+}
+
+/// Makes a file that is not there yet.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
 }
 
 /// The digest of the last octets before `end`.

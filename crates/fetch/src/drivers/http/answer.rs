@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, LAST_MODIFIED, LOCATION, RETRY_AFTER,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, RETRY_AFTER,
     TRANSFER_ENCODING,
 };
 use http::{HeaderMap, StatusCode, Version};
@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode, Version};
 use super::io::Frames;
 use super::plan::HttpPlan;
 use super::range::{ContentRange, validator};
-use crate::{Body, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume};
+use crate::{Body, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator};
 
 /// Sorts an answer.
 pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outcome, Error> {
@@ -25,10 +25,8 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
         | StatusCode::TEMPORARY_REDIRECT
         | StatusCode::PERMANENT_REDIRECT => hop(plan, response, reply),
         StatusCode::PARTIAL_CONTENT => partial(plan, response, reply).map(Outcome::Answer),
-        StatusCode::NOT_MODIFIED => {
-            let error = Error::new(Code::PeerMisbehaved, Phase::Request, "no condition was set");
-            Err(error.with_reply(reply.as_bytes()))
-        }
+        StatusCode::NOT_MODIFIED => Err(unasked("no condition was set", &reply)),
+        _ if status.is_informational() => Err(unasked("no upgrade was asked for", &reply)),
         StatusCode::RANGE_NOT_SATISFIABLE if plan.asks_for_part() && !plan.delivers_errors => {
             out_of_range(plan, &response, reply).map(Outcome::Answer)
         }
@@ -64,13 +62,24 @@ fn check_framing(fields: &HeaderMap) -> Result<(), Error> {
     Ok(())
 }
 
+/// An answer to a question that was not put.
+fn unasked(detail: &str, reply: &str) -> Error {
+    Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(reply.as_bytes())
+}
+
 fn hop(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Result<Outcome, Error> {
     let Some(location) = response.headers().get(LOCATION).filter(|location| !location.is_empty()) else {
         let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect without a Location");
         return Err(error.with_reply(reply.as_bytes()));
     };
-    let to = String::from_utf8_lossy(location.as_bytes()).into_owned();
+    let to = reference(location.as_bytes());
     Ok(Outcome::Follow(Hop::new(to, reply.clone(), whole(plan, response, reply))))
+}
+
+/// A Location as text; octets that are not UTF-8 become what they stand for.
+fn reference(location: &[u8]) -> String {
+    let escaped = |octets: &[u8]| octets.iter().map(|octet| format!("%{octet:02X}")).collect::<String>();
+    location.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &escaped(chunk.invalid())).collect()
 }
 
 /// The whole object, from its first octet.
@@ -129,6 +138,7 @@ fn out_of_range(plan: &HttpPlan, response: &reqwest::Response, reply: String) ->
     if let (Some(resume), Some(size)) = (&plan.resume, size)
         && resume.offset == size
         && resume.size.is_none_or(|known| known == size)
+        && is_not_another(resume, response.headers())
     {
         let mut meta = meta(plan, response, reply);
         meta.offset = size;
@@ -139,6 +149,15 @@ fn out_of_range(plan: &HttpPlan, response: &reqwest::Response, reply: String) ->
     }
     let detail = size.map_or(String::new(), |size| format!("the object has {size} octets"));
     Err(Error::new(Code::RangeRefused, Phase::Request, detail).with_reply(reply.as_bytes()))
+}
+
+/// Whether nothing in a refusal says that the object is another one by now.
+fn is_not_another(resume: &Resume, fields: &HeaderMap) -> bool {
+    let says = |name| fields.get(name).map(http::HeaderValue::as_bytes);
+    match &resume.validator {
+        Validator::ETag(tag) => says(ETAG).is_none_or(|now| now == tag.as_bytes()),
+        Validator::Modified(time) => says(LAST_MODIFIED).is_none_or(|now| now == time.as_bytes()),
+    }
 }
 
 fn refusal(response: &reqwest::Response, reply: &str) -> Error {

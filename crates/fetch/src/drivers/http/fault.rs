@@ -7,7 +7,11 @@ use crate::net::tls;
 use crate::{Code, Error, Phase};
 
 /// Before the head of the answer was there.
-pub(super) fn before_answer(error: impl StdError + Send + Sync + 'static, is_connect: bool) -> Error {
+pub(super) fn before_answer(
+    error: impl StdError + Send + Sync + 'static,
+    is_connect: bool,
+    is_tls: bool,
+) -> Error {
     let causes = Causes::of(&error);
     if let Some(tls) = causes.tls {
         return tls;
@@ -17,6 +21,12 @@ pub(super) fn before_answer(error: impl StdError + Send + Sync + 'static, is_con
             (Code::TimedOut, Phase::Connect, "connecting")
         }
         (_, true) if causes.is_timeout => (Code::TimedOut, Phase::Connect, "connecting"),
+        // A refusal to connect is told otherwise: these come when a connection is open.
+        (Causes { io: Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset), .. }, true)
+            if is_tls =>
+        {
+            (Code::TlsFailed, Phase::Tls, "the connection ended during the handshake")
+        }
         (_, true) => (Code::ConnectFailed, Phase::Connect, ""),
         (Causes { is_too_large: true, .. }, _) => {
             (Code::LimitReached, Phase::Reply, "the head of the answer is too long")

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use fetch_url_core::Host;
 use http_body::Body as _;
 
+use super::interim::Interim;
 use super::plan::HttpPlan;
 use super::{answer, fault, verbatim};
 use crate::{ByteSource, Code, Ctx, Error, Outcome, Phase};
@@ -25,7 +26,7 @@ pub(super) async fn run(plan: HttpPlan, ctx: Ctx) -> Result<Outcome, Error> {
 fn kept_as_written(plan: &HttpPlan) -> Result<Option<reqwest::Url>, Error> {
     let text = format!("{}{}", plan.origin(), plan.target);
     let Ok(url) = reqwest::Url::parse(&text) else { return Ok(None) };
-    let agrees = url.host_str().is_some_and(|host| host.eq_ignore_ascii_case(&plan.host.to_string()));
+    let agrees = url.host_str().is_some_and(|host| is_host(host, &plan.host));
     if !agrees || url.port_or_known_default() != Some(plan.port) {
         let detail = format!("two parsers disagree on the host: {} and {:?}", plan.host, url.host_str());
         return Err(Error::new(Code::Internal, Phase::Plan, detail));
@@ -35,6 +36,15 @@ fn kept_as_written(plan: &HttpPlan) -> Result<Option<reqwest::Url>, Error> {
         None => url.path().to_owned(),
     };
     Ok((target == plan.target).then_some(url))
+}
+
+/// Whether the text names the host: addresses by their value, names without regard to case.
+fn is_host(text: &str, host: &Host<'_>) -> bool {
+    match host {
+        Host::V4(address) => text.parse() == Ok(*address),
+        Host::V6(address) => text.trim_matches(['[', ']']).parse() == Ok(*address),
+        Host::Name(name) => text.eq_ignore_ascii_case(name),
+    }
 }
 
 async fn through_client(plan: &HttpPlan, url: reqwest::Url, ctx: &Ctx) -> Result<reqwest::Response, Error> {
@@ -50,13 +60,17 @@ async fn through_client(plan: &HttpPlan, url: reqwest::Url, ctx: &Ctx) -> Result
     if let Some((user, password)) = &plan.login {
         request = request.basic_auth(user, Some(password));
     }
-    let sent = async {
-        request.send().await.map_err(|error| {
-            let is_connect = error.is_connect();
-            fault::before_answer(error.without_url(), is_connect)
-        })
+    let failed = |error: reqwest::Error| {
+        let is_connect = error.is_connect();
+        fault::before_answer(error.without_url(), is_connect, plan.is_tls)
     };
-    ctx.deadline.bound(Phase::Reply, sent).await
+    let interim = Interim::default();
+    let mut request: http::Request<reqwest::Body> =
+        request.build().map_err(failed)?.try_into().map_err(failed)?;
+    interim.watch(&mut request);
+    let request = reqwest::Request::try_from(request).map_err(failed)?;
+    let sent = async { client.execute(request).await.map_err(failed) };
+    ctx.deadline.bound(Phase::Reply, interim.bound(sent)).await
 }
 
 /// The body of an answer, frame by frame.

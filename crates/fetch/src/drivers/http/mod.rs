@@ -4,6 +4,7 @@ mod answer;
 mod client;
 mod disposition;
 mod fault;
+mod interim;
 mod io;
 mod plan;
 mod range;

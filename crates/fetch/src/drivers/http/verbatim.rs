@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 
 use super::fault;
+use super::interim::Interim;
 use super::plan::HttpPlan;
 use crate::{Code, Ctx, Error, Phase};
 
@@ -33,10 +34,17 @@ where
 {
     let answered = async {
         let shaken = http1::handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = shaken.map_err(|error| fault::before_answer(error, false))?;
+        let (mut sender, connection) =
+            shaken.map_err(|error| fault::before_answer(error, false, plan.is_tls))?;
         let driver = Driver::start(connection);
-        let response = sender.send_request(request(plan)?).await;
-        let response = response.map_err(|error| fault::before_answer(error, false))?;
+        let mut request = request(plan)?;
+        let interim = Interim::default();
+        interim.watch(&mut request);
+        let sent = async {
+            let response = sender.send_request(request).await;
+            response.map_err(|error| fault::before_answer(error, false, plan.is_tls))
+        };
+        let response = interim.bound(sent).await?;
         let (head, incoming) = response.into_parts();
         let body = reqwest::Body::wrap(Driven { incoming, _driver: driver });
         Ok(reqwest::Response::from(http::Response::from_parts(head, body)))
