@@ -142,6 +142,14 @@ impl Body {
         body
     }
 
+    /// The file that is read, when it is one.
+    pub(crate) const fn original(&self) -> Option<&Original> {
+        match &self.source {
+            Source::File(original) => Some(original),
+            Source::Stream(_) => None,
+        }
+    }
+
     /// The open file behind the body, for the road on which the kernel copies; the rest of the
     /// checks are then the caller's.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {

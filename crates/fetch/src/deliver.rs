@@ -81,6 +81,9 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
 
 async fn run(meta: &Meta, body: Body, sink: Sink, watch: &mut dyn Watch) -> Result<Finished, Error> {
     let target = sink.begin(meta)?;
+    if body.original().is_some_and(|original| target.is_into(&original.file)) {
+        return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
+    }
     let mut progress = Progress { done: meta.offset, total: meta.head.size, watch };
     progress.moved(0);
     if !target.takes_copies() {

@@ -10,7 +10,7 @@ mod state;
 
 use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Write};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
 use digest::{Algorithm, Digest};
 use file::FileSink;
@@ -130,6 +130,15 @@ impl Target {
     /// Whether the kernel can copy into it, octets unseen.
     pub(crate) const fn takes_copies(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
+    }
+
+    /// Whether octets would go into the very file they come from.
+    pub(crate) fn is_into(&self, source: &File) -> bool {
+        let TargetKind::Open(file) = &self.kind else { return false };
+        match (file.metadata(), source.metadata()) {
+            (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+            _ => false,
+        }
     }
 
     /// Whether a write can wait for somebody: a pipe's reader, a person at a terminal. Such a write

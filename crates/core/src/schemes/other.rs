@@ -76,13 +76,22 @@ impl<'a> OtherUrl<'a> {
         write!(f, "{}:", self.name)?;
         match passwords {
             Passwords::Shown => write!(f, "{}", self.rest),
-            Passwords::Hidden => f.write_str(&crate::mask_password(self.rest.as_str())),
+            Passwords::Hidden => f.write_str(&self.hidden()),
+        }
+    }
+
+    /// The rest without what may be a password. `user:password@host` reads as a scheme that nobody
+    /// knows: then all before the `@` may be one.
+    fn hidden(&self) -> String {
+        let rest = self.rest.as_str();
+        match rest.rfind('@').filter(|_| self.scheme.name.is_empty() && !rest.starts_with('/')) {
+            Some(at) => format!("***{}", &rest[at..]),
+            None => crate::mask_password(rest),
         }
     }
 
     pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
-        let rest = crate::mask_password(self.rest.as_str());
-        parts.push(Part::new("rest", rest, "RFC 1738 §2.1: what only the scheme can interpret"));
+        parts.push(Part::new("rest", self.hidden(), "RFC 1738 §2.1: what only the scheme can interpret"));
     }
 
     pub(crate) fn into_owned(self) -> OtherUrl<'static> {
@@ -97,7 +106,7 @@ impl<'a> OtherUrl<'a> {
 impl fmt::Debug for OtherUrl<'_> {
     /// Nobody knows where such a scheme keeps its passwords: what looks like one is hidden.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OtherUrl({}:{:?})", self.name, crate::mask_password(self.rest.as_str()))
+        write!(f, "OtherUrl({}:{:?})", self.name, self.hidden())
     }
 }
 

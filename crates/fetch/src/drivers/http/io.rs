@@ -7,7 +7,6 @@ use bytes::Bytes;
 use fetch_url_core::Host;
 use http_body::Body as _;
 
-use super::interim::Interim;
 use super::plan::HttpPlan;
 use super::{answer, fault, verbatim};
 use crate::{ByteSource, Code, Ctx, Error, Outcome, Phase};
@@ -64,13 +63,8 @@ async fn through_client(plan: &HttpPlan, url: reqwest::Url, ctx: &Ctx) -> Result
         let is_connect = error.is_connect();
         fault::before_answer(error.without_url(), is_connect, plan.is_tls)
     };
-    let interim = Interim::default();
-    let mut request: http::Request<reqwest::Body> =
-        request.build().map_err(failed)?.try_into().map_err(failed)?;
-    interim.watch(&mut request);
-    let request = reqwest::Request::try_from(request).map_err(failed)?;
-    let sent = async { client.execute(request).await.map_err(failed) };
-    ctx.deadline.bound(Phase::Reply, interim.bound(sent)).await
+    let sent = async { request.send().await.map_err(failed) };
+    ctx.deadline.bound(Phase::Reply, sent).await
 }
 
 /// The body of an answer, frame by frame.
