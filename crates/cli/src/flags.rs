@@ -130,7 +130,7 @@ pub struct Fetch {
     #[arg(short, long, value_name = "RANGE", allow_hyphen_values = true, value_parser = range, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub range: Option<fetch_url::ByteRange>,
     /// Only what is known of the object
-    #[arg(short = 'I', long, help_heading = "Part of an object")]
+    #[arg(short = 'I', long, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub head: bool,
     /// What is known of the object, then the object
     #[arg(short, long, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]

@@ -213,7 +213,7 @@ fn outputs(flags: &Fetch, matches: &ArgMatches) -> Vec<Output> {
 }
 
 fn file(flags: &Fetch, path: &Path) -> Output {
-    if path.as_os_str() == "-" {
+    if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         return Output::Stdout { is_explicit: true };
     }
     Output::File(match &flags.output_dir {

@@ -6,7 +6,7 @@ pub(crate) mod listing;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use fetch_url::proto::text::printable;
 use fetch_url::url::{Found, mask_password};
@@ -21,8 +21,14 @@ const WIDEST: usize = 400;
 
 /// clap's own words: help and version to standard output, complaints to standard error.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
-    // Nobody is left to be told when this fails.
-    let _ = error.print();
+    let text = error.render().to_string();
+    let masked = mask_password(&text);
+    if masked == text {
+        // Nobody is left to be told when this fails.
+        let _ = error.print();
+    } else {
+        say(&masked);
+    }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
@@ -86,7 +92,7 @@ pub(crate) fn head(meta: &Meta, format: Format) -> String {
     }
     let mut text = String::new();
     if let Some(reply) = &meta.reply {
-        text.push_str(&format!("HTTP {}\n", printable(reply.as_bytes())));
+        text.push_str(&format!("{}\n", printable(reply.as_bytes())));
     }
     for (name, value) in &meta.fields {
         text.push_str(&format!("{}: {}\n", printable(name.as_bytes()), printable(value)));
@@ -115,11 +121,14 @@ fn head_value(meta: &Meta) -> Value {
 
 /// The URLs of a text.
 pub(crate) fn found<'t>(urls: impl Iterator<Item = Found<'t>>, as_json: bool) -> u8 {
+    let is_terminal = io::stdout().is_terminal();
     for url in urls {
         let line = if as_json {
             let span = url.span();
             json!({ "url": url.text(), "alternative": url.alternative(), "span": [span.start, span.end] })
                 .to_string()
+        } else if is_terminal {
+            printable(url.text().as_bytes())
         } else {
             url.text().to_owned()
         };

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
-use fetch_url::{Code, Content, Error, FileSink, Phase, Proof, Response, Sink, deliver, safe_name};
+use fetch_url::{
+    Code, Content, Error, FileOptions, FileSink, Phase, Proof, Response, Sink, deliver, safe_name,
+};
 
 use crate::flags::{Flags, Verb};
 use crate::job::{Job, Output, Talk, Transfer, stdout, usage};
@@ -98,10 +100,10 @@ async fn one(job: &Job, transfer: &Transfer) -> Result<(), Error> {
     let request = job.shape.request(&transfer.url)?;
     let path = path_before(transfer, request.url(), job)?;
     // Whatever is wrong with the name is found before a connection is made.
-    let file = path.as_deref().map(|path| open(path, job)).transpose()?;
+    let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let response = job.fetcher.fetch(request.resuming(resume)).await?;
-    let response = shaped(response, job)?;
+    let response = shaped(response, job);
     check_proof(&response, job)?;
     let sink = match (file, &transfer.output) {
         (Some(file), _) => Sink::file(file),
@@ -131,13 +133,13 @@ fn path_before(transfer: &Transfer, url: &Url<'_>, job: &Job) -> Result<Option<P
     }
 }
 
-fn open(path: &Path, job: &Job) -> Result<FileSink, Error> {
+fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileSink, Error> {
     if let Some(parent) = path.parent().filter(|_| job.shape.create_dirs) {
         let failed =
             |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", parent.display()));
         fs::create_dir_all(parent).map_err(failed)?;
     }
-    FileSink::open(path, job.shape.options)
+    FileSink::open(path, options)
 }
 
 fn open_as_suggested(transfer: &Transfer, response: &Response, job: &Job) -> Result<FileSink, Error> {
@@ -147,7 +149,7 @@ fn open_as_suggested(transfer: &Transfer, response: &Response, job: &Job) -> Res
         Some(name) => name,
         None => name_of(&response.meta.url)?,
     };
-    FileSink::open(&directory.join(name), job.shape.options.no_clobber(true))
+    open(&directory.join(name), job, job.shape.options.no_clobber(true))
 }
 
 /// The last part of the URL, decoded and made safe.
@@ -164,18 +166,20 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
         .ok_or_else(|| usage("the URL has no file name at its end").with_hint("name the file with -o"))
 }
 
-/// The answer with what `-I`, `-i` and `--format` put around it.
-fn shaped(mut response: Response, job: &Job) -> Result<Response, Error> {
+/// The answer with what `-I`, `-i` and `--format` put around it: then it is no longer the object, and
+/// nothing of it can be resumed.
+fn shaped(response: Response, job: &Job) -> Response {
     let format = job.shape.format;
-    let head = render::head(&response.meta, format);
-    response.content = match response.content {
-        Content::Head => Content::Body(fetch_url::Body::from_bytes(head)),
-        Content::Body(body) if job.shape.include => Content::Body(body.with_prefix(head + "\n")),
-        Content::Listing(entries) => Content::Body(listing::body(entries, format)),
-        Content::Advice(advice) => Content::Body(fetch_url::Body::from_bytes(advice.text)),
-        other => other,
+    let Response { mut meta, content, .. } = response;
+    let body = match content {
+        Content::Body(body) if !job.shape.include => return Response::new(meta, Content::Body(body)),
+        Content::Body(body) => body.with_prefix(render::head(&meta, format) + "\n"),
+        Content::Listing(entries) => listing::body(entries, format),
+        Content::Advice(advice) => fetch_url::Body::from_bytes(advice.text),
+        _ => fetch_url::Body::from_bytes(render::head(&meta, format)),
     };
-    Ok(response)
+    meta.is_resumable = false;
+    Response::new(meta, Content::Body(body))
 }
 
 /// `--require-complete`: an end that is only assumed is none.

@@ -120,11 +120,19 @@ impl Body {
     }
 
     /// Applies what the caller allows. The engine does this, once.
-    pub(crate) fn guarded(mut self, limits: Limits, deadline: Deadline) -> Result<Self, Error> {
-        if let (Some(expected), Some(most)) = (self.expected, limits.max_size)
-            && expected > most
-        {
-            return Err(too_large(most));
+    /// `offset` octets of the object are there already.
+    pub(crate) fn guarded(
+        mut self,
+        mut limits: Limits,
+        deadline: Deadline,
+        offset: u64,
+    ) -> Result<Self, Error> {
+        if let Some(most) = limits.max_size {
+            let left = most.checked_sub(offset).ok_or_else(|| too_large(most))?;
+            if self.expected.is_some_and(|expected| expected > left) {
+                return Err(too_large(most));
+            }
+            limits.max_size = Some(left);
         }
         self.limits = limits;
         self.guard = Some(Guard { deadline, timer: None });
@@ -135,11 +143,17 @@ impl Body {
     #[must_use]
     pub fn with_prefix(self, octets: impl Into<Bytes>) -> Self {
         let octets = octets.into();
-        let (proof, limits) = (self.proof, self.limits);
+        let (proof, limits, deadline) = (self.proof, self.limits, self.deadline());
         let expected = self.expected.map(|expected| expected + octets.len() as u64);
         let mut body = Self::from_source(Prefixed { octets: Some(octets), rest: self }, expected, proof);
         body.limits = limits;
+        body.guard = deadline.map(|deadline| Guard { deadline, timer: None });
         body
+    }
+
+    /// How long things may take.
+    pub(crate) fn deadline(&self) -> Option<Deadline> {
+        self.guard.as_ref().map(|guard| guard.deadline)
     }
 
     /// The file that is read, when it is one.
@@ -153,10 +167,9 @@ impl Body {
     /// The open file behind the body, for the road on which the kernel copies; the rest of the
     /// checks are then the caller's.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
-        let deadline = self.guard.as_ref().map(|guard| guard.deadline);
         match self.source {
             Source::File(original) => {
-                Ok(FileBody { original, expected: self.expected, max_size: self.limits.max_size, deadline })
+                Ok(FileBody { original, expected: self.expected, max_size: self.limits.max_size })
             }
             Source::Stream(_) => Err(Box::new(self)),
         }
@@ -243,7 +256,6 @@ pub(crate) struct FileBody {
     pub(crate) original: Original,
     pub(crate) expected: Option<u64>,
     pub(crate) max_size: Option<u64>,
-    pub(crate) deadline: Option<Deadline>,
 }
 
 struct Prefixed {

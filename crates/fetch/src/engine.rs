@@ -63,9 +63,11 @@ fn guarded(
     journey: &Journey,
 ) -> Result<Response, Error> {
     response.meta.hops = journey.hops();
+    response.meta.asked = journey.start().clone();
     if let Content::Body(body) = response.content {
         let url = response.meta.url.clone();
-        let body = body.guarded(policy.limits, deadline).map_err(|error| error.at(&url))?;
+        let offset = response.meta.offset;
+        let body = body.guarded(policy.limits, deadline, offset).map_err(|error| error.at(&url))?;
         response.content = Content::Body(body);
     }
     Ok(response)

@@ -31,6 +31,8 @@ impl Response {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Meta {
+    /// Where it was asked for.
+    pub asked: Url<'static>,
     /// Where it was in the end.
     pub url: Url<'static>,
     /// Size of the whole object and time of its last change.
@@ -55,8 +57,9 @@ pub struct Meta {
 
 impl Meta {
     /// Nothing is known but the URL.
-    pub const fn new(url: Url<'static>) -> Self {
+    pub fn new(url: Url<'static>) -> Self {
         Self {
+            asked: url.clone(),
             url,
             head: Head { size: None, modified: None },
             offset: 0,

@@ -13,6 +13,8 @@ impl Octets {
     pub const GOPHER: Self = Self(b"\r\n\0\t");
     /// And space and angle brackets: in NNTP's arguments (RFC 3977 §9.8).
     pub const NNTP: Self = Self(b"\r\n\0\t <>");
+    /// And a colon: in the user of a Basic login (RFC 7617 §2).
+    pub const BASIC_USER: Self = Self(b"\r\n\0:");
     /// And IAC: in what is typed over Telnet (RFC 854).
     pub const TELNET: Self = Self(b"\r\n\0\xff");
     /// `/` and NUL: in a name of a file.
@@ -48,6 +50,7 @@ impl fmt::Display for ForbiddenOctet {
             b'\r' => "CR",
             b' ' => "space",
             b'/' => "/",
+            b':' => "a colon",
             b'<' | b'>' => "an angle bracket",
             _ => "this octet",
         };

@@ -228,3 +228,12 @@ pub(crate) fn in_parallel<T: Sync>(
 pub(crate) fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(words()) }
 }
+
+/// Answers with the request target.
+pub(crate) fn mirror() -> HttpServer {
+    serving(|request| HttpReply::new(200).body(request.target.as_slice()))
+}
+
+pub(crate) fn content_of(directory: &Path, name: &str) -> String {
+    fs::read_to_string(directory.join(name)).expect("a file")
+}

@@ -33,6 +33,29 @@ impl Deadline {
             Phase::Body => self.timeouts.idle,
             _ => self.timeouts.reply,
         };
+        self.bound_to(phase, allowed, work).await
+    }
+
+    /// Waits for `work` as long as everything together may take.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_total<T>(
+        &self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        match self.end {
+            Some(_) => self.bound_to(Phase::Body, Duration::MAX / 4, work).await,
+            None => work.await,
+        }
+    }
+
+    async fn bound_to<T>(
+        &self,
+        phase: Phase,
+        allowed: Duration,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let (until, is_total) = self.until(allowed);
         match timeout_at(until, work).await {
             Ok(result) => result,
@@ -65,10 +88,13 @@ impl Deadline {
     }
 
     fn until(&self, allowed: Duration) -> (Instant, bool) {
-        let own = Instant::now() + allowed;
-        match self.end {
-            Some(end) if end < own => (end, true),
-            _ => (own, false),
+        let own = Instant::now().checked_add(allowed);
+        match (self.end, own) {
+            (Some(end), Some(own)) if end >= own => (own, false),
+            (Some(end), _) => (end, true),
+            (None, Some(own)) => (own, false),
+            // So long that it has no end: as good as a year.
+            (None, None) => (Instant::now() + Duration::from_secs(31_536_000), false),
         }
     }
 

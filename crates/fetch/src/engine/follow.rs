@@ -6,14 +6,21 @@ use crate::{Code, Error, Follow, Hop, Phase};
 
 /// Where one request has been.
 pub(super) struct Journey {
+    start: Url<'static>,
     rules: Follow,
     visited: Vec<String>,
     has_left_public_ground: bool,
 }
 
 impl Journey {
-    pub(super) fn new(rules: Follow, start: &Url<'_>) -> Self {
-        Self { rules, visited: vec![start.to_string()], has_left_public_ground: false }
+    pub(super) fn new(rules: Follow, start: &Url<'static>) -> Self {
+        let visited = vec![start.to_string()];
+        Self { start: start.clone(), rules, visited, has_left_public_ground: false }
+    }
+
+    /// Where it began.
+    pub(super) const fn start(&self) -> &Url<'static> {
+        &self.start
     }
 
     /// Whether hops are followed at all.

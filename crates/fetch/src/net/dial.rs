@@ -113,6 +113,12 @@ impl Dial {
         self.dialer.tls.config()
     }
 
+    /// Whether only public addresses may be asked now.
+    pub(crate) fn must_be_public(&self) -> bool {
+        let reach = &self.dialer.reach;
+        reach.public_only || (self.from_public && !reach.allow_private)
+    }
+
     /// Whether an address that was approved is public.
     pub(crate) fn was_public(&self) -> bool {
         self.was_public.load(Ordering::Relaxed)
@@ -135,9 +141,7 @@ impl Dial {
 
     fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {
         let class = AddressClass::of(address);
-        let reach = &self.dialer.reach;
-        let must_be_public = reach.public_only || (self.from_public && !reach.allow_private);
-        if class.is_public() || !must_be_public {
+        if class.is_public() || !self.must_be_public() {
             return Ok(());
         }
         let detail = match host {
@@ -145,7 +149,7 @@ impl Dial {
             _ => format!("{address} is a {} address", class.word()),
         };
         let error = Error::new(Code::Policy, Phase::Connect, detail);
-        Err(if reach.public_only {
+        Err(if self.dialer.reach.public_only {
             error
         } else {
             error.with_hint("--allow-private allows a hop from a public address to it")

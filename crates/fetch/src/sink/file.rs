@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 
 use super::TargetKind;
 use super::digest::Digest;
-use super::part::{Names, Part};
+use super::part::{Names, Part, Stage, is_still};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
 
@@ -103,8 +103,10 @@ impl FileSink {
         let (mut file, state) = open_part(&names)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
+        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
         // From here on, the part cleans up after itself.
         let mut part = Box::new(Part {
+            stage: if state.is_some() { Stage::Found } else { Stage::Fresh },
             state: state.unwrap_or_default(),
             file,
             names,
@@ -112,14 +114,12 @@ impl FileSink {
             modified: None,
             is_resumable: true,
             journaled: Instant::now(),
-            is_done: false,
         });
         if part.state.mode == 0 {
             part.state.mode = take_umask(&part.file).map_err(|error| cannot(target, error))?;
         }
-        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
-        if resume.is_none() && kept > 0 {
-            keep_start(target, &mut part.file, kept)?;
+        if resume.is_none() {
+            check_start(target, kept)?;
         }
         Ok(Self { kind: Kind::Part(part), resume, earlier_url, kept })
     }
@@ -138,29 +138,36 @@ impl FileSink {
         };
         let is_joined = self.kept > 0 && meta.offset == self.kept;
         let start = if is_joined { self.kept } else { 0 };
-        part.is_resumable = meta.is_resumable && meta.offset == start;
-        part.modified = meta.head.modified;
-        let mode = part.state.mode;
-        let (size, validator) = (meta.head.size, meta.validator.clone());
-        let url = self.earlier_url.filter(|_| is_joined).unwrap_or_else(|| meta.url.redacted().to_string());
-        part.state = State { url, size, validator, octets: start, tail: String::new(), mode };
-        let prepared = prepare(&mut part.file, start, digest);
-        prepared.map_err(|error| cannot(&part.names.target, error))?;
-        check_space(&part.file, size.map(|size| size.saturating_sub(start)))?;
+        let is_kept_from_target = is_joined && self.resume.is_none();
+        part.begin(meta, start);
+        let target = part.names.target.clone();
+        let prepared = if is_kept_from_target { keep_start(&target, &mut part.file, start) } else { Ok(()) };
+        let prepared = prepared.and_then(|()| prepare(&mut part.file, start, digest));
+        prepared.map_err(|error| cannot(&target, error))?;
+        check_space(&part.file, meta.head.size.map(|size| size.saturating_sub(start)))?;
         Ok(TargetKind::Part(part))
     }
 }
 
-/// The first `count` octets of `target`, into its `.part`.
-fn keep_start(target: &Path, part: &mut File, count: u64) -> Result<(), Error> {
-    let existing = File::open(target).map_err(|error| cannot(target, error))?;
-    part.set_len(0).and_then(|()| part.rewind()).map_err(|error| cannot(target, error))?;
-    let copied = io::copy(&mut existing.take(count), part).map_err(|error| cannot(target, error))?;
-    if copied == count {
+/// The file that is there must have what is to be kept of it.
+fn check_start(target: &Path, count: u64) -> Result<(), Error> {
+    if count == 0 {
         return Ok(());
     }
-    let detail = format!("{} has only {copied} octets: nothing to continue at {count}", target.display());
+    let length = fs::metadata(target).map_err(|error| cannot(target, error))?.len();
+    if length >= count {
+        return Ok(());
+    }
+    let detail = format!("{} has only {length} octets: nothing to continue at {count}", target.display());
     Err(Error::new(Code::Usage, Phase::Deliver, detail))
+}
+
+/// The first `count` octets of `target`, into its `.part`.
+fn keep_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
+    part.set_len(0)?;
+    part.rewind()?;
+    let copied = io::copy(&mut File::open(target)?.take(count), part)?;
+    if copied == count { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// Cuts the file at `start` and stands there; what is before it goes into the digest.
@@ -239,28 +246,43 @@ fn cannot(target: &Path, error: io::Error) -> Error {
 /// followed and no file of another is taken.
 fn open_part(names: &Names) -> Result<(File, Option<State>), Error> {
     let cannot = |error| cannot(&names.part, error);
-    for _ in 0..3 {
+    for _ in 0..8 {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o666).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        let file = match options.clone().create_new(true).open(&names.part) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                options.open(&names.part).map_err(cannot)?
-            }
-            opened => {
-                let file = opened.map_err(cannot)?;
-                lock(&file, names)?;
-                return Ok((file, None));
-            }
+        options.read(true).write(true).mode(0o666);
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        let (file, is_new) = match options.clone().create_new(true).open(&names.part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match options.open(&names.part) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => (opened.map_err(cannot)?, false),
+            },
+            opened => (opened.map_err(cannot)?, true),
         };
         lock(&file, names)?;
-        let state = State::read(&names.state);
-        if state.is_some() && is_still(&file, &names.part) {
-            return Ok((file, state));
+        // Between the opening and the lock, whoever had it may have finished or begun anew.
+        if !is_still(&file, &names.part) {
+            continue;
         }
-        // A leftover without a state is nobody's: whoever made it was killed before it could say.
+        if is_new {
+            return Ok((file, None));
+        }
+        if let Some(state) = State::read(&names.state) {
+            return Ok((file, Some(state)));
+        }
+        check_leftover(&file, names)?;
         fs::remove_file(&names.part).map_err(cannot)?;
     }
     Err(busy(names))
+}
+
+/// A `.part` without a state is a leftover of ours, killed before it could say whose it is, when
+/// nobody else can read it or nothing is in it; otherwise it belongs to another program.
+fn check_leftover(file: &File, names: &Names) -> Result<(), Error> {
+    let facts = file.metadata().map_err(|error| cannot(&names.part, error))?;
+    if facts.is_file() && (facts.len() == 0 || facts.permissions().mode() & 0o777 == 0o600) {
+        return Ok(());
+    }
+    let detail = format!("{} exists and is not ours", names.part.display());
+    Err(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
 fn lock(file: &File, names: &Names) -> Result<(), Error> {
@@ -274,14 +296,6 @@ fn lock(file: &File, names: &Names) -> Result<(), Error> {
 fn busy(names: &Names) -> Error {
     let detail = format!("another process is fetching into {}", names.target.display());
     Error::new(Code::Usage, Phase::Deliver, detail)
-}
-
-/// Whether the name still means the file that is open.
-fn is_still(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
 }
 
 /// The permissions that the umask left the new file, which from here on is only ours.

@@ -4,6 +4,9 @@
 /// The longest name, in octets, so that `.part.json` fits behind it.
 const MAX: usize = 200;
 
+/// Names that only our own files in the making may have.
+const OURS: [&str; 3] = [".part", ".part.json", ".part.json.new"];
+
 /// A safe file name made of `suggested`, or none when nothing is left of it.
 ///
 /// Only what stands behind the last slash or backslash counts. Control and deceptive characters,
@@ -22,6 +25,9 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     }
     while name.ends_with(['.', ' ']) {
         name.pop();
+        name.push('_');
+    }
+    if OURS.iter().any(|suffix| name.ends_with(suffix)) {
         name.push('_');
     }
     if is_device(&name) {
@@ -96,6 +102,8 @@ mod tests {
             (b"com10", Some("com10")),
             (b"file:stream", Some("file_stream")),
             (b"  x", Some("x")),
+            (b"x.part", Some("x.part_")),
+            (b"x.part.json", Some("x.part.json_")),
         ] {
             assert_eq!(safe_name(suggested).as_deref(), safe, "{suggested:?}");
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::file::{FileOptions, Sync};
 use super::state::{self, State};
-use crate::{Code, Error, Phase};
+use crate::{Code, Error, Meta, Phase};
 
 /// How often the state of a growing file is written, so that a kill loses no more than this.
 const JOURNAL_EVERY: Duration = Duration::from_secs(5);
@@ -47,10 +47,40 @@ pub(crate) struct Part {
     pub(super) modified: Option<i64>,
     pub(super) is_resumable: bool,
     pub(super) journaled: Instant,
-    pub(super) is_done: bool,
+    pub(super) stage: Stage,
+}
+
+/// How far a part has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Made by this run, and nothing is in it yet.
+    Fresh,
+    /// Left by an earlier run, and not touched yet.
+    Found,
+    /// This run's octets are in it.
+    Filling,
+    /// It has its name.
+    Done,
 }
 
 impl Part {
+    /// The body that `meta` describes goes in from `start` on: what an earlier run noted is void.
+    pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
+        // It may never have been written.
+        let _ = fs::remove_file(&self.names.state);
+        self.stage = Stage::Filling;
+        self.is_resumable = meta.is_resumable && meta.offset == start;
+        self.modified = meta.head.modified;
+        self.state = State {
+            url: meta.asked.redacted().to_string(),
+            size: meta.head.size,
+            validator: meta.validator.clone(),
+            octets: start,
+            tail: String::new(),
+            mode: self.state.mode,
+        };
+    }
+
     pub(super) const fn file(&mut self) -> &mut File {
         &mut self.file
     }
@@ -97,8 +127,11 @@ impl Part {
         if must_sync {
             self.file.sync_all().map_err(|error| failed("sync", error))?;
         }
+        if !is_still(&self.file, &self.names.part) {
+            return Err(Error::new(Code::SinkFailed, Phase::Deliver, "somebody took the .part away"));
+        }
         self.rename()?;
-        self.is_done = true;
+        self.stage = Stage::Done;
         // Nothing but our own state is removed; it may never have been written.
         let _ = fs::remove_file(&self.names.state);
         Ok(())
@@ -106,7 +139,7 @@ impl Part {
 
     /// A file that is replaced keeps its permissions; a new one gets what the umask left.
     fn final_mode(&self) -> u32 {
-        let existing = fs::metadata(&self.names.target).ok().map(|facts| facts.permissions().mode() & 0o7777);
+        let existing = fs::metadata(&self.names.target).ok().map(|facts| facts.permissions().mode() & 0o777);
         existing.unwrap_or(self.state.mode)
     }
 
@@ -126,17 +159,29 @@ impl Part {
 
 impl Drop for Part {
     /// Not finished: keeps what can be resumed, removes the rest. Only our own files, held by an
-    /// open and locked descriptor.
+    /// open and locked descriptor; what an earlier run left and this one did not touch stays.
     fn drop(&mut self) {
-        if self.is_done {
-            return;
+        match self.stage {
+            Stage::Done | Stage::Found => return,
+            Stage::Filling if self.is_resumable && self.state.octets > 0 => {
+                if self.journal().is_ok() || self.journal_with_room().is_ok() {
+                    return;
+                }
+            }
+            Stage::Filling | Stage::Fresh => {}
         }
-        let is_kept = self.is_resumable && self.state.octets > 0;
-        if is_kept && (self.journal().is_ok() || self.journal_with_room().is_ok()) {
-            return;
+        if is_still(&self.file, &self.names.part) {
+            let _ = fs::remove_file(&self.names.part);
+            let _ = fs::remove_file(&self.names.state);
         }
-        let _ = fs::remove_file(&self.names.part);
-        let _ = fs::remove_file(&self.names.state);
+    }
+}
+
+/// Whether the name still means the file that is open.
+pub(super) fn is_still(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
     }
 }
 

@@ -2,9 +2,11 @@
 //! how to tell that the object is still the same.
 
 use std::fs::{self, File};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::digest::{Algorithm, Digest};
@@ -12,6 +14,8 @@ use crate::{Resume, Validator};
 
 /// So much of the end of a `.part` is digested, to notice a foreign hand.
 const TAIL: u64 = 64 * 1024;
+/// No state is longer: a URL has at most 64 KiB.
+const MOST: u64 = 256 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
@@ -31,7 +35,7 @@ pub(super) struct State {
 impl State {
     /// What an earlier run left; nothing when it cannot be read or understood.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let value: Value = serde_json::from_slice(&read_small(path).ok()?).ok()?;
         let text = |name: &str| value[name].as_str().map(str::to_owned);
         Some(Self {
             url: text("url")?,
@@ -75,9 +79,20 @@ impl State {
     }
 }
 
-/// Makes a file that is not there yet.
+/// The octets of a small regular file: whatever else has the name is not waited for.
+fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let mut octets = Vec::new();
+    if file.metadata()?.is_file() {
+        file.take(MOST).read_to_end(&mut octets)?;
+    }
+    Ok(octets)
+}
+
+/// Makes a file that is not there yet. It holds a URL: nobody else may read it.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_data()
 }

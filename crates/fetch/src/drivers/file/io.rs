@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use fetch_url_proto::{Entry, EntryKind, Head};
+use rustix::fs::OFlags;
 
 use super::plan::{FilePlan, url_of};
 use super::special::Special;
@@ -39,9 +41,7 @@ fn answer(plan: &FilePlan) -> Result<Response, Error> {
         return Ok(Response::new(meta, content));
     }
     if !facts.is_file() && !plan.allows_special {
-        let detail = "it is neither a file nor a directory";
-        let error = Error::new(Code::Policy, Phase::Reply, detail);
-        return Err(error.with_hint("--special-files reads FIFOs and devices"));
+        return Err(special());
     }
     if plan.want == Want::Head {
         meta.head.size = facts.is_file().then_some(facts.len());
@@ -50,11 +50,17 @@ fn answer(plan: &FilePlan) -> Result<Response, Error> {
     open(plan, meta)
 }
 
+/// What was opened is judged by its own facts, not by what the name meant a moment ago.
 fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
-    let mut file = File::open(&plan.path).map_err(|error| refused(&error))?;
-    // The facts of what was opened, not of what the name meant a moment ago.
+    // Without leave for special files, one that was put there meanwhile must not hold us.
+    let waits = if plan.allows_special { OFlags::empty() } else { OFlags::NONBLOCK };
+    let opened = File::options().read(true).custom_flags(waits.bits().cast_signed()).open(&plan.path);
+    let mut file = opened.map_err(|error| refused(&error))?;
     let facts = file.metadata().map_err(|error| refused(&error))?;
-    if !facts.is_file() {
+    if !facts.is_file() && !plan.allows_special {
+        return Err(special());
+    }
+    if !facts.is_file() || is_made_up(&file) {
         let proof = Proof::Assumed("a special file ends where it ends");
         let body = Body::from_source(Special::new(file), None, proof);
         return Ok(Response::new(meta, Content::Body(body)));
@@ -68,6 +74,24 @@ fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
     file.seek(SeekFrom::Start(first)).map_err(|error| refused(&error))?;
     let body = Body::from_file(file, end - first, Proof::Proven("the file's size"));
     Ok(Response::new(meta, Content::Body(body)))
+}
+
+fn special() -> Error {
+    let error = Error::new(Code::Policy, Phase::Reply, "it is neither a file nor a directory");
+    error.with_hint("--special-files reads FIFOs and devices")
+}
+
+/// Whether the system makes the file's octets up while they are read: then its size says nothing.
+#[cfg(target_os = "linux")]
+fn is_made_up(file: &File) -> bool {
+    /// linux/magic.h: proc, sysfs, debugfs, tracefs, cgroup, cgroup2.
+    const MADE_UP: [u64; 6] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x0027_e0eb, 0x6367_7270];
+    rustix::fs::fstatfs(file).is_ok_and(|facts| MADE_UP.contains(&(facts.f_type as u64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn is_made_up(_: &File) -> bool {
+    false
 }
 
 /// The octets that are wanted: where they begin and where they end.

@@ -10,8 +10,10 @@ use http::{HeaderMap, StatusCode, Version};
 
 use super::io::Frames;
 use super::plan::HttpPlan;
-use super::range::{ContentRange, validator};
-use crate::{Body, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator};
+use super::range::{ContentRange, number, validator};
+use crate::{
+    Body, ByteRange, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator,
+};
 
 /// Sorts an answer.
 pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outcome, Error> {
@@ -24,6 +26,9 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
         | StatusCode::SEE_OTHER
         | StatusCode::TEMPORARY_REDIRECT
         | StatusCode::PERMANENT_REDIRECT => hop(plan, response, reply),
+        StatusCode::MULTIPLE_CHOICES if response.headers().contains_key(LOCATION) => {
+            hop(plan, response, reply)
+        }
         StatusCode::PARTIAL_CONTENT => partial(plan, response, reply).map(Outcome::Answer),
         StatusCode::NOT_MODIFIED => Err(unasked("no condition was set", &reply)),
         _ if status.is_informational() => Err(unasked("no upgrade was asked for", &reply)),
@@ -85,8 +90,9 @@ fn reference(location: &[u8]) -> String {
 /// The whole object, from its first octet.
 fn whole(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Response {
     let mut meta = meta(plan, &response, reply);
-    meta.head.size = length(&response);
-    answer(plan, response, meta)
+    let length = length(&response);
+    meta.head.size = length;
+    answer(plan, response, meta, length)
 }
 
 /// A part of the object: the part that was asked for, or nothing.
@@ -109,7 +115,8 @@ fn partial(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Resul
     let mut meta = meta(plan, &response, reply);
     meta.offset = first;
     meta.head.size = size;
-    Ok(answer(plan, response, meta))
+    // However the body is framed, it is as long as its Content-Range says.
+    Ok(answer(plan, response, meta, Some(last - first + 1)))
 }
 
 /// Whether a part may be joined to what is there: the same validator, the same size, and the very
@@ -121,14 +128,17 @@ fn joins(resume: &Resume, first: u64, last: u64, size: Option<u64>, fields: &Hea
         && (resume.size.is_none() || resume.size == size)
 }
 
-fn answers(range: crate::ByteRange, first: u64, last: u64, size: Option<u64>) -> bool {
-    match range {
-        crate::ByteRange::Span { first: asked, last: wanted } => {
-            first == asked && wanted.is_none_or(|wanted| last <= wanted)
+/// Whether a part is all of what was asked for, as far as the object reaches.
+fn answers(range: ByteRange, first: u64, last: u64, size: Option<u64>) -> bool {
+    match (range, size) {
+        (ByteRange::Span { first: asked, last: wanted }, Some(size)) => {
+            first == asked && last == wanted.unwrap_or(u64::MAX).min(size - 1)
         }
-        crate::ByteRange::Suffix(count) => {
-            size.is_none_or(|size| last + 1 == size && first == size.saturating_sub(count))
+        (ByteRange::Span { first: asked, last: wanted }, None) => {
+            first == asked && wanted.is_none_or(|wanted| last == wanted)
         }
+        (ByteRange::Suffix(count), Some(size)) => last + 1 == size && first == size.saturating_sub(count),
+        (ByteRange::Suffix(count), None) => last - first < count,
     }
 }
 
@@ -194,7 +204,7 @@ fn meta(plan: &HttpPlan, response: &reqwest::Response, reply: String) -> Meta {
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name =
         fields.get(CONTENT_DISPOSITION).and_then(|value| super::disposition::file_name(value.as_bytes()));
-    meta.reply = Some(reply);
+    meta.reply = Some(format!("{:?} {reply}", response.version()));
     meta.fields = fields.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
     meta
 }
@@ -204,15 +214,15 @@ fn unix_seconds(date: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-fn answer(plan: &HttpPlan, response: reqwest::Response, meta: Meta) -> Response {
+fn answer(plan: &HttpPlan, response: reqwest::Response, meta: Meta, expected: Option<u64>) -> Response {
     if plan.method == http::Method::HEAD {
         return Response::new(meta, Content::Head);
     }
-    let expected = length(&response);
     let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
     let has_no_body = response.status() == StatusCode::NO_CONTENT;
     let proof = match (expected, response.version()) {
         _ if has_no_body => Proof::Proven("the status"),
+        (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
         (Some(_), _) => Proof::Proven("Content-Length"),
         (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),
         (None, _) if is_chunked => Proof::Proven("the last chunk"),
@@ -224,7 +234,7 @@ fn answer(plan: &HttpPlan, response: reqwest::Response, meta: Meta) -> Response 
 
 /// Content-Length: digits only.
 fn length(response: &reqwest::Response) -> Option<u64> {
-    response.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    number(response.headers().get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
 fn status_line(response: &reqwest::Response) -> String {

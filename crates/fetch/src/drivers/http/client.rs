@@ -17,14 +17,28 @@ use crate::{Code, Ctx, Error, Phase};
 /// HTTP/2: octets on their way per stream and connection, enough for 100 MB/s at 100 ms.
 const WINDOW: u32 = 16 * 1024 * 1024;
 
+/// Clients for journeys that may go anywhere, and others for those that must stay on public ground:
+/// a connection that one of the first left open is never used by one of the second.
 #[derive(Default)]
 pub(super) struct Clients {
+    anywhere: Family,
+    public: Family,
+}
+
+impl Clients {
+    pub(super) const fn of(&self, must_be_public: bool) -> &Family {
+        if must_be_public { &self.public } else { &self.anywhere }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Family {
     approved: Approved,
     plain: OnceLock<Client>,
     secure: OnceLock<Client>,
 }
 
-impl Clients {
+impl Family {
     /// The client for this kind of connection.
     pub(super) fn get(&self, is_tls: bool, ctx: &Ctx) -> Result<Client, Error> {
         let home = if is_tls { &self.secure } else { &self.plain };

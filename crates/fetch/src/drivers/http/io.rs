@@ -48,16 +48,17 @@ fn is_host(text: &str, host: &Host<'_>) -> bool {
 
 async fn through_client(plan: &HttpPlan, url: reqwest::Url, ctx: &Ctx) -> Result<reqwest::Response, Error> {
     let addresses = ctx.dial.approve(&plan.host, plan.port, &ctx.deadline).await?;
+    let clients = plan.clients.of(ctx.dial.must_be_public());
     if let Host::Name(name) = &plan.host {
-        plan.clients.approve(name, addresses);
+        clients.approve(name, addresses);
     }
-    let client = plan.clients.get(plan.is_tls, ctx)?;
+    let client = clients.get(plan.is_tls, ctx)?;
     let mut request = client.request(plan.method.clone(), url);
     for (name, value) in &plan.fields {
         request = request.header(name, value);
     }
-    if let Some((user, password)) = &plan.login {
-        request = request.basic_auth(user, Some(password));
+    if let Some(authorization) = &plan.authorization {
+        request = request.header(http::header::AUTHORIZATION, authorization);
     }
     let failed = |error: reqwest::Error| {
         let is_connect = error.is_connect();

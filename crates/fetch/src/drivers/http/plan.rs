@@ -3,12 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use fetch_url_core::{Host, HttpUrl, Security, Url};
+use fetch_url_proto::Octets;
+use http::HeaderValue;
 
 use super::client::Clients;
 use super::range;
 use crate::driver::RunFuture;
-use crate::{ByteRange, Ctx, DeliverErrors, Error, Plan, Request, Resume, Want};
+use crate::{ByteRange, Code, Ctx, DeliverErrors, Error, Phase, Plan, Request, Resume, Want};
 
 const AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
 
@@ -21,7 +25,7 @@ pub(super) struct HttpPlan {
     pub(super) port: u16,
     pub(super) target: String,
     pub(super) fields: Vec<(http::HeaderName, String)>,
-    pub(super) login: Option<(String, String)>,
+    pub(super) authorization: Option<HeaderValue>,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
     pub(super) delivers_errors: bool,
@@ -34,7 +38,13 @@ impl HttpPlan {
             return Err(Error::unsupported("the http driver reads http URLs only"));
         };
         let method = if request.want() == Want::Head { http::Method::HEAD } else { http::Method::GET };
-        let (range, resume) = (request.wanted_range(), request.resume().cloned());
+        // What is known of an object is known of all of it.
+        let is_whole = request.want() == Want::Head;
+        let range = request.wanted_range().filter(|_| !is_whole);
+        let resume = request.resume().filter(|_| !is_whole).cloned();
+        // The body of an error is no part of the object.
+        let is_part = range.is_some() || resume.is_some();
+        let delivers_errors = !is_part && request.extra::<DeliverErrors>().is_some();
         Ok(Self {
             url: request.url().clone(),
             method,
@@ -43,10 +53,10 @@ impl HttpPlan {
             port: request.url().port().unwrap_or(80),
             target: url.origin_form(),
             fields: fields(range, resume.as_ref()),
-            login: login(url),
+            authorization: authorization(url)?,
             range,
             resume,
-            delivers_errors: request.extra::<DeliverErrors>().is_some(),
+            delivers_errors,
             clients,
         })
     }
@@ -79,7 +89,7 @@ impl fmt::Display for HttpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {} HTTP/1.1", self.method, self.target)?;
         writeln!(f, "Host: {}", self.authority())?;
-        if self.login.is_some() {
+        if self.authorization.is_some() {
             writeln!(f, "Authorization: Basic ***")?;
         }
         self.fields.iter().try_for_each(|(name, value)| writeln!(f, "{}: {value}", title_case(name.as_str())))
@@ -109,10 +119,15 @@ fn fields(wanted: Option<ByteRange>, resume: Option<&Resume>) -> Vec<(http::Head
     fields
 }
 
-/// User and password of a leniently read URL: Basic, to this origin only.
-fn login(url: &HttpUrl<'_>) -> Option<(String, String)> {
-    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-    let user = url.login().user()?;
-    let password = url.login().password().map(|password| text(&password.expose().decode()));
-    Some((text(&user.decode()), password.unwrap_or_default()))
+/// User and password of a leniently read URL, as Basic (RFC 7617), octet for octet.
+fn authorization(url: &HttpUrl<'_>) -> Result<Option<HeaderValue>, Error> {
+    let Some(user) = url.login().user() else { return Ok(None) };
+    let user = Octets::BASIC_USER.check("user", &user.decode())?.to_vec();
+    let password = url.login().password().map(|password| password.expose().decode().into_owned());
+    let pair = [&user[..], b":", &password.unwrap_or_default()].concat();
+    let text = format!("Basic {}", STANDARD.encode(pair));
+    let mut value = HeaderValue::from_str(&text)
+        .map_err(|error| Error::new(Code::Internal, Phase::Plan, error.to_string()))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }

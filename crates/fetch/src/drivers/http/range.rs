@@ -52,7 +52,7 @@ impl ContentRange {
 }
 
 /// Digits only: no sign, no blank.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     text.bytes().all(|octet| octet.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
