@@ -59,7 +59,7 @@ fn cut_and_resumed() {
     place.holds(&["here.part", "here.part.json"]);
     assert_eq!(place.read("here.part"), range()[..40_000]);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
-    ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says("< 206");
+    ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
     place.holds(&["here"]);
     assert_eq!(place.read("here"), range());
 }
@@ -71,7 +71,7 @@ fn cut_and_changed() {
     let (place, url) = (Place::new(), url(&format!("nph-cut?{}-changed", key())));
     place.fetch(&["-o", "here", &url]).exits(18);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
-    ran.says("> Range: bytes=40000-").says("< 200").hides("< 206");
+    ran.says("> Range: bytes=40000-").says(" 200 OK").hides(" 206 Partial");
     place.holds(&["here"]);
     assert_eq!(place.read("here"), range());
 }
