@@ -5,6 +5,7 @@ pub(crate) mod explain;
 pub(crate) mod listing;
 pub(crate) mod progress;
 pub(crate) mod terminal;
+mod usage;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -14,23 +15,12 @@ use fetch_url::{Error, Meta};
 use serde_json::{Value, json};
 use tracing::Level;
 
+pub(crate) use usage::usage;
+
 use crate::flags::Format;
 
 /// The widest URL that is shown with a caret under it.
 const WIDEST: usize = 400;
-
-/// clap's own words: help and version to standard output, complaints to standard error.
-pub(crate) fn usage(error: &clap::Error) -> u8 {
-    let text = error.render().to_string();
-    let masked = mask_password(&text);
-    if masked == text {
-        // Nobody is left to be told when this fails.
-        let _ = error.print();
-    } else {
-        say(&masked);
-    }
-    u8::try_from(error.exit_code()).unwrap_or(2)
-}
 
 /// One line for the error, the place in the URL when it is not one, and a hint; its exit status.
 pub(crate) fn error(error: &Error, url: Option<&str>) -> u8 {

@@ -1,0 +1,174 @@
+//! What clap says of wrong options, and what it cannot know: which letters are wget's, and which
+//! options of curl's are not supported.
+
+use clap::error::{ContextKind, ErrorKind};
+use fetch_url::url::mask_password;
+
+use super::say;
+
+/// wget's letters that mean something else here, and what to write instead.
+const WGET: &[(&str, &str)] = &[
+    ("-N", "-R keeps the time of the object"),
+    ("-P", "--output-dir DIR"),
+    ("-T", "--read-timeout SECONDS"),
+    ("-c", "-C -"),
+    ("-n", "--no-clobber, for wget's -nc"),
+    ("-q", "-s"),
+    ("-t", "there are no retries yet"),
+];
+
+/// Options that curl has and that are not supported, in the order of the alphabet.
+const CURL: &[&str] = &[
+    "--ask-password",
+    "--aws-sigv4",
+    "--basic",
+    "--capath",
+    "--cert",
+    "--ciphers",
+    "--compressed",
+    "--config",
+    "--connect-to",
+    "--cookie",
+    "--cookie-jar",
+    "--crlfile",
+    "--data",
+    "--data-binary",
+    "--data-raw",
+    "--data-urlencode",
+    "--digest",
+    "--disable-epsv",
+    "--dns-servers",
+    "--fail-with-body",
+    "--form",
+    "--ftp-account",
+    "--ftp-method",
+    "--ftp-pasv",
+    "--ftp-port",
+    "--get",
+    "--header",
+    "--http1.1",
+    "--http2",
+    "--http3",
+    "--insecure",
+    "--interface",
+    "--ipv4",
+    "--ipv6",
+    "--json",
+    "--key",
+    "--limit-rate",
+    "--list-only",
+    "--netrc",
+    "--netrc-file",
+    "--netrc-optional",
+    "--noproxy",
+    "--oauth2-bearer",
+    "--parallel",
+    "--parallel-max",
+    "--pinnedpubkey",
+    "--proto",
+    "--proto-redir",
+    "--proxy",
+    "--proxy-user",
+    "--referer",
+    "--request",
+    "--resolve",
+    "--retry",
+    "--retry-all-errors",
+    "--retry-delay",
+    "--retry-max-time",
+    "--socks5",
+    "--socks5-hostname",
+    "--speed-limit",
+    "--speed-time",
+    "--ssl",
+    "--ssl-reqd",
+    "--stderr",
+    "--time-cond",
+    "--tls-max",
+    "--tlsv1.2",
+    "--tlsv1.3",
+    "--trace",
+    "--trace-ascii",
+    "--unix-socket",
+    "--upload-file",
+    "--use-ascii",
+    "--user",
+    "--user-agent",
+    "--write-out",
+    "-4",
+    "-6",
+    "-A",
+    "-B",
+    "-E",
+    "-F",
+    "-G",
+    "-H",
+    "-K",
+    "-X",
+    "-Y",
+    "-Z",
+    "-a",
+    "-b",
+    "-d",
+    "-e",
+    "-k",
+    "-l",
+    "-u",
+    "-w",
+    "-x",
+    "-y",
+    "-z",
+];
+
+/// clap's own words: help and version to standard output, complaints to standard error; its exit
+/// status.
+pub(crate) fn usage(error: &clap::Error) -> u8 {
+    let status = u8::try_from(error.exit_code()).unwrap_or(2);
+    if let Some(line) = explanation(error) {
+        say(&line);
+        return status;
+    }
+    let text = error.render().to_string();
+    let masked = mask_password(&text);
+    if masked == text {
+        // Nobody is left to be told when this fails.
+        let _ = error.print();
+    } else {
+        say(&masked);
+    }
+    status
+}
+
+fn explanation(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let argument = error.get(ContextKind::InvalidArg)?.to_string();
+    if let Some((_, instead)) = WGET.iter().find(|(letter, _)| *letter == argument) {
+        return Some(format!("fetch-url: usage: {argument} is wget's\n  hint: {instead}\n"));
+    }
+    let is_curls = CURL.contains(&argument.as_str());
+    is_curls.then(|| format!("fetch-url: usage: {argument} is curl's, and not supported\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_called_unsupported_that_is_supported() {
+        let command = crate::flags::command();
+        let ours: Vec<String> = command
+            .get_arguments()
+            .flat_map(|argument| {
+                let long = argument.get_long_and_visible_aliases().unwrap_or_default();
+                let short = argument.get_short().map(|letter| format!("-{letter}"));
+                long.into_iter().map(|name| format!("--{name}")).chain(short)
+            })
+            .collect();
+        for name in CURL.iter().chain(WGET.iter().map(|(letter, _)| letter)) {
+            assert!(!ours.iter().any(|own| own == name), "{name} is supported");
+        }
+        assert!(CURL.is_sorted());
+    }
+}
