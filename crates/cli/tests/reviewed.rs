@@ -6,6 +6,8 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use fetch_url_tests::{HttpReply, HttpRequest, HttpServer, Target, pattern_vec};
 use support::{fetch, serving};
@@ -96,6 +98,31 @@ fn a_redirected_download_is_resumed() {
     let target = interrupted(&server);
     fetch(["-C", "-", "-o", text(&target.path()), &server.url("/o")]).exits(0);
     assert_eq!(target.content().expect("readable"), Some(content()));
+}
+
+#[test]
+fn a_kill_right_after_a_resume_began_loses_nothing() {
+    let server = cut_then(|| {
+        part().body(content().split_off(CUT)).cut_body_at(100).then_stall(Duration::from_secs(9))
+    });
+    let target = interrupted(&server);
+    let (name, url) = (target.path(), server.url("/o"));
+    let part = std::path::PathBuf::from(format!("{}.part", text(&name)));
+    let mut resuming = Command::new(env!("CARGO_BIN_EXE_fetch-url"))
+        .args(["-s", "-C", "-", "-o", text(&name), &url])
+        .spawn()
+        .expect("it runs");
+    let begun = Instant::now();
+    while fs::metadata(&part).expect("the part").len() == CUT as u64
+        && begun.elapsed() < Duration::from_secs(5)
+    {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    resuming.kill().expect("killed");
+    resuming.wait().expect("gone");
+    fetch(["--read-timeout", "0.5", "-C", "-", "-o", text(&name), &url]).exits(28);
+    let asked: Vec<_> = server.requests().iter().map(|request| request.header("range").is_some()).collect();
+    assert_eq!(asked, [false, true, true], "the second run after the kill goes on, too");
 }
 
 #[test]

@@ -138,7 +138,11 @@ impl FileSink {
         };
         let is_joined = self.kept > 0 && meta.offset == self.kept;
         let start = if is_joined { self.kept } else { 0 };
-        let is_kept_from_target = is_joined && self.resume.is_none();
+        let is_resumed = is_joined && self.resume.is_some();
+        let is_kept_from_target = is_joined && !is_resumed;
+        if !is_resumed {
+            part.forget();
+        }
         part.begin(meta, start);
         let target = part.names.target.clone();
         let prepared = if is_kept_from_target { keep_start(&target, &mut part.file, start) } else { Ok(()) };

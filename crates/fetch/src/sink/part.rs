@@ -64,10 +64,15 @@ pub(super) enum Stage {
 }
 
 impl Part {
-    /// The body that `meta` describes goes in from `start` on: what an earlier run noted is void.
-    pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
+    /// What an earlier run noted is void: other octets take the place of those it speaks of.
+    pub(super) fn forget(&self) {
         // It may never have been written.
         let _ = fs::remove_file(&self.names.state);
+    }
+
+    /// The body that `meta` describes goes in from `start` on. What an earlier run noted of the
+    /// octets before `start` stays true, and beside them, until the next journal.
+    pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         self.stage = Stage::Filling;
         self.is_resumable = meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;

@@ -32,7 +32,7 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
         StatusCode::PARTIAL_CONTENT => partial(plan, response, reply).map(Outcome::Answer),
         StatusCode::NOT_MODIFIED => Err(unasked("no condition was set", &reply)),
         _ if status.is_informational() => Err(unasked("no upgrade was asked for", &reply)),
-        StatusCode::RANGE_NOT_SATISFIABLE if plan.asks_for_part() && !plan.delivers_errors => {
+        StatusCode::RANGE_NOT_SATISFIABLE if plan.asks_for_part() => {
             out_of_range(plan, &response, reply).map(Outcome::Answer)
         }
         _ if status.is_client_error() || status.is_server_error() => {
@@ -41,7 +41,7 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
             }
             Err(refusal(&response, &reply))
         }
-        _ if plan.range.is_some() && plan.resume.is_none() && plan.method != http::Method::HEAD => {
+        _ if plan.range.is_some() && plan.resume.is_none() => {
             let error =
                 Error::new(Code::RangeRefused, Phase::Request, "the server sends the whole object instead");
             Err(error.with_reply(reply.as_bytes()))
