@@ -9,11 +9,22 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod live {
+    mod coded_bodies;
     mod digest;
     mod http;
+    mod http_bodies;
+    mod http_coded;
+    mod http_conditions;
+    mod http_cookies;
+    mod http_logins;
+    mod http_proxy;
+    mod http_reach;
+    mod http_reports;
+    mod http_retry;
     mod peers;
     mod place;
     mod program;
     mod server;
+    mod terminal;
     mod tree;
 }

@@ -5,6 +5,7 @@
 #   expired.pem .key       the same names, ended in 2021
 #   wrongname.pem .key     for other.invalid only
 #   selfsigned.pem .key    good names, no CA behind it
+#   client.pem .key        for clients that must show who they are: CN=client.test.invalid
 # Files belong to whoever owns DIR on the host, keys too: they guard nothing.
 set -eu
 umask 022
@@ -12,7 +13,8 @@ DIR=$1
 mkdir -p "$DIR"
 exec 9>"$DIR/.lock"
 flock 9                                   # let go by the kernel, even of a killed container
-[ ! -s "$DIR/done" ] || exit 0
+WANTED=$(md5sum "$0")                     # made again when this script is another one
+[ "$WANTED" != "$(cat "$DIR/done" 2>/dev/null || true)" ] || exit 0
 NEW=$(mktemp -d)
 trap 'rm -rf "$NEW"' EXIT
 cd "$NEW"
@@ -33,7 +35,7 @@ subjectKeyIdentifier = hash
 [leaf]
 basicConstraints = critical,CA:FALSE
 keyUsage = critical,digitalSignature
-extendedKeyUsage = serverAuth
+extendedKeyUsage = ${ENV::USE}
 subjectAltName = ${ENV::SAN}
 [ca]
 default_ca = test
@@ -48,7 +50,7 @@ copy_extensions = none
 [anything]
 commonName = supplied
 C
-export SAN="$NAMES"
+export SAN="$NAMES" USE=serverAuth
 : >index
 echo 1000 >serial
 
@@ -66,12 +68,15 @@ ssl req -config ca.cnf -x509 -new -key ca.key -sha256 -days 3650 -subj '/CN=fetc
 leaf server    "$NAMES"            20240101000000Z 20400101000000Z
 leaf expired   "$NAMES"            20200101000000Z 20210101000000Z
 leaf wrongname 'DNS:other.invalid' 20240101000000Z 20400101000000Z
+USE=clientAuth
+leaf client    'DNS:client.test.invalid' 20240101000000Z 20400101000000Z
 SAN=$NAMES
+USE=serverAuth
 new_key selfsigned.key
 ssl req -config ca.cnf -x509 -extensions leaf -new -key selfsigned.key -sha256 -days 3650 -subj '/CN=localhost' \
   -out selfsigned.pem
 
-for name in ca server expired wrongname selfsigned; do cp "$name.pem" "$name.key" "$DIR/"; done
+for name in ca client server expired wrongname selfsigned; do cp "$name.pem" "$name.key" "$DIR/"; done
 chmod 644 "$DIR"/*.pem "$DIR"/*.key
-date -u >"$DIR/done"
+echo "$WANTED" >"$DIR/done"
 chown --reference="$DIR" "$DIR"/*.pem "$DIR"/*.key "$DIR/done" "$DIR/.lock" || true

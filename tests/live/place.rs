@@ -40,9 +40,11 @@ impl Place {
         self.start(arguments).ended()
     }
 
-    /// Starts `fetch-url` here.
+    /// Starts `fetch-url` here. One run shows one answer: who wants retries, says so.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
-        start(self.folder(), arguments)
+        let says = arguments.contains(&"--retry");
+        let own: &[&str] = if says { &[] } else { &["--retry", "0"] };
+        start(self.folder(), &[own, arguments].concat())
     }
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {

@@ -33,7 +33,7 @@ pub(crate) struct Ran {
 
 /// The path of `fetch-url`: `FETCH_URL_BIN`, or beside this test's own folder in `target/`.
 #[allow(clippy::disallowed_methods, reason = "a test, not the program: the caller may name another build")]
-fn fetch_url() -> PathBuf {
+pub(crate) fn fetch_url() -> PathBuf {
     let named = env::var_os("FETCH_URL_BIN").map(PathBuf::from);
     let beside = || Some(env::current_exe().ok()?.parent()?.parent()?.join("fetch-url"));
     let path = named.or_else(beside).expect("a test executable has a path");
@@ -138,6 +138,14 @@ impl Ran {
     pub(crate) fn hides(self, secret: &str) -> Self {
         let Self { command, err, .. } = &self;
         assert!(!err.contains(secret), "`{command}` shows `{secret}`:\n{err}");
+        self
+    }
+
+    /// With `-v`: it sent so many GET requests.
+    #[track_caller]
+    pub(crate) fn asked(self, expected: usize) -> Self {
+        let Self { command, err, .. } = &self;
+        assert_eq!(err.matches("> GET ").count(), expected, "requests of `{command}`\n{err}");
         self
     }
 

@@ -90,7 +90,8 @@ impl Channel {
         }
     }
 
-    fn into_wire(self) -> Wire {
+    /// The connection below.
+    pub(crate) fn into_wire(self) -> Wire {
         match self {
             Self::Plain(wire) => wire,
             Self::Tls(stream) => stream.sock,

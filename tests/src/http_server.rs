@@ -108,7 +108,7 @@ fn talk(mut channel: Channel, handler: &impl Fn(&HttpRequest) -> HttpReply, seen
 }
 
 /// The next request; `None` if there will be none.
-fn next_request(channel: &mut Channel, inbox: &mut Vec<u8>) -> Option<(HttpRequest, KeepAlive)> {
+pub(crate) fn next_request(channel: &mut Channel, inbox: &mut Vec<u8>) -> Option<(HttpRequest, KeepAlive)> {
     loop {
         match parse_request(inbox) {
             Parsed::Whole(request, keep, used) => {
@@ -125,13 +125,13 @@ fn next_request(channel: &mut Channel, inbox: &mut Vec<u8>) -> Option<(HttpReque
 
 /// What of an answer the request asked for.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Wants {
+pub(crate) enum Wants {
     All,
     Head,
 }
 
 /// Plays an answer; `Some` ends the connection.
-fn play(channel: &mut Channel, reply: ReplyParts, wants: Wants) -> Result<Option<End>> {
+pub(crate) fn play(channel: &mut Channel, reply: ReplyParts, wants: Wants) -> Result<Option<End>> {
     let left = reply.cut.unwrap_or(u64::MAX);
     let headless = reply.head.is_empty();
     let mut sender = Sender { channel, left, drip: reply.drip };

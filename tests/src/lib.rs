@@ -16,6 +16,7 @@
 
 mod cert;
 mod channel;
+mod coded;
 mod fault_list;
 mod fault_replies;
 mod faults;
@@ -26,12 +27,18 @@ mod http_request;
 mod http_server;
 mod listener;
 mod pattern;
+mod proxy_server;
+#[cfg(unix)]
+mod pty;
 mod script;
 mod script_server;
+mod socks;
 mod temp;
+mod tunnel;
 mod wire;
 
 pub use cert::{CertFiles, ServerCert};
+pub use coded::{Coding, coded, coded_zeros};
 pub use fault_list::HTTP_FAULTS;
 pub use faults::{Fault, FaultCase, FaultSetting, Transport};
 pub use file_handler::{FileFacts, Ranges, file_handler, pattern_handler};
@@ -40,6 +47,11 @@ pub use http_reply::HttpReply;
 pub use http_request::HttpRequest;
 pub use http_server::HttpServer;
 pub use pattern::{pattern, pattern_vec};
+pub use proxy_server::{ConnectFault, ProxyServer};
+#[cfg(unix)]
+pub use pty::Terminal;
 pub use script::{Script, Step};
 pub use script_server::ScriptServer;
+pub use socks::SocksFault;
 pub use temp::{Before, Target};
+pub use tunnel::{AddressType, Tunnel};

@@ -36,6 +36,16 @@ impl Wire {
         Ok(Self { stream, stop, patience, held: false })
     }
 
+    /// Another connection with the stop flag and the limits of this one.
+    pub(crate) fn peer(&self, stream: TcpStream) -> Result<Self> {
+        Self::new(stream, Arc::clone(&self.stop), self.patience)
+    }
+
+    /// The same connection once more, so that one thread can read and another write.
+    pub(crate) fn twin(&self) -> Result<Self> {
+        self.peer(self.stream.try_clone()?)
+    }
+
     pub(crate) fn local_addr(&self) -> Result<SocketAddr> {
         self.stream.local_addr()
     }

@@ -1,9 +1,25 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
+mod http;
+mod login;
+mod network;
+mod route;
+mod talk;
+mod tls;
+mod values;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+pub use http::Http;
+pub use login::Login;
+pub use network::Network;
+pub use talk::Talk;
+pub use tls::{Tls, TlsMax};
+pub use values::ContinueAt;
+use values::{count, range, seconds, size};
 
 /// Retrieve any URL that RFC 1738 can write: exactly, safely, whole or not at all.
 #[derive(Debug, Parser)]
@@ -110,6 +126,10 @@ pub struct Fetch {
     /// Give the file the object's time of modification
     #[arg(short = 'R', long, help_heading = "Output")]
     pub remote_time: bool,
+    /// Only if it changed after this: a date, or a file whose time counts; with - in front, only if it
+    /// did not
+    #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, help_heading = "Output")]
+    pub time_cond: Option<String>,
     /// Listings, menus, advice, -I and errors as text, JSON or raw
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
@@ -143,7 +163,7 @@ pub struct Fetch {
     #[arg(long, conflicts_with = "location", help_heading = "Redirects and errors")]
     pub no_location: bool,
     /// How many redirects to follow
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Redirects and errors")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = count, allow_hyphen_values = true, help_heading = "Redirects and errors")]
     pub max_redirs: u32,
     /// Fail on HTTP status 400 and above (the default)
     #[arg(short, long, help_heading = "Redirects and errors")]
@@ -151,6 +171,9 @@ pub struct Fetch {
     /// Deliver the body of an HTTP error
     #[arg(long, conflicts_with = "fail", help_heading = "Redirects and errors")]
     pub no_fail: bool,
+    /// Deliver the body of an HTTP error, and fail all the same
+    #[arg(long, conflicts_with_all = ["fail", "no_fail"], help_heading = "Redirects and errors")]
+    pub fail_with_body: bool,
     /// Stop at the first URL that fails
     #[arg(long, help_heading = "Redirects and errors")]
     pub fail_early: bool,
@@ -171,107 +194,49 @@ pub struct Fetch {
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
 
-    /// Believe only the authorities in this PEM file
-    #[arg(long, value_name = "FILE", help_heading = "Reach")]
-    pub cacert: Option<PathBuf>,
-    /// Refuse every address that is not public
-    #[arg(long, help_heading = "Reach")]
-    pub public_only: bool,
-    /// Allow a redirect from a public address to a private one
-    #[arg(long, help_heading = "Reach")]
-    pub allow_private: bool,
-    /// Allow a port that belongs to another protocol
-    #[arg(long, value_name = "PORT", action = ArgAction::Append, help_heading = "Reach")]
-    pub allow_port: Vec<u16>,
-    /// Read FIFOs and devices too
-    #[arg(long, help_heading = "Reach")]
-    pub special_files: bool,
+    /// How often to try again what failed for a cause that may pass
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retry")]
+    pub retry: u32,
+    /// So long before each retry, instead of 1, 2, 4 ... seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Retry")]
+    pub retry_delay: Option<Duration>,
+    /// No retry after so long
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Retry")]
+    pub retry_max_time: Option<Duration>,
+    /// Retry whatever went wrong on the other side
+    #[arg(long, help_heading = "Retry")]
+    pub retry_all_errors: bool,
+    /// Retry when the connection is refused (the default)
+    #[arg(long, help_heading = "Retry")]
+    pub retry_connrefused: bool,
 
-    /// Say nothing, errors excepted when -S is given
-    #[arg(short, long, help_heading = "Talk")]
-    pub silent: bool,
-    /// With -s: say what went wrong all the same
-    #[arg(short = 'S', long, help_heading = "Talk")]
-    pub show_error: bool,
-    /// Show the dialogue; twice: how it was decided
-    #[arg(short, long, action = ArgAction::Count, help_heading = "Talk")]
-    pub verbose: u8,
-    /// A plain progress line even where there is no terminal
-    #[arg(short = '#', long, help_heading = "Talk")]
-    pub progress_bar: bool,
-    /// No progress
-    #[arg(long, help_heading = "Talk")]
-    pub no_progress_meter: bool,
-}
+    /// Fetch several URLs at the same time
+    #[arg(short = 'Z', long, help_heading = "Many")]
+    pub parallel: bool,
+    /// How many at the same time
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Many")]
+    pub parallel_max: u16,
 
-/// Where to continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContinueAt {
-    /// Where an earlier run ended.
-    End,
-    /// At this octet.
-    Offset(u64),
-}
-
-impl std::str::FromStr for ContinueAt {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "-" {
-            return Ok(Self::End);
-        }
-        number(text).map(Self::Offset).ok_or_else(|| "an offset in octets, or -".to_owned())
-    }
+    /// Who asks.
+    #[command(flatten, next_help_heading = "Who asks")]
+    pub login: Login,
+    /// What only HTTP understands.
+    #[command(flatten, next_help_heading = "HTTP")]
+    pub http: Http,
+    /// Who is believed in TLS.
+    #[command(flatten, next_help_heading = "TLS")]
+    pub tls: Tls,
+    /// Who may be asked, and by what way.
+    #[command(flatten, next_help_heading = "Reach")]
+    pub network: Network,
+    /// What is said beside the object.
+    #[command(flatten, next_help_heading = "Talk")]
+    pub talk: Talk,
 }
 
 /// The whole command, for man page and completions.
 pub fn command() -> clap::Command {
     Flags::command()
-}
-
-/// Digits only: no sign.
-fn number(text: &str) -> Option<u64> {
-    text.bytes().all(|octet| octet.is_ascii_digit()).then(|| text.parse().ok())?
-}
-
-fn range(text: &str) -> Result<fetch_url::ByteRange, String> {
-    let wrong = || "FIRST-LAST, FIRST- or -COUNT, in octets".to_owned();
-    let number = |text: &str| number(text).ok_or_else(wrong);
-    match text.split_once('-').ok_or_else(wrong)? {
-        ("", count) => number(count).map(fetch_url::ByteRange::Suffix),
-        (first, "") => Ok(fetch_url::ByteRange::Span { first: number(first)?, last: None }),
-        (first, last) => {
-            let (first, last) = (number(first)?, number(last)?);
-            if last < first {
-                Err(wrong())
-            } else {
-                Ok(fetch_url::ByteRange::Span { first, last: Some(last) })
-            }
-        }
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || "a number of seconds, such as 30 or 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| wrong())?;
-    if seconds <= 0.0 {
-        return Err(wrong());
-    }
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    let wrong = || "a number of octets, such as 4096, 64k, 10M or 2G".to_owned();
-    let digits = text.trim_end_matches(|last: char| last.is_ascii_alphabetic());
-    let factor = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        "t" => 1_u64 << 40,
-        _ => return Err(wrong()),
-    };
-    number(digits).and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
 fn exit_statuses() -> String {
@@ -291,22 +256,5 @@ mod tests {
     #[test]
     fn the_command_is_sound() {
         command().debug_assert();
-    }
-
-    #[test]
-    fn numbers() {
-        assert_eq!(size("64k"), Ok(65536));
-        assert_eq!(size("2G"), Ok(2 << 30));
-        assert!(size("-1").is_err() && size("1x").is_err() && size("99999999999G").is_err());
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert!(
-            seconds("0").is_err()
-                && seconds("-1").is_err()
-                && seconds("inf").is_err()
-                && seconds("x").is_err()
-        );
-        assert_eq!(range("0-9"), Ok(fetch_url::ByteRange::Span { first: 0, last: Some(9) }));
-        assert_eq!(range("-9"), Ok(fetch_url::ByteRange::Suffix(9)));
-        assert!(range("9-0").is_err() && range("9").is_err() && range("a-b").is_err());
     }
 }

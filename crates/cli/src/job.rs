@@ -1,4 +1,12 @@
-//! Flags and environment become one [`Job`]: the only place that reads the environment.
+//! Flags and environment become one [`Job`]: everything decided, nothing done yet.
+
+mod condition;
+mod data;
+mod environment;
+mod http;
+mod login;
+mod policy;
+mod tls;
 
 use std::fs::File;
 use std::io::IsTerminal as _;
@@ -7,18 +15,26 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fetch_url::{
-    ByteRange, Code, DeliverErrors, Error, Fetcher, FileOptions, Phase, Policy, Request, SpecialFiles, Trust,
+    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, HttpOptions, Phase, Request,
+    SpecialFiles,
 };
 
 use crate::flags::{ContinueAt, Fetch, Format};
+use crate::render::{events::Events, write_out::WriteOut};
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
     pub(crate) fetcher: Fetcher,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) fails_early: bool,
+    /// How many at the same time.
+    pub(crate) parallel: usize,
     pub(crate) shape: Shape,
     pub(crate) talk: Talk,
+    /// Where the cookies go at the end.
+    pub(crate) cookie_file: Option<PathBuf>,
+    pub(crate) write_out: Option<WriteOut>,
+    pub(crate) events: Option<Events>,
 }
 
 /// One URL and where it goes.
@@ -54,14 +70,19 @@ pub(crate) struct Shape {
     pub(crate) create_dirs: bool,
     pub(crate) requires_proof: bool,
     pub(crate) options: FileOptions,
-    delivers_errors: bool,
+    /// An error whose body was delivered is a failure all the same.
+    pub(crate) fails_with_body: bool,
+    pub(crate) http: HttpOptions,
+    condition: Option<Condition>,
+    search: Option<Vec<u8>>,
     special_files: bool,
 }
 
 /// What is said beside the object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Talk {
     pub(crate) errors: bool,
+    pub(crate) trace: Option<PathBuf>,
     pub(crate) errors_as_json: bool,
     pub(crate) progress: Progress,
     pub(crate) verbose: u8,
@@ -80,21 +101,43 @@ impl Job {
     /// What these flags ask for.
     pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.urls.is_empty() {
-            return Err(usage("no URL was given").with_hint("fetch-url --help lists what can be done"));
+            return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
         }
         let transfers = transfers(&flags, matches)?;
+        let talk = Talk::of(&flags);
         Ok(Self {
             fetcher: fetcher(&flags)?,
             transfers,
             fails_early: flags.fail_early,
-            talk: Talk::of(&flags),
-            shape: Shape::of(&flags),
+            parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
+            shape: Shape::of(&flags)?,
+            cookie_file: flags.http.cookie_jar.clone(),
+            write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
+            events: flags.talk.events.as_deref().map(Events::open).transpose()?,
+            talk,
         })
+    }
+
+    /// The cookies of the run.
+    pub(crate) const fn cookies(&self) -> Option<&CookieJar> {
+        self.shape.http.cookies.as_ref()
+    }
+}
+
+/// Where wget's letters have swallowed the URL.
+fn missing_url_hint(flags: &Fetch) -> &'static str {
+    let is_url = |text: &str| text.contains("://");
+    let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
+    let login = flags.login.netrc;
+    match jar {
+        Some(jar) if is_url(jar) && login => "-nc is -n -c here; wget's -nc is --no-clobber",
+        Some(jar) if is_url(jar) => "-c is --cookie-jar here, as in curl; wget's -c is -C -",
+        _ => "fetch-url --help lists what can be done",
     }
 }
 
 impl Shape {
-    fn of(flags: &Fetch) -> Self {
+    fn of(flags: &Fetch) -> Result<Self, Error> {
         let resume = flags.continue_flag || flags.continue_at == Some(ContinueAt::End);
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
@@ -106,7 +149,7 @@ impl Shape {
             .keeping(keep)
             .no_clobber(flags.no_clobber)
             .remote_time(flags.remote_time);
-        Self {
+        Ok(Self {
             format: flags.format,
             head: flags.head,
             include: flags.include,
@@ -115,32 +158,45 @@ impl Shape {
             create_dirs: flags.create_dirs,
             requires_proof: flags.require_complete,
             options,
-            delivers_errors: flags.no_fail,
-            special_files: flags.special_files,
-        }
+            fails_with_body: flags.fail_with_body,
+            http: http::options(flags)?,
+            condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
+            search: http::search(&flags.http)?,
+            special_files: flags.network.special_files,
+        })
     }
 
     /// The request for `url`.
     pub(crate) fn request(&self, url: &str) -> Result<Request, Error> {
-        let mut request = Request::new(url)?;
+        let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
         if self.head {
             request = request.head();
         }
         if let Some(range) = self.range {
             request = request.range(range);
         }
-        if self.delivers_errors {
-            request = request.with_extra(DeliverErrors::default());
+        if let Some(condition) = self.condition {
+            request = request.only_if(condition);
         }
         if self.special_files {
             request = request.with_extra(SpecialFiles::default());
         }
         Ok(request)
     }
+
+    /// The URL with the data of `-G` behind it, before a fragment.
+    fn with_search(&self, url: &str) -> String {
+        let Some(search) = &self.search else { return url.to_owned() };
+        let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+        let joint = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
+    }
 }
 
 impl Talk {
     fn of(flags: &Fetch) -> Self {
+        let flags = (&flags.talk, flags.format);
+        let (flags, format) = flags;
         let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
         let progress = match std::io::stderr().is_terminal() {
             _ if is_quiet => Progress::Nothing,
@@ -150,7 +206,8 @@ impl Talk {
         };
         Self {
             errors: !flags.silent || flags.show_error,
-            errors_as_json: flags.format == Format::Json,
+            errors_as_json: format == Format::Json,
+            trace: flags.trace.clone(),
             progress,
             verbose: flags.verbose,
             stdout_is_terminal: std::io::stdout().is_terminal(),
@@ -164,22 +221,16 @@ pub(crate) fn usage(detail: impl Into<String>) -> Error {
 }
 
 fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
-    let mut policy = Policy::default();
-    policy.timeouts.connect = flags.connect_timeout;
-    policy.timeouts.reply = flags.read_timeout;
-    policy.timeouts.idle = flags.read_timeout;
-    policy.timeouts.total = flags.max_time;
-    policy.limits.max_size = flags.max_filesize;
-    policy.follow.max_hops = (!flags.no_location).then_some(flags.max_redirs);
-    policy.reach.public_only = flags.public_only;
-    policy.reach.allow_private = flags.allow_private;
-    policy.reach.allowed_ports.clone_from(&flags.allow_port);
-    let mut builder = Fetcher::builder().policy(policy);
-    if let Some(path) = &flags.cacert {
-        let pem = std::fs::read(path).map_err(|error| usage(format!("{}: {error}", path.display())))?;
-        builder = builder.trust(Trust::Authorities(pem));
-    }
-    Ok(builder.build())
+    Ok(Fetcher::builder()
+        .policy(policy::policy(flags)?)
+        .credentials(login::credentials(&flags.login)?)
+        .tls(tls::options(&flags.tls)?)
+        .build())
+}
+
+/// The octets of a file that a flag names.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| usage(format!("{}: {error}", path.display())))
 }
 
 /// The first `-o` or `-O` belongs to the first URL, as with curl.

@@ -1,23 +1,30 @@
 //! Everything a person sees. Data goes to standard output, talk to standard error, and no octet of
 //! a peer goes to either without the escaper.
 
+pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod listing;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 mod usage;
+pub(crate) mod write_out;
 
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::sync::Mutex;
 
 use fetch_url::proto::text::printable;
 use fetch_url::url::{Found, mask_password};
-use fetch_url::{Error, Meta};
+use fetch_url::{Error, Event, Meta};
 use serde_json::{Value, json};
 use tracing::Level;
+use tracing_subscriber::filter::Targets;
 
 pub(crate) use usage::usage;
 
 use crate::flags::Format;
+use crate::job::usage as usage_error;
 
 /// The widest URL that is shown with a caret under it.
 const WIDEST: usize = 400;
@@ -134,33 +141,70 @@ pub(crate) fn print(text: &str) -> bool {
     io::stdout().write_all(text.as_bytes()).is_ok()
 }
 
+/// Writes octets to standard output at once; false when nobody reads it any more.
+fn print_octets(octets: &[u8]) -> bool {
+    let mut stdout = io::stdout();
+    stdout.write_all(octets).and_then(|()| stdout.flush()).is_ok()
+}
+
+/// It failed and is tried again.
+pub(crate) fn again(event: &Event<'_>) {
+    let Event::Retry { url, error, wait, offset, .. } = event else { return };
+    let from = if *offset > 0 { format!(" from octet {offset}") } else { String::new() };
+    let (url, wait) = (printable(url.redacted().to_string().as_bytes()), wait.as_secs_f64());
+    say(&format!("fetch-url: {url}: {error}; again{from} in {wait:.1} s\n"));
+}
+
 /// Writes to standard error.
 pub(crate) fn say(text: &str) {
     // There is no other place to complain.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// `-v` listens to the dialogue, `-vv` to decisions, `-vvv` to the libraries below; never to
-/// suppaftp, which writes passwords down.
-pub(crate) fn listen(verbose: u8) {
-    if verbose == 0 {
-        return;
+/// `-v` listens to the dialogue, `-vv` to decisions, `-vvv` to the libraries below; `--trace` to
+/// dialogue and decisions; nobody ever to suppaftp, which writes passwords down.
+pub(crate) fn listen(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
+    use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+    if verbose == 0 && trace.is_none() {
+        return Ok(());
     }
-    let filter = tracing_subscriber::filter::Targets::new().with_target("fetch_url::dialogue", Level::INFO);
+    let plain = tracing_subscriber::fmt::layer().with_level(false).with_target(false).with_ansi(false);
+    let said = (verbose > 0)
+        .then(|| plain.with_writer(io::stderr).without_time().with_filter(targets(verbose)));
+    let traced = match trace {
+        None => None,
+        Some(path) if path.as_os_str() == "-" => Some(traced(Mutex::new(Box::new(io::stderr())))),
+        Some(path) => {
+            let file = File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?;
+            Some(traced(Mutex::new(Box::new(file))))
+        }
+    };
+    // A second call in one process changes nothing.
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(said).with(traced));
+    Ok(())
+}
+
+/// Dialogue and decisions, with the time since the start.
+fn traced<S>(to: Mutex<Box<dyn io::Write + Send>>) -> impl tracing_subscriber::Layer<S>
+where
+    S: tracing::Subscriber + for<'s> tracing_subscriber::registry::LookupSpan<'s>,
+{
+    use tracing_subscriber::layer::Layer as _;
+    tracing_subscriber::fmt::layer()
+        .with_level(false)
+        .with_target(false)
+        .with_ansi(false)
+        .with_timer(tracing_subscriber::fmt::time::uptime())
+        .with_writer(to)
+        .with_filter(targets(2))
+}
+
+fn targets(verbose: u8) -> Targets {
+    let filter = Targets::new().with_target("fetch_url::dialogue", Level::INFO);
     let filter = match verbose {
         1 => filter,
         2 => filter.with_target("fetch_url", Level::DEBUG),
         _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
     };
-    let filter = filter.with_target("suppaftp", tracing_subscriber::filter::LevelFilter::OFF);
-    use tracing_subscriber::layer::SubscriberExt as _;
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .without_time()
-        .with_level(false)
-        .with_target(false)
-        .with_ansi(false);
-    let subscriber = tracing_subscriber::registry().with(filter).with(layer);
-    // A second call in one process changes nothing.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    filter.with_target("suppaftp", tracing_subscriber::filter::LevelFilter::OFF)
 }

@@ -1,20 +1,26 @@
-//! From arguments to an exit status: one job, one transfer after the other.
+//! From arguments to an exit status: one job, and each of its transfers from the text of a URL to its
+//! place.
+
+mod batch;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
 use fetch_url::{
-    Code, Content, Error, FileOptions, FileSink, Phase, Proof, Response, Sink, deliver, safe_name,
+    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Proof, Request,
+    Response, Sink, Want, deliver, safe_name,
 };
 
 use crate::flags::{Flags, Verb};
-use crate::job::{Job, Output, Talk, Transfer, stdout, usage};
+use crate::job::{Job, Output, Transfer, stdout, usage};
 use crate::render::{self, listing, terminal::Terminal};
+use crate::report::Report;
 use crate::signal;
 use crate::verbs;
 
@@ -44,7 +50,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Fetches everything; the first failure's status is ours.
 fn fetch(job: &Job) -> u8 {
-    render::listen(job.talk.verbose);
+    if let Err(error) = render::listen(job.talk.verbose, job.talk.trace.as_deref()) {
+        return render::error(&error, None);
+    }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -54,15 +62,16 @@ fn fetch(job: &Job) -> u8 {
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;
-            status = all(job) => Ok(status),
+            status = batch::all(job) => Ok(status),
             ending = signal::ending() => Err(ending),
         }
     });
+    let kept = keep_cookies(job);
     match ended {
         Ok(status) => {
             // A read that hangs in the system is not waited for.
             runtime.shutdown_background();
-            status
+            if status == 0 { kept } else { status }
         }
         Err(ending) => {
             // The thread that writes keeps what can be kept.
@@ -72,53 +81,82 @@ fn fetch(job: &Job) -> u8 {
     }
 }
 
-async fn all(job: &Job) -> u8 {
-    let mut first_failure = 0;
-    for transfer in &job.transfers {
-        let Err(error) = one(job, transfer).await else { continue };
-        let status = if error.is_broken_pipe() { error.exit() } else { report(&error, transfer, job.talk) };
-        if first_failure == 0 {
-            first_failure = status;
-        }
-        if job.fails_early {
-            break;
-        }
-    }
-    first_failure
-}
-
-fn report(error: &Error, transfer: &Transfer, talk: Talk) -> u8 {
-    match (talk.errors, talk.errors_as_json) {
-        (false, _) => error.exit(),
-        (true, true) => render::error_as_json(error, &transfer.url),
-        (true, false) => render::error(error, Some(&transfer.url)),
-    }
+/// Writes the cookies of the run down: whole or not at all, for nobody else to read.
+fn keep_cookies(job: &Job) -> u8 {
+    let (Some(jar), Some(path)) = (job.cookies(), &job.cookie_file) else { return 0 };
+    let written = if path.as_os_str() == "-" {
+        std::io::Write::write_all(&mut std::io::stdout(), &jar.to_netscape())
+            .map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()))
+    } else {
+        fetch_url::write_private(path, &jar.to_netscape())
+    };
+    written.map_or_else(|error| render::error(&error, None), |()| 0)
 }
 
 /// One URL, from its text to its place.
-async fn one(job: &Job, transfer: &Transfer) -> Result<(), Error> {
-    let request = job.shape.request(&transfer.url)?;
+pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> Result<(), Error> {
+    let request = observed(job.shape.request(&transfer.url)?, job, report.number);
+    report.method = method(&request);
     let path = path_before(transfer, request.url(), job)?;
+    report.file.clone_from(&path);
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let response = job.fetcher.fetch(request.resuming(resume)).await?;
-    let response = shaped(response, job);
+    report.retries = response.meta.retries;
+    report.meta = Some(response.meta.clone());
+    if matches!(response.content, Content::Unchanged) {
+        return Ok(());
+    }
+    let mut response = shaped(response, job);
+    let refusal = response.refusal.take();
     check_proof(&response, job)?;
     let sink = match (file, &transfer.output) {
         (Some(file), _) => Sink::file(file),
-        (None, Output::Named { .. }) => Sink::file(open_as_suggested(transfer, &response, job)?),
+        (None, Output::Named { .. }) => {
+            let (path, file) = open_as_suggested(transfer, &response, job)?;
+            report.file = Some(path);
+            Sink::file(file)
+        }
         (None, Output::Stdout { is_explicit: false }) if job.talk.stdout_is_terminal => {
             Sink::writer(Terminal::default())
         }
         (None, _) => Sink::open(stdout()?),
     };
-    let is_file = !matches!(transfer.output, Output::Stdout { .. });
-    let shows_on_terminal = job.talk.stdout_is_terminal && !is_file;
-    let mut watch = render::progress::Meter::new(job.talk.progress, &transfer.url, shows_on_terminal);
+    let mut watch = meter(job, transfer, report.number);
     let delivered = deliver(response, sink, &mut watch).await;
     watch.finish();
-    delivered.map(drop)
+    report.receipt = Some(delivered?);
+    refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// The request, watched by whoever wants to know of hops and retries.
+fn observed(request: Request, job: &Job, number: usize) -> Request {
+    let events = job.events.as_ref().map(|events| events.observer(number));
+    let is_told = job.talk.errors && !job.talk.errors_as_json;
+    request.observed_by(Arc::new(move |event: &Event<'_>| {
+        if is_told {
+            render::again(event);
+        }
+        if let Some(events) = &events {
+            events.observe(event);
+        }
+    }))
+}
+
+/// The method of an HTTP request, for `-w`.
+fn method(request: &Request) -> Option<String> {
+    let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)))?;
+    let own = options.method.clone();
+    let usual = if options.body.is_some() { "POST" } else { "GET" };
+    Some(if request.want() == Want::Head { "HEAD".to_owned() } else { own.unwrap_or_else(|| usual.to_owned()) })
+}
+
+fn meter(job: &Job, transfer: &Transfer, number: usize) -> render::progress::Meter {
+    let is_file = !matches!(transfer.output, Output::Stdout { .. });
+    let shows_on_terminal = job.talk.stdout_is_terminal && !is_file;
+    let ticker = job.events.as_ref().map(|events| events.progress(number));
+    render::progress::Meter::new(job.talk.progress, &transfer.url, shows_on_terminal, ticker)
 }
 
 /// The path of the file, where it is known before the answer.
@@ -142,14 +180,20 @@ fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileSink, Error>
     FileSink::open(path, options)
 }
 
-fn open_as_suggested(transfer: &Transfer, response: &Response, job: &Job) -> Result<FileSink, Error> {
+fn open_as_suggested(
+    transfer: &Transfer,
+    response: &Response,
+    job: &Job,
+) -> Result<(PathBuf, FileSink), Error> {
     let Output::Named { directory, .. } = &transfer.output else { return Err(usage("-J needs -O")) };
     let suggested = response.meta.suggested_name.as_deref().and_then(safe_name);
     let name = match suggested {
         Some(name) => name,
         None => name_of(&response.meta.url)?,
     };
-    open(&directory.join(name), job, job.shape.options.no_clobber(true))
+    let path = directory.join(name);
+    let file = open(&path, job, job.shape.options.no_clobber(true))?;
+    Ok((path, file))
 }
 
 /// The last part of the URL, decoded and made safe.
@@ -170,16 +214,21 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
 /// nothing of it can be resumed.
 fn shaped(response: Response, job: &Job) -> Response {
     let format = job.shape.format;
-    let Response { mut meta, content, .. } = response;
+    let Response { mut meta, content, refusal, .. } = response;
+    let with = |meta, body| {
+        let mut response = Response::new(meta, Content::Body(body));
+        response.refusal = refusal;
+        response
+    };
     let body = match content {
-        Content::Body(body) if !job.shape.include => return Response::new(meta, Content::Body(body)),
+        Content::Body(body) if !job.shape.include => return with(meta, body),
         Content::Body(body) => body.with_prefix(render::head(&meta, format) + "\n"),
         Content::Listing(entries) => listing::body(entries, format),
         Content::Advice(advice) => fetch_url::Body::from_bytes(advice.text),
         _ => fetch_url::Body::from_bytes(render::head(&meta, format)),
     };
     meta.is_resumable = false;
-    Response::new(meta, Content::Body(body))
+    with(meta, body)
 }
 
 /// `--require-complete`: an end that is only assumed is none.

@@ -1,6 +1,27 @@
 //! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
 
+use std::sync::{Mutex, PoisonError};
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
+
+/// How the terminal was before somebody typed a password there.
+static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Until this is dropped, a signal leaves the terminal as it is now.
+#[must_use]
+pub(crate) fn keep_terminal() -> impl Drop {
+    *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(std::io::stdin()).ok();
+    Kept
+}
+
+struct Kept;
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
 
 /// A signal that ends the process.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +43,10 @@ pub(crate) async fn ending() -> Ending {
 impl Ending {
     /// Dies of the signal, so that whoever started us knows.
     pub(crate) fn die(self) -> u8 {
+        if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // The process ends anyway.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
+        }
         // Returns only when the system refuses: then by the shell's convention.
         let _ = signal_hook::low_level::emulate_default_handler(self.0);
         u8::try_from(128 + self.0).unwrap_or(u8::MAX)

@@ -15,14 +15,6 @@ use support::{Ran, ensure, fetch, first_then, in_parallel, journal_of, part_of, 
 
 const THREADS: usize = 12;
 
-/// Faults that are not met yet, each with its reason. The list may only shrink: a row that is met fails
-/// until it is taken off.
-const NOT_MET: &[&str] = &[
-    // reqwest hands interim answers to nobody; what counts them works on the verbatim road only.
-    "interim_40",
-    "interim_flood",
-];
-
 fn setting(elsewhere: &HttpServer) -> FaultSetting {
     FaultSetting {
         stall: Duration::from_secs(12),
@@ -81,9 +73,6 @@ fn one_fault(
     let ran = fetch(["--read-timeout", "1.5", "--cacert", ca, "-o", output, &url]);
     let told =
         |why: String| format!("{} {before:?}: {why} (exit {}, {})", fault.name, ran.exit, ran.stderr.trim());
-    if NOT_MET.contains(&fault.name) {
-        return ensure(!fault.accepts(ran.exit), || told("is met now: take it off the list".to_owned()));
-    }
     ensure(fault.accepts(ran.exit), || told(format!("expected {} or {:?}", fault.expect, fault.also)))?;
     disk_is_sound(&target, ran.exit, &setting.content).map_err(told)?;
     report_is_one_line(&ran, &server.url("/")).map_err(told)?;

@@ -46,7 +46,7 @@ impl Fetcher {
                     listing.into_body(|entry| [&entry.name[..], b"\n"].concat()).collect(most).await
                 }
                 Content::Advice(advice) => Ok(advice.text.into_bytes()),
-                Content::Head => Ok(Vec::new()),
+                Content::Head | Content::Unchanged => Ok(Vec::new()),
             }
         })
     }

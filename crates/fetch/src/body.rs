@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use crate::engine::deadline::Deadline;
 use crate::original::Original;
-use crate::{Code, Error, Limits, Phase};
+use crate::{Code, Error, Limits, Meta, Phase};
 
 /// How we know that a body is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,52 @@ pub trait ByteSource: Send {
 /// The octets of an object.
 pub struct Body {
     source: Source,
+    /// Where in the object its first octet is.
+    start: u64,
     expected: Option<u64>,
     seen: u64,
     proof: Proof,
     limits: Limits,
     guard: Option<Guard>,
+    mending: Mending,
+}
+
+/// What comes next of a body.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// The object begins anew, as another version that this describes: what came so far is void.
+    Anew(Box<Meta>),
+    /// The next octets.
+    Octets(Bytes),
+}
+
+/// Asks for a body again that broke off. The engine has one.
+pub(crate) trait Mend: Send {
+    /// The body from `offset` on, or from its beginning where that may be.
+    fn mend(self: Box<Self>, error: Error, offset: u64, may_restart: bool) -> MendFuture;
+}
+
+pub(crate) type MendFuture =
+    Pin<Box<dyn Future<Output = (Box<dyn Mend>, Result<Continuation, Error>)> + Send>>;
+
+/// How a body that broke off goes on.
+pub(crate) struct Continuation {
+    pub(crate) meta: Meta,
+    pub(crate) body: Body,
+    /// It does not go on: it begins anew.
+    pub(crate) is_anew: bool,
+}
+
+/// What is done when a body breaks off.
+#[derive(Default)]
+enum Mending {
+    /// Nothing.
+    #[default]
+    None,
+    /// The mender is asked; whether the taker can begin anew.
+    Ready { mender: Box<dyn Mend>, may_restart: bool },
+    /// It is being mended.
+    Running { future: MendFuture, may_restart: bool },
 }
 
 enum Source {
@@ -83,7 +124,16 @@ impl Body {
     }
 
     fn new(source: Source, expected: Option<u64>, proof: Proof) -> Self {
-        Self { source, expected, seen: 0, proof, limits: Limits::default(), guard: None }
+        Self {
+            source,
+            start: 0,
+            expected,
+            seen: 0,
+            proof,
+            limits: Limits::default(),
+            guard: None,
+            mending: Mending::None,
+        }
     }
 
     /// How many octets will come, where that is known.
@@ -134,6 +184,7 @@ impl Body {
             }
             limits.max_size = Some(left);
         }
+        self.start = offset;
         self.limits = limits;
         self.guard = Some(Guard { deadline, timer: None });
         Ok(self)
@@ -156,6 +207,27 @@ impl Body {
         self.guard.as_ref().map(|guard| guard.deadline)
     }
 
+    /// When it breaks off, `mender` is asked for the rest.
+    pub(crate) fn mended_by(mut self, mender: Box<dyn Mend>) -> Self {
+        // A file of this machine that breaks off has changed.
+        if matches!(self.source, Source::Stream(_)) {
+            self.mending = Mending::Ready { mender, may_restart: false };
+        }
+        self
+    }
+
+    /// Whoever takes the octets can begin anew.
+    pub(crate) fn allow_restart(&mut self) {
+        if let Mending::Ready { may_restart, .. } = &mut self.mending {
+            *may_restart = true;
+        }
+    }
+
+    /// The next piece, for a taker that allowed a restart.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Piece>, Error> {
+        std::future::poll_fn(|cx| self.poll_piece(cx)).await.transpose()
+    }
+
     /// The file that is read, when it is one.
     pub(crate) const fn original(&self) -> Option<&Original> {
         match &self.source {
@@ -176,6 +248,49 @@ impl Body {
     }
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let piece = ready!(self.poll_piece(cx));
+        Poll::Ready(piece.map(|piece| {
+            piece.and_then(|piece| match piece {
+                Piece::Octets(octets) => Ok(octets),
+                Piece::Anew(_) => Err(Error::new(Code::Internal, Phase::Body, "nobody allowed a restart")),
+            })
+        }))
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, Error>>> {
+        loop {
+            if let Mending::Running { future, may_restart } = &mut self.mending {
+                let (mender, mended) = ready!(future.as_mut().poll(cx));
+                self.mending = Mending::Ready { mender, may_restart: *may_restart };
+                match mended {
+                    Ok(Continuation { meta, body, is_anew: true }) => {
+                        self.begin_anew(body);
+                        return Poll::Ready(Some(Ok(Piece::Anew(Box::new(meta)))));
+                    }
+                    Ok(Continuation { body, .. }) => self.source = body.source,
+                    Err(error) => {
+                        self.mending = Mending::None;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                }
+            }
+            let next = ready!(self.poll_source(cx));
+            let Some(Err(error)) = next else { return Poll::Ready(next.map(|next| next.map(Piece::Octets))) };
+            let Mending::Ready { mender, may_restart } = std::mem::take(&mut self.mending) else {
+                return Poll::Ready(Some(Err(error)));
+            };
+            let future = mender.mend(error, self.start + self.seen, may_restart);
+            self.mending = Mending::Running { future, may_restart };
+        }
+    }
+
+    /// The octets of `body` take the place of all that came.
+    fn begin_anew(&mut self, body: Self) {
+        (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
+        (self.start, self.seen, self.limits) = (body.start, 0, body.limits);
+    }
+
+    fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let polled = match &mut self.source {
             Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
             Source::File(original) => Poll::Ready(original.read(self.expected.map(|all| all - self.seen))),
@@ -189,6 +304,7 @@ impl Body {
             (Poll::Ready(chunk), None) => Poll::Ready(self.checked(chunk)),
             (Poll::Pending, Some(guard)) => {
                 ready!(guard.poll_expired(cx));
+                guard.timer = None;
                 Poll::Ready(Some(Err(guard.deadline.idle_error())))
             }
             (Poll::Pending, None) => Poll::Pending,
@@ -241,7 +357,7 @@ impl Stream for Body {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_chunk(cx)
+        Self::poll_chunk(&mut self, cx)
     }
 }
 
@@ -256,6 +372,12 @@ pub(crate) struct FileBody {
     pub(crate) original: Original,
     pub(crate) expected: Option<u64>,
     pub(crate) max_size: Option<u64>,
+}
+
+impl ByteSource for Body {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        Self::poll_chunk(&mut self, cx)
+    }
 }
 
 struct Prefixed {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
-use crate::body::{FileBody, cut_short, too_large};
+use crate::body::{FileBody, Piece, cut_short, too_large};
 use crate::original::Original;
 use crate::sink::drain::Drain;
 use crate::sink::{Finished, Target};
@@ -57,15 +57,14 @@ pub struct Receipt {
 /// What ended the body before it was whole, or `sink_failed`. Nothing is then under the final name
 /// that was not there before.
 pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
-    let Response { meta, content } = response;
+    let Response { meta, content, .. } = response;
     let begun = Instant::now();
     let body = match content {
         Content::Advice(advice) => Body::from_bytes(advice.text),
         Content::Body(body) => body,
-        Content::Head => Body::from_bytes(bytes::Bytes::new()),
+        Content::Head | Content::Unchanged => Body::from_bytes(bytes::Bytes::new()),
         Content::Listing(listing) => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
     };
-    let proof = body.proof();
     let deadline = body.deadline();
     let running = run(&meta, body, sink, watch);
     let finished = match deadline {
@@ -73,20 +72,30 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
         Some(deadline) => deadline.bound_total(running).await,
         None => running.await,
     };
-    let finished = finished.map_err(|error| error.at(&meta.url))?;
-    let resumed_from = meta.offset;
+    let (finished, ending) = finished.map_err(|error| error.at(&meta.url))?;
     Ok(Receipt {
         url: meta.url.redacted().to_string(),
         bytes: finished.written,
-        resumed_from,
+        resumed_from: ending.start,
         took: begun.elapsed(),
         hops: meta.hops,
-        proof,
+        proof: ending.proof,
         digest: finished.digest,
     })
 }
 
-async fn run(meta: &Meta, body: Body, sink: Sink, watch: &mut dyn Watch) -> Result<Finished, Error> {
+/// How a body was known to be whole, and where in the object it began.
+struct Ending {
+    proof: Proof,
+    start: u64,
+}
+
+async fn run(
+    meta: &Meta,
+    body: Body,
+    sink: Sink,
+    watch: &mut dyn Watch,
+) -> Result<(Finished, Ending), Error> {
     let target = sink.begin(meta)?;
     if body.original().is_some_and(|original| target.is_into(&original.file)) {
         return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
@@ -94,11 +103,12 @@ async fn run(meta: &Meta, body: Body, sink: Sink, watch: &mut dyn Watch) -> Resu
     let mut progress = Progress { done: meta.offset, total: meta.head.size, watch };
     progress.moved(0);
     if !target.takes_copies() {
-        return stream(body, target, progress).await;
+        return stream(body, target, progress, meta.offset).await;
     }
+    let ending = Ending { proof: body.proof(), start: meta.offset };
     match body.into_file() {
-        Ok(source) => copy(source, target, progress).await,
-        Err(body) => stream(*body, target, progress).await,
+        Ok(source) => copy(source, target, progress).await.map(|finished| (finished, ending)),
+        Err(body) => stream(*body, target, progress, meta.offset).await,
     }
 }
 
@@ -113,19 +123,37 @@ impl Progress<'_> {
         self.done += octets;
         self.watch.moved(self.done, self.total);
     }
+
+    fn begin_anew(&mut self, meta: &Meta) {
+        (self.done, self.total) = (meta.offset, meta.head.size);
+        self.moved(0);
+    }
 }
 
 /// Piece by piece.
-async fn stream(mut body: Body, target: Target, mut progress: Progress<'_>) -> Result<Finished, Error> {
+async fn stream(
+    mut body: Body,
+    target: Target,
+    mut progress: Progress<'_>,
+    mut start: u64,
+) -> Result<(Finished, Ending), Error> {
+    if target.can_begin_anew() {
+        body.allow_restart();
+    }
     let mut drain = Drain::new(target);
     loop {
-        match body.chunk().await {
-            Ok(Some(chunk)) => {
+        match body.piece().await {
+            Ok(Some(Piece::Octets(chunk))) => {
                 let length = chunk.len() as u64;
                 drain.write(chunk).await?;
                 progress.moved(length);
             }
-            Ok(None) => return drain.finish().await,
+            Ok(Some(Piece::Anew(meta))) => {
+                start = meta.offset;
+                progress.begin_anew(&meta);
+                drain.begin_anew(meta).await?;
+            }
+            Ok(None) => return Ok((drain.finish().await?, Ending { proof: body.proof(), start })),
             Err(error) => {
                 drain.abandon().await;
                 return Err(error);

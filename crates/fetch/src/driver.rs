@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Deadline, Dial, Error, Request, Response};
+use crate::{Asking, Deadline, Dial, Error, Request, Response};
 
 /// Knows how to fetch some schemes.
 pub trait Driver: Send + Sync {
@@ -38,11 +38,13 @@ pub struct Ctx {
     pub dial: Dial,
     /// How long things may take.
     pub deadline: Deadline,
+    /// Who can be asked for a password.
+    pub asking: Asking,
 }
 
 impl Ctx {
-    pub(crate) const fn new(dial: Dial, deadline: Deadline) -> Self {
-        Self { dial, deadline }
+    pub(crate) const fn new(dial: Dial, deadline: Deadline, asking: Asking) -> Self {
+        Self { dial, deadline, asking }
     }
 }
 
@@ -66,11 +68,16 @@ pub struct Hop {
     pub why: String,
     /// The answer itself, for a caller that does not follow.
     pub answer: Response,
+    /// There, the object is asked for plainly: the method and body of this request are done with.
+    pub is_plain: bool,
+    /// The answer changed what we are to the server (a cookie): to be sent to a place once more is
+    /// then no circle.
+    pub changes_state: bool,
 }
 
 impl Hop {
     /// A hop to `to` because of `why`.
     pub fn new(to: impl Into<String>, why: impl Into<String>, answer: Response) -> Self {
-        Self { to: to.into(), why: why.into(), answer }
+        Self { to: to.into(), why: why.into(), answer, is_plain: false, changes_state: false }
     }
 }

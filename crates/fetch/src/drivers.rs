@@ -1,7 +1,7 @@
 //! The drivers that are built in: one `mod` and one registration line each.
 
 mod file;
-mod http;
+pub(crate) mod http;
 
 use std::sync::Arc;
 

@@ -2,73 +2,111 @@
 //! applied here, once.
 //!
 //! ```text
-//! Request ─▶ driver ─▶ plan ─▶ port gate ─▶ run ─┬▶ Answer: guard the body, done
-//!    ▲                                           ├▶ Follow: judge the hop ──┐
-//!    │                                           └▶ Error: start anew? ─────┤
-//!    └──────────────────────────────────────────────────────────────────────┘
+//! Request ─▶ login ─▶ plan ─▶ gates ─▶ run ─┬▶ Answer: guard the body, let it mend itself, done
+//!    ▲                                      ├▶ Follow: judge the hop ──────────┐
+//!    │                                      └▶ Error: start anew? wait, again? ┤
+//!    └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+pub(crate) mod asking;
 pub(crate) mod deadline;
 mod dialogue;
 mod follow;
+mod mend;
 mod resume;
+mod retry;
+mod steps;
 
+use std::sync::Arc;
+
+use asking::Asking;
 use deadline::Deadline;
 use follow::Journey;
+use retry::Patience;
+use steps::Clock;
 
 use crate::fetcher::Inner;
-use crate::{Content, Ctx, Error, Outcome, Policy, Request, Response};
+use crate::net::dial::Dial;
+use crate::{Content, Ctx, Error, Event, Outcome, Policy, Request, Response};
 
-/// Fetches what `request` asks for, wherever the answers point.
-pub(crate) async fn fetch(inner: &Inner, mut request: Request) -> Result<Response, Error> {
+/// Fetches what `request` asks for, wherever the answers point, however often it takes.
+pub(crate) async fn fetch(inner: &Arc<Inner>, request: Request) -> Result<Response, Error> {
     let deadline = Deadline::start(inner.policy.timeouts);
-    let mut journey = Journey::new(inner.policy.follow, request.url());
+    let mut patience = Patience::new(inner.policy.retry);
+    let response = travel(inner, request.clone(), deadline, &mut patience).await?;
+    Ok(mend::mending(response, inner, request, deadline, patience))
+}
+
+/// From the caller's URL to an answer.
+async fn travel(
+    inner: &Inner,
+    mut request: Request,
+    deadline: Deadline,
+    patience: &mut Patience,
+) -> Result<Response, Error> {
+    let mut clock = Clock::start();
+    let mut journey = Journey::new(&inner.policy.follow, request.url());
     loop {
         let url = request.url().clone();
-        let dial = inner.dialer.hop(journey.has_left_public_ground());
-        let outcome = attempt(inner, &request, Ctx::new(dial.clone(), deadline)).await;
+        let dial = inner.dialer.hop(&url, journey.has_left_public_ground());
+        clock.attempt();
+        let outcome = attempt(inner, &request, &journey, dial.clone(), deadline).await;
         journey.remember(dial.was_public());
         dialogue::answer(&outcome);
-        match outcome {
-            Ok(Outcome::Answer(response)) => return guarded(response, &inner.policy, deadline, &journey),
-            Ok(Outcome::Follow(hop)) if !journey.follows() => {
-                return guarded(hop.answer, &inner.policy, deadline, &journey);
-            }
+        let answer = match outcome {
+            Ok(Outcome::Answer(answer)) => answer,
+            Ok(Outcome::Follow(hop)) if !journey.follows() => hop.answer,
             Ok(Outcome::Follow(hop)) => {
-                let target = journey.judge(&url, &hop).map_err(|error| error.at(&url))?;
+                let (target, standing) = journey.judge(&request, &hop).map_err(|error| error.at(&url))?;
                 tracing::debug!(url = %target.redacted(), why = hop.why, "hop");
-                request = request.moved_to(target);
+                request.tell(&Event::Hop { from: &url, to: &target, why: &hop.why });
+                request = request.moved_to(target, standing);
+                continue;
             }
             Err(error) if resume::must_start_anew(&error, &request) => {
                 tracing::debug!(%error, "the object changed or cannot be resumed: from the start");
                 request = request.resuming(None);
+                continue;
             }
-            Err(error) => return Err(error.at(&url)),
-        }
+            Err(error) => {
+                patience.wait(&request, error.at(&url), 0, &deadline).await?;
+                continue;
+            }
+        };
+        let mut answer = guarded(answer, &inner.policy, deadline)?;
+        answer.meta.asked = journey.start().clone();
+        answer.meta.hops = journey.hops();
+        answer.meta.retries = patience.retries();
+        answer.meta.steps = clock.steps(dial.contact());
+        return Ok(answer);
     }
 }
 
-async fn attempt(inner: &Inner, request: &Request, ctx: Ctx) -> Result<Outcome, Error> {
-    let plan = inner.registry.driver(request.url())?.plan(request)?;
+/// One run of one plan.
+async fn attempt(
+    inner: &Inner,
+    request: &Request,
+    journey: &Journey<'_>,
+    dial: Dial,
+    deadline: Deadline,
+) -> Result<Outcome, Error> {
+    let home = journey.home(request);
+    let login = inner.credentials.for_hop(request.url(), home);
+    let request = request.clone().made_by(login);
+    let plan = inner.registry.driver(request.url())?.plan(&request)?;
+    journey.check_scheme(request.url())?;
+    dial.check_url(request.url())?;
     dialogue::request(&*plan);
-    ctx.dial.check_url(request.url())?;
-    plan.run(ctx).await
+    let asking = Asking::new(inner.credentials.asker(), home.is_some());
+    plan.run(Ctx::new(dial, deadline, asking)).await
 }
 
 /// The answer with what the caller allows laid around its body.
-fn guarded(
-    mut response: Response,
-    policy: &Policy,
-    deadline: Deadline,
-    journey: &Journey,
-) -> Result<Response, Error> {
-    response.meta.hops = journey.hops();
-    response.meta.asked = journey.start().clone();
+fn guarded(mut response: Response, policy: &Policy, deadline: Deadline) -> Result<Response, Error> {
     if let Content::Body(body) = response.content {
-        let url = response.meta.url.clone();
         let offset = response.meta.offset;
-        let body = body.guarded(policy.limits, deadline, offset).map_err(|error| error.at(&url))?;
-        response.content = Content::Body(body);
+        let body = body.guarded(policy.limits, deadline, offset);
+        response.content = Content::Body(body.map_err(|error| error.at(&response.meta.url))?);
     }
     Ok(response)
 }

@@ -119,6 +119,20 @@ impl Error {
         self
     }
 
+    /// It may pass: the same request may succeed later.
+    #[must_use]
+    pub fn passing(mut self) -> Self {
+        self.0.is_temporary = true;
+        self
+    }
+
+    /// It will not pass, whatever its code says of others.
+    #[must_use]
+    pub fn lasting(mut self) -> Self {
+        self.0.is_temporary = false;
+        self
+    }
+
     /// The URL it happened to, kept without its password; the first one stays.
     #[must_use]
     pub fn at(mut self, url: &Url<'_>) -> Self {
@@ -171,6 +185,22 @@ impl Error {
     /// Whether the same request may succeed later.
     pub const fn is_temporary(&self) -> bool {
         self.0.is_temporary
+    }
+
+    /// Whether the other side had a part in it: not the text of the URL, the caller's rules, or our disk.
+    pub(crate) const fn is_about_the_peer(&self) -> bool {
+        !matches!(
+            self.0.code,
+            Code::BadUrl
+                | Code::ForbiddenOctet
+                | Code::Internal
+                | Code::LimitReached
+                | Code::Policy
+                | Code::SinkFailed
+                | Code::TooManyHops
+                | Code::Unsupported
+                | Code::Usage
+        )
     }
 
     /// Whether whoever read our output has gone.

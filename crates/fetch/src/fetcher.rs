@@ -7,7 +7,7 @@ use fetch_url_proto::outline;
 
 use crate::net::dial::Dialer;
 use crate::registry::{Registry, Standing};
-use crate::{Driver, Error, Policy, Request, Response, Trust, drivers, engine};
+use crate::{Credentials, Driver, Error, Policy, Request, Response, TlsOptions, Trust, drivers, engine};
 
 /// Fetches URLs: cheap to clone, and one for a whole program keeps connections open between calls.
 #[derive(Clone)]
@@ -18,6 +18,7 @@ pub struct Fetcher {
 pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) policy: Policy,
+    pub(crate) credentials: Credentials,
     pub(crate) dialer: Arc<Dialer>,
 }
 
@@ -73,7 +74,9 @@ impl Fetcher {
         let standing = self.inner.registry.standing(url);
         let at = |error: Error| error.at(url);
         let commands = if standing == Standing::BuiltIn {
-            let plan = self.inner.registry.driver(url)?.plan(request).map_err(at)?;
+            let login = self.inner.credentials.for_hop(url, Some(url));
+            let request = request.clone().made_by(login);
+            let plan = self.inner.registry.driver(url)?.plan(&request).map_err(at)?;
             plan.to_string().lines().map(str::to_owned).collect()
         } else {
             let outline = outline(url).map_err(|forbidden| at(forbidden.into()))?;
@@ -98,12 +101,18 @@ impl std::fmt::Debug for Fetcher {
 pub struct FetcherBuilder {
     registry: Registry,
     policy: Policy,
-    trust: Trust,
+    credentials: Credentials,
+    tls: TlsOptions,
 }
 
 impl Default for FetcherBuilder {
     fn default() -> Self {
-        Self { registry: drivers::built_in(), policy: Policy::default(), trust: Trust::default() }
+        Self {
+            registry: drivers::built_in(),
+            policy: Policy::default(),
+            credentials: Credentials::default(),
+            tls: TlsOptions::default(),
+        }
     }
 }
 
@@ -129,16 +138,31 @@ impl FetcherBuilder {
         self
     }
 
-    /// Whose certificates are believed.
+    /// Where users and passwords come from.
+    #[must_use]
+    pub fn credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    /// How TLS is spoken.
+    #[must_use]
+    pub fn tls(mut self, tls: TlsOptions) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    /// Whose certificates are believed: short for [`TlsOptions::trust`].
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
-        self.trust = trust;
+        self.tls = self.tls.trust(trust);
         self
     }
 
     /// The fetcher.
     pub fn build(self) -> Fetcher {
-        let dialer = Arc::new(Dialer::new(self.policy.reach.clone(), self.trust));
-        Fetcher { inner: Arc::new(Inner { registry: self.registry, policy: self.policy, dialer }) }
+        let dialer = Arc::new(Dialer::new(self.policy.reach.clone(), self.tls.clone()));
+        let Self { registry, policy, credentials, .. } = self;
+        Fetcher { inner: Arc::new(Inner { registry, policy, credentials, dialer }) }
     }
 }

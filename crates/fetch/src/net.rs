@@ -1,7 +1,10 @@
 //! The only sockets: who may be asked, how a connection is opened, one TLS configuration for all.
 
 pub(crate) mod address;
+pub(crate) mod contact;
 pub(crate) mod dial;
 mod ports;
+pub(crate) mod proxy;
 mod race;
+pub(crate) mod route;
 pub(crate) mod tls;

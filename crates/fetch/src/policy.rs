@@ -1,8 +1,11 @@
 //! What the caller allows: read by the engine and by `Dial`, never by a driver.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Times, limits, hops and reach.
+use crate::{Proxies, Routes};
+
+/// Times, limits, retries, hops and reach.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Policy {
@@ -10,6 +13,8 @@ pub struct Policy {
     pub timeouts: Timeouts,
     /// How much may come.
     pub limits: Limits,
+    /// When to try again.
+    pub retry: Retry,
     /// Where an answer may send us.
     pub follow: Follow,
     /// Which addresses and ports may be asked.
@@ -45,19 +50,83 @@ pub struct Limits {
     pub max_size: Option<u64>,
 }
 
-/// Where an answer may send us.
+/// When to try again what failed for a cause that passes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Retry {
+    /// The most times.
+    pub most: u32,
+    /// How long to wait each time; with none, one second at first, then twice as long each time.
+    pub delay: Option<Duration>,
+    /// Not after so long from the beginning.
+    pub max_time: Option<Duration>,
+    /// Whatever the cause was.
+    pub all_errors: bool,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { most: 3, delay: None, max_time: None, all_errors: false }
+    }
+}
+
+impl Retry {
+    /// Never.
+    pub const fn never() -> Self {
+        Self { most: 0, delay: None, max_time: None, all_errors: false }
+    }
+}
+
+/// Which schemes may be asked, and where an answer may send us.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Follow {
     /// The most hops; with none, an answer that points elsewhere is delivered as it is.
     pub max_hops: Option<u32>,
     /// Whether a hop may lead from https to http.
     pub allow_downgrade: bool,
+    /// Which schemes may be asked at all.
+    pub schemes: Schemes,
+    /// Which of them a redirect may lead to; never a file of this machine.
+    pub hop_schemes: Schemes,
 }
 
 impl Default for Follow {
     fn default() -> Self {
-        Self { max_hops: Some(10), allow_downgrade: false }
+        Self {
+            max_hops: Some(10),
+            allow_downgrade: false,
+            schemes: Schemes::All,
+            hop_schemes: Schemes::only(["http", "https"]),
+        }
+    }
+}
+
+/// Some schemes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "a set is written one way or the other")]
+pub enum Schemes {
+    /// Every one.
+    All,
+    /// Every one but these.
+    Except(BTreeSet<String>),
+    /// These.
+    Only(BTreeSet<String>),
+}
+
+impl Schemes {
+    /// These and no other.
+    pub fn only<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Self::Only(names.into_iter().map(str::to_ascii_lowercase).collect())
+    }
+
+    /// Whether `name` is one of them.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Except(names) => !names.contains(name),
+            Self::Only(names) => names.contains(name),
+        }
     }
 }
 
@@ -71,11 +140,28 @@ pub struct Reach {
     pub allow_private: bool,
     /// Ports that are allowed although they belong to another protocol.
     pub allowed_ports: Vec<u16>,
+    /// The caller's own map of the network.
+    pub routes: Routes,
+    /// Who stands between us and the servers.
+    pub proxies: Proxies,
 }
 
 impl Reach {
     /// For programs that fetch what strangers name: public addresses only.
     pub fn strict() -> Self {
         Self { public_only: true, ..Self::default() }
+    }
+}
+
+impl Policy {
+    /// For servers that fetch what strangers name: public addresses only, http and https only, few
+    /// hops, everything bounded in time and size.
+    pub fn strict() -> Self {
+        let mut policy = Self { reach: Reach::strict(), ..Self::default() };
+        policy.timeouts.total = Some(Duration::from_secs(300));
+        policy.limits.max_size = Some(1 << 30);
+        policy.follow.schemes = Schemes::only(["http", "https"]);
+        policy.follow.max_hops = Some(5);
+        policy
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fetch_url_core::{Url, parse};
 
-use crate::Error;
+use crate::{Credential, Error, Event, Observe};
 
 /// One object to fetch.
 #[derive(Clone, Debug)]
@@ -14,7 +14,21 @@ pub struct Request {
     want: Want,
     range: Option<ByteRange>,
     resume: Option<Resume>,
+    condition: Option<Condition>,
+    login: Option<Credential>,
+    standing: HopStanding,
+    observer: Option<Watcher>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
+}
+
+/// What the hops so far mean for what is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HopStanding {
+    /// Some hop has left the server that the caller named: what the caller gave for that server
+    /// alone is not shown any more, not even back there.
+    pub(crate) is_abroad: bool,
+    /// Some answer told to ask for the object plainly: the caller's own method and body are done with.
+    pub(crate) is_plain: bool,
 }
 
 /// The object, or only what is known of it.
@@ -52,6 +66,16 @@ pub struct Resume {
     pub size: Option<u64>,
     /// What the object was then.
     pub validator: Validator,
+}
+
+/// The object is wanted only if this holds (RFC 9110 §13.1); in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two about time")]
+pub enum Condition {
+    /// It was changed after this.
+    ModifiedSince(i64),
+    /// It was not changed after this.
+    UnmodifiedSince(i64),
 }
 
 /// Tells one version of an object from another (RFC 9110 §8.8).
@@ -92,11 +116,6 @@ impl fmt::Display for Validator {
 #[non_exhaustive]
 pub struct SpecialFiles {}
 
-/// An extra for the HTTP driver: the body of an error is delivered like any other.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct DeliverErrors {}
-
 impl Request {
     /// Asks for the object that `text` names.
     ///
@@ -108,7 +127,18 @@ impl Request {
 
     /// Asks for the object that `url` names.
     pub const fn from_url(url: Url<'static>) -> Self {
-        Self { url, want: Want::Object, range: None, resume: None, extras: Vec::new() }
+        let standing = HopStanding { is_abroad: false, is_plain: false };
+        Self {
+            url,
+            want: Want::Object,
+            range: None,
+            resume: None,
+            condition: None,
+            login: None,
+            standing,
+            observer: None,
+            extras: Vec::new(),
+        }
     }
 
     /// Asks only for what is known of the object.
@@ -129,6 +159,21 @@ impl Request {
     #[must_use]
     pub fn resuming(mut self, resume: Option<Resume>) -> Self {
         self.resume = resume;
+        self
+    }
+
+    /// Asks for the object only if `condition` holds; otherwise the answer is
+    /// [`crate::Content::Unchanged`].
+    #[must_use]
+    pub const fn only_if(mut self, condition: Condition) -> Self {
+        self.condition = Some(condition);
+        self
+    }
+
+    /// Tells `observer` of hops and retries.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn Observe>) -> Self {
+        self.observer = Some(Watcher(observer));
         self
     }
 
@@ -164,9 +209,59 @@ impl Request {
         self.extras.iter().find_map(|extra| extra.downcast_ref())
     }
 
-    /// The same request for another URL.
-    pub(crate) fn moved_to(mut self, url: Url<'static>) -> Self {
-        self.url = url;
+    /// The condition that was set.
+    pub const fn condition(&self) -> Option<Condition> {
+        self.condition
+    }
+
+    /// Who we are to the server: the engine has decided it.
+    pub const fn login(&self) -> Option<&Credential> {
+        self.login.as_ref()
+    }
+
+    /// Whether some hop has left the server that the caller named: what the caller gave for that
+    /// server alone must not be shown any more.
+    pub const fn is_abroad(&self) -> bool {
+        self.standing.is_abroad
+    }
+
+    /// Whether some answer told to ask for the object plainly, without the caller's method and body.
+    pub const fn is_plain(&self) -> bool {
+        self.standing.is_plain
+    }
+
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        if let Some(Watcher(observer)) = &self.observer {
+            observer.observe(event);
+        }
+    }
+
+    /// The same request for the whole object.
+    pub(crate) const fn without_range(mut self) -> Self {
+        self.range = None;
         self
+    }
+
+    /// The same request for another URL.
+    pub(crate) fn moved_to(mut self, url: Url<'static>, standing: HopStanding) -> Self {
+        self.url = url;
+        self.standing = standing;
+        self
+    }
+
+    /// The same request, made by somebody the server may know.
+    pub(crate) fn made_by(mut self, login: Option<Credential>) -> Self {
+        self.login = login;
+        self
+    }
+}
+
+/// An observer, silent in Debug.
+#[derive(Clone)]
+struct Watcher(Arc<dyn Observe>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
     }
 }

@@ -1,7 +1,9 @@
 //! What came back: facts about the object, and the object in one of four shapes.
 
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fetch_url_core::Url;
@@ -18,12 +20,14 @@ pub struct Response {
     pub meta: Meta,
     /// The object.
     pub content: Content,
+    /// What the answer would have been as an error: the caller asked for its body all the same.
+    pub refusal: Option<Error>,
 }
 
 impl Response {
     /// An answer of these two parts.
     pub const fn new(meta: Meta, content: Content) -> Self {
-        Self { meta, content }
+        Self { meta, content, refusal: None }
     }
 }
 
@@ -51,8 +55,40 @@ pub struct Meta {
     pub reply: Option<String>,
     /// The header fields, where there are any.
     pub fields: Vec<(String, Vec<u8>)>,
+    /// The status of the answer, where the protocol has one.
+    pub status: Option<u16>,
+    /// What was spoken, such as `HTTP/1.1`.
+    pub protocol: Option<&'static str>,
     /// How often the answer pointed elsewhere.
     pub hops: u32,
+    /// How often it was tried again.
+    pub retries: u32,
+    /// When each step was done, and between which addresses.
+    pub steps: Steps,
+}
+
+/// When each step of a request was done, counted from its beginning, and between which addresses.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Steps {
+    /// The last attempt began: the hops before it took so long.
+    pub begun: Duration,
+    /// The host was looked up.
+    pub resolved: Option<Duration>,
+    /// The connection was open.
+    pub connected: Option<Duration>,
+    /// TLS was shaken.
+    pub secured: Option<Duration>,
+    /// The request could go out.
+    pub sent: Option<Duration>,
+    /// The first octet of the answer was here.
+    pub replied: Option<Duration>,
+    /// The server's address.
+    pub peer: Option<SocketAddr>,
+    /// Ours.
+    pub local: Option<SocketAddr>,
+    /// How many connections were opened.
+    pub connections: u32,
 }
 
 impl Meta {
@@ -69,7 +105,11 @@ impl Meta {
             suggested_name: None,
             reply: None,
             fields: Vec::new(),
+            status: None,
+            protocol: None,
             hops: 0,
+            retries: 0,
+            steps: Steps::default(),
         }
     }
 }
@@ -86,6 +126,8 @@ pub enum Content {
     Head,
     /// A directory, a menu, a list of groups.
     Listing(Listing),
+    /// The condition of the request does not hold: the caller's own copy is good.
+    Unchanged,
 }
 
 /// What a person can do with a URL that names no data object.

@@ -6,6 +6,7 @@ pub(crate) mod drain;
 pub(crate) mod file;
 pub(crate) mod name;
 mod part;
+pub(crate) mod private;
 mod state;
 
 use std::fs::File;
@@ -61,13 +62,14 @@ impl Sink {
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        Ok(Target { kind, digest, written: 0 })
+        Ok(Target { kind, digest, algorithm: self.algorithm, written: 0 })
     }
 }
 
 /// A sink that has begun. Dropped unfinished, it keeps what can be resumed and removes the rest.
 pub(crate) struct Target {
     kind: TargetKind,
+    algorithm: Option<Algorithm>,
     digest: Option<Digest>,
     written: u64,
 }
@@ -130,6 +132,22 @@ impl Target {
     /// Whether the kernel can copy into it, octets unseen.
     pub(crate) const fn takes_copies(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
+    }
+
+    /// Whether what was written can be taken back.
+    pub(crate) fn can_begin_anew(&self) -> bool {
+        matches!(&self.kind, TargetKind::Part(part) if part.can_begin_anew())
+    }
+
+    /// Takes back what was written: the object that `meta` describes begins anew.
+    pub(crate) fn begin_anew(&mut self, meta: &Meta) -> Result<(), Error> {
+        let TargetKind::Part(part) = &mut self.kind else {
+            return Err(Error::new(Code::Internal, Phase::Deliver, "what is written cannot be taken back"));
+        };
+        part.begin_anew(meta).map_err(failed)?;
+        self.digest = self.algorithm.map(Digest::new);
+        self.written = 0;
+        Ok(())
     }
 
     /// Whether octets would go into the very file they come from.

@@ -24,6 +24,10 @@ fn fails(name: &str, exit: i32) {
 #[ignore = "needs the servers of docker/"]
 fn a_body_shorter_than_its_length() {
     fails("nph-short", 18);
+    let place = Place::new();
+    place.fetch(&["-o", "here", &url("nph-short")]).exits(18);
+    place.holds(&["here.part", "here.part.json"]);
+    assert_eq!(place.read("here.part"), b"0123456789");
 }
 
 #[test]
@@ -74,6 +78,19 @@ fn cut_and_changed() {
     ran.says("> Range: bytes=40000-").says(" 200 OK").hides(" 206 Partial");
     place.holds(&["here"]);
     assert_eq!(place.read("here"), range());
+}
+
+/// Nothing says that the octets still belong together, though the server would send any part of them.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn cut_without_a_strong_validator() {
+    for kind in ["weak", "none"] {
+        let (place, url) = (Place::new(), url(&format!("nph-cut?{}-{kind}", key())));
+        place.fetch(&["-o", "here", &url]).exits(18);
+        place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).hides("> Range").says(" 200 OK");
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), range());
+    }
 }
 
 /// Another URL, or other octets: what is there is not ours.

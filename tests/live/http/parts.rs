@@ -151,6 +151,15 @@ fn a_server_without_ranges() {
     assert_eq!(place.read("there"), range()[..40_000]);
 }
 
+/// Two ranges would come as one body with heads of its own in it: they are not asked for.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn several_ranges_are_not_asked_for() {
+    for asked in ["0-7,16-23", "0-0,-1", "8-15,"] {
+        fetch(&["-v", "-r", asked, &NGINX.http("/range.txt")]).exits(2).writes("").hides("> GET");
+    }
+}
+
 /// One range is all that is ever asked for, and it is cut from the file, not from something compressed.
 #[test]
 #[ignore = "needs the servers of docker/"]

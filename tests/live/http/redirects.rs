@@ -74,7 +74,12 @@ fn to_another_scheme() {
         let url = NGINX.http(&format!("/redir/to-{scheme}"));
         place.fetch(&["-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
     }
+    for scheme in ["data", "file", "ftp", "gopher", "mailto"] {
+        let url = NGINX.https(&format!("/redir/to-{scheme}"));
+        place.fetch(&["--cacert", CA, "-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
+    }
     place.fetch(&["-o", "here", &CADDY.http("/redir/to-gopher")]).exits(90);
+    place.fetch(&["--cacert", CA, "-o", "here", &CADDY.https("/redir/to-gopher")]).exits(90);
     place.holds(&[]);
 }
 
@@ -106,6 +111,23 @@ fn a_login_stays_with_its_origin() {
     let url = format!("http://alice:secret@{}/headers", NGINX.authority());
     let seen = fetch(&[&url]).exits(0).text().to_ascii_lowercase();
     assert!(seen.contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+}
+
+/// Once it was left, the origin is given nothing more, though it asks by a redirect.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_login_does_not_come_back() {
+    let url = format!("http://alice:secret@{}/redir/away", NGINX.authority());
+    let seen = fetch(&[&url]).exits(0).text().to_ascii_lowercase();
+    assert!(seen.starts_with("get /headers ") && seen.contains("host: 127.0.0.1:17080"), "{seen}");
+    assert!(!seen.contains("authorization"), "{seen}");
+}
+
+/// It is the server's own, and for where the server points to.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_login_in_a_location_is_used_there() {
+    leads_to("to-userinfo", HELLO);
 }
 
 #[test]

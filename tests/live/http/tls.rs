@@ -1,6 +1,6 @@
 //! TLS: which certificates are believed, and which HTTP is spoken over it.
 
-use crate::live::place::{fetch, key};
+use crate::live::place::{Place, fetch, key};
 use crate::live::server::{ALL, CA, Server, each_server};
 use crate::live::tree::HELLO;
 
@@ -32,6 +32,12 @@ fn refused(port: u16, words: &str) {
     for path in ["/hello.txt", "/pub/../hello.txt"] {
         let url = format!("https://localhost:{port}{path}");
         fetch(&["--cacert", CA, &url]).exits(60).writes("").says(words);
+        let place = Place::new();
+        place.write("old", "old");
+        place.fetch(&["--cacert", CA, "-o", "old", &url]).exits(60);
+        place.fetch(&["--cacert", CA, "-o", "new", &url]).exits(60);
+        place.holds(&["old"]);
+        assert_eq!(place.read("old"), b"old");
     }
 }
 
@@ -50,7 +56,7 @@ fn self_signed() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn another_name() {
-    refused(17446, "not valid for name");
+    refused(17446, "not for localhost");
 }
 
 /// An address in the URL is held against the certificate as an address.

@@ -112,6 +112,16 @@ fn the_log_agrees(server: Server) {
     }
 }
 
+/// They are the server's to judge; a raw space goes nowhere.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn octets_that_servers_do_not_like() {
+    fetch(&["-v", &NGINX.http("/%00")]).exits(22).says("> GET /%00 HTTP/1.1");
+    fetch(&["-v", &APACHE.http("/%00")]).exits(78).says("> GET /%00 HTTP/1.1");
+    fetch(&["-v", &APACHE.http("/etc%2Fmotd")]).exits(78).says("> GET /etc%2Fmotd HTTP/1.1");
+    fetch(&["-v", &NGINX.http("/a b")]).exits(3).hides("> GET");
+}
+
 /// Over HTTP/2 too; a program there says what it was given.
 #[test]
 #[ignore = "needs the servers of docker/"]

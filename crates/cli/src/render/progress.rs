@@ -7,6 +7,7 @@ use fetch_url::proto::text::printable;
 use fetch_url::url::mask_password;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::events::Ticker;
 use super::say;
 use crate::job::Progress;
 
@@ -25,13 +26,14 @@ pub(crate) struct Meter {
     bar: Option<ProgressBar>,
     done: u64,
     total: Option<u64>,
+    ticker: Option<Ticker>,
 }
 
 impl Meter {
     /// A meter for `url`; nothing is shown where the object itself is.
-    pub(crate) fn new(kind: Progress, url: &str, is_on_terminal: bool) -> Self {
+    pub(crate) fn new(kind: Progress, url: &str, is_on_terminal: bool, ticker: Option<Ticker>) -> Self {
         let kind = if is_on_terminal { Progress::Nothing } else { kind };
-        Self { kind, name: short_name(url), begun: Instant::now(), bar: None, done: 0, total: None }
+        Self { kind, name: short_name(url), begun: Instant::now(), bar: None, done: 0, total: None, ticker }
     }
 
     /// The last look.
@@ -61,6 +63,9 @@ impl Meter {
 impl Watch for Meter {
     fn moved(&mut self, done: u64, total: Option<u64>) {
         (self.done, self.total) = (done, total);
+        if let Some(ticker) = &mut self.ticker {
+            ticker.moved(done, total);
+        }
         if self.kind == Progress::Bar {
             self.draw();
         }

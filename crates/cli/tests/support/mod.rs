@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -69,13 +69,25 @@ pub(crate) fn alone(command: &mut Command) {
     command.stdin(Stdio::null());
 }
 
+/// The arguments with no retry, unless they say how often: what a test looks at is the first attempt.
+fn once<I>(arguments: I) -> Vec<OsString>
+where
+    I: IntoIterator<Item: AsRef<OsStr>>,
+{
+    let given: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
+    let is_verb = given.first().is_some_and(|first| first == "explain" || first == "extract");
+    let says = given.iter().any(|argument| argument.to_str().is_some_and(|text| text.starts_with("--retry")));
+    let own: &[&str] = if is_verb || says { &[] } else { &["--retry", "0"] };
+    own.iter().map(OsString::from).chain(given).collect()
+}
+
 /// Runs the binary with these arguments.
 pub(crate) fn fetch<I>(arguments: I) -> Ran
 where
     I: IntoIterator<Item: AsRef<OsStr>>,
 {
     let mut command = command();
-    command.args(arguments);
+    command.args(once(arguments));
     ran(command)
 }
 
@@ -85,7 +97,7 @@ where
     I: IntoIterator<Item: AsRef<OsStr>>,
 {
     let mut command = command();
-    command.args(arguments).current_dir(directory);
+    command.args(once(arguments)).current_dir(directory);
     ran(command)
 }
 
@@ -119,7 +131,7 @@ where
     I: IntoIterator<Item: AsRef<OsStr>>,
 {
     let mut command = command();
-    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.args(once(arguments)).stdout(Stdio::null()).stderr(Stdio::piped());
     command.spawn().expect("the binary can be started")
 }
 

@@ -12,11 +12,19 @@ use crate::{Code, Error, Phase, Timeouts};
 pub struct Deadline {
     timeouts: Timeouts,
     end: Option<Instant>,
+    connect_end: Option<Instant>,
 }
 
 impl Deadline {
     pub(crate) fn start(timeouts: Timeouts) -> Self {
-        Self { timeouts, end: timeouts.total.map(|total| Instant::now() + total) }
+        Self { timeouts, end: timeouts.total.map(|total| Instant::now() + total), connect_end: None }
+    }
+
+    /// The same, and from now on the look-up, the connection and TLS share the time to connect.
+    #[must_use]
+    pub fn connecting(mut self) -> Self {
+        self.connect_end = self.connect_end.or_else(|| Instant::now().checked_add(self.timeouts.connect));
+        self
     }
 
     /// Waits for `work`, as long as `phase` may take and no longer than everything may.
@@ -28,12 +36,14 @@ impl Deadline {
         phase: Phase,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let allowed = match phase {
-            Phase::Resolve | Phase::Connect | Phase::Tls | Phase::Proxy => self.timeouts.connect,
-            Phase::Body => self.timeouts.idle,
-            _ => self.timeouts.reply,
+        let (allowed, until) = match phase {
+            Phase::Resolve | Phase::Connect | Phase::Tls | Phase::Proxy => {
+                (self.timeouts.connect, self.connect_end)
+            }
+            Phase::Body => (self.timeouts.idle, None),
+            _ => (self.timeouts.reply, None),
         };
-        self.bound_to(phase, allowed, work).await
+        self.bound_to(phase, allowed, until, work).await
     }
 
     /// Waits for `work` as long as everything together may take.
@@ -45,7 +55,7 @@ impl Deadline {
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         match self.end {
-            Some(_) => self.bound_to(Phase::Body, Duration::MAX / 4, work).await,
+            Some(_) => self.bound_to(Phase::Body, Duration::MAX / 4, None, work).await,
             None => work.await,
         }
     }
@@ -54,9 +64,10 @@ impl Deadline {
         &self,
         phase: Phase,
         allowed: Duration,
+        own: Option<Instant>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let (until, is_total) = self.until(allowed);
+        let (until, is_total) = self.until(own.or_else(|| Instant::now().checked_add(allowed)));
         match timeout_at(until, work).await {
             Ok(result) => result,
             Err(_) => Err(self.expired(phase, allowed, is_total)),
@@ -70,7 +81,12 @@ impl Deadline {
 
     /// When a body that has nothing now is given up.
     pub(crate) fn idle_until(&self) -> Instant {
-        self.until(self.timeouts.idle).0
+        self.until(Instant::now().checked_add(self.timeouts.idle)).0
+    }
+
+    /// Whether a wait of `time` leaves some of the time for everything.
+    pub(crate) fn allows(&self, time: Duration) -> bool {
+        self.end.is_none_or(|end| Instant::now().checked_add(time).is_some_and(|until| until < end))
     }
 
     /// What giving up means.
@@ -87,8 +103,7 @@ impl Deadline {
         }
     }
 
-    fn until(&self, allowed: Duration) -> (Instant, bool) {
-        let own = Instant::now().checked_add(allowed);
+    fn until(&self, own: Option<Instant>) -> (Instant, bool) {
         match (self.end, own) {
             (Some(end), Some(own)) if end >= own => (own, false),
             (Some(end), _) => (end, true),
@@ -103,6 +118,7 @@ impl Deadline {
             Phase::Resolve => "looking up the host",
             Phase::Connect => "connecting",
             Phase::Tls | Phase::Certificate => "in the TLS handshake",
+            Phase::Proxy => "talking to the proxy",
             Phase::Body => "while the body came",
             _ => "waiting for the answer",
         };

@@ -4,16 +4,20 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use fetch_url_core::{Host, Url};
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::address::AddressClass;
+use super::contact::Contact;
+use super::proxy::Proxy;
+use super::route::Interface;
 use super::{ports, race, tls};
-use crate::{Code, Deadline, Error, Phase, Reach, Trust};
+use crate::{Code, Deadline, Error, Phase, Reach, TlsOptions};
 
 /// What all hops of all requests share.
 #[derive(Debug)]
@@ -23,13 +27,19 @@ pub(crate) struct Dialer {
 }
 
 impl Dialer {
-    pub(crate) const fn new(reach: Reach, trust: Trust) -> Self {
-        Self { reach, tls: tls::Tls::new(trust) }
+    pub(crate) const fn new(reach: Reach, tls: TlsOptions) -> Self {
+        Self { reach, tls: tls::Tls::new(tls) }
     }
 
-    /// The way to the next server; `from_public` when an earlier one had a public address.
-    pub(crate) fn hop(self: &Arc<Self>, from_public: bool) -> Dial {
-        Dial { dialer: self.clone(), from_public, was_public: Arc::default() }
+    /// The way to the server of `url`; `from_public` when an earlier one had a public address.
+    pub(crate) fn hop(self: &Arc<Self>, url: &Url<'_>, from_public: bool) -> Dial {
+        Dial {
+            dialer: self.clone(),
+            proxy: self.reach.proxies.proxy_for(url).cloned(),
+            from_public,
+            was_public: Arc::default(),
+            contact: Contact::default(),
+        }
     }
 }
 
@@ -37,8 +47,10 @@ impl Dialer {
 #[derive(Clone, Debug)]
 pub struct Dial {
     dialer: Arc<Dialer>,
+    proxy: Option<Proxy>,
     from_public: bool,
     was_public: Arc<AtomicBool>,
+    contact: Contact,
 }
 
 impl Dial {
@@ -52,30 +64,64 @@ impl Dial {
         port: u16,
         deadline: &Deadline,
     ) -> Result<Vec<SocketAddr>, Error> {
-        let addresses = match host {
-            Host::V4(address) => vec![SocketAddr::new(IpAddr::V4(*address), port)],
-            Host::V6(address) => vec![SocketAddr::new(IpAddr::V6(*address), port)],
-            Host::Name(name) => deadline.bound(Phase::Resolve, look_up(name, port)).await?,
-        };
+        let addresses = self.addresses(host, port, deadline).await?;
         addresses.iter().try_for_each(|address| self.check_address(host, address.ip()))?;
         let is_public = |address: &SocketAddr| AddressClass::of(address.ip()).is_public();
         self.was_public.fetch_or(addresses.iter().any(is_public), Ordering::Relaxed);
         Ok(addresses)
     }
 
+    /// The addresses of `host`, by the caller's word or the resolver's, of the wanted family.
+    async fn addresses(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let routes = &self.dialer.reach.routes;
+        let mut addresses = match (routes.pinned(host, port), host) {
+            (Some(pinned), _) => pinned,
+            (None, Host::V4(address)) => vec![SocketAddr::new(IpAddr::V4(*address), port)],
+            (None, Host::V6(address)) => vec![SocketAddr::new(IpAddr::V6(*address), port)],
+            (None, Host::Name(name)) => deadline.bound(Phase::Resolve, look_up(name, port)).await?,
+        };
+        addresses.retain(|address| routes.takes(address));
+        self.contact.note(|facts| facts.resolved = Some(Instant::now()));
+        if addresses.is_empty() {
+            let detail = format!("{host} has no address of the family asked for");
+            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail));
+        }
+        Ok(addresses)
+    }
+
     /// A connection to `host`.
     ///
     /// # Errors
-    /// As for [`Dial::approve`]; `connect_failed`; `timed_out`.
+    /// As for [`Dial::approve`]; `connect_failed`; `timed_out`; `unsupported` where the caller wants a
+    /// proxy in between.
     pub async fn connect(&self, host: &Host<'_>, port: u16, deadline: &Deadline) -> Result<TcpStream, Error> {
-        let addresses = self.approve(host, port, deadline).await?;
+        if let Some(proxy) = &self.proxy {
+            let detail = format!("this scheme cannot go through the proxy {proxy}");
+            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail)
+                .with_hint("--noproxy HOST asks a host directly"));
+        }
+        let deadline = deadline.connecting();
+        let (host, port) = self.dialer.reach.routes.detour(host, port);
+        let addresses = self.approve(host, port, &deadline).await?;
+        let interface = self.dialer.reach.routes.interface.as_ref();
         let connected = async {
-            let won = race::race(&addresses, open).await;
+            let won = race::race(&addresses, |address| open(address, interface)).await;
             won.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into())).map_err(|error| {
                 Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error)
             })
         };
-        deadline.bound(Phase::Connect, connected).await
+        let stream = deadline.bound(Phase::Connect, connected).await?;
+        self.contact.note(|facts| {
+            facts.connected = Some(Instant::now());
+            (facts.peer, facts.local) = (stream.peer_addr().ok(), stream.local_addr().ok());
+            facts.opened += 1;
+        });
+        Ok(stream)
     }
 
     /// A connection to `host` in TLS from its first octet; `alpn` names what will be spoken.
@@ -89,7 +135,8 @@ impl Dial {
         alpn: &[&[u8]],
         deadline: &Deadline,
     ) -> Result<TlsStream<TcpStream>, Error> {
-        let stream = self.connect(host, port, deadline).await?;
+        let deadline = deadline.connecting();
+        let stream = self.connect(host, port, &deadline).await?;
         let mut config = self.dialer.tls.config()?;
         if !alpn.is_empty() {
             let mut own = (*config).clone();
@@ -105,7 +152,50 @@ impl Dial {
                 }
             })
         };
-        deadline.bound(Phase::Tls, handshake).await
+        let stream = deadline.bound(Phase::Tls, handshake).await?;
+        self.contact.note(|facts| facts.secured = Some(Instant::now()));
+        Ok(stream)
+    }
+
+    /// The proxy that the caller wants between us and the server.
+    pub(crate) const fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
+    }
+
+    /// The addresses of the proxy: the caller chose it, so wherever it is, it may be asked.
+    pub(crate) async fn proxy_addresses(
+        &self,
+        proxy: &Proxy,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        match &proxy.host {
+            Host::Name(name) => deadline.bound(Phase::Proxy, look_up(name, proxy.port)).await.map_err(|error| {
+                Error::new(Code::ResolveFailed, Phase::Proxy, error.to_string()).with_source(error)
+            }),
+            Host::V4(address) => Ok(vec![SocketAddr::new(IpAddr::V4(*address), proxy.port)]),
+            Host::V6(address) => Ok(vec![SocketAddr::new(IpAddr::V6(*address), proxy.port)]),
+        }
+    }
+
+    /// Through a proxy that looks names up, only an address that is written out can be judged.
+    ///
+    /// # Errors
+    /// `policy`.
+    pub(crate) fn check_behind_proxy(&self, host: &Host<'_>) -> Result<(), Error> {
+        match host {
+            Host::V4(address) => self.check_address(host, IpAddr::V4(*address)),
+            Host::V6(address) => self.check_address(host, IpAddr::V6(*address)),
+            Host::Name(_) if self.must_be_public() => {
+                let detail = format!("nobody here can tell where a proxy finds {host}");
+                Err(Error::new(Code::Policy, Phase::Proxy, detail))
+            }
+            Host::Name(_) => Ok(()),
+        }
+    }
+
+    /// What was met on the way.
+    pub(crate) const fn contact(&self) -> &Contact {
+        &self.contact
     }
 
     /// The TLS configuration that all connections share.
@@ -158,10 +248,26 @@ impl Dial {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the one place that connects, to an approved address")]
-async fn open(address: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect(address).await?;
+async fn open(address: SocketAddr, interface: Option<&Interface>) -> std::io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    match interface {
+        None => {}
+        Some(Interface::Address(from)) => socket.bind(SocketAddr::new(*from, 0))?,
+        Some(Interface::Device(name)) => bind_device(&socket, name)?,
+    }
+    let stream = socket.connect(address).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+#[cfg(target_os = "linux")]
+fn bind_device(socket: &TcpSocket, name: &str) -> std::io::Result<()> {
+    socket.bind_device(Some(name.as_bytes()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bind_device(_: &TcpSocket, _: &str) -> std::io::Result<()> {
+    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "no device can be chosen on this system"))
 }
 
 async fn look_up(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {

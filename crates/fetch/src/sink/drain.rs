@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{Finished, Target};
-use crate::{Code, Error, Phase};
+use crate::{Code, Error, Meta, Phase};
 
 /// A write that takes so long was waiting: from the next one on, a thread does it.
 const SLOW: Duration = Duration::from_millis(20);
@@ -30,6 +30,7 @@ pub(crate) struct Thread {
 }
 
 enum Message {
+    Anew(Box<Meta>),
     Chunk(Bytes),
     Finish,
 }
@@ -49,6 +50,19 @@ impl Drain {
                 *self = if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) };
             }
             Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Chunk(chunk)).await?),
+            Self::Failed => return Err(gone()),
+        }
+        Ok(())
+    }
+
+    /// What was written is void: the object begins anew, as `meta` describes it.
+    pub(crate) async fn begin_anew(&mut self, meta: Box<Meta>) -> Result<(), Error> {
+        match std::mem::replace(self, Self::Failed) {
+            Self::InPlace(mut target) => {
+                target.begin_anew(&meta)?;
+                *self = Self::InPlace(target);
+            }
+            Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Anew(meta)).await?),
             Self::Failed => return Err(gone()),
         }
         Ok(())
@@ -105,6 +119,10 @@ fn work(mut target: Target, mut inbox: mpsc::Receiver<Message>) -> Result<Option
         let mut is_finished = false;
         while let Some(message) = next {
             match message {
+                Message::Anew(meta) => {
+                    (chunks, gathered) = (Vec::new(), 0);
+                    target.begin_anew(&meta)?;
+                }
                 Message::Chunk(chunk) => {
                     gathered += chunk.len();
                     chunks.push(chunk);

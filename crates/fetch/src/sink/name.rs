@@ -1,39 +1,45 @@
 //! A file name made of a stranger's octets: it can never leave its directory, hide, or be taken for
 //! something else.
 
-/// The longest name, in octets, so that `.part.json` fits behind it.
-const MAX: usize = 200;
+/// What a suggestion may keep, in octets. With a `_` before it and one behind it a name has 200, so
+/// that `.part.json.new` fits too where names have 255.
+const MAX_KEPT: usize = 198;
 
-/// Names that only our own files in the making may have.
+/// The longest end that is taken for an extension, its dot with it.
+const MAX_EXTENSION: usize = 20;
+
+/// Names that only our own files in the making may have, in whatever case.
 const OURS: [&str; 3] = [".part", ".part.json", ".part.json.new"];
 
 /// A safe file name made of `suggested`, or none when nothing is left of it.
 ///
 /// Only what stands behind the last slash or backslash counts. Control and deceptive characters,
 /// octets that are not UTF-8, and `: * ? " < > |` become `_`, as do a leading dot, dash or tilde
-/// and a trailing dot or space; a device name of DOS gets a `_` in front; a long name keeps its
-/// extension.
+/// and a trailing dot or space; a device name of DOS gets a `_` in front, a name of a file of ours in
+/// the making one behind it; a long name keeps its extension. The name has at most 200 octets.
 pub fn safe_name(suggested: &[u8]) -> Option<String> {
     let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
     let text: String = last.utf8_chunks().flat_map(safe_characters).collect();
-    let mut name = text.trim_start().to_owned();
-    if name.is_empty() || name.chars().all(|character| character == '.') {
+    let text = text.trim_start();
+    if text.chars().all(|character| character == '.') {
         return None;
     }
+    // Shortened first: what a cut lays bare has to be looked at as well.
+    let mut name = shortened(text);
     if name.starts_with(['.', '-', '~']) {
         name.replace_range(..1, "_");
     }
-    while name.ends_with(['.', ' ']) {
+    if name.ends_with(['.', ' ']) {
         name.pop();
         name.push('_');
     }
-    if OURS.iter().any(|suffix| name.ends_with(suffix)) {
+    if is_ours(&name) {
         name.push('_');
     }
     if is_device(&name) {
         name.insert(0, '_');
     }
-    Some(shortened(name))
+    Some(name)
 }
 
 fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
@@ -45,24 +51,46 @@ fn safe_character(character: char) -> char {
     let is_shown = fetch_url_proto::text::printable(character.encode_utf8(&mut [0; 4]).as_bytes())
         .chars()
         .eq([character]);
-    if is_shown && !":*?\"<>|".contains(character) { character } else { '_' }
+    let is_plain = is_shown && !is_blank_glyph(character) && !":*?\"<>|".contains(character);
+    if is_plain { character } else { '_' }
 }
 
-/// CON, PRN, AUX, NUL, COM1 to COM9 and LPT1 to LPT9, with any extension.
+/// Characters that show nothing, or that HFS+ leaves out when it compares names: two names that look
+/// alike, or an extension that does not look like one.
+const fn is_blank_glyph(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// File systems that know no case take `x.PART` for `x.part`.
+fn is_ours(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    OURS.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// CON, PRN, AUX, NUL, CONIN$, CONOUT$, CLOCK$, COM0 to COM9 and LPT0 to LPT9, with any extension;
+/// Windows takes the superscripts of Latin-1 for digits.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
-    let is_numbered =
-        |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
-    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") || is_numbered("COM") || is_numbered("LPT")
+    let is_digit = |rest: &str| {
+        let mut rest = rest.chars();
+        matches!((rest.next(), rest.next()), (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None))
+    };
+    let is_numbered = |prefix: &str| stem.strip_prefix(prefix).is_some_and(is_digit);
+    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$")
+        || is_numbered("COM")
+        || is_numbered("LPT")
 }
 
-fn shortened(name: String) -> String {
-    if name.len() <= MAX {
-        return name;
+fn shortened(name: &str) -> String {
+    if name.len() <= MAX_KEPT {
+        return name.to_owned();
     }
-    let extension =
-        name.rfind('.').map(|dot| &name[dot..]).filter(|extension| extension.len() <= 20).unwrap_or("");
-    let mut end = MAX - extension.len();
+    let extension = name.rfind('.').and_then(|dot| name.get(dot..));
+    let extension = extension.filter(|extension| extension.len() <= MAX_EXTENSION).unwrap_or_default();
+    let mut end = MAX_KEPT - extension.len();
     while !name.is_char_boundary(end) {
         end -= 1;
     }
@@ -71,44 +99,93 @@ fn shortened(name: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::safe_name;
+    use std::path::{Component, Path};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What holds for every name.
+    fn check(name: &str) {
+        let joined = Path::new("directory").join(name);
+        let components: Vec<_> = joined.components().collect();
+        assert_eq!(components, [Component::Normal("directory".as_ref()), Component::Normal(name.as_ref())]);
+        assert!(!name.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']), "{name:?}");
+        assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
+        assert_eq!(fetch_url_proto::text::printable(name.as_bytes()), name);
+        assert!(!name.is_empty() && name.len() <= 200, "{name:?}");
+        assert!(!is_ours(name) && !is_device(name), "{name:?}");
+        if name.len() <= MAX_KEPT {
+            assert_eq!(safe_name(name.as_bytes()).as_deref(), Some(name), "a safe name stays as it is");
+        }
+    }
 
     #[test]
-    fn hostile_names() {
+    fn names() {
         for (suggested, safe) in [
             (&b"a.txt"[..], Some("a.txt")),
             (b"../../etc/evil", Some("evil")),
-            (b"..\\..\\evil.exe", Some("evil.exe")),
-            (b"/etc/passwd", Some("passwd")),
             (b"a/", None),
             (b"", None),
-            (b".", None),
-            (b"..", None),
             (b"...", None),
             (b" ", None),
-            (b".bashrc", Some("_bashrc")),
-            (b"-rf", Some("_rf")),
-            (b"~root", Some("_root")),
-            (b"|sh", Some("_sh")),
             (b"a\0b\r\nc\x1b[31m\x7f", Some("a_b__c_[31m_")),
             (b"a\xff\xe9", Some("a__")),
-            ("x\u{202e}gpj.exe".as_bytes(), Some("x_gpj.exe")),
             ("caf\u{e9}".as_bytes(), Some("caf\u{e9}")),
-            (b"a. ", Some("a._")),
-            (b"a.", Some("a_")),
-            (b"con", Some("_con")),
-            (b"NUL.txt", Some("_NUL.txt")),
-            (b"com1", Some("_com1")),
-            (b"com10", Some("com10")),
-            (b"file:stream", Some("file_stream")),
-            (b"  x", Some("x")),
-            (b"x.part", Some("x.part_")),
-            (b"x.part.json", Some("x.part.json_")),
+            (b"x.part.json.new", Some("x.part.json.new_")),
         ] {
             assert_eq!(safe_name(suggested).as_deref(), safe, "{suggested:?}");
+            safe.iter().for_each(|safe| check(safe));
         }
-        let long = [&b"x".repeat(300)[..], b".tar.gz"].concat();
-        let name = safe_name(&long).expect("a name");
-        assert!(name.len() == 200 && name.ends_with(".gz"));
+    }
+
+    #[test]
+    fn long_names() {
+        let long = |length: usize, end: &str| safe_name(format!("{}{end}", "x".repeat(length)).as_bytes());
+        for (length, end, kept) in [
+            (300, ".tar.gz", ".gz"),
+            (198, "", "x"),
+            (300, "", "x"),
+            (300, ".jpeg", ".jpeg"),
+            // More than an extension has.
+            (300, ".abcdefghijklmnopqrstuvwxyz", "x"),
+            // A cut must not make a name of ours, nor a dot or space at the end.
+            (193, ".partzzzzzzzzzzzzzzzzzzzzzzzzzzz", ".part_"),
+            (188, ".partzzzzzz.json", ".part.json_"),
+            (197, ".zzzzzzzzzzzzzzzzzzzzzzzzzzz", "x_"),
+            (197, " zzzzzzzzzzzzzzzzzzzzzzzzzzz", "x_"),
+            (300, ".part", ".part_"),
+            (194, ".part", ".part_"),
+        ] {
+            let name = long(length, end).expect("a name");
+            assert!(name.ends_with(kept), "{name}");
+            check(&name);
+        }
+        check(&safe_name("\u{20ac}".repeat(100).as_bytes()).expect("a name"));
+        check(&safe_name(format!("con.{}", "x".repeat(300)).as_bytes()).expect("a name"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_octets_make_a_safe_name_or_none(octets in prop::collection::vec(any::<u8>(), 0..300)) {
+            safe_name(&octets).iter().for_each(|name| check(name));
+        }
+
+        #[test]
+        fn hostile_parts_make_a_safe_name_or_none(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    ".", "..", "/", "\\", "-", "~", " ", ":", "con", "COM", "1", "\u{b9}", ".part", ".PART", ".json", ".new",
+                    "\u{202e}", "\u{200b}", "\u{ad}", "\0", "\r\n", "x", "\u{e9}", "\u{3000}", "\u{85}", "$",
+                    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                    "CONIN$", "lpt9", "NUL",
+                ]),
+                0..10,
+            ),
+        ) {
+            safe_name(parts.concat().as_bytes()).iter().for_each(|name| check(name));
+        }
     }
 }

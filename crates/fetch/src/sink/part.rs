@@ -1,7 +1,7 @@
 //! The file in the making: `NAME.part` and its state, until it is whole.
 
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -84,6 +84,21 @@ impl Part {
             tail: String::new(),
             mode: self.state.mode,
         };
+    }
+
+    /// Whether all that is in the file came from the object's beginning on: octets that the caller had
+    /// kept of another file cannot be had again.
+    pub(super) const fn can_begin_anew(&self) -> bool {
+        self.options.keep == 0
+    }
+
+    /// Empties the file: another version of the object, which `meta` describes, begins.
+    pub(super) fn begin_anew(&mut self, meta: &Meta) -> io::Result<()> {
+        self.forget();
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.begin(meta, 0);
+        Ok(())
     }
 
     pub(super) const fn file(&mut self) -> &mut File {

@@ -1,8 +1,8 @@
 //! What is known of a `.part` beside it, in `.part.json`: whose it is, how much of it is sound, and
 //! how to tell that the object is still the same.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::digest::{Algorithm, Digest};
+use super::private::write_whole;
 use crate::{Resume, Validator};
 
 /// So much of the end of a `.part` is digested, to notice a foreign hand.
@@ -57,16 +58,7 @@ impl State {
             "tail_sha256": self.tail,
             "mode": self.mode,
         });
-        let mut fresh = path.as_os_str().to_owned();
-        fresh.push(".new");
-        // Whatever is there is a leftover of ours or a trap: its name goes, what it points to stays.
-        let _ = fs::remove_file(&fresh);
-        let written =
-            write_new(fresh.as_ref(), &format!("{value:#}\n")).and_then(|()| fs::rename(&fresh, path));
-        if written.is_err() {
-            let _ = fs::remove_file(&fresh);
-        }
-        written
+        write_whole(path, format!("{value:#}\n").as_bytes())
     }
 
     /// What can be asked for now, when `part` still is what this says.
@@ -88,13 +80,6 @@ fn read_small(path: &Path) -> io::Result<Vec<u8>> {
         file.take(MOST).read_to_end(&mut octets)?;
     }
     Ok(octets)
-}
-
-/// Makes a file that is not there yet. It holds a URL: nobody else may read it.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_data()
 }
 
 /// The digest of the last octets before `end`.

@@ -1,23 +1,29 @@
 //! What an answer means: the object, a hop, or a refusal (RFC 9110 §15).
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, RETRY_AFTER,
-    TRANSFER_ENCODING,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
 };
-use http::{HeaderMap, StatusCode, Version};
+use fetch_url_core::Url;
+use http::{HeaderMap, Method, StatusCode, Version};
 
-use super::io::Frames;
+use super::decode::{self, Coding};
+use super::frames::Frames;
 use super::plan::HttpPlan;
 use super::range::{ContentRange, number, validator};
+use super::refusal::refusal;
 use crate::{
-    Body, ByteRange, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator,
+    Body, ByteRange, Code, Condition, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator,
 };
 
+/// An answer whose body is still to come.
+type Answered = http::Response<Frames>;
+
 /// Sorts an answer.
-pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outcome, Error> {
+pub(super) fn judge(plan: &HttpPlan, response: Answered) -> Result<Outcome, Error> {
     check_framing(response.headers())?;
+    let sets_cookies = keep_cookies(plan, response.headers());
     let status = response.status();
     let reply = status_line(&response);
     match status {
@@ -25,28 +31,58 @@ pub(super) fn judge(plan: &HttpPlan, response: reqwest::Response) -> Result<Outc
         | StatusCode::FOUND
         | StatusCode::SEE_OTHER
         | StatusCode::TEMPORARY_REDIRECT
-        | StatusCode::PERMANENT_REDIRECT => hop(plan, response, reply),
+        | StatusCode::PERMANENT_REDIRECT => hop(plan, response, reply, sets_cookies),
         StatusCode::MULTIPLE_CHOICES if response.headers().contains_key(LOCATION) => {
-            hop(plan, response, reply)
+            hop(plan, response, reply, sets_cookies)
         }
         StatusCode::PARTIAL_CONTENT => partial(plan, response, reply).map(Outcome::Answer),
+        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED if plan.condition.is_some() => {
+            let meta = meta(plan, &response, reply);
+            Ok(Outcome::Answer(Response::new(meta, Content::Unchanged)))
+        }
         StatusCode::NOT_MODIFIED => Err(unasked("no condition was set", &reply)),
         _ if status.is_informational() => Err(unasked("no upgrade was asked for", &reply)),
         StatusCode::RANGE_NOT_SATISFIABLE if plan.asks_for_part() => {
             out_of_range(plan, &response, reply).map(Outcome::Answer)
         }
         _ if status.is_client_error() || status.is_server_error() => {
-            if plan.delivers_errors {
-                return Ok(Outcome::Answer(whole(plan, response, reply)));
+            let refusal = refusal(plan, status, response.headers(), &reply);
+            if !plan.options.delivers_errors {
+                return Err(refusal);
             }
-            Err(refusal(&response, &reply))
+            let mut answer = whole(plan, response, reply)?;
+            answer.meta.is_resumable = false;
+            answer.refusal = Some(refusal);
+            Ok(Outcome::Answer(answer))
         }
         _ if plan.range.is_some() && plan.resume.is_none() => {
             let error =
                 Error::new(Code::RangeRefused, Phase::Request, "the server sends the whole object instead");
             Err(error.with_reply(reply.as_bytes()))
         }
-        _ => Ok(Outcome::Answer(whole(plan, response, reply))),
+        _ if !is_wanted(plan, response.headers()) => {
+            let meta = meta(plan, &response, reply);
+            Ok(Outcome::Answer(Response::new(meta, Content::Unchanged)))
+        }
+        _ => whole(plan, response, reply).map(Outcome::Answer),
+    }
+}
+
+/// Gives the jar what the answer sets; whether it sets anything.
+fn keep_cookies(plan: &HttpPlan, fields: &HeaderMap) -> bool {
+    match (&plan.options.cookies, &plan.url) {
+        (Some(jar), Url::Http(url)) => jar.store(url, fields),
+        _ => false,
+    }
+}
+
+/// Whether the object is still wanted: servers that do not look at conditions exist.
+fn is_wanted(plan: &HttpPlan, fields: &HeaderMap) -> bool {
+    let modified = fields.get(LAST_MODIFIED).and_then(|value| unix_seconds(value.to_str().ok()?));
+    match (plan.condition, modified) {
+        (Some(Condition::ModifiedSince(since)), Some(modified)) => modified > since,
+        (Some(Condition::UnmodifiedSince(since)), Some(modified)) => modified <= since,
+        _ => true,
     }
 }
 
@@ -72,13 +108,31 @@ fn unasked(detail: &str, reply: &str) -> Error {
     Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(reply.as_bytes())
 }
 
-fn hop(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Result<Outcome, Error> {
+fn hop(
+    plan: &HttpPlan,
+    response: Answered,
+    reply: String,
+    changes_state: bool,
+) -> Result<Outcome, Error> {
     let Some(location) = response.headers().get(LOCATION).filter(|location| !location.is_empty()) else {
         let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect without a Location");
         return Err(error.with_reply(reply.as_bytes()));
     };
     let to = reference(location.as_bytes());
-    Ok(Outcome::Follow(Hop::new(to, reply.clone(), whole(plan, response, reply))))
+    let is_plain = turns_to_get(plan, response.status());
+    let mut hop = Hop::new(to, reply.clone(), whole(plan, response, reply)?);
+    (hop.is_plain, hop.changes_state) = (is_plain, changes_state);
+    Ok(Outcome::Follow(hop))
+}
+
+/// Whether the object is asked for with GET from here on (RFC 9110 §15.4): after a 303, and after a
+/// 301 or 302 to a POST.
+fn turns_to_get(plan: &HttpPlan, status: StatusCode) -> bool {
+    match status {
+        StatusCode::SEE_OTHER => plan.method != Method::HEAD,
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => plan.method == Method::POST,
+        _ => false,
+    }
 }
 
 /// A Location as text; octets that are not UTF-8 become what they stand for.
@@ -88,7 +142,7 @@ fn reference(location: &[u8]) -> String {
 }
 
 /// The whole object, from its first octet.
-fn whole(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Response {
+fn whole(plan: &HttpPlan, response: Answered, reply: String) -> Result<Response, Error> {
     let mut meta = meta(plan, &response, reply);
     let length = length(&response);
     meta.head.size = length;
@@ -96,7 +150,7 @@ fn whole(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Respons
 }
 
 /// A part of the object: the part that was asked for, or nothing.
-fn partial(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Result<Response, Error> {
+fn partial(plan: &HttpPlan, response: Answered, reply: String) -> Result<Response, Error> {
     let refused = |code, detail: &str| Error::new(code, Phase::Request, detail).with_reply(reply.as_bytes());
     if !plan.asks_for_part() {
         return Err(refused(Code::PeerMisbehaved, "a part that nobody asked for"));
@@ -116,7 +170,7 @@ fn partial(plan: &HttpPlan, response: reqwest::Response, reply: String) -> Resul
     meta.offset = first;
     meta.head.size = size;
     // However the body is framed, it is as long as its Content-Range says.
-    Ok(answer(plan, response, meta, Some(last - first + 1)))
+    answer(plan, response, meta, Some(last - first + 1))
 }
 
 /// Whether a part may be joined to what is there: the same validator, the same size, and the very
@@ -143,7 +197,7 @@ fn answers(range: ByteRange, first: u64, last: u64, size: Option<u64>) -> bool {
 }
 
 /// 416: success when all of the object is there already, and the server says so itself.
-fn out_of_range(plan: &HttpPlan, response: &reqwest::Response, reply: String) -> Result<Response, Error> {
+fn out_of_range(plan: &HttpPlan, response: &Answered, reply: String) -> Result<Response, Error> {
     let size = ContentRange::of(response.headers()).and_then(|range| range.size);
     if let (Some(resume), Some(size)) = (&plan.resume, size)
         && resume.offset == size
@@ -170,31 +224,7 @@ fn is_not_another(resume: &Resume, fields: &HeaderMap) -> bool {
     }
 }
 
-fn refusal(response: &reqwest::Response, reply: &str) -> Error {
-    let (code, phase) = match response.status().as_u16() {
-        401 => (Code::AuthNeeded, Phase::Request),
-        403 => (Code::Denied, Phase::Request),
-        404 | 410 => (Code::NotFound, Phase::Request),
-        407 => (Code::AuthNeeded, Phase::Proxy),
-        429 | 503 => (Code::Busy, Phase::Request),
-        _ => (Code::HttpError, Phase::Request),
-    };
-    Error::new(code, phase, "").with_reply(reply.as_bytes()).with_retry_after(retry_after(response.headers()))
-}
-
-/// Seconds, or a date that is compared with the server's own clock (RFC 9110 §10.2.3).
-fn retry_after(fields: &HeaderMap) -> Option<Duration> {
-    let text = fields.get(RETRY_AFTER)?.to_str().ok()?;
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let now = fields
-        .get(http::header::DATE)
-        .and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok())?;
-    httpdate::parse_http_date(text).ok()?.duration_since(now).ok()
-}
-
-fn meta(plan: &HttpPlan, response: &reqwest::Response, reply: String) -> Meta {
+fn meta(plan: &HttpPlan, response: &Answered, reply: String) -> Meta {
     let fields = response.headers();
     let mut meta = Meta::new(plan.url.clone());
     let text = |name| fields.get(name).and_then(|value| value.to_str().ok());
@@ -204,7 +234,9 @@ fn meta(plan: &HttpPlan, response: &reqwest::Response, reply: String) -> Meta {
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name =
         fields.get(CONTENT_DISPOSITION).and_then(|value| super::disposition::file_name(value.as_bytes()));
-    meta.reply = Some(format!("{:?} {reply}", response.version()));
+    meta.status = Some(response.status().as_u16());
+    meta.protocol = protocol(response.version());
+    meta.reply = Some(format!("{} {reply}", meta.protocol.unwrap_or("HTTP")));
     meta.fields = fields.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
     meta
 }
@@ -214,31 +246,65 @@ fn unix_seconds(date: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-fn answer(plan: &HttpPlan, response: reqwest::Response, meta: Meta, expected: Option<u64>) -> Response {
-    if plan.method == http::Method::HEAD {
-        return Response::new(meta, Content::Head);
+fn protocol(version: Version) -> Option<&'static str> {
+    match version {
+        Version::HTTP_10 => Some("HTTP/1.0"),
+        Version::HTTP_11 => Some("HTTP/1.1"),
+        Version::HTTP_2 => Some("HTTP/2"),
+        _ => None,
     }
+}
+
+fn answer(
+    plan: &HttpPlan,
+    response: Answered,
+    mut meta: Meta,
+    expected: Option<u64>,
+) -> Result<Response, Error> {
+    if plan.method == Method::HEAD {
+        return Ok(Response::new(meta, Content::Head));
+    }
+    let proof = proof(&response, &meta, expected);
+    let has_body = response.status() != StatusCode::NO_CONTENT;
+    let coding = if plan.options.decode && has_body { Coding::of(response.headers())? } else { None };
+    let frames = response.into_body();
+    let body = match coding {
+        Some(coding) => {
+            // What is counted and cut is not what comes out.
+            (meta.head.size, meta.is_resumable) = (None, false);
+            let coded = Body::from_source(frames, expected, proof);
+            Body::from_source(decode::decoded(coded, coding), None, proof)
+        }
+        None => Body::from_source(frames, expected.filter(|_| has_body), proof),
+    };
+    Ok(Response::new(meta, Content::Body(body)))
+}
+
+/// How the end of the body is known.
+fn proof(response: &Answered, meta: &Meta, expected: Option<u64>) -> Proof {
     let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
-    let has_no_body = response.status() == StatusCode::NO_CONTENT;
-    let proof = match (expected, response.version()) {
-        _ if has_no_body => Proof::Proven("the status"),
+    match (expected, response.version()) {
+        _ if response.status() == StatusCode::NO_CONTENT => Proof::Proven("the status"),
         (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
         (Some(_), _) => Proof::Proven("Content-Length"),
         (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),
         (None, _) if is_chunked => Proof::Proven("the last chunk"),
         _ => Proof::Assumed("the server closed the connection"),
-    };
-    let expected = if has_no_body { None } else { expected };
-    Response::new(meta, Content::Body(Body::from_source(Frames::of(response), expected, proof)))
+    }
 }
 
 /// Content-Length: digits only.
-fn length(response: &reqwest::Response) -> Option<u64> {
+fn length(response: &Answered) -> Option<u64> {
     number(response.headers().get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
-fn status_line(response: &reqwest::Response) -> String {
+/// The status and the server's own words for it.
+fn status_line(response: &Answered) -> String {
     let status = response.status();
-    let words = status.canonical_reason().unwrap_or("");
+    let own = response.extensions().get::<hyper::ext::ReasonPhrase>();
+    let words = own.map_or_else(
+        || status.canonical_reason().unwrap_or_default().into(),
+        |own| String::from_utf8_lossy(own.as_bytes()),
+    );
     format!("{} {words}", status.as_u16()).trim_end().to_owned()
 }

@@ -45,6 +45,17 @@ pub(super) fn before_answer(
     Error::new(code, phase, detail).with_source(error)
 }
 
+/// Before the head of the answer was there, on the way through a proxy.
+pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool) -> Error {
+    let is_connect = error.is_connect();
+    let causes = Causes::of(&error);
+    let says = |words: &str| causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains(words));
+    if is_connect && (says("authentication required") || says("authorization required") || says("auth")) {
+        return Error::new(Code::AuthNeeded, Phase::Proxy, causes.deepest).with_source(error);
+    }
+    before_answer(error, is_connect, is_tls)
+}
+
 /// While the body came.
 pub(super) fn in_body(error: impl StdError + Send + Sync + 'static) -> Error {
     let causes = Causes::of(&error);
@@ -69,6 +80,7 @@ struct Causes {
     is_parse: bool,
     is_too_large: bool,
     deepest: String,
+    all: Vec<String>,
 }
 
 impl Causes {
@@ -78,6 +90,7 @@ impl Causes {
         while let Some(error) = next {
             causes.look_at(error);
             causes.deepest = error.to_string();
+            causes.all.push(causes.deepest.clone());
             next = error.source();
         }
         causes

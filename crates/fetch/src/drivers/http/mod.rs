@@ -1,14 +1,24 @@
-//! `http:` and `https:` (RFC 1738 §3.3, RFC 9110, RFC 9112): GET and HEAD, ranges, validators.
+//! `http:` and `https:` (RFC 1738 §3.3, RFC 9110, RFC 9112, RFC 9113).
 
 mod answer;
-mod client;
+mod auth;
+pub(crate) mod cookies;
+mod decode;
+mod direct;
 mod disposition;
 mod fault;
+mod fields;
+mod frames;
 mod interim;
 mod io;
+mod jar;
+mod line;
+pub(crate) mod options;
 mod plan;
+mod pool;
+mod proxied;
 mod range;
-mod verbatim;
+mod refusal;
 
 use std::sync::Arc;
 
@@ -17,7 +27,16 @@ use crate::{Driver, Error, Plan, Request};
 /// Speaks HTTP/1.1 and HTTP/2; keeps connections open between requests.
 #[derive(Default)]
 pub(crate) struct HttpDriver {
-    clients: Arc<client::Clients>,
+    roads: Arc<Roads>,
+}
+
+/// The ways to a server.
+#[derive(Default)]
+struct Roads {
+    /// Straight, on connections of our own.
+    pool: Arc<pool::Pool>,
+    /// Through a proxy.
+    proxied: proxied::Clients,
 }
 
 impl Driver for HttpDriver {
@@ -30,6 +49,6 @@ impl Driver for HttpDriver {
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(plan::HttpPlan::new(request, self.clients.clone())?))
+        Ok(Box::new(plan::HttpPlan::new(request, self.roads.clone())?))
     }
 }

@@ -3,61 +3,73 @@
 use std::fmt;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use fetch_url_core::{Host, HttpUrl, Security, Url};
-use fetch_url_proto::Octets;
-use http::HeaderValue;
+use bytes::Bytes;
+use fetch_url_core::{Host, Security, Url};
+use http::header::HOST;
+use http::{HeaderMap, HeaderValue, Method};
 
-use super::client::Clients;
-use super::range;
+use super::Roads;
+use super::options::{HttpOptions, HttpVersion};
+use super::{auth, fields};
 use crate::driver::RunFuture;
-use crate::{ByteRange, Code, Ctx, DeliverErrors, Error, Phase, Plan, Request, Resume, Want};
-
-const AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
+use crate::{ByteRange, Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Resume, Want};
 
 /// One request, as it goes out.
 pub(super) struct HttpPlan {
     pub(super) url: Url<'static>,
-    pub(super) method: http::Method,
+    pub(super) method: Method,
     pub(super) is_tls: bool,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
+    /// What the server is called in the request.
+    pub(super) authority: String,
     pub(super) target: String,
-    pub(super) fields: Vec<(http::HeaderName, String)>,
+    pub(super) fields: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
-    pub(super) delivers_errors: bool,
-    pub(super) clients: Arc<Clients>,
+    pub(super) condition: Option<Condition>,
+    pub(super) options: HttpOptions,
+    pub(super) roads: Arc<Roads>,
 }
 
 impl HttpPlan {
-    pub(super) fn new(request: &Request, clients: Arc<Clients>) -> Result<Self, Error> {
+    pub(super) fn new(request: &Request, roads: Arc<Roads>) -> Result<Self, Error> {
         let Url::Http(url) = request.url() else {
             return Err(Error::unsupported("the http driver reads http URLs only"));
         };
-        let method = if request.want() == Want::Head { http::Method::HEAD } else { http::Method::GET };
+        let mut options = request.extra::<HttpOptions>().cloned().unwrap_or_default();
         // What is known of an object is known of all of it.
         let is_whole = request.want() == Want::Head;
         let range = request.wanted_range().filter(|_| !is_whole);
         let resume = request.resume().filter(|_| !is_whole).cloned();
         // The body of an error is no part of the object.
-        let is_part = range.is_some() || resume.is_some();
-        let delivers_errors = !is_part && request.extra::<DeliverErrors>().is_some();
+        options.delivers_errors &= range.is_none() && resume.is_none();
+        let mut fields = fields::of(request, &options)?;
+        let (is_tls, host) = (url.scheme().security == Security::Tls, url.login().at().host().clone());
+        let port = request.url().port().unwrap_or(80);
+        let login = request.login().cloned();
+        let is_shown = !options.waits_for_challenge && !fields.contains_key(http::header::AUTHORIZATION);
+        let shown = login.as_ref().filter(|login| is_shown && login.expose().is_some());
         Ok(Self {
             url: request.url().clone(),
-            method,
-            is_tls: url.scheme().security == Security::Tls,
-            host: url.login().at().host().clone(),
-            port: request.url().port().unwrap_or(80),
+            method: method(request, &options)?,
+            is_tls,
+            authority: fields::take_host(&mut fields).unwrap_or_else(|| authority(&host, port, is_tls)),
+            host,
+            port,
             target: url.origin_form(),
-            fields: fields(range, resume.as_ref()),
-            authorization: authorization(url)?,
+            fields,
+            body: options.body.clone().filter(|_| !request.is_plain()).unwrap_or_default(),
+            authorization: shown.map(auth::basic).transpose()?,
+            login,
             range,
             resume,
-            delivers_errors,
-            clients,
+            condition: request.condition(),
+            options,
+            roads,
         })
     }
 
@@ -66,16 +78,37 @@ impl HttpPlan {
         self.range.is_some() || self.resume.is_some()
     }
 
+    /// Whether to send it twice means no more than to send it once (RFC 9110 §9.2.2).
+    pub(super) fn is_idempotent(&self) -> bool {
+        self.method.is_idempotent()
+    }
+
+    /// Whether HTTP/2 may be spoken.
+    pub(super) fn takes_http2(&self) -> bool {
+        self.is_tls && self.options.version == HttpVersion::Any
+    }
+
     /// `scheme://host[:port]`.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
-        format!("{scheme}://{}", self.authority())
+        format!("{scheme}://{}", authority(&self.host, self.port, self.is_tls))
     }
+}
 
-    /// RFC 9110 §7.2: the port only when it is not the scheme's own.
-    pub(super) fn authority(&self) -> String {
-        let own = if self.is_tls { 443 } else { 80 };
-        if self.port == own { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+/// RFC 9110 §7.2: the port only when it is not the scheme's own.
+fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
+    let own = if is_tls { 443 } else { 80 };
+    if port == own { host.to_string() } else { format!("{host}:{port}") }
+}
+
+fn method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
+    match &options.method {
+        _ if request.want() == Want::Head => Ok(Method::HEAD),
+        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes()).map_err(|_| {
+            Error::new(Code::Usage, Phase::Plan, format!("{method:?} is no method of HTTP"))
+        }),
+        None if options.body.is_some() && !request.is_plain() => Ok(Method::POST),
+        _ => Ok(Method::GET),
     }
 }
 
@@ -88,11 +121,19 @@ impl Plan for HttpPlan {
 impl fmt::Display for HttpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {} HTTP/1.1", self.method, self.target)?;
-        writeln!(f, "Host: {}", self.authority())?;
-        if self.authorization.is_some() {
-            writeln!(f, "Authorization: Basic ***")?;
+        writeln!(f, "{}: {}", title_case(HOST.as_str()), self.authority)?;
+        if let Some(authorization) = &self.authorization {
+            let scheme = authorization.to_str().ok().and_then(|text| text.split(' ').next());
+            writeln!(f, "Authorization: {} ***", scheme.unwrap_or_default())?;
         }
-        self.fields.iter().try_for_each(|(name, value)| writeln!(f, "{}: {value}", title_case(name.as_str())))
+        for (name, value) in &self.fields {
+            let shown = if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
+            writeln!(f, "{}: {shown}", title_case(name.as_str()))?;
+        }
+        match self.body.len() {
+            0 => Ok(()),
+            length => writeln!(f, "Content-Length: {length}"),
+        }
     }
 }
 
@@ -102,32 +143,4 @@ fn title_case(name: &str) -> String {
         first.to_ascii_uppercase() + rest
     });
     words.collect::<Vec<_>>().join("-")
-}
-
-fn fields(wanted: Option<ByteRange>, resume: Option<&Resume>) -> Vec<(http::HeaderName, String)> {
-    let mut fields =
-        vec![(http::header::USER_AGENT, AGENT.to_owned()), (http::header::ACCEPT, "*/*".to_owned())];
-    let asked = resume.map(|resume| ByteRange::Span { first: resume.offset, last: None }).or(wanted);
-    if let Some(asked) = asked {
-        // A server that compresses on the fly counts the octets of something else.
-        fields.push((http::header::ACCEPT_ENCODING, "identity".to_owned()));
-        fields.push((http::header::RANGE, range::field(asked)));
-    }
-    if let Some(resume) = resume {
-        fields.push((http::header::IF_RANGE, range::if_range(&resume.validator)));
-    }
-    fields
-}
-
-/// User and password of a leniently read URL, as Basic (RFC 7617), octet for octet.
-fn authorization(url: &HttpUrl<'_>) -> Result<Option<HeaderValue>, Error> {
-    let Some(user) = url.login().user() else { return Ok(None) };
-    let user = Octets::BASIC_USER.check("user", &user.decode())?.to_vec();
-    let password = url.login().password().map(|password| password.expose().decode().into_owned());
-    let pair = [&user[..], b":", &password.unwrap_or_default()].concat();
-    let text = format!("Basic {}", STANDARD.encode(pair));
-    let mut value = HeaderValue::from_str(&text)
-        .map_err(|error| Error::new(Code::Internal, Phase::Plan, error.to_string()))?;
-    value.set_sensitive(true);
-    Ok(Some(value))
 }

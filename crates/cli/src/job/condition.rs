@@ -1,0 +1,107 @@
+//! `-z`: a date, or a file whose time counts.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fetch_url::{Condition, Error};
+
+use super::usage;
+
+/// The condition that the text stands for; none when the file it names is not there yet.
+pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
+    let (is_after, text) = match text.strip_prefix('-') {
+        Some(rest) => (false, rest),
+        None => (true, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let seconds = match date(text) {
+        Some(seconds) => seconds,
+        None => match std::fs::metadata(text).and_then(|facts| facts.modified()) {
+            Ok(time) => since_1970(time),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !looks_like_date(text) => {
+                return Ok(None);
+            }
+            Err(_) => return Err(usage(format!("-z: {text:?} is neither a date nor a file")).with_hint(
+                "a date is written 2026-11-21, 2026-11-21 12:34:56 (UTC) or Sat, 21 Nov 2026 12:34:56 GMT",
+            )),
+        },
+    };
+    Ok(Some(if is_after { Condition::ModifiedSince(seconds) } else { Condition::UnmodifiedSince(seconds) }))
+}
+
+fn since_1970(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// What begins like a date is a date that was written wrong, not the name of a file to come.
+fn looks_like_date(text: &str) -> bool {
+    let has_year = text.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() == 4);
+    has_year && (text.contains(' ') || text.contains(',') || text.contains(':'))
+}
+
+/// The dates of HTTP (RFC 9110 §5.6.7), and ISO 8601's in UTC.
+fn date(text: &str) -> Option<i64> {
+    if let Ok(time) = httpdate::parse_http_date(text) {
+        return Some(since_1970(time));
+    }
+    let text = text.strip_suffix('Z').or(text.strip_suffix(" UTC")).unwrap_or(text);
+    let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
+    let numbers = |text: &str, separator: char, lengths: &[usize]| -> Option<Vec<i64>> {
+        let parts: Vec<&str> = text.split(separator).collect();
+        let is_sound = parts.len() == lengths.len()
+            && parts.iter().zip(lengths).all(|(part, &length)| {
+                part.len() == length && part.bytes().all(|octet| octet.is_ascii_digit())
+            });
+        is_sound.then(|| parts.iter().filter_map(|part| part.parse().ok()).collect())
+    };
+    let day = numbers(day, '-', &[4, 2, 2])?;
+    let time = numbers(time, ':', &[2, 2, 2]).or_else(|| Some([numbers(time, ':', &[2, 2])?, vec![0]].concat()))?;
+    let is_sound = (1..=12).contains(&day[1])
+        && (1..=days_of(day[0], day[1])).contains(&day[2])
+        && time[0] < 24
+        && time[1] < 60
+        && time[2] < 60;
+    is_sound.then(|| (days_since_1970(day[0], day[1], day[2]) * 24 + time[0]) * 3600 + time[1] * 60 + time[2])
+}
+
+const fn days_of(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The proleptic Gregorian calendar, counted from March (Howard Hinnant's days_from_civil).
+const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        assert_eq!(date("1994-12-01 12:34"), Some(786_285_240));
+        assert_eq!(date("1994-12-01T12:34:56Z"), Some(786_285_296));
+        assert_eq!(date("Thu, 01 Dec 1994 12:34:56 GMT"), Some(786_285_296));
+        assert_eq!(date("2000-02-29"), Some(951_782_400));
+        for bad in ["2001-02-29", "2000-13-01", "2000-1-1", "2000-01-01 24:00", "yesterday", "", "2000-01-01 1:2"] {
+            assert_eq!(date(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!(condition("2000-02-29").ok(), Some(Some(Condition::ModifiedSince(951_782_400))));
+        assert_eq!(condition("-2000-02-29").ok(), Some(Some(Condition::UnmodifiedSince(951_782_400))));
+        assert_eq!(condition("/no/such/file").ok(), Some(None));
+        assert!(condition("31 Feb 2000 12:00").is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! The data of a request, as curl's `-d` and its kin write it.
+
+use std::io::Read as _;
+
+use fetch_url::Error;
+
+use super::{read, usage};
+use crate::flags::Http;
+
+/// The largest data that is read.
+const MOST: u64 = 1024 * 1024 * 1024;
+
+/// All data together: forms with `&` between, JSON one behind the other; none when there is none.
+pub(super) fn body(http: &Http) -> Result<Option<Vec<u8>>, Error> {
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for text in &http.data {
+        pieces.push(match text.strip_prefix('@') {
+            Some(path) => without_line_ends(file(path)?),
+            None => text.clone().into_bytes(),
+        });
+    }
+    pieces.extend(http.data_raw.iter().map(|text| text.clone().into_bytes()));
+    for text in &http.data_binary {
+        pieces.push(exactly(text)?);
+    }
+    for text in &http.data_urlencode {
+        pieces.push(escaped_form(text)?);
+    }
+    if http.json.is_empty() {
+        return Ok((!pieces.is_empty()).then(|| pieces.join(&b'&')));
+    }
+    if !pieces.is_empty() {
+        return Err(usage("--json and the data of a form do not go together"));
+    }
+    let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| exactly(text)).collect();
+    pieces.map(|pieces| Some(pieces.concat()))
+}
+
+fn exactly(text: &str) -> Result<Vec<u8>, Error> {
+    match text.strip_prefix('@') {
+        Some(path) => file(path),
+        None => Ok(text.to_owned().into_bytes()),
+    }
+}
+
+/// A file, or standard input when it is `-`.
+fn file(path: &str) -> Result<Vec<u8>, Error> {
+    if path != "-" {
+        return read(path.as_ref());
+    }
+    let mut octets = Vec::new();
+    let all = std::io::stdin().take(MOST).read_to_end(&mut octets);
+    all.map(|_| octets).map_err(|error| usage(format!("standard input: {error}")))
+}
+
+/// curl takes CR, LF and NUL out of a form's file.
+fn without_line_ends(octets: Vec<u8>) -> Vec<u8> {
+    octets.into_iter().filter(|octet| !matches!(octet, b'\r' | b'\n' | 0)).collect()
+}
+
+/// `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`; the content escaped.
+fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
+    let Some(mark) = text.find(['=', '@']) else { return Ok(escaped(text.as_bytes())) };
+    let (name, rest) = text.split_at(mark);
+    let content = if rest.starts_with('@') { file(&rest[1..])? } else { rest.as_bytes()[1..].to_vec() };
+    let name = if name.is_empty() { String::new() } else { format!("{name}=") };
+    Ok([name.as_bytes(), &escaped(&content)].concat())
+}
+
+/// Everything but letters, digits and `- . _ ~` as `%XX`.
+fn escaped(octets: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(octets.len());
+    for &octet in octets {
+        match octet {
+            b'-' | b'.' | b'_' | b'~' => text.push(octet),
+            _ if octet.is_ascii_alphanumeric() => text.push(octet),
+            _ => text.extend(format!("%{octet:02X}").bytes()),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms() {
+        let form = |text| escaped_form(text).map(|octets| String::from_utf8_lossy(&octets).into_owned()).ok();
+        assert_eq!(form("a b").as_deref(), Some("a%20b"));
+        assert_eq!(form("=a&b").as_deref(), Some("a%26b"));
+        assert_eq!(form("n=a=b").as_deref(), Some("n=a%3Db"));
+        assert_eq!(form("n=caf\u{e9}~-._").as_deref(), Some("n=caf%C3%A9~-._"));
+        assert!(form("n@/no/such/file").is_none());
+        assert_eq!(without_line_ends(b"a\r\nb\0c".to_vec()), b"abc");
+    }
+}

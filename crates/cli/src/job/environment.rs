@@ -1,0 +1,45 @@
+//! The environment: read here and nowhere else.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use fetch_url::{Error, Proxies, Proxy};
+
+/// `~/.netrc`.
+pub(super) fn netrc() -> Option<PathBuf> {
+    set("HOME").map(|home| PathBuf::from(home).join(".netrc"))
+}
+
+/// The proxies that the environment names. `HTTP_PROXY` in capitals is not one: a web server hands its
+/// clients' `Proxy:` field to programs under that name.
+pub(super) fn proxies() -> Result<Proxies, Error> {
+    let mut proxies = Proxies::default();
+    for scheme in ["http", "https", "ftp", "ftps", "gopher", "gophers"] {
+        let small = text(&format!("{scheme}_proxy"));
+        let named = small.or_else(|| {
+            let is_safe = scheme != "http";
+            is_safe.then(|| text(&format!("{}_PROXY", scheme.to_ascii_uppercase()))).flatten()
+        });
+        if let Some(named) = named {
+            proxies = proxies.scheme(scheme, Proxy::parse(&named)?);
+        }
+    }
+    if let Some(named) = text("all_proxy").or_else(|| text("ALL_PROXY")) {
+        proxies = proxies.all(Proxy::parse(&named)?);
+    }
+    Ok(proxies)
+}
+
+/// The hosts that the environment wants to be asked directly.
+pub(super) fn no_proxy() -> String {
+    text("no_proxy").or_else(|| text("NO_PROXY")).unwrap_or_default()
+}
+
+fn text(name: &str) -> Option<String> {
+    set(name)?.into_string().ok()
+}
+
+#[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+fn set(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

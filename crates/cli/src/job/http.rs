@@ -1,0 +1,127 @@
+//! What only HTTP understands, as the flags say.
+
+use fetch_url::{CookieJar, Error, Field, HttpOptions, HttpVersion};
+
+use super::{data, read, usage};
+use crate::flags::{Fetch, Http};
+
+/// What the flags say of HTTP.
+pub(super) fn options(flags: &Fetch) -> Result<HttpOptions, Error> {
+    let http = &flags.http;
+    let mut options = HttpOptions::default();
+    options.method.clone_from(&http.method);
+    options.decode = http.compressed;
+    options.version = if http.http1_1 { HttpVersion::Http1 } else { HttpVersion::Any };
+    options.waits_for_challenge = http.digest;
+    options.delivers_errors = flags.no_fail || flags.fail_with_body;
+    options.cookies = jar(http)?;
+    options.fields = fields(http)?;
+    if !http.get {
+        options.body = data::body(http)?.map(Into::into);
+    }
+    add_types(http, &mut options);
+    Ok(options)
+}
+
+/// What goes behind the URL's `?` because of `-G`.
+pub(super) fn search(http: &Http) -> Result<Option<Vec<u8>>, Error> {
+    if http.get { data::body(http) } else { Ok(None) }
+}
+
+/// The fields, in the order of curl: the named ones first, so that `-H` can stand in their place.
+fn fields(http: &Http) -> Result<Vec<Field>, Error> {
+    let mut named = Vec::new();
+    named.extend(http.user_agent.iter().map(|name| known("User-Agent", name)));
+    named.extend(http.referer.iter().map(|name| known("Referer", name)));
+    named.extend(http.oauth2_bearer.iter().map(|token| known("Authorization", &format!("Bearer {token}"))));
+    let pairs: Vec<&str> = http.cookie.iter().filter(|text| text.contains('=')).map(String::as_str).collect();
+    if !pairs.is_empty() {
+        named.push(known("Cookie", &pairs.join("; ")));
+    }
+    let mut own = Vec::new();
+    for text in &http.header {
+        match text.strip_prefix('@') {
+            None => own.push(field(text)?),
+            Some(path) => {
+                let file = read(path.as_ref())?;
+                for line in String::from_utf8_lossy(&file).lines().filter(|line| !line.trim().is_empty()) {
+                    own.push(field(line)?);
+                }
+            }
+        }
+    }
+    named.retain(|field| !own.iter().any(|own| own.name.eq_ignore_ascii_case(&field.name)));
+    named.extend(own);
+    Ok(named)
+}
+
+/// A field of our naming; an empty value takes it away.
+fn known(name: &str, value: &str) -> Field {
+    if value.is_empty() { Field::without(name) } else { Field::new(name, value) }
+}
+
+/// `Name: value`; `Name:` takes ours away; `Name;` sends it empty.
+fn field(text: &str) -> Result<Field, Error> {
+    if let Some((name, value)) = text.split_once(':') {
+        let value = value.trim_matches([' ', '\t']);
+        return Ok(known(name.trim_end(), value));
+    }
+    match text.strip_suffix(';') {
+        Some(name) => Ok(Field::new(name, "")),
+        // What was written may be a secret: it is not repeated.
+        None => Err(usage("-H takes \"Name: value\"")),
+    }
+}
+
+/// Says of what type the data is, unless the caller does.
+fn add_types(http: &Http, options: &mut HttpOptions) {
+    let (kind, accept) = match (&options.body, http.json.is_empty()) {
+        (None, _) => return,
+        (_, true) => ("application/x-www-form-urlencoded", None),
+        (_, false) => ("application/json", Some("application/json")),
+    };
+    let mut add = |name: &str, value: &str| {
+        if !options.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name)) {
+            options.fields.push(Field::new(name, value));
+        }
+    };
+    add("Content-Type", kind);
+    if let Some(accept) = accept {
+        add("Accept", accept);
+    }
+}
+
+/// A jar when one is asked for: `-c`, or `-b` with a file. A file that is not there is an empty one.
+fn jar(http: &Http) -> Result<Option<CookieJar>, Error> {
+    let mut files = http.cookie.iter().filter(|text| !text.contains('='));
+    let file = files.next();
+    if files.next().is_some() {
+        return Err(usage("-b takes one file"));
+    }
+    match file {
+        Some(path) if std::path::Path::new(path).exists() => {
+            CookieJar::from_netscape(&read(path.as_ref())?).map(Some)
+        }
+        Some(_) => Ok(Some(CookieJar::default())),
+        None => Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_texts() {
+        let shown = |text| {
+            let field = field(text).ok()?;
+            Some((field.name, field.value.map(|value| String::from_utf8_lossy(&value).into_owned())))
+        };
+        let is = |name: &str, value: Option<&str>| Some((name.to_owned(), value.map(str::to_owned)));
+        assert_eq!(shown("A: b"), is("A", Some("b")));
+        assert_eq!(shown("A:b:c"), is("A", Some("b:c")));
+        assert_eq!(shown("A:"), is("A", None));
+        assert_eq!(shown("A;"), is("A", Some("")));
+        assert_eq!(shown("geheim"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Who asks: what the flags, netrc and the terminal say.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use fetch_url::{Credential, Credentials, Error, Question};
+
+use super::{environment, usage};
+use crate::ask::Asker;
+use crate::flags::Login;
+
+/// The longest netrc or password file.
+const MOST: u64 = 1024 * 1024;
+
+/// Where users and passwords come from.
+pub(super) fn credentials(flags: &Login) -> Result<Credentials, Error> {
+    let asker = Asker::new(flags.askpass.clone());
+    let mut credentials = Credentials::default();
+    if let Some(text) = &flags.user {
+        credentials = credentials.own(own(flags, Credential::from_text(text), &asker)?);
+    }
+    if let Some((path, must_exist)) = netrc(flags) {
+        match private(&path) {
+            Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
+            Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
+        }
+    }
+    Ok(credentials.ask(asker))
+}
+
+fn own(flags: &Login, login: Credential, asker: &Asker) -> Result<Credential, Error> {
+    if let Some(path) = &flags.password_file {
+        return Ok(login.with_password(Some(first_line(path)?)));
+    }
+    if flags.ask_password && login.expose().is_none() {
+        let question = Question::new("the server", Some(login.user().to_vec()), None);
+        let answered = fetch_url::Ask::ask(asker, &question)?;
+        return answered.ok_or_else(|| usage("--ask-password needs a terminal or --askpass"));
+    }
+    Ok(login)
+}
+
+/// The netrc file, and whether it must be there.
+fn netrc(flags: &Login) -> Option<(PathBuf, bool)> {
+    if let Some(path) = &flags.netrc_file {
+        return Some((path.clone(), !flags.netrc_optional));
+    }
+    let is_wanted = flags.netrc || flags.netrc_optional;
+    environment::netrc().filter(|_| is_wanted).map(|path| (path, flags.netrc && !flags.netrc_optional))
+}
+
+/// The first line of a password file.
+fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
+    let failed = |error: io::Error| usage(format!("{}: {error}", path.display()));
+    let mut text = if path.as_os_str() == "-" {
+        let mut text = Vec::new();
+        io::stdin().take(MOST).read_to_end(&mut text).map_err(failed)?;
+        text
+    } else {
+        private(path).map_err(failed)?
+    };
+    let end = text.iter().position(|&octet| octet == b'\n').unwrap_or(text.len());
+    text.truncate(end);
+    if text.last() == Some(&b'\r') {
+        text.pop();
+    }
+    Ok(text)
+}
+
+/// The octets of a file that nobody else may read.
+fn private(path: &Path) -> io::Result<Vec<u8>> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = File::open(path)?;
+    let facts = file.metadata()?;
+    if facts.is_file() && facts.permissions().mode() & 0o077 != 0 {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others can read it; chmod 600 hides it"));
+    }
+    let mut text = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut text)?;
+    Ok(text)
+}

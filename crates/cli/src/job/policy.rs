@@ -1,0 +1,134 @@
+//! What is allowed: times, limits, retries, hops, reach.
+
+use fetch_url::{AddressFamily, Error, Policy, Proxies, Proxy, Reach, Schemes};
+
+use super::{environment, usage};
+use crate::flags::{Fetch, Network};
+
+/// The policy that the flags ask for.
+pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
+    let mut policy = Policy::default();
+    // A time of 0 is no limit, as with curl.
+    let bounded = |time: std::time::Duration| if time.is_zero() { std::time::Duration::MAX } else { time };
+    policy.timeouts.connect = bounded(flags.connect_timeout);
+    policy.timeouts.reply = bounded(flags.read_timeout);
+    policy.timeouts.idle = bounded(flags.read_timeout);
+    policy.timeouts.total = flags.max_time.filter(|time| !time.is_zero());
+    policy.limits.max_size = flags.max_filesize;
+    policy.retry.most = flags.retry;
+    policy.retry.delay = flags.retry_delay.filter(|time| !time.is_zero());
+    policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());
+    policy.retry.all_errors = flags.retry_all_errors;
+    policy.follow.max_hops = (!flags.no_location).then_some(flags.max_redirs);
+    if let Some(text) = &flags.network.proto {
+        policy.follow.schemes = schemes(text, Schemes::All)?;
+    }
+    if let Some(text) = &flags.network.proto_redir {
+        policy.follow.hop_schemes = schemes(text, policy.follow.hop_schemes)?;
+        policy.follow.allow_downgrade = names_http(text) && policy.follow.hop_schemes.has("http");
+    }
+    policy.reach = reach(&flags.network)?;
+    Ok(policy)
+}
+
+fn reach(flags: &Network) -> Result<Reach, Error> {
+    let mut reach = Reach::default();
+    reach.public_only = flags.public_only;
+    reach.allow_private = flags.allow_private;
+    reach.allowed_ports.clone_from(&flags.allow_port);
+    reach.routes.pins.clone_from(&flags.resolve);
+    reach.routes.detours.clone_from(&flags.connect_to);
+    reach.routes.interface.clone_from(&flags.interface);
+    reach.routes.family = match (flags.ipv4, flags.ipv6) {
+        (true, _) => Some(AddressFamily::V4),
+        (_, true) => Some(AddressFamily::V6),
+        _ => None,
+    };
+    reach.proxies = proxies(flags)?;
+    Ok(reach)
+}
+
+/// The proxy of the flags takes the place of those of the environment; an empty one is none.
+fn proxies(flags: &Network) -> Result<Proxies, Error> {
+    let direct = flags.noproxy.clone().unwrap_or_else(environment::no_proxy);
+    let proxies = match flags.proxy.as_deref() {
+        None => environment::proxies()?,
+        Some("") => Proxies::default(),
+        Some(text) => {
+            let proxy = Proxy::parse(text)?;
+            let login = flags.proxy_user.as_deref().map(fetch_url::Credential::from_text);
+            Proxies::default().all(match login {
+                Some(login) => proxy.with_login(login),
+                None => proxy,
+            })
+        }
+    };
+    Ok(proxies.direct(&direct))
+}
+
+/// curl's words for a set of schemes: `=http,https`, `-ftp`, `+gopher`, `all`, in order.
+fn schemes(text: &str, mut set: Schemes) -> Result<Schemes, Error> {
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let (sign, name) = match word.split_at(1) {
+            (sign @ ("=" | "+" | "-"), name) => (sign, name),
+            _ => ("+", word),
+        };
+        let name = name.to_ascii_lowercase();
+        if name != "all" && fetch_url::url::scheme(&name).is_none() && !name.starts_with("x-") {
+            return Err(usage(format!("{name:?} is no scheme")));
+        }
+        set = changed(set, sign, name);
+    }
+    Ok(set)
+}
+
+fn changed(set: Schemes, sign: &str, name: String) -> Schemes {
+    match (sign, name.as_str(), set) {
+        ("-", "all", _) => Schemes::only([]),
+        (_, "all", _) => Schemes::All,
+        ("=", _, _) => Schemes::Only([name].into()),
+        ("-", _, Schemes::All) => Schemes::Except([name].into()),
+        ("-", _, Schemes::Except(mut names)) => {
+            names.insert(name);
+            Schemes::Except(names)
+        }
+        ("-", _, Schemes::Only(mut names)) => {
+            names.remove(&name);
+            Schemes::Only(names)
+        }
+        (_, _, Schemes::All) => Schemes::All,
+        (_, _, Schemes::Except(mut names)) => {
+            names.remove(&name);
+            Schemes::Except(names)
+        }
+        (_, _, Schemes::Only(mut names)) => {
+            names.insert(name);
+            Schemes::Only(names)
+        }
+    }
+}
+
+/// Whether plain http is named, so that a redirect to it is wanted.
+fn names_http(text: &str) -> bool {
+    text.split(',').any(|word| matches!(word.trim().trim_start_matches(['=', '+']), "http" | "all"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_schemes() {
+        let of = |text| schemes(text, Schemes::All);
+        assert_eq!(of("=http,https").ok(), Some(Schemes::only(["http", "https"])));
+        assert_eq!(of("-all,https").ok(), Some(Schemes::only(["https"])));
+        assert_eq!(of("-ftp,-gopher").ok(), Some(Schemes::Except(["ftp".to_owned(), "gopher".to_owned()].into())));
+        assert_eq!(of("-ftp,+ftp").ok(), Some(Schemes::Except([].into())));
+        assert_eq!(of("all").ok(), Some(Schemes::All));
+        assert!(of("=htp").is_err());
+        let redir = |text| schemes(text, Schemes::only(["http", "https"])).ok();
+        assert_eq!(redir("ftp"), Some(Schemes::only(["http", "https", "ftp"])));
+        assert_eq!(redir("-http"), Some(Schemes::only(["https"])));
+        assert!(names_http("=http,https") && !names_http("=https") && !names_http("-http"));
+    }
+}

@@ -1,0 +1,63 @@
+//! What is known of one transfer when it is over: for `-w`, `--events` and the exit status.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fetch_url::{Error, Meta, Receipt};
+
+/// One transfer, when it is over.
+pub(crate) struct Report {
+    /// Which one it was, from 0.
+    pub(crate) number: usize,
+    /// The URL as it was given.
+    pub(crate) url: String,
+    /// What is known of the object, when there was an answer.
+    pub(crate) meta: Option<Meta>,
+    /// The method that it was asked for with, where there is one.
+    pub(crate) method: Option<String>,
+    /// The file that it went to.
+    pub(crate) file: Option<PathBuf>,
+    /// What was delivered.
+    pub(crate) receipt: Option<Receipt>,
+    /// Why it failed.
+    pub(crate) error: Option<Error>,
+    /// How often it was tried again.
+    pub(crate) retries: u32,
+    /// How long it took.
+    pub(crate) took: Duration,
+    begun: Instant,
+}
+
+impl Report {
+    /// A transfer begins.
+    pub(crate) fn begin(number: usize, url: &str) -> Self {
+        Self {
+            number,
+            url: url.to_owned(),
+            meta: None,
+            method: None,
+            file: None,
+            receipt: None,
+            error: None,
+            retries: 0,
+            took: Duration::ZERO,
+            begun: Instant::now(),
+        }
+    }
+
+    /// It is over.
+    pub(crate) fn end(&mut self, error: Option<Error>) {
+        self.took = self.begun.elapsed();
+        self.error = error;
+    }
+
+    /// The exit status it asks for.
+    pub(crate) fn exit(&self) -> u8 {
+        self.error.as_ref().map_or(0, Error::exit)
+    }
+
+    /// How many octets came.
+    pub(crate) fn octets(&self) -> u64 {
+        self.receipt.as_ref().map_or(0, |receipt| receipt.bytes)
+    }
+}

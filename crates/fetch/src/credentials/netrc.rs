@@ -1,0 +1,475 @@
+//! A netrc file (ftp(1), with the quoting of curl): which login belongs to which machine.
+//!
+//! Octets in, entries out. Where the file lies, who else may read it and whether it is asked at all
+//! is decided elsewhere. What is doubtful is an error and not a guess: a guess could give the
+//! password of one machine to another.
+
+mod words;
+
+use std::fmt;
+
+use super::secret::SecretBytes;
+use words::{Word, Words};
+
+/// The largest file, in octets.
+const MAX_FILE: usize = 1 << 20;
+
+/// What other programs keep in an entry: one value each, and nothing to us.
+const FOREIGN: [&str; 2] = ["method", "org"];
+
+/// What narrows an entry to some services of a machine. We do not tell services apart, so that such
+/// an entry is not ours to use.
+const NARROWING: [&str; 2] = ["port", "protocol"];
+
+/// The entries of a file, in its order.
+#[derive(Clone, Default)]
+pub(crate) struct Netrc {
+    entries: Vec<Entry>,
+}
+
+/// What the file says for a host. An empty value is not a missing one.
+#[derive(Clone, Copy)]
+pub(crate) struct NetrcEntry<'n> {
+    /// The user's name.
+    pub(crate) login: Option<&'n [u8]>,
+    /// The password.
+    pub(crate) password: Option<&'n SecretBytes>,
+    /// A further password, for the ACCT command of FTP (RFC 959 §4.1.1).
+    #[allow(dead_code, reason = "no driver sends ACCT yet")]
+    pub(crate) account: Option<&'n SecretBytes>,
+}
+
+/// Why a file is not taken. It never holds anything of the file but a line's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NetrcError {
+    /// A value is missing: the next line goes on with a keyword.
+    #[error("line {0}: no value behind a keyword (a value like a keyword needs quotes)")]
+    MissingValue(usize),
+    /// A login or a password before the first machine.
+    #[error("line {0}: a value that belongs to no machine")]
+    NoMachine(usize),
+    /// The file is larger than 1 MiB.
+    #[error("larger than 1 MiB")]
+    TooLarge,
+    /// One entry says the same twice.
+    #[error("line {0}: a second value for the same keyword and machine")]
+    Twice(usize),
+    /// A quoted word that does not end on its line.
+    #[error("line {0}: a quoted word without an end")]
+    Unclosed(usize),
+    /// Not a keyword where one has to be.
+    #[error("line {0}: a word that is no keyword (a value with a space in it needs quotes)")]
+    UnknownWord(usize),
+    /// A word of 64 KiB or more.
+    #[error("line {0}: a word of 64 KiB or more")]
+    WordTooLong(usize),
+}
+
+impl Netrc {
+    /// Reads a whole file.
+    pub(crate) fn parse(file: &[u8]) -> Result<Self, NetrcError> {
+        if file.len() > MAX_FILE {
+            return Err(NetrcError::TooLarge);
+        }
+        // Editors of Windows begin a file so.
+        let mut words = Words::new(file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file));
+        let mut netrc = Self::default();
+        while let Some(word) = words.keyword()? {
+            netrc.take(&word, &mut words)?;
+        }
+        Ok(netrc)
+    }
+
+    /// The first entry for exactly this host and, if a user is named, exactly this user. An entry
+    /// without a login matches no named user; what one entry lacks is never taken from another.
+    ///
+    /// `default` is looked at only if it is allowed and no entry names the host, and an entry
+    /// with neither login nor password is nothing.
+    pub(crate) fn find(
+        &self,
+        host: &str,
+        user: Option<&[u8]>,
+        allow_default: bool,
+    ) -> Option<NetrcEntry<'_>> {
+        let is_named = self.entries.iter().any(|entry| entry.names(host));
+        let is_candidate = |entry: &&Entry| match is_named {
+            true => entry.names(host),
+            false => allow_default && entry.machine.is_none(),
+        };
+        self.entries
+            .iter()
+            .filter(is_candidate)
+            .filter(|entry| !entry.is_narrowed)
+            .find(|entry| user.is_none_or(|user| entry.login() == Some(user)))
+            .filter(|entry| entry.login.is_some() || entry.password.is_some())
+            .map(Entry::shown)
+    }
+
+    fn take(&mut self, word: &Word, words: &mut Words<'_>) -> Result<(), NetrcError> {
+        let keyword = Keyword::of(word).ok_or(NetrcError::UnknownWord(word.line))?;
+        match keyword {
+            Keyword::Default => self.entries.push(Entry::default()),
+            Keyword::Machine => {
+                let machine = Some(words.value(is_keyword)?);
+                self.entries.push(Entry { machine, ..Entry::default() });
+            }
+            Keyword::Macdef => words.skip_macro(),
+            Keyword::Foreign => {
+                words.value(is_keyword)?;
+            }
+            Keyword::Narrowing => {
+                words.value(is_keyword)?;
+                self.open(word.line)?.is_narrowed = true;
+            }
+            Keyword::Account | Keyword::Login | Keyword::Password => {
+                let value = words.value(is_keyword)?;
+                let place = self.open(word.line)?.place(keyword);
+                if place.replace(value.into()).is_some() {
+                    return Err(NetrcError::Twice(word.line));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The entry that the next value belongs to.
+    fn open(&mut self, line: usize) -> Result<&mut Entry, NetrcError> {
+        self.entries.last_mut().ok_or(NetrcError::NoMachine(line))
+    }
+}
+
+/// How many entries there are, and nothing of them: some keep a token in `login`.
+impl fmt::Debug for Netrc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Netrc({} entries)", self.entries.len())
+    }
+}
+
+impl fmt::Debug for NetrcEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NetrcEntry(***)")
+    }
+}
+
+#[derive(Clone, Default)]
+struct Entry {
+    /// None is `default`.
+    machine: Option<Vec<u8>>,
+    login: Option<SecretBytes>,
+    password: Option<SecretBytes>,
+    account: Option<SecretBytes>,
+    is_narrowed: bool,
+}
+
+impl Entry {
+    fn names(&self, host: &str) -> bool {
+        let host = comparable(host.as_bytes());
+        let machine = self.machine.as_deref().map(comparable);
+        !host.is_empty() && machine.is_some_and(|machine| machine.eq_ignore_ascii_case(host))
+    }
+
+    fn login(&self) -> Option<&[u8]> {
+        self.login.as_ref().map(SecretBytes::expose)
+    }
+
+    fn place(&mut self, keyword: Keyword) -> &mut Option<SecretBytes> {
+        match keyword {
+            Keyword::Account => &mut self.account,
+            Keyword::Login => &mut self.login,
+            _ => &mut self.password,
+        }
+    }
+
+    fn shown(&self) -> NetrcEntry<'_> {
+        NetrcEntry { login: self.login(), password: self.password.as_ref(), account: self.account.as_ref() }
+    }
+}
+
+/// A name without its final dot, an address without its brackets.
+fn comparable(host: &[u8]) -> &[u8] {
+    let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inner.unwrap_or_else(|| host.strip_suffix(b".").unwrap_or(host))
+}
+
+#[derive(Clone, Copy)]
+enum Keyword {
+    Account,
+    Default,
+    Foreign,
+    Login,
+    Macdef,
+    Machine,
+    Narrowing,
+    Password,
+}
+
+impl Keyword {
+    fn of(word: &Word) -> Option<Self> {
+        let is = |keyword: &str| !word.is_quoted && word.octets.eq_ignore_ascii_case(keyword.as_bytes());
+        let known = [
+            ("account", Self::Account),
+            ("default", Self::Default),
+            ("login", Self::Login),
+            ("macdef", Self::Macdef),
+            ("machine", Self::Machine),
+            ("password", Self::Password),
+        ];
+        let known = known.into_iter().find(|(keyword, _)| is(keyword)).map(|(_, keyword)| keyword);
+        known
+            .or_else(|| FOREIGN.into_iter().any(is).then_some(Self::Foreign))
+            .or_else(|| NARROWING.into_iter().any(is).then_some(Self::Narrowing))
+    }
+}
+
+fn is_keyword(word: &Word) -> bool {
+    Keyword::of(word).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Login, password and account, `-` for what is missing; "none" if nothing is found.
+    fn found(file: &[u8], host: &str, user: Option<&str>, allow_default: bool) -> String {
+        let netrc = Netrc::parse(file).expect("a good file");
+        let Some(entry) = netrc.find(host, user.map(str::as_bytes), allow_default) else {
+            return "none".to_owned();
+        };
+        let [password, account] =
+            [entry.password, entry.account].map(|secret| secret.map(SecretBytes::expose));
+        [entry.login, password, account]
+            .map(|value| value.map_or("-".into(), String::from_utf8_lossy))
+            .join(" ")
+    }
+
+    #[test]
+    fn files() {
+        for (file, expected) in [
+            ("machine h login u password p", "u p -"),
+            ("machine h login u password p account a\n", "u p a"),
+            ("machine\n\th\r\nlogin\n u\n\n password\r\n\r\np\r\n", "u p -"),
+            ("MACHINE h Login u PassWord p", "u p -"),
+            ("machine h password p login u", "u p -"),
+            ("\u{feff}machine h login u", "u - -"),
+            ("", "none"),
+            (" \r\n\t", "none"),
+            ("machine", "error"),
+            // Comments, and passwords that look like one.
+            ("# machine h login x\n  # more \"\nmachine h login u # tail \" x\npassword p", "u p -"),
+            ("machine h login u password #p", "u #p -"),
+            ("machine h login u password p#q", "u p#q -"),
+            ("machine h login u password\n# not yet\np", "u p -"),
+            ("machine h login u password \"#p\"", "u #p -"),
+            ("machine h login u password\n\"#p\"", "u #p -"),
+            // Quotes.
+            (r#"machine "h" login "a b" password "p\"\\\n\r\t\x""#, "a b p\"\\\n\r\tx -"),
+            (r#"machine h login u password p"q"#, "u p\"q -"),
+            (r#"machine h login u password p\n"#, "u p\\n -"),
+            (r#"machine h login "" password """#, "  -"),
+            ("machine h login \"login\" password\n\"machine\"", "login machine -"),
+            // A keyword on the keyword's own line is a value.
+            ("machine h login machine password default", "machine default -"),
+            // Any octets.
+            ("machine h login us\u{e9}r password p\u{0}\u{1}", "us\u{e9}r p\u{0}\u{1} -"),
+            // Macros: skipped up to the blank line, of whoever they are.
+            ("macdef m\ncd x\nlogin x \"\n\nmachine h login u", "u - -"),
+            ("macdef m\r\nmachine h login x\r\n \r\nmachine h login u", "u - -"),
+            ("machine h login u\nmacdef m\n\npassword p", "u p -"),
+            ("machine h login u macdef m\nput x", "u - -"),
+            // What other programs write.
+            ("machine h\n  login u\n  method interactive\n  org o\n  password p", "u p -"),
+            ("machine h port 22 login u password p", "none"),
+            ("machine h login u password p protocol imap\nmachine h login v", "v - -"),
+        ] {
+            let file = file.as_bytes();
+            let got = match Netrc::parse(file) {
+                Ok(_) => found(file, "h", None, false),
+                Err(_) => "error".to_owned(),
+            };
+            assert_eq!(got, expected, "{:?}", String::from_utf8_lossy(file));
+        }
+        assert_eq!(found(b"machine h login \xe9\xff password \xfe", "h", None, false).chars().count(), 6);
+    }
+
+    #[test]
+    fn hosts() {
+        let file = b"machine Example.com login a\nmachine 127.0.0.1 login b\nmachine ::1 login c\n\
+            machine [::2] login d\nmachine dotted.example. login e\nmachine \"\" login f\nmachine . login g";
+        for (host, login) in [
+            ("example.COM", "a - -"),
+            ("example.com.", "a - -"),
+            ("example.com..", "none"),
+            ("www.example.com", "none"),
+            ("xexample.com", "none"),
+            ("example.co", "none"),
+            ("com", "none"),
+            ("127.0.0.1", "b - -"),
+            ("[::1]", "c - -"),
+            ("::1", "c - -"),
+            ("[::2]", "d - -"),
+            ("::2", "d - -"),
+            ("dotted.example", "e - -"),
+            ("", "none"),
+            (".", "none"),
+        ] {
+            assert_eq!(found(file, host, None, false), login, "{host}");
+            assert_eq!(found(file, host, None, true), login, "{host}: there is no default");
+        }
+    }
+
+    #[test]
+    fn users() {
+        let file = b"machine h password alone\nmachine h login a password pa\nmachine h login b\n\
+            machine h login c password pc\nmachine h login a password second\nmachine h login \"\" password e";
+        for (user, entry) in [
+            (None, "- alone -"),
+            (Some("a"), "a pa -"),
+            (Some("b"), "b - -"),
+            (Some("c"), "c pc -"),
+            (Some("A"), "none"),
+            (Some("x"), "none"),
+            (Some(""), " e -"),
+        ] {
+            assert_eq!(found(file, "h", user, true), entry, "{user:?}");
+        }
+    }
+
+    /// curl CVE-2024-11053: the password of one host went to another; CVE-2025-0167: the same by
+    /// an empty `default`.
+    #[test]
+    fn an_entry_has_only_what_is_its_own() {
+        for (file, host, allow_default, entry) in [
+            ("machine a login u\nmachine b login u password pb", "a", true, "u - -"),
+            ("machine a\nlogin u\ndefault login d password pd", "a", true, "u - -"),
+            ("machine a password pa\nmachine b login ub", "b", true, "ub - -"),
+            ("machine a\nmachine b login u password p", "a", true, "none"),
+            ("machine a\nmachine a login u password p", "a", true, "none"),
+            ("machine a\ndefault login d password pd", "a", true, "none"),
+            ("machine a account x", "a", true, "none"),
+            ("machine a login u password p\ndefault", "b", true, "none"),
+            ("default\nmachine a login u password p", "b", true, "none"),
+            ("default account x", "b", true, "none"),
+            ("default login d password p", "b", true, "d p -"),
+            ("default login d password p", "b", false, "none"),
+            ("default login d password p\nmachine b login u", "b", true, "u - -"),
+            ("machine a port 21 login u password p\ndefault login d", "a", true, "none"),
+            ("machine default login u", "b", true, "none"),
+        ] {
+            assert_eq!(found(file.as_bytes(), host, None, allow_default), entry, "{file:?}");
+        }
+        let file = b"machine a login u password p\ndefault login d password pd";
+        assert_eq!(found(file, "a", Some("d"), true), "none");
+        assert_eq!(found(file, "b", Some("d"), true), "d pd -");
+        assert_eq!(found(file, "b", Some("u"), true), "none");
+    }
+
+    #[test]
+    fn errors() {
+        use NetrcError::*;
+        let word = "x".repeat(64 << 10);
+        let rows: &[(&str, NetrcError)] = &[
+            ("machine h\nlogin\nmachine b login canary password canary", MissingValue(2)),
+            ("machine h login u password", MissingValue(1)),
+            ("machine h login u password\n\n\n", MissingValue(1)),
+            ("machine\nlogin u", MissingValue(1)),
+            ("login canary", NoMachine(1)),
+            ("\n# x\npassword canary", NoMachine(3)),
+            ("port 1", NoMachine(1)),
+            ("machine h login u\nlogin canary", Twice(2)),
+            ("machine h password a password canary", Twice(1)),
+            // A misspelt machine must not give its login to the one before.
+            ("machine h login u password p\nmachne h2 login canary", UnknownWord(2)),
+            ("machine h login u password canary canary", UnknownWord(1)),
+            ("machine h \"login\" canary", UnknownWord(1)),
+            ("machine h login \"u\"canary", UnknownWord(1)),
+            ("machine h\n\nlogin \"canary\npassword p\"", Unclosed(3)),
+            ("machine h login \"canary", Unclosed(1)),
+            ("machine h login \"canary\\\"", Unclosed(1)),
+            ("machine h login \"canary\\", Unclosed(1)),
+            ("macdef m\nx\n\ncanary", UnknownWord(4)),
+        ];
+        for (file, error) in rows {
+            let got = Netrc::parse(file.as_bytes()).expect_err(file);
+            assert_eq!(got, *error, "{file:?}");
+            assert!(!format!("{got} {got:?}").contains("canary"));
+        }
+        let parse = |file: String| Netrc::parse(file.as_bytes()).err();
+        assert_eq!(parse(format!("machine h\nlogin {word}")), Some(WordTooLong(2)));
+        assert_eq!(parse(format!("machine h\nlogin \"{word}\"")), Some(WordTooLong(2)));
+        assert_eq!(parse(format!("machine h login {}", &word[1..])), None);
+        assert_eq!(parse("\n".repeat(1 << 20)), None);
+        assert_eq!(parse("\n".repeat((1 << 20) + 1)), Some(TooLarge));
+    }
+
+    #[test]
+    fn debug_prints_nothing() {
+        let netrc =
+            Netrc::parse(b"machine m login canary password canary account canary").expect("a good file");
+        let shown = format!("{netrc:?} {:?}", netrc.find("m", None, false));
+        assert!(!shown.contains("canary") && !shown.contains("99, 97"), "{shown}");
+    }
+
+    /// Whatever is cut off, an entry that is found has values of the whole file's entry, or their beginnings.
+    #[test]
+    fn cut_at_every_octet() {
+        let file =
+            b"# c\nmachine a login ua password \"p\\\"a\"\nmacdef m\nx\n\ndefault login ud password pd\n";
+        for end in 0..=file.len() {
+            let Ok(netrc) = Netrc::parse(&file[..end]) else { continue };
+            if let Some(entry) = netrc.find("a", None, true) {
+                assert!(b"ua".starts_with(entry.login.unwrap_or_default()), "{end}");
+                assert!(entry.password.is_none_or(|password| password.expose() == b"p\"a"), "{end}");
+            }
+        }
+    }
+
+    fn quoted(octets: &[u8]) -> Vec<u8> {
+        let mut text = vec![b'"'];
+        for &octet in octets {
+            match octet {
+                b'"' | b'\\' => text.extend([b'\\', octet]),
+                b'\n' => text.extend(b"\\n"),
+                _ => text.push(octet),
+            }
+        }
+        text.push(b'"');
+        text
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_octets_are_read_or_refused(file in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Netrc::parse(&file);
+        }
+
+        #[test]
+        fn any_words_are_read_or_refused(
+            words in prop::collection::vec(
+                prop::sample::select(vec![
+                    "machine", "default", "login", "password", "account", "macdef", "port", "a", "b", "\"", "\\",
+                    "#", "\n", "\n\n", "\r\n", " ", "\t", "\"x y\"",
+                ]),
+                0..40,
+            ),
+            separator in prop::sample::select(vec!["", " "]),
+        ) {
+            let _ = Netrc::parse(words.join(separator).as_bytes());
+        }
+
+        #[test]
+        fn quoted_values_are_read_back(
+            login in prop::collection::vec(any::<u8>(), 0..20),
+            password in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let file = [&b"machine h login "[..], &quoted(&login), b"\npassword\n", &quoted(&password)].concat();
+            let netrc = Netrc::parse(&file).expect("a good file");
+            let entry = netrc.find("h", Some(&login), false).expect("an entry");
+            prop_assert_eq!(entry.login, Some(&login[..]));
+            prop_assert_eq!(entry.password.map(SecretBytes::expose), Some(&password[..]));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Who we are, in HTTP's words: Basic (RFC 7617) at once, Digest (RFC 7616) when the server asks.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fetch_url_proto::Octets;
+use http::header::WWW_AUTHENTICATE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_auth::{PasswordClient, PasswordParams};
+
+use super::plan::HttpPlan;
+use crate::{Code, Credential, Ctx, Error, Phase};
+
+/// User and password as Basic, octet for octet.
+pub(super) fn basic(login: &Credential) -> Result<HeaderValue, Error> {
+    let user = Octets::BASIC_USER.check("user", login.user())?;
+    let password = login.expose().unwrap_or_default();
+    secret(&format!("Basic {}", STANDARD.encode([user, b":", password].concat())))
+}
+
+/// What the server is to be shown after it refused; none when there is nothing new to show. Nobody is
+/// asked twice.
+pub(super) async fn after_refusal(
+    plan: &HttpPlan,
+    status: StatusCode,
+    fields: &HeaderMap,
+    ctx: &Ctx,
+) -> Result<Option<HeaderValue>, Error> {
+    if status != StatusCode::UNAUTHORIZED || plan.fields.contains_key(http::header::AUTHORIZATION) {
+        return Ok(None);
+    }
+    let Some(mut client) = client(fields) else { return Ok(None) };
+    let was_basic = plan.authorization.is_some();
+    if was_basic && matches!(client, PasswordClient::Basic(_)) {
+        return Ok(None);
+    }
+    let Some(login) = known_or_asked(plan, fields, ctx).await? else { return Ok(None) };
+    answer(&mut client, plan, &login).map(Some)
+}
+
+/// The strongest of the server's challenges that can be answered with a password.
+fn client(fields: &HeaderMap) -> Option<PasswordClient> {
+    let mut builder = PasswordClient::builder();
+    for challenge in fields.get_all(WWW_AUTHENTICATE) {
+        builder = builder.challenges(challenge.to_str().ok()?);
+    }
+    builder.build().ok()
+}
+
+async fn known_or_asked(plan: &HttpPlan, fields: &HeaderMap, ctx: &Ctx) -> Result<Option<Credential>, Error> {
+    match &plan.login {
+        Some(login) if login.expose().is_some() => Ok(Some(login.clone())),
+        login => {
+            let user = login.as_ref().map(Credential::user);
+            let realm = realm(fields);
+            ctx.asking.ask(&plan.url, user, realm.as_deref().map(str::as_bytes), &ctx.deadline).await
+        }
+    }
+}
+
+/// What the first challenge says it is for.
+fn realm(fields: &HeaderMap) -> Option<String> {
+    let challenges = http_auth::parse_challenges(fields.get(WWW_AUTHENTICATE)?.to_str().ok()?).ok()?;
+    let params = &challenges.first()?.params;
+    params.iter().find(|(name, _)| name.eq_ignore_ascii_case("realm")).map(|(_, value)| value.to_unescaped())
+}
+
+fn answer(client: &mut PasswordClient, plan: &HttpPlan, login: &Credential) -> Result<HeaderValue, Error> {
+    if matches!(client, PasswordClient::Basic(_)) {
+        return basic(login);
+    }
+    let text = |octets: &'_ [u8]| String::from_utf8(octets.to_vec()).ok();
+    let (user, password) = (text(login.user()), text(login.expose().unwrap_or_default()));
+    let failed = |why: &str| Error::new(Code::AuthNeeded, Phase::Request, why);
+    let (Some(user), Some(password)) = (user, password) else {
+        return Err(failed("Digest takes user and password in UTF-8 only"));
+    };
+    let params = PasswordParams {
+        username: &user,
+        password: &password,
+        uri: &plan.target,
+        method: plan.method.as_str(),
+        body: Some(&plan.body),
+    };
+    secret(&client.respond(&params).map_err(|why| failed(&why))?)
+}
+
+fn secret(text: &str) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::from_str(text)
+        .map_err(|error| Error::new(Code::AuthNeeded, Phase::Request, error.to_string()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,206 @@
+//! The dates of cookies (RFC 6265 §5.1.1): any order, any rubbish between, one pass, no clock.
+
+/// Seconds since 1970, or none for what is no date.
+pub(super) fn unix_time(text: &[u8]) -> Option<i64> {
+    let mut found = Found::default();
+    text.split(|&octet| is_delimiter(octet))
+        .filter(|token| !token.is_empty())
+        .for_each(|token| found.take(token));
+    found.seconds()
+}
+
+/// `%x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E`.
+const fn is_delimiter(octet: u8) -> bool {
+    matches!(octet, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~')
+}
+
+/// The parts found so far; of each the first one counts.
+#[derive(Default)]
+struct Found {
+    time: Option<[i64; 3]>,
+    day: Option<i64>,
+    month: Option<i64>,
+    year: Option<i64>,
+}
+
+impl Found {
+    /// Tries what is still missing, in the order of the RFC.
+    fn take(&mut self, token: &[u8]) {
+        if self.time.is_none() {
+            self.time = time(token);
+            if self.time.is_some() {
+                return;
+            }
+        }
+        if self.day.is_none() {
+            self.day = number(token, 1, 2);
+            if self.day.is_some() {
+                return;
+            }
+        }
+        if self.month.is_none() {
+            self.month = month(token);
+            if self.month.is_some() {
+                return;
+            }
+        }
+        if self.year.is_none() {
+            self.year = number(token, 2, 4).map(full_year);
+        }
+    }
+
+    fn seconds(&self) -> Option<i64> {
+        let [hour, minute, second] = self.time?;
+        let (day, month, year) = (self.day?, self.month?, self.year?);
+        let is_date = year >= 1601 && (1..=days_in(month, year)).contains(&day);
+        let is_time = hour <= 23 && minute <= 59 && second <= 59;
+        (is_date && is_time)
+            .then(|| (days_since_1970(year, month, day) * 24 + hour) * 3600 + minute * 60 + second)
+    }
+}
+
+/// `1*2DIGIT ":" 1*2DIGIT ":" 1*2DIGIT`, and what follows no digit.
+fn time(token: &[u8]) -> Option<[i64; 3]> {
+    let mut fields = token.splitn(3, |&octet| octet == b':');
+    let whole = |field: &[u8]| field.iter().all(u8::is_ascii_digit).then(|| number(field, 1, 2)).flatten();
+    let (hour, minute) = (whole(fields.next()?)?, whole(fields.next()?)?);
+    Some([hour, minute, number(fields.next()?, 1, 2)?])
+}
+
+/// The digits a token begins with, if there are as many as there may be.
+fn number(token: &[u8], least: usize, most: usize) -> Option<i64> {
+    let digits = token.iter().take_while(|octet| octet.is_ascii_digit());
+    let count = digits.clone().take(most + 1).count();
+    (least..=most)
+        .contains(&count)
+        .then(|| digits.fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+}
+
+/// From the first three letters, whatever follows them.
+fn month(token: &[u8]) -> Option<i64> {
+    let name = token.get(..3)?.to_ascii_lowercase();
+    let months =
+        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+    (1..).zip(months).find(|(_, month)| name == **month).map(|(number, _)| number)
+}
+
+const fn full_year(year: i64) -> i64 {
+    match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        _ => year,
+    }
+}
+
+const fn days_in(month: i64, year: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+const fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/// Years begin in March here, so that the day of a leap year is the last of its year.
+const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let months_since_march = (month + 9) % 12;
+    let day_of_year = (153 * months_since_march + 2) / 5 + day - 1;
+    let days_since_0 = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year;
+    days_since_0 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn dates() {
+        for (text, seconds) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(784_111_777)),
+            ("Sun Nov  6 08:49:37 1994", Some(784_111_777)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Thu, 01-Jan-70 00:00:01 GMT", Some(1)),
+            ("Wed, 31 Dec 1969 23:59:59 GMT", Some(-1)),
+            ("1 jan 69 0:0:0", Some(3_124_224_000)),
+            ("1 January 00 0:0:0", Some(946_684_800)),
+            ("29 Feb 2000 0:0:0", Some(951_782_400)),
+            ("29 Feb 2100 0:0:0", None),
+            ("29 Feb 1900 0:0:0", None),
+            ("29 Feb 2024 23:59:59", Some(1_709_251_199)),
+            ("31 Apr 2024 0:0:0", None),
+            ("31 Dec 9999 23:59:59", Some(253_402_300_799)),
+            ("1 Jan 1601 0:0:0", Some(-11_644_473_600)),
+            ("31 Dec 1600 0:0:0", None),
+            ("08:49:37 2024 Nov 06", Some(1_730_882_977)),
+            // Two digits are a day as long as none is there.
+            ("94 Nov 06 08:49:37", None),
+            ("2024 08:49:37 06x Nov", Some(1_730_882_977)),
+            ("06 Nov 1994 08:49:37junk", Some(784_111_777)),
+            ("06 Nov 1994 08:49:373", None),
+            ("06 Nov 1994 08:49", None),
+            ("06 Nov 1994 008:49:37", None),
+            ("06 Nov 1994 8:9:7", Some(784_109_347)),
+            ("06 Nov 1994 24:00:00", None),
+            ("06 Nov 1994 23:60:00", None),
+            ("06 Nov 1994 23:59:60", None),
+            ("0 Nov 1994 23:59:59", None),
+            ("32 Nov 1994 23:59:59", None),
+            ("006 Nov 1994 23:59:59", None),
+            ("06 Nov 19940 23:59:59", None),
+            ("06 No 1994 23:59:59", None),
+            ("06 Nov 23:59:59", None),
+            ("", None),
+            ("0", None),
+            ("1:2:3:4 5 Jun 1990", Some(644_547_723)),
+            (":::: 5 Jun 1990", None),
+        ] {
+            assert_eq!(unix_time(text.as_bytes()), seconds, "{text}");
+        }
+        let long = "9".repeat(100_000);
+        assert_eq!(unix_time(long.as_bytes()), None);
+        assert_eq!(unix_time("06 Nov 1994 08:49:37 ".repeat(5_000).as_bytes()), Some(784_111_777));
+    }
+
+    #[test]
+    fn every_day_follows_the_one_before() {
+        let mut expected = days_since_1970(1601, 1, 1);
+        for year in 1601..2500 {
+            for month in 1..=12 {
+                for day in 1..=days_in(month, year) {
+                    assert_eq!(days_since_1970(year, month, day), expected);
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(days_since_1970(1970, 1, 1), 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_octets_are_a_date_within_bounds_or_none(text in prop::collection::vec(any::<u8>(), 0..60)) {
+            let seconds = unix_time(&text).unwrap_or_default();
+            prop_assert!((-11_644_473_600..=253_402_300_799).contains(&seconds));
+        }
+
+        #[test]
+        fn what_is_made_of_parts_is_a_date_within_bounds_or_none(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["1", "31", "99", "1601", "9999", "Jan", "feb", "0:0:0", "23:59:59", "x", ":"]),
+                0..8,
+            ),
+        ) {
+            let seconds = unix_time(parts.join(" ").as_bytes()).unwrap_or_default();
+            prop_assert!((-11_644_473_600..=253_402_300_799).contains(&seconds));
+        }
+    }
+}

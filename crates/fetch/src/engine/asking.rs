@@ -1,0 +1,50 @@
+//! The one way to ask somebody for a password: on a thread of its own, only for the server that the
+//! caller named, and only when there is somebody to ask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fetch_url_core::Url;
+use tokio::task::spawn_blocking;
+
+use super::deadline::Deadline;
+use crate::{Ask, Code, Credential, Error, Phase, Question};
+
+/// Whoever can be asked for a password during one hop.
+#[derive(Clone, Default)]
+pub struct Asking(Option<Arc<dyn Ask>>);
+
+impl Asking {
+    /// Away from the server that the caller named nobody is asked: what is typed there would go to
+    /// a stranger.
+    pub(super) fn new(asker: Option<&Arc<dyn Ask>>, is_home: bool) -> Self {
+        Self(asker.filter(|_| is_home).cloned())
+    }
+
+    /// Asks for the password of `user`, or for both, as the server of `url` wants it.
+    ///
+    /// # Errors
+    /// `auth_needed` when there is nobody to ask or no answer; `timed_out`.
+    pub async fn ask(
+        &self,
+        url: &Url<'_>,
+        user: Option<&[u8]>,
+        realm: Option<&[u8]>,
+        deadline: &Deadline,
+    ) -> Result<Option<Credential>, Error> {
+        let Some(asker) = self.0.clone() else { return Ok(None) };
+        let (user, realm) = (user.map(<[u8]>::to_vec), realm.map(<[u8]>::to_vec));
+        let question = Question::new(url.redacted().to_string(), user, realm);
+        let asked = async {
+            let asked = spawn_blocking(move || asker.ask(&question)).await;
+            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        };
+        deadline.bound_total(asked).await
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Asking" } else { "Nobody to ask" })
+    }
+}

@@ -1,0 +1,198 @@
+//! What an error of the TLS layer means, in words for a person.
+
+use std::io;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rustls::pki_types::{ServerName, UnixTime};
+use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
+
+use super::verify::Refusal;
+use crate::{Code, Error, Phase};
+
+/// For certificates that no authority in use vouches for.
+const OTHER_AUTHORITY: &str = "--cacert FILE believes another authority";
+
+/// As many of a certificate's names as a line has room for.
+const MAX_NAMES: usize = 5;
+
+/// The failure that an error of the TLS layer means.
+pub(crate) fn error(error: &rustls::Error) -> Error {
+    use rustls::Error as E;
+    let (phase, (detail, hint)) = match error {
+        E::InvalidCertificate(why) => (Phase::Certificate, certificate(why)),
+        E::NoCertificatesPresented => (Phase::Certificate, plain("the server shows no certificate")),
+        E::AlertReceived(alert) => (Phase::Tls, told(*alert)),
+        E::PeerIncompatible(why) => (Phase::Tls, incompatible(why)),
+        E::InvalidMessage(InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion) => {
+            (Phase::Tls, plain("what the server says is not TLS"))
+        }
+        other => (Phase::Tls, plain(other.to_string())),
+    };
+    let failure = Error::new(Code::TlsFailed, phase, detail).with_source(error.clone());
+    match hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+/// The TLS error inside an I/O error, if there is one.
+pub(crate) fn inside(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+type Words = (String, Option<&'static str>);
+
+fn plain(detail: impl Into<String>) -> Words {
+    (detail.into(), None)
+}
+
+/// Why a certificate is refused here.
+fn certificate(why: &CertificateError) -> Words {
+    use CertificateError as C;
+    match why {
+        C::BadEncoding => plain("the certificate is broken"),
+        // Of the handshake: those of certificates are told apart by `Refusal::ForeignSignature`.
+        C::BadSignature => plain("the server does not hold the certificate's key"),
+        C::Expired => plain("the certificate expired"),
+        C::ExpiredContext { not_after, .. } => {
+            plain(format!("the certificate expired on {}", date(*not_after)))
+        }
+        C::InvalidPurpose | C::InvalidPurposeContext { .. } => plain("the certificate is not for servers"),
+        C::NotValidForName => plain("the certificate is for another name"),
+        C::NotValidForNameContext { expected, presented } => plain(wrong_name(expected, presented)),
+        C::NotValidYet => plain("the certificate is not valid yet"),
+        C::NotValidYetContext { time, not_before } => {
+            let (now, begin) = (date(*time), date(*not_before));
+            plain(format!("the certificate is not valid before {begin}, and here it is {now}"))
+        }
+        C::Revoked => plain("the certificate was revoked"),
+        C::UnknownIssuer => {
+            ("no authority that is believed here issued the certificate".to_owned(), Some(OTHER_AUTHORITY))
+        }
+        C::Other(other) => refused(other),
+        other => plain(format!("the certificate: {other}")),
+    }
+}
+
+/// Refusals that have no variant of their own.
+fn refused(other: &rustls::OtherError) -> Words {
+    match other.0.downcast_ref::<Refusal>() {
+        Some(Refusal::Unpinned) => plain(other.to_string()),
+        Some(Refusal::ForeignSignature | Refusal::SelfSigned) => (other.to_string(), Some(OTHER_AUTHORITY)),
+        // webpki's error; its type is not within reach. `openssl req -x509` makes such certificates.
+        None if other.to_string() == "CaUsedAsEndEntity" => {
+            plain("the certificate is that of an authority (CA:TRUE), not of a server")
+        }
+        None => plain(format!("the certificate: {other}")),
+    }
+}
+
+fn wrong_name(asked: &ServerName<'_>, presented: &[String]) -> String {
+    let names: Vec<&str> = presented.iter().filter_map(|name| host_of(name)).collect();
+    let shown = names[..names.len().min(MAX_NAMES)].join(", ");
+    let asked = asked.to_str();
+    match names.len() {
+        0 => format!("the certificate names no host, so it is not for {asked}"),
+        1..=MAX_NAMES => format!("the certificate is for {shown}, not for {asked}"),
+        count => {
+            format!("the certificate is for {shown} and {} more, not for {asked}", count - MAX_NAMES)
+        }
+    }
+}
+
+/// The host in webpki's words for a name: `DnsName("a.example")`, `IpAddress(192.0.2.1)`.
+fn host_of(name: &str) -> Option<&str> {
+    let dns = name.strip_prefix("DnsName(\"").and_then(|rest| rest.strip_suffix("\")"));
+    dns.or_else(|| name.strip_prefix("IpAddress(")?.strip_suffix(')'))
+}
+
+fn date(time: UnixTime) -> String {
+    /// The first second of the year 10000, which has no form in HTTP's dates.
+    const TOO_LATE: u64 = 253_402_300_800;
+    let seconds = time.as_secs().min(TOO_LATE - 1);
+    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+/// Why the server goes no further, by its own word.
+fn told(alert: AlertDescription) -> Words {
+    use AlertDescription as A;
+    match alert {
+        A::CertificateRequired => (
+            "the server asks for a certificate of the client".to_owned(),
+            Some("--cert FILE gives the client's certificate"),
+        ),
+        A::BadCertificate
+        | A::CertificateExpired
+        | A::CertificateRevoked
+        | A::CertificateUnknown
+        | A::UnknownCA
+        | A::UnsupportedCertificate => {
+            plain(format!("the server does not accept the client's certificate ({alert:?})"))
+        }
+        A::ProtocolVersion => plain("the server speaks no TLS version that is allowed here"),
+        A::UnrecognisedName => plain("the server does not know itself by this name"),
+        other => plain(format!("the server ended it: {other:?}")),
+    }
+}
+
+/// Why the two cannot come together.
+fn incompatible(why: &PeerIncompatible) -> Words {
+    use PeerIncompatible as P;
+    match why {
+        P::ServerDoesNotSupportTls12Or13 => plain("the server speaks neither TLS 1.2 nor TLS 1.3"),
+        P::ServerTlsVersionIsDisabledByOurConfig => {
+            plain("the server speaks no TLS version that is allowed here")
+        }
+        other => plain(format!("the server is incompatible: {other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let dns = |name: &str| format!("DnsName(\"{name}\")");
+        let many: Vec<String> = (1..=7).map(|n| dns(&format!("h{n}"))).collect();
+        for (presented, words) in [
+            (vec![], "names no host, so it is not for a.test"),
+            (vec!["DirectoryName".to_owned()], "names no host, so it is not for a.test"),
+            (vec![dns("b.test")], "is for b.test, not for a.test"),
+            (
+                vec![dns("*.b.test"), "IpAddress(192.0.2.1)".to_owned()],
+                "is for *.b.test, 192.0.2.1, not for a.test",
+            ),
+            (many, "is for h1, h2, h3, h4, h5 and 2 more, not for a.test"),
+        ] {
+            let asked = ServerName::try_from("a.test").expect("a name");
+            assert_eq!(wrong_name(&asked, &presented), format!("the certificate {words}"));
+        }
+    }
+
+    #[test]
+    fn dates_at_the_ends_of_time() {
+        let date = |seconds| date(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
+        assert_eq!(date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+        for late in [253_402_300_799, 253_402_300_800, u64::MAX] {
+            assert_eq!(date(late), "Fri, 31 Dec 9999 23:59:59 GMT");
+        }
+    }
+
+    #[test]
+    fn alerts_and_incompatibilities_have_a_phase_and_words() {
+        for (cause, words) in [
+            (rustls::Error::AlertReceived(AlertDescription::UnknownCA), "client's certificate (UnknownCA)"),
+            (rustls::Error::AlertReceived(AlertDescription::UnrecognisedName), "by this name"),
+            (rustls::Error::AlertReceived(AlertDescription::HandshakeFailure), "HandshakeFailure"),
+            (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "neither TLS 1.2 nor TLS 1.3"),
+            (PeerIncompatible::NoCipherSuitesInCommon.into(), "NoCipherSuitesInCommon"),
+            (InvalidMessage::InvalidContentType.into(), "not TLS"),
+            (rustls::Error::DecryptError, "cannot decrypt"),
+        ] {
+            let error = error(&cause);
+            assert_eq!((error.code(), error.phase(), error.exit()), (Code::TlsFailed, Phase::Tls, 35));
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a caller may choose about TLS: whom to believe, who to be, which keys, which versions.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use rustls::SupportedProtocolVersion;
+use rustls::client::ResolvesClientCert;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
+use rustls::version::{TLS12, TLS13};
+
+use super::verify::Gate;
+use super::{Identity, Pins, Trust, usage};
+use crate::Error;
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TlsVersion {
+    /// TLS 1.2 (RFC 5246).
+    V12,
+    /// TLS 1.3 (RFC 8446).
+    V13,
+}
+
+impl TlsVersion {
+    const fn number(self) -> &'static str {
+        match self {
+            Self::V12 => "1.2",
+            Self::V13 => "1.3",
+        }
+    }
+}
+
+/// How TLS is spoken, with all servers alike.
+///
+/// Unless told otherwise: TLS 1.2 or 1.3, the authorities of this machine, no certificate of one's own.
+///
+/// ```
+/// use fetch_url::{Fetcher, Pins, TlsOptions, TlsVersion};
+///
+/// # fn main() -> Result<(), fetch_url::Error> {
+/// let tls = TlsOptions::default()
+///     .versions(TlsVersion::V13, TlsVersion::V13)?
+///     .pins(Pins::parse("sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")?);
+/// let fetcher = Fetcher::builder().tls(tls).build();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TlsOptions {
+    trust: Trust,
+    identity: Option<Identity>,
+    pins: Option<Pins>,
+    versions: RangeInclusive<TlsVersion>,
+}
+
+impl TlsOptions {
+    /// Whose certificates are believed.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// Who we are, for servers that ask for a certificate of the client's.
+    #[must_use]
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
+    /// The keys that a server may have, besides all else that is asked of its certificate; under
+    /// [`Trust::Anybody`] too.
+    #[must_use]
+    pub fn pins(mut self, pins: Pins) -> Self {
+        self.pins = Some(pins);
+        self
+    }
+
+    /// The versions that may be spoken, from `min` to `max`.
+    ///
+    /// # Errors
+    /// `usage`: there is none between the two.
+    pub fn versions(mut self, min: TlsVersion, max: TlsVersion) -> Result<Self, Error> {
+        if min > max {
+            let (min, max) = (min.number(), max.number());
+            return Err(usage(format!("no TLS version is at least {min} and at most {max}")));
+        }
+        self.versions = min..=max;
+        Ok(self)
+    }
+
+    pub(super) fn verifier(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+        let trusted = self.trust.verifier(provider)?;
+        Ok(Arc::new(Gate::new(trusted, self.pins.clone(), provider.signature_verification_algorithms)))
+    }
+
+    pub(super) fn client_certificate(&self) -> Option<Arc<dyn ResolvesClientCert>> {
+        self.identity.as_ref().map(Identity::resolver)
+    }
+
+    /// The newest first.
+    pub(super) fn protocol_versions(&self) -> Vec<&'static SupportedProtocolVersion> {
+        let all = [(TlsVersion::V13, &TLS13), (TlsVersion::V12, &TLS12)];
+        all.into_iter().filter(|(version, _)| self.versions.contains(version)).map(|(_, own)| own).collect()
+    }
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self {
+            trust: Trust::default(),
+            identity: None,
+            pins: None,
+            versions: TlsVersion::V12..=TlsVersion::V13,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use TlsVersion::{V12, V13};
+
+    use super::*;
+    use crate::Code;
+
+    #[test]
+    fn versions() {
+        let offered = |min, max| {
+            let options = TlsOptions::default().versions(min, max).expect("a range");
+            options.protocol_versions().iter().map(|own| own.version).collect::<Vec<_>>()
+        };
+        let (v12, v13) = (rustls::ProtocolVersion::TLSv1_2, rustls::ProtocolVersion::TLSv1_3);
+        assert_eq!(offered(V12, V13), [v13, v12]);
+        assert_eq!(offered(V12, V12), [v12]);
+        assert_eq!(offered(V13, V13), [v13]);
+        assert_eq!(TlsOptions::default().protocol_versions().len(), 2);
+        let error = TlsOptions::default().versions(V13, V12).expect_err("none");
+        assert_eq!((error.code(), error.exit()), (Code::Usage, 2));
+        assert_eq!(error.to_string(), "usage: no TLS version is at least 1.3 and at most 1.2");
+    }
+}

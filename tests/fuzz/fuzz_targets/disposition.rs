@@ -1,0 +1,36 @@
+//! Any octets as a Content-Disposition field, and as a name: no panic; a name of a file stays in its directory,
+//! shows all of itself and is no device.
+//!
+//! The modules are private to their crate and are compiled here a second time.
+#![no_main]
+
+#[path = "../../../crates/fetch/src/drivers/http/disposition.rs"]
+mod disposition;
+#[path = "../../../crates/fetch/src/sink/name.rs"]
+mod name;
+
+use std::path::{Component, Path};
+
+use disposition::file_name;
+use libfuzzer_sys::fuzz_target;
+use name::safe_name;
+
+fuzz_target!(|octets: &[u8]| {
+    let suggested = file_name(octets);
+    assert!(suggested.as_ref().is_none_or(|suggested| !suggested.is_empty()));
+    let of_field = suggested.as_deref().and_then(safe_name);
+    of_field.into_iter().chain(safe_name(octets)).for_each(|name| check(&name));
+});
+
+fn check(name: &str) {
+    let components: Vec<_> = Path::new(name).components().collect();
+    assert_eq!(components, [Component::Normal(name.as_ref())]);
+    assert!(!name.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']), "{name:?}");
+    assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
+    assert!(!name.contains(char::is_control) && name.len() <= 200, "{name:?}");
+    assert_eq!(fetch_url_proto::text::printable(name.as_bytes()), name);
+    let lower = name.to_lowercase();
+    assert!(![".part", ".part.json", ".part.json.new"].iter().any(|ours| lower.ends_with(ours)), "{name:?}");
+    let stem = lower.split('.').next().unwrap_or_default().trim_end();
+    assert!(!["con", "prn", "aux", "nul", "com1", "lpt9", "conin$", "com\u{b9}"].contains(&stem), "{name:?}");
+}

@@ -1,0 +1,135 @@
+//! What the caller gives to a request: method, body, fields; and what of it a redirect carries on.
+
+use super::place::{Place, fetch, key};
+use super::server::{APACHE, CA, NGINX};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// What `/cgi/echo` has to say of this.
+fn echo(method: &str, media_type: &str, octets: &[u8]) -> Vec<u8> {
+    let length = if octets.is_empty() { "-".to_owned() } else { octets.len().to_string() };
+    [format!("{method} {media_type} {length}\n").as_bytes(), octets].concat()
+}
+
+/// Gives this at the echo, plain and over HTTP/2.
+#[track_caller]
+fn echoes(options: &[&str], expected: &[u8]) {
+    let place = Place::new();
+    place.write("octets", OCTETS);
+    place.write("lines", "one\r\ntwo\n");
+    for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo"), APACHE.http("/x/../cgi/echo")] {
+        place.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
+    }
+}
+
+const OCTETS: &[u8] = b"\0\r\n\xff&=%41@\n";
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn forms() {
+    echoes(&["-d", "a=b"], &echo("POST", FORM, b"a=b"));
+    echoes(&["-d", "a=b", "-d", "c=%41 &"], &echo("POST", FORM, b"a=b&c=%41 &"));
+    // Line ends and NUL go, as in curl.
+    echoes(&["-d", "@lines"], &echo("POST", FORM, b"onetwo"));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn octets() {
+    echoes(&["--data-binary", "@octets"], &echo("POST", FORM, OCTETS));
+    echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", OCTETS));
+    let big = "x".repeat(3 << 20);
+    let place = Place::new();
+    place.write("big", &big);
+    for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo")] {
+        let ran = place.fetch(&["--data-binary", "@big", "--cacert", CA, &url]);
+        ran.gives(echo("POST", FORM, big.as_bytes()));
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn methods() {
+    echoes(&["-X", "DELETE"], &echo("DELETE", "-", b""));
+    echoes(&["-X", "PUT", "-d", "abc"], &echo("PUT", FORM, b"abc"));
+    echoes(&["-X", "PATCH", "--data-binary", "@octets"], &echo("PATCH", FORM, OCTETS));
+    fetch(&["-X", "BAD METHOD", &APACHE.http("/cgi/echo")]).exits(2);
+}
+
+/// 303 makes a GET of everything, 301 and 302 of a POST; 307 and 308 change nothing (RFC 9110 §15.4).
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn redirected_posts() {
+    for (status, expected) in [
+        ("301", echo("GET", "-", b"")),
+        ("302", echo("GET", "-", b"")),
+        ("303", echo("GET", "-", b"")),
+        ("307", echo("POST", FORM, b"a=b")),
+        ("308", echo("POST", FORM, b"a=b")),
+    ] {
+        let path = format!("/redir/{status}");
+        fetch(&["-d", "a=b", &APACHE.http(&path)]).gives(&expected);
+        fetch(&["-d", "a=b", "--cacert", CA, &APACHE.https(&path)]).gives(&expected);
+    }
+}
+
+/// The variables of the request, over HTTP/2.
+#[track_caller]
+fn variables(options: &[&str]) -> Vec<String> {
+    let url = APACHE.https(&format!("/cgi/env?{}", key()));
+    let text = fetch(&[options, &["--cacert", CA, &url]].concat()).exits(0).text();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn holds(lines: &[String], expected: &str) {
+    assert!(lines.iter().any(|line| line == expected), "{expected} is missing in {lines:#?}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn fields() {
+    let options =
+        ["-H", "X-One: 1", "-H", "X-Two;", "-H", "Accept: text/html", "-A", "me/1", "-e", "http://a/"];
+    let seen = variables(&options);
+    for line in [
+        "HTTP_X_ONE=1",
+        "HTTP_X_TWO=",
+        "HTTP_ACCEPT=text/html",
+        "HTTP_USER_AGENT=me/1",
+        "HTTP_REFERER=http://a/",
+    ] {
+        holds(&seen, line);
+    }
+    // Without a value: the field is not sent.
+    let seen = variables(&["-H", "Accept:", "-A", ""]);
+    assert!(!seen.iter().any(|line| line.starts_with("HTTP_ACCEPT=")), "{seen:#?}");
+    assert!(!seen.iter().any(|line| line.starts_with("HTTP_USER_AGENT=")), "{seen:#?}");
+    holds(&variables(&["-H", "Host: other.test.invalid"]), "HTTP_HOST=other.test.invalid");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn fields_that_would_be_two() {
+    for field in ["X: a\r\nY: b", "X: a\nY: b", "X\r\nY: b", "X Y: a", ": a", "nothing"] {
+        let ran = fetch(&["-v", "-H", field, &NGINX.http("/headers")]);
+        assert!([2, 93].contains(&ran.exit), "{field:?}: {}\n{}", ran.exit, ran.err);
+        ran.writes("").hides("> GET");
+    }
+}
+
+/// What the caller said may be a secret: only the first origin is told.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn secret_fields_stay_with_their_origin() {
+    for field in ["Authorization: Bearer canary", "Cookie: a=canary", "X-Api-Key: canary"] {
+        let there = fetch(&["-H", field, &NGINX.http("/headers")]).exits(0).text();
+        assert!(there.contains("canary"), "{there}");
+        for path in ["/redir/other-origin", "/redir/away", "/cookie/leave"] {
+            let seen = fetch(&["-H", field, &NGINX.http(path)]).exits(0).text();
+            assert!(seen.starts_with("GET /headers ") && !seen.contains("canary"), "{path}: {seen}");
+        }
+    }
+    let seen = fetch(&["-b", "a=canary", &NGINX.http("/redir/away")]).exits(0).text();
+    assert!(!seen.contains("canary"), "{seen}");
+}

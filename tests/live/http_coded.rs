@@ -1,0 +1,79 @@
+//! `--compressed`: servers that code the body on the fly, and what that does to ranges and resuming.
+
+use super::place::{Place, fetch, key};
+use super::server::{APACHE, CA, CADDY, NGINX, Server};
+use super::tree::{files, range};
+
+/// Where these servers compress.
+const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, "")];
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn decoded_octets_are_the_files() {
+    for (server, folder) in CODING {
+        for (path, octets) in files() {
+            let path = format!("{folder}{path}");
+            fetch(&["--compressed", &server.http(&path)]).gives(&octets);
+            fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&octets);
+        }
+        let place = Place::new();
+        let url = server.http(&format!("{folder}/range.txt"));
+        place.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), range());
+    }
+}
+
+/// They were asked, and they did.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn it_is_coded_on_the_way() {
+    for (server, folder) in CODING {
+        let url = server.http(&format!("{folder}/range.txt?{}", key()));
+        let ran = fetch(&["-v", "--compressed", &url]).exits(0).writes(range());
+        let said = ran.err.to_ascii_lowercase();
+        assert!(said.contains("< content-encoding: "), "{said}");
+        assert!(said.contains("> accept-encoding: ") && !said.contains("identity"), "{said}");
+    }
+    let key = key();
+    fetch(&["--compressed", &NGINX.http(&format!("/gz/range.txt?{key}"))]).gives(range());
+    let line = NGINX.logged(&key);
+    let sent = line.split(' ').nth(4).and_then(|count| count.parse::<usize>().ok());
+    assert!(sent.is_some_and(|count| 0 < count && count < range().len()), "{line}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_limit_counts_what_is_written() {
+    let place = Place::new();
+    let url = NGINX.http("/gz/range.txt");
+    place.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
+    assert!(!place.path("here").exists());
+    place.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
+}
+
+/// A part of a coded body is no part of the file: caddy would send eight octets of the file, gzipped.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn ranges_are_of_the_file() {
+    for (server, folder) in CODING {
+        let url = server.http(&format!("{folder}/range.txt"));
+        let ran = fetch(&["--compressed", "-r", "8-15", &url]);
+        match ran.exit {
+            0 => drop(ran.writes("0000001\n")),
+            exit => assert!([2, 33].contains(&exit), "{url}: {}", ran.err),
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_was_cut_is_whole_in_the_end() {
+    for (server, folder) in CODING {
+        let (place, url) = (Place::new(), server.http(&format!("{folder}/range.txt")));
+        place.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
+        place.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), range(), "{url}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Only under a condition: `-z`, `--fail-with-body`, address families and our own address.
+
+use super::place::{Place, fetch};
+use super::server::{ALL, APACHE, NGINX};
+use super::tree::{HELLO, MODIFIED};
+
+/// The whole tree is of 1 December 1994, 12:34:56.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn only_what_changed() {
+    for server in ALL {
+        let place = Place::new();
+        let url = server.http("/hello.txt");
+        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+        assert_eq!(place.read("here"), HELLO.as_bytes());
+        place.write("here", "old");
+        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:56 GMT", "-o", "here", &url]).exits(0);
+        assert_eq!(place.read("here"), b"old", "{}", server.name);
+        place.holds(&["here"]);
+    }
+}
+
+/// A file of ours is the condition: fetched once, and not again.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn only_what_is_newer_than_our_file() {
+    for server in ALL {
+        let (place, url) = (Place::new(), server.http("/hello.txt"));
+        place.fetch(&["-R", "-o", "here", &url]).gives("");
+        let modified = std::fs::metadata(place.path("here")).and_then(|facts| facts.modified());
+        let since = modified.expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+        assert_eq!(since.as_secs(), MODIFIED);
+        place.write("copy", "other octets");
+        std::fs::File::options()
+            .write(true)
+            .open(place.path("copy"))
+            .and_then(|file| file.set_modified(std::time::UNIX_EPOCH + since))
+            .expect("our own file");
+        place.fetch(&["-z", "here", "-o", "copy", &url]).exits(0);
+        assert_eq!(place.read("copy"), b"other octets", "{}", server.name);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn only_what_did_not_change() {
+    for server in [NGINX, APACHE] {
+        let url = server.http("/hello.txt");
+        fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
+        let ran = fetch(&["-z", "-Wed, 30 Nov 1994 12:34:56 GMT", &url]).writes("");
+        assert!([0, 22].contains(&ran.exit), "{}", ran.err);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_body_of_an_error_and_its_exit() {
+    for (status, exit) in [("404", 78), ("400", 22), ("403", 9), ("500", 22)] {
+        let url = NGINX.http(&format!("/status/{status}"));
+        fetch(&["--fail-with-body", &url]).exits(exit).writes(format!("{status}\n"));
+        let place = Place::new();
+        place.fetch(&["--fail-with-body", "-o", "here", &url]).exits(exit);
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), format!("{status}\n").as_bytes());
+    }
+    fetch(&["--fail-with-body", &NGINX.http("/hello.txt")]).gives(HELLO);
+}
+
+/// The servers listen on 127.0.0.1 only.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn families_and_addresses() {
+    let url = "http://localhost:17080/hello.txt";
+    fetch(&["-4", url]).gives(HELLO);
+    let ran = fetch(&["-6", url]).writes("");
+    assert!([6, 7].contains(&ran.exit), "{}", ran.err);
+    fetch(&["-6", &NGINX.http("/hello.txt")]).writes("");
+    fetch(&["--interface", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
+    // RFC 5737: an address that is nobody's cannot be ours.
+    let ran = fetch(&["--interface", "192.0.2.1", &NGINX.http("/hello.txt")]).writes("");
+    assert!([2, 7, 45].contains(&ran.exit), "{}", ran.err);
+}

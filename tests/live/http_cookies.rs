@@ -1,0 +1,69 @@
+//! Cookies: none unless asked for, and then only to where they belong.
+
+use super::place::{Place, fetch};
+use super::server::{APACHE, CA, NGINX};
+
+/// The Cookie that nginx saw in the end.
+#[track_caller]
+fn seen(options: &[&str], path: &str) -> Option<String> {
+    let text = fetch(&[options, &[&NGINX.http(path)]].concat()).exits(0).text();
+    assert!(text.starts_with("GET /headers HTTP/1.1"), "{text}");
+    let lines = text.lines().filter_map(|line| line.split_once(": "));
+    lines.filter(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value.to_owned()).next()
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn given_ones_are_sent() {
+    assert_eq!(seen(&["-b", "a=b; c=d"], "/headers").as_deref(), Some("a=b; c=d"));
+    let url = APACHE.https("/cgi/env");
+    let text = fetch(&["-b", "a=b; c=d", "--cacert", CA, &url]).exits(0).text();
+    assert!(text.lines().any(|line| line == "HTTP_COOKIE=a=b; c=d"), "{text}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn without_being_asked_none_is_kept() {
+    assert_eq!(seen(&[], "/cookie/look"), None);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn set_ones_are_sent_where_they_belong() {
+    let place = Place::new();
+    let jar = place.path("jar").to_string_lossy().into_owned();
+    for (path, expected) in [
+        ("/cookie/look", Some("taste=sweet")),
+        ("/cookie/leave", None),
+        ("/cookie/narrow", None),
+        ("/cookie/foreign", None),
+        ("/cookie/secure", None),
+        ("/cookie/two", None),
+    ] {
+        assert_eq!(seen(&["-c", &jar], path).as_deref(), expected, "{path}");
+        // There may be none when nothing was kept.
+        let _ = std::fs::remove_file(&jar);
+    }
+}
+
+/// What one run kept the next one sends.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_jar() {
+    let place = Place::new();
+    let jar = place.path("jar").to_string_lossy().into_owned();
+    assert_eq!(seen(&["-c", &jar], "/cookie/look").as_deref(), Some("taste=sweet"));
+    let text = String::from_utf8(place.read("jar")).expect("text");
+    let fields: Vec<&str> =
+        text.lines().find(|line| line.contains("taste")).expect("a line").split('\t').collect();
+    assert_eq!(
+        (fields[0], &fields[2..4], &fields[5..]),
+        ("127.0.0.1", &["/", "FALSE"][..], &["taste", "sweet"][..])
+    );
+    assert_eq!(seen(&["-b", &jar], "/headers").as_deref(), Some("taste=sweet"));
+    let elsewhere = fetch(&["-b", &jar, "http://localhost:17080/headers"]).exits(0).text();
+    assert!(!elsewhere.contains("taste"), "{elsewhere}");
+    // Deleted by the server: gone from the jar.
+    assert_eq!(seen(&["-b", &jar, "-c", &jar], "/cookie/delete"), None);
+    assert!(!String::from_utf8_lossy(&place.read("jar")).contains("taste"));
+}

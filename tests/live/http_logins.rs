@@ -1,0 +1,154 @@
+//! Logins that are not in the URL: `-u`, netrc, files and programs that know, and a person at a terminal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use fetch_url_tests::Terminal;
+
+use super::place::{Place, fetch};
+use super::program::fetch_url;
+use super::server::{APACHE, CA, NGINX};
+use super::tree::HELLO;
+
+const BOB: &str = "bob:p@ss/w:rd#%41 x";
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn basic() {
+    for server in [NGINX, APACHE] {
+        for url in [
+            server.http("/auth/hello.txt"),
+            server.https("/auth/hello.txt"),
+            server.http("/auth/./hello.txt"),
+        ] {
+            fetch(&["--cacert", CA, "-u", "alice:secret", &url]).gives(HELLO);
+            fetch(&["--cacert", CA, "-u", "alice:wrong", &url]).exits(67).writes("").hides("wrong");
+            fetch(&["--cacert", CA, &url]).exits(67).writes("");
+        }
+    }
+    // Not decoded: it is no part of a URL.
+    fetch(&["-u", BOB, &NGINX.http("/auth/hello.txt")]).gives(HELLO);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn digest() {
+    for url in [
+        APACHE.http("/digest/hello.txt"),
+        APACHE.https("/digest/hello.txt"),
+        APACHE.http("/digest/hello.txt?a=b,c"),
+        APACHE.http("/digest/./hello.txt"),
+    ] {
+        fetch(&["--cacert", CA, "-u", "alice:secret", &url]).gives(HELLO);
+        fetch(&["--cacert", CA, "--digest", "-u", "alice:secret", &url]).gives(HELLO);
+        fetch(&["--cacert", CA, "-u", "alice:wrong", &url]).exits(67).writes("");
+        fetch(&["--cacert", CA, "--digest", "-u", "alice:wrong", &url]).exits(67).writes("");
+        fetch(&["--cacert", CA, &url]).exits(67).writes("");
+    }
+    let by_url = APACHE.http("/digest/hello.txt").replace("://", "://alice:secret@");
+    fetch(&[&by_url]).gives(HELLO);
+}
+
+/// The password is not sent where a proof of it is asked for.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn digest_says_nothing_readable() {
+    let ran = fetch(&["-vvv", "--digest", "-u", "alice:secret", &APACHE.http("/digest/hello.txt")]).exits(0);
+    ran.says(" 401 ").hides("secret").hides("YWxpY2U6c2VjcmV0").hides("> Authorization: Basic");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn bearer() {
+    let url = NGINX.http("/bearer/hello.txt");
+    let field = "Authorization: Bearer token-of-the-tests";
+    fetch(&["-H", field, &url]).gives(HELLO);
+    fetch(&["-vvv", "-H", field, &url]).exits(0).hides("token-of-the-tests");
+    fetch(&[&url]).exits(67);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_login_stays_with_its_origin() {
+    for path in ["/redir/other-origin", "/redir/away"] {
+        let seen = fetch(&["-u", "alice:secret", &NGINX.http(path)]).exits(0).text();
+        assert!(seen.starts_with("GET /headers "), "{seen}");
+        assert!(!seen.to_ascii_lowercase().contains("authorization"), "{path}: {seen}");
+    }
+    let seen = fetch(&["-u", "alice:secret", &NGINX.http("/headers")]).exits(0).text();
+    assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+}
+
+/// A file that only its owner may read.
+fn private(place: &Place, name: &str, text: &str) -> String {
+    place.write(name, text);
+    let path = place.path(name);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn netrc() {
+    let place = Place::new();
+    let right = private(&place, "right", "machine 127.0.0.1 login alice password secret\n");
+    let other = private(&place, "other", "machine localhost login alice password secret\n");
+    let url = NGINX.http("/auth/hello.txt");
+    place.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
+    place.fetch(&["--netrc-file", &other, &url]).exits(67);
+    // The URL's own user is another one.
+    place.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
+    place.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
+    // A file that others may read.
+    fs::set_permissions(Path::new(&right), fs::Permissions::from_mode(0o644)).expect("our own file");
+    place.fetch(&["--netrc-file", &right, &url]).exits(2);
+}
+
+/// Each origin on the way has an entry of its own, or none.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn netrc_at_every_hop() {
+    let place = Place::new();
+    let right = private(&place, "right", "machine 127.0.0.1 login alice password canary\n");
+    let seen = place.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
+    assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
+    let both = private(&place, "both", "machine localhost login alice password secret\n");
+    let seen = place.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
+    assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn password_files_and_programs() {
+    let place = Place::new();
+    let file = private(&place, "password", "secret\n");
+    let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
+    fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
+    let url = NGINX.http("/auth/hello.txt");
+    place.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
+    place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
+}
+
+/// Nobody is there to be asked: it fails at once.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn without_a_terminal() {
+    let ran = fetch(&["-u", "alice", &NGINX.http("/auth/hello.txt")]).exits(67).writes("");
+    assert!(ran.took.as_secs() < 5, "{:?}", ran.took);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn at_a_terminal() {
+    let program = fetch_url().to_string_lossy().into_owned();
+    let url = NGINX.http("/auth/hello.txt");
+    for (typed, exit) in [("secret", 0), ("wrong", 67)] {
+        let mut terminal = Terminal::run(&program, &["-u", "alice", &url], 80).expect("a terminal");
+        terminal.expect("assword").expect("it asks");
+        terminal.type_secret(typed).expect("it takes a line without showing it");
+        assert_eq!(terminal.exit().expect("an end"), exit, "{}", terminal.screen());
+        assert_eq!(terminal.screen().contains(HELLO.trim_end()), exit == 0, "{}", terminal.screen());
+        assert!(!terminal.screen().contains(typed), "{}", terminal.screen());
+    }
+}

@@ -1,0 +1,226 @@
+//! Real servers behind a proxy of our own.
+
+use std::time::Duration;
+
+use fetch_url_tests::{AddressType, ConnectFault, HttpReply, HttpServer, ProxyServer, SocksFault};
+
+use super::place::{Place, fetch};
+use super::server::{CA, NGINX};
+use super::tree::{HELLO, range};
+
+fn proxy() -> ProxyServer {
+    ProxyServer::http().expect("a loopback proxy")
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn plain_urls_go_whole() {
+    let proxy = proxy();
+    fetch(&["-x", &proxy.url(), &NGINX.http("/hello.txt?a#b")]).gives(HELLO);
+    fetch(&["-x", &proxy.url(), "http://made-up.invalid:17080/range.txt"]).gives(range());
+    let targets: Vec<String> = proxy.requests().iter().map(|request| request.path()).collect();
+    let expected = ["http://127.0.0.1:17080/hello.txt?a", "http://made-up.invalid:17080/range.txt"];
+    assert_eq!(targets, expected);
+}
+
+/// What a proxy would be asked for must be what was meant; through a tunnel it is.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn targets_that_would_be_rewritten() {
+    let proxy = proxy();
+    let ran = fetch(&["-x", &proxy.url(), &NGINX.http("/pub/../hello.txt")]);
+    match ran.exit {
+        0 => drop(ran.writes(HELLO)),
+        _ => drop(ran.exits(1).writes("").says("/pub/../hello.txt")),
+    }
+    let asked = proxy.requests();
+    assert!(asked.iter().all(|request| request.path().ends_with("/pub/../hello.txt")), "{asked:?}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn tls_goes_through_a_tunnel() {
+    let proxy = proxy();
+    fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/range.txt")]).gives(range());
+    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://origin.test.invalid:17443/hello.txt"]).gives(HELLO);
+    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://localhost:17446/hello.txt"]).exits(60).writes("");
+    let tunnels = proxy.tunnels();
+    let hosts: Vec<(&str, u16)> = tunnels.iter().map(|tunnel| (tunnel.host.as_str(), tunnel.port)).collect();
+    assert_eq!(hosts, [("localhost", 17443), ("origin.test.invalid", 17443), ("localhost", 17446)]);
+    assert!(tunnels.iter().all(|tunnel| tunnel.opening.starts_with(&[0x16, 3])));
+    assert!(proxy.requests().iter().all(|request| request.method == "CONNECT"));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_two_logins_are_kept_apart() {
+    let proxy = ProxyServer::http_with_login("gate", "opener").expect("a loopback proxy");
+    for url in [NGINX.http("/auth/hello.txt"), NGINX.https("/auth/hello.txt")] {
+        let both = ["-x", &proxy.url_as("gate:opener"), "-u", "alice:secret", "--cacert", CA, &url];
+        fetch(&both).gives(HELLO);
+        let ran = fetch(&["-x", &proxy.url(), "-u", "alice:secret", "--cacert", CA, &url]).writes("");
+        assert!([67, 5, 7].contains(&ran.exit), "{}", ran.err);
+    }
+    for request in proxy.requests().iter().filter(|request| request.method == "CONNECT") {
+        assert_eq!(request.header("authorization"), None);
+    }
+    let seen = fetch(&["-x", &proxy.url_as("gate:opener"), &NGINX.http("/headers")]).exits(0).text();
+    assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn socks() {
+    for (scheme, host, address_type) in [
+        ("socks5h", "localhost", AddressType::Name),
+        ("socks5", "127.0.0.1", AddressType::V4),
+        ("socks5h", "made-up.invalid", AddressType::Name),
+    ] {
+        let proxy = ProxyServer::socks5_with_login("gate", "opener").expect("a loopback proxy");
+        let url = proxy.url_as("gate:opener").replace("socks5:", &format!("{scheme}:"));
+        fetch(&["-x", &url, &format!("http://{host}:17080/hello.txt")]).gives(HELLO);
+        let [tunnel] = &proxy.tunnels()[..] else { panic!("{:?}", proxy.tunnels()) };
+        assert_eq!((tunnel.address_type, tunnel.host.as_str(), tunnel.port), (address_type, host, 17080));
+        assert!(tunnel.opening.starts_with(b"GET /hello.txt HTTP/1.1\r\n"), "{:?}", tunnel.opening);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn exceptions() {
+    let proxy = proxy();
+    fetch(&["-x", &proxy.url(), "--noproxy", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
+    fetch(&["-x", &proxy.url(), "--noproxy", "*", &NGINX.http("/hello.txt")]).gives(HELLO);
+    assert_eq!(proxy.connections(), 0);
+    fetch(&["-x", &proxy.url(), "--noproxy", "elsewhere.invalid", &NGINX.http("/hello.txt")]).gives(HELLO);
+    assert_eq!(proxy.requests().len(), 1);
+}
+
+/// No tunnel, or not the one that was asked for: nothing is fetched, nothing written, and it ends soon.
+#[track_caller]
+fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
+    let place = Place::new();
+    place.write("old", "old");
+    for name in ["old", "new"] {
+        let url = NGINX.https("/hello.txt");
+        let ran = place.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
+        assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
+        assert!(
+            ran.took < Duration::from_secs(5) && !ran.err.contains("panicked"),
+            "{:?} {}",
+            ran.took,
+            ran.err
+        );
+    }
+    place.holds(&["old"]);
+    assert_eq!(place.read("old"), b"old");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_tunnel_from_a_hostile_proxy() {
+    let moved = HttpReply::new(302).header("Location", &NGINX.http("/hello.txt")).body("forged").then_close();
+    for (fault, exits) in [
+        (ConnectFault::Close, &[5, 7, 8, 52, 56][..]),
+        (ConnectFault::EndlessHead, &[7, 8, 63]),
+        (ConnectFault::Reply(moved), &[5, 7, 8, 56]),
+        (ConnectFault::Reply(HttpReply::new(200).body("forged").then_close()), &[8, 35]),
+        (ConnectFault::Reply(HttpReply::new(403).body("forged").then_close()), &[5, 7, 9, 22, 56]),
+        (ConnectFault::Reply(HttpReply::raw("no HTTP at all\r\n\r\n")), &[7, 8]),
+    ] {
+        let shown = format!("{fault:?}");
+        let proxy = ProxyServer::http_with_fault(fault).expect("a loopback proxy");
+        gives_nothing(&proxy, exits);
+        assert!(proxy.requests().iter().all(|request| request.method == "CONNECT"), "{shown}");
+    }
+}
+
+/// What the proxy itself says in the tunnel is an end of it, or nothing; never the origin's answer.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn octets_before_the_tunnel() {
+    for extra in
+        [&b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"[..], b"forged", b"\x15\x03\x03\0\x02\x02\x28"]
+    {
+        let proxy = ProxyServer::http_with_fault(ConnectFault::Extra(extra.to_vec()));
+        let proxy = proxy.expect("a loopback proxy");
+        let ran = fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/hello.txt")]);
+        assert!([0, 8, 35].contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
+        let expected = if ran.exit == 0 { HELLO } else { "" };
+        ran.writes(expected);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_tunnel_from_a_hostile_socks_server() {
+    for fault in [
+        SocksFault::Close,
+        SocksFault::HalfReply,
+        SocksFault::Refuse(1),
+        SocksFault::Refuse(2),
+        SocksFault::Refuse(250),
+        SocksFault::UnofferedMethod,
+        SocksFault::WrongVersion,
+    ] {
+        let proxy = ProxyServer::socks5_with_fault(fault).expect("a loopback proxy");
+        gives_nothing(&proxy, &[5, 7, 8, 52, 56, 97]);
+    }
+}
+
+/// A stalled proxy is a stalled connection.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_silent_proxy() {
+    let proxy = ProxyServer::socks5_with_fault(SocksFault::Stall(Duration::from_secs(20)));
+    let proxy = proxy.expect("a loopback proxy");
+    let ran = fetch(&["-x", &proxy.url(), "--connect-timeout", "0.5", &NGINX.http("/hello.txt")]);
+    assert!(ran.exits(28).took < Duration::from_secs(4));
+}
+
+/// The origin is not told what is for the proxy, nor the proxy what is for the origin.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn fields_go_to_one_of_the_two() {
+    let proxy = proxy();
+    let fields =
+        ["-H", "X-Api-Key: canary", "-b", "a=canary", "-u", "alice:secret", "-A", "canary", "-e", "canary"];
+    let url = NGINX.https("/auth/hello.txt");
+    fetch(&[&fields[..], &["-x", &proxy.url(), "--cacert", CA, &url]].concat()).gives(HELLO);
+    let [request] = &proxy.requests()[..] else { panic!("{:?}", proxy.requests()) };
+    assert!(
+        !format!("{request:?}").contains("canary") && request.header("authorization").is_none(),
+        "{request:?}"
+    );
+    let seen = fetch(&["-x", &proxy.url(), "-U", "gate:opener", &NGINX.http("/headers")]).exits(0).text();
+    assert!(!seen.to_ascii_lowercase().contains("proxy-"), "{seen}");
+}
+
+/// The bounds hold behind a proxy, too.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn floods_behind_a_proxy() {
+    let forever = 1 << 24;
+    for (flood, word) in [
+        (HttpReply::raw("").then_repeat("HTTP/1.1 100 Continue\r\n\r\n", forever), "interim"),
+        (HttpReply::raw("HTTP/1.1 200 OK\r\n").then_repeat("X-Endless: abc\r\n", forever), "head"),
+    ] {
+        let origin = HttpServer::start(move |_| flood.clone()).expect("a loopback server");
+        let proxy = proxy();
+        let ran = fetch(&["-x", &proxy.url(), "-m", "8", &origin.url("/")]).exits(63).writes("").says(word);
+        assert!(ran.took < Duration::from_secs(5), "{:?}", ran.took);
+    }
+}
+
+/// The gate for hops judges addresses that it can read, whoever connects to them. (The proxy is ours: no octet
+/// goes to 8.8.8.8.)
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_hop_from_public_to_private() {
+    let proxy = proxy();
+    let url = "http://8.8.8.8:17080/redir/back";
+    let seen = fetch(&["-x", &proxy.url(), "--allow-private", url]).exits(0).text();
+    assert!(seen.starts_with("GET /headers "), "{seen}");
+    fetch(&["-x", &proxy.url(), url]).exits(90).writes("");
+    assert_eq!(proxy.requests().len(), 3, "{:?}", proxy.requests());
+}

@@ -1,0 +1,130 @@
+//! Which server is talked to, by which protocol and under which name: TLS options, HTTP versions, `--resolve`,
+//! `--connect-to`.
+
+use super::place::{Place, fetch};
+use super::server::{CA, NGINX};
+use super::tree::HELLO;
+
+const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls");
+
+/// What nginx says of a connection: HTTP, TLS, SNI, Host.
+#[track_caller]
+fn connection(options: &[&str], url: &str) -> String {
+    fetch(&[options, &["--cacert", CA, url]].concat()).exits(0).text()
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn versions_of_http() {
+    let url = NGINX.https("/connection");
+    assert!(connection(&[], &url).starts_with("HTTP/2.0 "));
+    assert!(connection(&["--http2"], &url).starts_with("HTTP/2.0 "));
+    assert!(connection(&["--http1.1"], &url).starts_with("HTTP/1.1 "));
+    for (options, version) in [(&[][..], "2"), (&["--http1.1"], "1.1")] {
+        let place = Place::new();
+        let own = ["--cacert", CA, "-o", "here", "-w", "%{http_version} %{http_code}\\n", &url];
+        place.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn versions_of_tls() {
+    let url = NGINX.https("/connection");
+    let old = "https://localhost:17450/connection";
+    assert!(connection(&[], &url).contains(" TLSv1.3 "));
+    assert!(connection(&["--tls-max", "1.2"], &url).contains(" TLSv1.2 "));
+    assert!(connection(&["--tlsv1.2"], &url).contains(" TLSv1.3 "));
+    assert_eq!(connection(&[], old), "HTTP/1.1 TLSv1.2\n");
+    fetch(&["--cacert", CA, "--tlsv1.3", old]).exits(35).writes("");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn without_verification() {
+    for port in [17444, 17445, 17446] {
+        let url = format!("https://localhost:{port}/hello.txt");
+        fetch(&["-k", "--no-fail", &url]).exits(0);
+        fetch(&["--cacert", CA, &url]).exits(60);
+    }
+    assert!(fetch(&["-k", &NGINX.https("/hello.txt")]).exits(0).text() == HELLO);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_certificate_of_ones_own() {
+    let url = "https://localhost:17449/whoami";
+    let (cert, key) = (format!("{TLS}/client.pem"), format!("{TLS}/client.key"));
+    fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).gives("CN=client.test.invalid\n");
+    fetch(&["--cacert", CA, url]).exits(22).says("400");
+    // Signed by nobody the server knows: it ends the handshake, or answers 400.
+    let other = format!("{TLS}/selfsigned.pem");
+    let ran = fetch(&["--cacert", CA, "-E", &other, "--key", &format!("{TLS}/selfsigned.key"), url]);
+    assert!([22, 35].contains(&ran.exit), "{}", ran.err);
+    fetch(&["--cacert", CA, "-E", "no-such-file.pem", "--key", &key, url]).exits(2);
+    fetch(&["--cacert", CA, "-E", &cert, "--key", &other, url]).exits(2);
+}
+
+/// The name goes into the handshake, into Host, and is what the certificate must be for.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn names_of_our_own() {
+    let name = "origin.test.invalid:17443";
+    let url = format!("https://{name}/connection");
+    let expected = format!("HTTP/2.0 TLSv1.3 sni=origin.test.invalid host={name}\n");
+    assert_eq!(connection(&["--resolve", &format!("{name}:127.0.0.1")], &url), expected);
+    let ends = format!("{name}:127.0.0.1:17443");
+    assert_eq!(connection(&["--connect-to", &ends], &url), expected);
+    // To another port: name and Host stay those of the URL.
+    let seen = connection(&["--connect-to", "::127.0.0.1:17443"], "https://origin.test.invalid/connection");
+    assert_eq!(seen, "HTTP/2.0 TLSv1.3 sni=origin.test.invalid host=origin.test.invalid\n");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn names_that_the_certificate_is_not_for() {
+    for name in ["other.invalid:17443", "a.b.test.invalid:17443"] {
+        let url = format!("https://{name}/hello.txt");
+        fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url]).exits(60).writes("");
+        fetch(&["--cacert", CA, "--connect-to", "::127.0.0.1:17443", &url]).exits(60).writes("");
+    }
+    // Its certificate is for this name only.
+    let url = "https://other.invalid:17446/hello.txt";
+    let own = ["--cacert", CA, "--resolve", "other.invalid:17446:127.0.0.1", "--no-fail", url];
+    fetch(&own).exits(0);
+}
+
+/// It looks nothing up: `.invalid` is nowhere.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn only_the_named_port_is_answered_for() {
+    let url = "http://origin.test.invalid:17080/hello.txt";
+    fetch(&["--resolve", "origin.test.invalid:17080:127.0.0.1", url]).gives(HELLO);
+    fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).exits(6);
+}
+
+/// The SHA-256 of the server's public key, by openssl.
+fn pin() -> Option<String> {
+    let line = format!(
+        "openssl x509 -in '{TLS}/server.pem' -pubkey -noout | openssl pkey -pubin -outform der | \
+         openssl dgst -sha256 -binary | openssl base64"
+    );
+    let ran = std::process::Command::new("sh").args(["-c", &line]).output().ok()?;
+    let text = String::from_utf8(ran.stdout).ok()?.trim().to_owned();
+    (text.len() == 44).then(|| format!("sha256//{text}"))
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn pinned_keys() {
+    let Some(pin) = pin() else { return };
+    let other = format!("sha256//{}=", "A".repeat(43));
+    let url = NGINX.https("/hello.txt");
+    fetch(&["--cacert", CA, "--pinnedpubkey", &pin, &url]).gives(HELLO);
+    fetch(&["--cacert", CA, "--pinnedpubkey", &format!("{other};{pin}"), &url]).gives(HELLO);
+    let ran = fetch(&["--cacert", CA, "--pinnedpubkey", &other, &url]).writes("");
+    assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
+    // Also where nothing else is verified.
+    let ran = fetch(&["-k", "--pinnedpubkey", &other, &url]).writes("");
+    assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
+}

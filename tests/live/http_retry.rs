@@ -1,0 +1,87 @@
+//! Trying again: what is temporary, how often, and from where.
+
+use super::place::{Place, key};
+use super::server::{APACHE, NGINX};
+use super::tree::range;
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_busy_server_is_asked_again() {
+    for (times, retries, exit) in [(1, "1", 0), (2, "3", 0), (3, "3", 0), (3, "2", 92), (1, "0", 92)] {
+        let place = Place::new();
+        let url = APACHE.http(&format!("/cgi/flaky?{}-{times}", key()));
+        let ran = place.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
+        if exit == 0 {
+            assert_eq!(place.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
+        } else {
+            place.holds(&[]);
+        }
+    }
+}
+
+/// nginx always asks for a second.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_servers_own_time_is_kept() {
+    let ran = Place::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
+    assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
+    // An hour is more than anybody waits.
+    let ran = Place::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
+    assert!(ran.exits(92).took.as_secs() < 4);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_stays_is_not_asked_for_again() {
+    for (status, exit) in [("404", 78), ("403", 9), ("401", 67), ("400", 22), ("410", 78), ("501", 22)] {
+        let key = key();
+        let url = NGINX.http(&format!("/status/{status}?{key}"));
+        Place::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
+    }
+}
+
+/// The second attempt goes on where the first one was cut.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_cut_body_is_resumed_at_once() {
+    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
+    let ran = place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
+    ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// Another version: from the start.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
+    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
+    place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+/// Nothing to tell versions by, so nothing to resume: that is no reason to try again.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_cut_body_that_cannot_be_resumed() {
+    for kind in ["weak", "none"] {
+        let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
+        place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
+        assert!(!place.path("here").exists(), "{kind}");
+    }
+}
+
+/// What went to a pipe cannot be taken back: nothing comes twice, whatever the end.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn nothing_comes_twice_on_a_pipe() {
+    let url = APACHE.http(&format!("/cgi/nph-cut?{}", key()));
+    let ran = Place::new().fetch(&["--retry", "2", &url]).exits(0);
+    assert_eq!(ran.out, range());
+    for kind in ["changed", "weak", "none"] {
+        let url = APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key()));
+        let ran = Place::new().fetch(&["--retry", "2", &url]).exits(18);
+        assert_eq!(ran.out, range()[..40_000], "{kind}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The program in a terminal, with a person who looks and types: nothing a server sends may move the cursor,
+//! and what is ours fits into the window.
+
+use std::time::Duration;
+
+use fetch_url_tests::{HttpReply, HttpServer, Terminal};
+
+use super::place::Place;
+use super::program::fetch_url;
+use super::server::NGINX;
+use super::tree::{HELLO, range};
+
+/// Runs in a terminal, in this folder.
+fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
+    let mut command = std::process::Command::new(fetch_url());
+    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    Terminal::start(&command, columns).expect("a terminal")
+}
+
+/// What the terminal shows of this body, and the exit status.
+fn shown(octets: &'static [u8], more: &[&str]) -> (Terminal, i32) {
+    let server = HttpServer::start(move |_| HttpReply::new(200).body(octets)).expect("a loopback server");
+    let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
+    let exit = terminal.exit().expect("an end");
+    (terminal, exit)
+}
+
+#[test]
+#[ignore = "needs the built program"]
+fn text_cannot_move_the_cursor() {
+    for text in [
+        &b"a\x1b]0;title\x07b\n"[..],
+        b"a\x1b[2Jb\n",
+        b"a\xc2\x9b31mb\n",
+        b"a\x9b31mb\n",
+        b"good\rbad\n",
+        b"a\x08\x08b\n",
+        "a\u{202e}b\u{2066}c\n".as_bytes(),
+    ] {
+        let (terminal, exit) = shown(text, &[]);
+        assert_eq!(exit, 0, "{}", terminal.screen());
+        let octets = terminal.octets().strip_suffix(b"\r\n").expect("a line");
+        assert!(octets.iter().all(|octet| (0x20..0x7f).contains(octet)), "{}", octets.escape_ascii());
+    }
+    let (terminal, _) = shown("tab\tand \u{fc}\r\nnext\n".as_bytes(), &[]);
+    assert_eq!(terminal.screen(), "tab\tand \u{fc}\nnext\n");
+}
+
+#[test]
+#[ignore = "needs the built program"]
+fn binary_is_refused_unless_asked_for() {
+    let (terminal, exit) = shown(b"a\0b\n", &[]);
+    assert_eq!(exit, 23, "{}", terminal.screen());
+    assert!(!terminal.octets().contains(&0) && terminal.screen().contains("-o"), "{}", terminal.screen());
+    let (terminal, exit) = shown(b"a\0b\n", &["-o", "-"]);
+    assert_eq!((exit, terminal.octets()), (0, &b"a\0b\r\n"[..]));
+}
+
+/// Every field, message and prompt has a peer's words in it somewhere.
+#[test]
+#[ignore = "needs the built program"]
+fn heads_cannot_move_the_cursor() {
+    let evil = b"x\xc2\x9b2J\xe2\x80\xae";
+    for status in [200, 302, 401, 404, 503] {
+        let reply = HttpReply::new(status)
+            .header("X-Evil", evil)
+            .header("Content-Type", evil)
+            .header("WWW-Authenticate", [b"Basic realm=\"", &evil[..], b"\""].concat())
+            .header("Content-Disposition", [b"attachment; filename=\"", &evil[..], b"\""].concat())
+            .header("Location", [b"/", &evil[..]].concat());
+        let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
+        for options in [&["-vv"][..], &["-i", "--no-fail"], &["-I"], &["-O", "-J"]] {
+            let mut terminal = run(&Place::new(), &[options, &[&server.url("/x")]].concat(), 80);
+            terminal.exit().expect("an end");
+            let shown = String::from_utf8_lossy(terminal.octets()).into_owned();
+            let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
+            assert_eq!(bad, None, "{status} {options:?}: {}", shown.escape_debug());
+        }
+    }
+}
+
+/// The widest line between two line ends, as the terminal shows it.
+fn widest(octets: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(octets);
+    let mut plain = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            // A control sequence ends with a letter.
+            '\x1b' => drop(rest.by_ref().find(char::is_ascii_alphabetic)),
+            c => plain.push(c),
+        }
+    }
+    plain.split(['\r', '\n']).map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn progress_fits_into_the_window() {
+    for columns in [60, 80, 120] {
+        let place = Place::new();
+        let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/range.txt")], columns);
+        assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+        assert_eq!(place.read("here"), range());
+        assert!(terminal.screen().contains('%'), "{}", terminal.screen());
+        let widest = widest(terminal.octets());
+        assert!(
+            (20..=usize::from(columns)).contains(&widest),
+            "{widest}: {}",
+            terminal.octets().escape_ascii()
+        );
+    }
+}
+
+/// The object itself goes to the terminal: no bar is drawn through it.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_progress_where_it_would_disturb() {
+    let place = Place::new();
+    let mut terminal = run(&place, &[&NGINX.http("/drip")], 80);
+    assert_eq!(terminal.exit().expect("an end"), 0);
+    assert_eq!(terminal.screen(), "one\ntwo\nthree\n");
+    for quiet in ["-s", "--no-progress-meter"] {
+        let mut terminal = run(&place, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
+        assert_eq!(terminal.exit().expect("an end"), 0);
+        assert_eq!(terminal.screen(), "", "{quiet}");
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn interrupted_by_hand() {
+    let place = Place::new();
+    let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
+    terminal.expect("big.bin").expect("it has begun");
+    std::thread::sleep(Duration::from_millis(300));
+    terminal.type_octets(&[3]).expect("Ctrl-C");
+    assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
+    place.holds(&["here.part", "here.part.json"]);
+    // Hidden is hidden for good if nobody shows it again.
+    let octets = terminal.octets();
+    let last = |word: &[u8]| octets.windows(word.len()).rposition(|window| window == word);
+    assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", octets.escape_ascii());
+}
+
+/// The prompt names who asks; what is typed is not shown, nor is it shown later.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_password_is_asked_for() {
+    let place = Place::new();
+    let url = NGINX.http("/auth/hello.txt");
+    let mut terminal = run(&place, &["-vv", "-u", "alice", &url], 80);
+    terminal.expect("alice").expect("the user is named");
+    terminal.type_secret("secret").expect("the echo is off");
+    assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+    let screen = terminal.screen();
+    assert_eq!(screen.matches(HELLO).count(), 1, "{screen}");
+    assert!(!screen.contains("secret") && !screen.contains("YWxpY2U6c2VjcmV0"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn interrupted_at_the_prompt() {
+    let place = Place::new();
+    let mut terminal = run(&place, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
+    terminal.expect("assword").expect("it asks");
+    terminal.type_octets(&[3]).expect("Ctrl-C");
+    let exit = terminal.exit().expect("an end");
+    assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
+    place.holds(&[]);
+}
