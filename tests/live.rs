@@ -1,4 +1,5 @@
-//! The real `fetch-url` against the real servers of `docker/`: nginx, apache and caddy on 127.0.0.1.
+//! The real `fetch-url` against the real servers of `docker/`: nginx, apache and caddy on 127.0.0.1; and, where no
+//! real one would do, behind proxies and in terminals of ours.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!

@@ -28,6 +28,10 @@ fn the_servers_own_time_is_kept() {
     // An hour is more than anybody waits.
     let ran = Place::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
     assert!(ran.exits(92).took.as_secs() < 4);
+    for path in ["/status/503-hour", "/status/503-date"] {
+        let ran = Place::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
+        assert!(ran.took.as_millis() < 900, "{path}: {:?}", ran.took);
+    }
 }
 
 #[test]

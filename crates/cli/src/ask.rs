@@ -28,7 +28,12 @@ impl Asker {
             Some(program) => run(program, prompt).map(Some),
             None if io::stdin().is_terminal() && io::stderr().is_terminal() => {
                 let typed = if is_secret { hidden(prompt) } else { shown(prompt) };
-                typed.map(Some).map_err(|error| failed(&error.to_string()))
+                typed.map(Some).map_err(|error| {
+                    if error.kind() == io::ErrorKind::Interrupted {
+                        signal::interrupt();
+                    }
+                    failed(&error.to_string())
+                })
             }
             None => Ok(None),
         }

@@ -20,7 +20,7 @@ use fetch_url::{
 };
 
 use crate::flags::{ContinueAt, Fetch, Format};
-use crate::render::{events::Events, write_out::WriteOut};
+use crate::render::{events::Events, progress::Board, write_out::WriteOut};
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
@@ -35,6 +35,7 @@ pub(crate) struct Job {
     pub(crate) cookie_file: Option<PathBuf>,
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
+    pub(crate) board: Board,
 }
 
 /// One URL and where it goes.
@@ -115,6 +116,7 @@ impl Job {
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
             talk,
+            board: Board::default(),
         })
     }
 
@@ -223,9 +225,14 @@ pub(crate) fn usage(detail: impl Into<String>) -> Error {
 fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
-        .credentials(login::credentials(&flags.login)?)
+        .credentials(login::credentials(&flags.login, says_notes(flags))?)
         .tls(tls::options(&flags.tls)?)
         .build())
+}
+
+/// Whether a person is there to read a note.
+fn says_notes(flags: &Fetch) -> bool {
+    !flags.talk.silent && std::io::stderr().is_terminal()
 }
 
 /// The octets of a file that a flag names.

@@ -147,6 +147,11 @@ fn print_octets(octets: &[u8]) -> bool {
     stdout.write_all(octets).and_then(|()| stdout.flush()).is_ok()
 }
 
+/// Something that a person may want to know.
+pub(crate) fn note(text: &str) {
+    say(&format!("fetch-url: note: {text}\n"));
+}
+
 /// It failed and is tried again.
 pub(crate) fn again(event: &Event<'_>) {
     let Event::Retry { url, error, wait, offset, .. } = event else { return };

@@ -18,8 +18,8 @@ use fetch_url::{
 };
 
 use crate::flags::{Flags, Verb};
-use crate::job::{Job, Output, Transfer, stdout, usage};
-use crate::render::{self, listing, terminal::Terminal};
+use crate::job::{Job, Output, Progress, Transfer, stdout, usage};
+use crate::render::{self, listing, progress::Meter, terminal::Terminal};
 use crate::report::Report;
 use crate::signal;
 use crate::verbs;
@@ -134,9 +134,10 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
 fn observed(request: Request, job: &Job, number: usize) -> Request {
     let events = job.events.as_ref().map(|events| events.observer(number));
     let is_told = job.talk.errors && !job.talk.errors_as_json;
+    let board = job.board.clone();
     request.observed_by(Arc::new(move |event: &Event<'_>| {
         if is_told {
-            render::again(event);
+            board.aside(|| render::again(event));
         }
         if let Some(events) = &events {
             events.observe(event);
@@ -152,11 +153,12 @@ fn method(request: &Request) -> Option<String> {
     Some(if request.want() == Want::Head { "HEAD".to_owned() } else { own.unwrap_or_else(|| usual.to_owned()) })
 }
 
-fn meter(job: &Job, transfer: &Transfer, number: usize) -> render::progress::Meter {
+/// Nothing is shown where the object itself is.
+fn meter(job: &Job, transfer: &Transfer, number: usize) -> Meter {
     let is_file = !matches!(transfer.output, Output::Stdout { .. });
-    let shows_on_terminal = job.talk.stdout_is_terminal && !is_file;
+    let kind = if job.talk.stdout_is_terminal && !is_file { Progress::Nothing } else { job.talk.progress };
     let ticker = job.events.as_ref().map(|events| events.progress(number));
-    render::progress::Meter::new(job.talk.progress, &transfer.url, shows_on_terminal, ticker)
+    Meter::new(kind, &transfer.url, &job.board, ticker)
 }
 
 /// The path of the file, where it is known before the answer.

@@ -5,6 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 
+/// In this time a process notices its signal.
+const NOTICED: std::time::Duration = std::time::Duration::from_millis(300);
+
 /// How the terminal was before somebody typed a password there.
 static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
 
@@ -37,6 +40,14 @@ pub(crate) async fn ending() -> Ending {
     tokio::select! {
         _ = interrupt.recv() => Ending(SignalKind::interrupt().as_raw_value()),
         _ = terminate.recv() => Ending(SignalKind::terminate().as_raw_value()),
+    }
+}
+
+/// Somebody typed Ctrl-C where it was read as a character: it means what it always means. Waits
+/// until the process has noticed.
+pub(crate) fn interrupt() {
+    if signal_hook::low_level::raise(SignalKind::interrupt().as_raw_value()).is_ok() {
+        std::thread::sleep(NOTICED);
     }
 }
 

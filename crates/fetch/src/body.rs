@@ -3,6 +3,9 @@
 //!
 //! A body that ends without an error is complete, by the proof it names.
 
+mod made;
+mod mend;
+
 use std::fmt;
 use std::fs::File;
 use std::future::Future;
@@ -13,9 +16,13 @@ use bytes::Bytes;
 use futures_core::Stream;
 use tokio::time::{Sleep, sleep_until};
 
+use made::{Once, Prefixed};
+pub(crate) use mend::{Continuation, Mend, MendFuture, Piece};
+use mend::Mending;
+
 use crate::engine::deadline::Deadline;
 use crate::original::Original;
-use crate::{Code, Error, Limits, Meta, Phase};
+use crate::{Code, Error, Limits, Phase};
 
 /// How we know that a body is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,44 +60,6 @@ pub struct Body {
     limits: Limits,
     guard: Option<Guard>,
     mending: Mending,
-}
-
-/// What comes next of a body.
-#[derive(Debug)]
-pub(crate) enum Piece {
-    /// The object begins anew, as another version that this describes: what came so far is void.
-    Anew(Box<Meta>),
-    /// The next octets.
-    Octets(Bytes),
-}
-
-/// Asks for a body again that broke off. The engine has one.
-pub(crate) trait Mend: Send {
-    /// The body from `offset` on, or from its beginning where that may be.
-    fn mend(self: Box<Self>, error: Error, offset: u64, may_restart: bool) -> MendFuture;
-}
-
-pub(crate) type MendFuture =
-    Pin<Box<dyn Future<Output = (Box<dyn Mend>, Result<Continuation, Error>)> + Send>>;
-
-/// How a body that broke off goes on.
-pub(crate) struct Continuation {
-    pub(crate) meta: Meta,
-    pub(crate) body: Body,
-    /// It does not go on: it begins anew.
-    pub(crate) is_anew: bool,
-}
-
-/// What is done when a body breaks off.
-#[derive(Default)]
-enum Mending {
-    /// Nothing.
-    #[default]
-    None,
-    /// The mender is asked; whether the taker can begin anew.
-    Ready { mender: Box<dyn Mend>, may_restart: bool },
-    /// It is being mended.
-    Running { future: MendFuture, may_restart: bool },
 }
 
 enum Source {
@@ -377,27 +346,5 @@ pub(crate) struct FileBody {
 impl ByteSource for Body {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         Self::poll_chunk(&mut self, cx)
-    }
-}
-
-struct Prefixed {
-    octets: Option<Bytes>,
-    rest: Body,
-}
-
-impl ByteSource for Prefixed {
-    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        match self.octets.take() {
-            Some(octets) => Poll::Ready(Some(Ok(octets))),
-            None => self.rest.poll_chunk(cx),
-        }
-    }
-}
-
-struct Once(Option<Bytes>);
-
-impl ByteSource for Once {
-    fn poll_chunk(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        Poll::Ready(self.0.take().filter(|octets| !octets.is_empty()).map(Ok))
     }
 }

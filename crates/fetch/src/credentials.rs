@@ -4,8 +4,9 @@
 pub(crate) mod netrc;
 pub(crate) mod secret;
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url_core::{Login, Url};
 
@@ -100,6 +101,8 @@ pub struct Credentials {
     own: Option<Credential>,
     netrc: Option<(Netrc, bool)>,
     ask: Option<Arc<dyn Ask>>,
+    /// What was answered so far, by server.
+    answers: Arc<Mutex<BTreeMap<String, Credential>>>,
 }
 
 impl Credentials {
@@ -143,7 +146,20 @@ impl Credentials {
             _ => {}
         }
         let user = user.or(own.map(|own| own.user.as_slice()));
-        self.of_netrc(url, user).or_else(|| own.cloned()).or(said)
+        let answered = home.and_then(|_| self.answered(url, user));
+        self.of_netrc(url, user).or(answered).or_else(|| own.cloned()).or(said)
+    }
+
+    /// What somebody answered before for the server of `url` and this user.
+    fn answered(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.get(&server(url)).filter(|known| user.is_none_or(|user| user == known.user)).cloned()
+    }
+
+    /// Keeps an answer, so that nobody is asked twice for one server.
+    pub(crate) fn keep_answer(&self, url: &Url<'_>, answer: &Credential) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.insert(server(url), answer.clone());
     }
 
     fn of_netrc(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
@@ -156,6 +172,12 @@ impl Credentials {
     pub(crate) fn asker(&self) -> Option<&Arc<dyn Ask>> {
         self.ask.as_ref()
     }
+}
+
+/// Scheme, host and port: whom an answer is for.
+fn server(url: &Url<'_>) -> String {
+    let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
+    format!("{}://{}:{:?}", url.scheme_name(), host.unwrap_or_default(), url.port())
 }
 
 impl fmt::Debug for Credentials {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Asking, Deadline, Dial, Error, Request, Response};
+use crate::{Asking, Deadline, Dial, Error, Meta, Request, Response};
 
 /// Knows how to fetch some schemes.
 pub trait Driver: Send + Sync {
@@ -56,6 +56,30 @@ pub enum Outcome {
     Answer(Response),
     /// The object is elsewhere; the engine judges whether to go there.
     Follow(Hop),
+    /// The server wants the request in other words, such as who asks.
+    Again(Again),
+}
+
+/// The same request in other words.
+#[non_exhaustive]
+pub struct Again {
+    /// What the server said to the first.
+    pub meta: Meta,
+    /// The other words.
+    pub plan: Box<dyn Plan>,
+}
+
+impl Again {
+    /// After the answer that `meta` describes, `plan`.
+    pub fn new(meta: Meta, plan: Box<dyn Plan>) -> Self {
+        Self { meta, plan }
+    }
+}
+
+impl std::fmt::Debug for Again {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Again({:?})", self.meta.reply)
+    }
 }
 
 /// Where an answer points.

@@ -27,7 +27,10 @@ use steps::Clock;
 
 use crate::fetcher::Inner;
 use crate::net::dial::Dial;
-use crate::{Content, Ctx, Error, Event, Outcome, Policy, Request, Response};
+use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Request, Response};
+
+/// How often a server may want the same request in other words.
+const MOST_WORDINGS: u32 = 3;
 
 /// Fetches what `request` asks for, wherever the answers point, however often it takes.
 pub(crate) async fn fetch(inner: &Arc<Inner>, request: Request) -> Result<Response, Error> {
@@ -55,6 +58,9 @@ async fn travel(
         dialogue::answer(&outcome);
         let answer = match outcome {
             Ok(Outcome::Answer(answer)) => answer,
+            Ok(Outcome::Again(again)) => {
+                return Err(Error::new(Code::Internal, Phase::Request, format!("{again:?} was not followed")));
+            }
             Ok(Outcome::Follow(hop)) if !journey.follows() => hop.answer,
             Ok(Outcome::Follow(hop)) => {
                 let (target, standing) = journey.judge(&request, &hop).map_err(|error| error.at(&url))?;
@@ -93,12 +99,21 @@ async fn attempt(
     let home = journey.home(request);
     let login = inner.credentials.for_hop(request.url(), home);
     let request = request.clone().made_by(login);
-    let plan = inner.registry.driver(request.url())?.plan(&request)?;
+    let mut plan = inner.registry.driver(request.url())?.plan(&request)?;
     journey.check_scheme(request.url())?;
     dial.check_url(request.url())?;
-    dialogue::request(&*plan);
-    let asking = Asking::new(inner.credentials.asker(), home.is_some());
-    plan.run(Ctx::new(dial, deadline, asking)).await
+    let ctx = Ctx::new(dial, deadline, Asking::new(&inner.credentials, home));
+    for _ in 0..MOST_WORDINGS {
+        dialogue::request(&*plan);
+        match plan.run(ctx.clone()).await? {
+            Outcome::Again(again) => {
+                dialogue::head(&again.meta);
+                plan = again.plan;
+            }
+            outcome => return Ok(outcome),
+        }
+    }
+    Err(Error::new(Code::PeerMisbehaved, Phase::Request, "the server wants it in ever other words"))
 }
 
 /// The answer with what the caller allows laid around its body.

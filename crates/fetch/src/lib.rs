@@ -38,7 +38,7 @@ mod sink;
 pub use body::{Body, ByteSource, Proof};
 pub use credentials::{Ask, Credential, Credentials, Question};
 pub use deliver::{Receipt, Watch, deliver};
-pub use driver::{Ctx, Driver, Hop, Outcome, Plan, RunFuture};
+pub use driver::{Again, Ctx, Driver, Hop, Outcome, Plan, RunFuture};
 pub use drivers::http::cookies::CookieJar;
 pub use drivers::http::options::{Field, HttpOptions, HttpVersion};
 pub use engine::asking::Asking;

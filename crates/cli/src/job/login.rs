@@ -9,15 +9,19 @@ use fetch_url::{Credential, Credentials, Error, Question};
 use super::{environment, usage};
 use crate::ask::Asker;
 use crate::flags::Login;
+use crate::render;
 
 /// The longest netrc or password file.
 const MOST: u64 = 1024 * 1024;
 
-/// Where users and passwords come from.
-pub(super) fn credentials(flags: &Login) -> Result<Credentials, Error> {
+/// Where users and passwords come from; `says` when somebody may be told something.
+pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Error> {
     let asker = Asker::new(flags.askpass.clone());
     let mut credentials = Credentials::default();
     if let Some(text) = &flags.user {
+        if text.contains(':') && says {
+            render::note("a password on the command line can be seen by others; --password-file hides it");
+        }
         credentials = credentials.own(own(flags, Credential::from_text(text), &asker)?);
     }
     if let Some((path, must_exist)) = netrc(flags) {

@@ -1,11 +1,12 @@
 //! How far a transfer is: a bar on a terminal, a plain line where one was asked for.
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fetch_url::Watch;
 use fetch_url::proto::text::printable;
 use fetch_url::url::mask_password;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::events::Ticker;
 use super::say;
@@ -18,11 +19,32 @@ const FRAMES: u8 = 10;
 /// How wide a name may be.
 const NAME: usize = 24;
 
+/// Where the bars of all running transfers stand, one below the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Board(Arc<OnceLock<MultiProgress>>);
+
+impl Board {
+    /// Adds a bar; it is drawn from now on.
+    fn show(&self, bar: ProgressBar) -> ProgressBar {
+        let target = || MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
+        self.0.get_or_init(target).add(bar)
+    }
+
+    /// Has something said with the bars out of the way.
+    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+        match self.0.get() {
+            Some(bars) => bars.suspend(say),
+            None => say(),
+        }
+    }
+}
+
 /// Shows how far one transfer is.
 pub(crate) struct Meter {
     kind: Progress,
     name: String,
     begun: Instant,
+    board: Board,
     bar: Option<ProgressBar>,
     done: u64,
     total: Option<u64>,
@@ -30,10 +52,18 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for `url`; nothing is shown where the object itself is.
-    pub(crate) fn new(kind: Progress, url: &str, is_on_terminal: bool, ticker: Option<Ticker>) -> Self {
-        let kind = if is_on_terminal { Progress::Nothing } else { kind };
-        Self { kind, name: short_name(url), begun: Instant::now(), bar: None, done: 0, total: None, ticker }
+    /// A meter for `url`.
+    pub(crate) fn new(kind: Progress, url: &str, board: &Board, ticker: Option<Ticker>) -> Self {
+        Self {
+            kind,
+            name: short_name(url),
+            begun: Instant::now(),
+            board: board.clone(),
+            bar: None,
+            done: 0,
+            total: None,
+            ticker,
+        }
     }
 
     /// The last look.
@@ -51,12 +81,12 @@ impl Meter {
 
     /// The bar counts from the start and shows itself when patience is over.
     fn draw(&mut self) {
-        let (name, total) = (&self.name, self.total);
-        let bar = self.bar.get_or_insert_with(|| bar(name, total));
-        if bar.is_hidden() && self.begun.elapsed() >= PATIENCE {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
+        if self.bar.is_none() && self.begun.elapsed() >= PATIENCE {
+            self.bar = Some(self.board.show(bar(&self.name, self.total, self.begun)));
         }
-        bar.set_position(self.done);
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done);
+        }
     }
 }
 
@@ -72,8 +102,8 @@ impl Watch for Meter {
     }
 }
 
-fn bar(name: &str, total: Option<u64>) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+fn bar(name: &str, total: Option<u64>, begun: Instant) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_elapsed(begun.elapsed());
     let template = match total {
         Some(_) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
         None => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",

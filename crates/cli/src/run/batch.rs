@@ -60,7 +60,7 @@ impl Batch<'_> {
         let error = one(job, transfer, &mut report).await.err();
         report.end(error);
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
-            tell(error, transfer, job);
+            job.board.aside(|| tell(error, transfer, job));
         }
         if let Some(events) = &job.events {
             events.end(&report);

@@ -2,23 +2,22 @@
 //! caller named, and only when there is somebody to ask.
 
 use std::fmt;
-use std::sync::Arc;
 
 use fetch_url_core::Url;
 use tokio::task::spawn_blocking;
 
 use super::deadline::Deadline;
-use crate::{Ask, Code, Credential, Error, Phase, Question};
+use crate::{Code, Credential, Credentials, Error, Phase, Question};
 
 /// Whoever can be asked for a password during one hop.
 #[derive(Clone, Default)]
-pub struct Asking(Option<Arc<dyn Ask>>);
+pub struct Asking(Option<Credentials>);
 
 impl Asking {
     /// Away from the server that the caller named nobody is asked: what is typed there would go to
     /// a stranger.
-    pub(super) fn new(asker: Option<&Arc<dyn Ask>>, is_home: bool) -> Self {
-        Self(asker.filter(|_| is_home).cloned())
+    pub(super) fn new(credentials: &Credentials, home: Option<&Url<'_>>) -> Self {
+        Self(home.map(|_| credentials.clone()))
     }
 
     /// Asks for the password of `user`, or for both, as the server of `url` wants it.
@@ -32,14 +31,19 @@ impl Asking {
         realm: Option<&[u8]>,
         deadline: &Deadline,
     ) -> Result<Option<Credential>, Error> {
-        let Some(asker) = self.0.clone() else { return Ok(None) };
+        let Some(credentials) = &self.0 else { return Ok(None) };
+        let Some(asker) = credentials.asker().cloned() else { return Ok(None) };
         let (user, realm) = (user.map(<[u8]>::to_vec), realm.map(<[u8]>::to_vec));
         let question = Question::new(url.redacted().to_string(), user, realm);
         let asked = async {
             let asked = spawn_blocking(move || asker.ask(&question)).await;
             asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
         };
-        deadline.bound_total(asked).await
+        let answer = deadline.bound_total(asked).await?;
+        if let Some(answer) = &answer {
+            credentials.keep_answer(url, answer);
+        }
+        Ok(answer)
     }
 }
 

@@ -29,12 +29,13 @@ pub(super) fn answer(outcome: &Result<Outcome, Error>) {
             head(&hop.answer.meta);
             tracing::info!(target: TARGET, "* it points to {}", mask_password(&printable(hop.to.as_bytes())));
         }
+        Ok(Outcome::Again(again)) => head(&again.meta),
         Err(error) => tracing::info!(target: TARGET, "* {error}"),
     }
 }
 
 /// Fields that carry secrets are named, not shown; a URL in a field loses its password.
-fn head(meta: &Meta) {
+pub(super) fn head(meta: &Meta) {
     if let Some(reply) = &meta.reply {
         tracing::info!(target: TARGET, "< {}", printable(reply.as_bytes()));
     }

@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::address::AddressClass;
 use super::contact::Contact;
-use super::proxy::Proxy;
+use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
 use super::{ports, race, tls};
 use crate::{Code, Deadline, Error, Phase, Reach, TlsOptions};
@@ -182,15 +182,22 @@ impl Dial {
     /// # Errors
     /// `policy`.
     pub(crate) fn check_behind_proxy(&self, host: &Host<'_>) -> Result<(), Error> {
-        match host {
-            Host::V4(address) => self.check_address(host, IpAddr::V4(*address)),
-            Host::V6(address) => self.check_address(host, IpAddr::V6(*address)),
-            Host::Name(_) if self.must_be_public() => {
+        let address = match host {
+            Host::V4(address) => IpAddr::V4(*address),
+            Host::V6(address) => IpAddr::V6(*address),
+            Host::Name(_) if self.dialer.reach.public_only => {
                 let detail = format!("nobody here can tell where a proxy finds {host}");
-                Err(Error::new(Code::Policy, Phase::Proxy, detail))
+                return Err(Error::new(Code::Policy, Phase::Proxy, detail));
             }
-            Host::Name(_) => Ok(()),
-        }
+            // Wherever it is, it may not send us to an address of ours.
+            Host::Name(_) => {
+                self.was_public.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+        };
+        self.check_address(host, address)?;
+        self.was_public.fetch_or(AddressClass::of(address).is_public(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// What was met on the way.
@@ -198,9 +205,21 @@ impl Dial {
         &self.contact
     }
 
-    /// The TLS configuration that all connections share.
-    pub(crate) fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, Error> {
-        self.dialer.tls.config()
+    /// The TLS configuration for the way through `proxy` to a server.
+    ///
+    /// # Errors
+    /// `unsupported` where what is meant for the server alone would hold for the proxy too.
+    pub(crate) fn tls_config_behind(
+        &self,
+        proxy: &Proxy,
+        is_tls: bool,
+    ) -> Result<Arc<rustls::ClientConfig>, Error> {
+        let to_proxy = proxy.kind == ProxyKind::Https;
+        if to_proxy && self.dialer.tls.is_for_server_alone() {
+            let detail = "through an https proxy, -k, a certificate of ours or a pinned key would be the proxy's too";
+            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail));
+        }
+        if is_tls || to_proxy { self.dialer.tls.config() } else { tls::no_tls().map(Arc::new) }
     }
 
     /// Whether only public addresses may be asked now.

@@ -103,6 +103,9 @@ impl Proxies {
         if self.direct.is_empty() {
             return false;
         }
+        if self.direct.split(',').any(|entry| entry.trim() == "*") {
+            return true;
+        }
         let Ok(uri) = format!("http://{host}/").parse() else { return false };
         Matcher::builder().all("http://proxy.invalid").no(self.direct.as_str()).build().intercept(&uri).is_none()
     }
@@ -198,6 +201,8 @@ mod tests {
             assert_eq!(way(direct), "direct", "{direct}");
         }
         assert_eq!(way("http://clear.test/"), "http://one.test:1080");
+        let nobody = Proxies::default().all(Proxy::parse("p.test").expect("a proxy")).direct("a.test, *");
+        assert_eq!(nobody.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), None);
         assert_eq!(Proxies::default().proxy_for(&parse("http://a.test/").expect("a URL").url), None);
     }
 }

@@ -9,8 +9,8 @@ mod verify;
 
 use std::sync::{Arc, OnceLock};
 
-use rustls::ClientConfig;
 use rustls::crypto::CryptoProvider;
+use rustls::{ClientConfig, RootCertStore};
 
 use crate::{Code, Error, Phase};
 
@@ -50,6 +50,11 @@ impl Tls {
         Ok(self.config.get_or_init(|| config).clone())
     }
 
+    /// Whether the caller asked for something that is meant for the server alone.
+    pub(crate) fn is_for_server_alone(&self) -> bool {
+        self.options.is_for_server_alone()
+    }
+
     fn make(&self) -> Result<ClientConfig, Error> {
         let provider = provider();
         let verifier = self.options.verifier(&provider)?;
@@ -64,6 +69,13 @@ impl Tls {
             None => builder.with_no_client_auth(),
         })
     }
+}
+
+/// A configuration that believes nobody: for a client that will speak no TLS.
+pub(crate) fn no_tls() -> Result<ClientConfig, Error> {
+    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|error| internal(&error))?;
+    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
 /// What the caller gave cannot be used.

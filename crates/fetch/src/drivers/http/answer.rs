@@ -68,6 +68,11 @@ pub(super) fn judge(plan: &HttpPlan, response: Answered) -> Result<Outcome, Erro
     }
 }
 
+/// What an answer says, for the dialogue.
+pub(super) fn meta_of(plan: &HttpPlan, response: &Answered) -> Meta {
+    meta(plan, response, status_line(response))
+}
+
 /// Gives the jar what the answer sets; whether it sets anything.
 fn keep_cookies(plan: &HttpPlan, fields: &HeaderMap) -> bool {
     match (&plan.options.cookies, &plan.url) {

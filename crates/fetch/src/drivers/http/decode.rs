@@ -65,7 +65,12 @@ pub(super) fn decoded(coded: impl ByteSource + 'static, coding: Coding) -> impl 
             decoder.multiple_members(true);
             Decoder::Gzip(Box::new(decoder))
         }
-        Coding::Zstd => Decoder::Zstd(Box::new(ZstdDecoder::new(coded))),
+        Coding::Zstd => {
+            let mut decoder = ZstdDecoder::new(coded);
+            // RFC 8878 §3: so is what Zstandard makes.
+            decoder.multiple_members(true);
+            Decoder::Zstd(Box::new(decoder))
+        }
     };
     Decoded { decoder, given: 0 }
 }

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
+use crate::net::proxy::Proxy;
 use crate::net::tls;
 use crate::{Code, Error, Phase};
 
@@ -46,14 +47,20 @@ pub(super) fn before_answer(
 }
 
 /// Before the head of the answer was there, on the way through a proxy.
-pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool) -> Error {
-    let is_connect = error.is_connect();
-    let causes = Causes::of(&error);
-    let says = |words: &str| causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains(words));
-    if is_connect && (says("authentication required") || says("authorization required") || says("auth")) {
-        return Error::new(Code::AuthNeeded, Phase::Proxy, causes.deepest).with_source(error);
+pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool, proxy: &Proxy) -> Error {
+    if !error.is_connect() {
+        return before_answer(error, false, is_tls);
     }
-    before_answer(error, is_connect, is_tls)
+    let causes = Causes::of(&error);
+    let detail = format!("through the proxy {proxy}: {}", causes.deepest);
+    // The tunnel's errors are not to be told apart but by their words.
+    if causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains("auth")) {
+        return Error::new(Code::AuthNeeded, Phase::Proxy, detail).with_source(error);
+    }
+    match before_answer(error, true, is_tls) {
+        error if error.code() == Code::ConnectFailed => Error::new(Code::ConnectFailed, Phase::Connect, detail),
+        error => error,
+    }
 }
 
 /// While the body came.

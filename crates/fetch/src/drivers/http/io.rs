@@ -1,19 +1,19 @@
-//! Sends the request by the one road or the other, and once more when the server wants to know who
-//! asks.
+//! Sends the request by the one road or the other; a server that wants to know who asks is told once.
 
 use http::Response;
 
 use super::frames::Frames;
 use super::plan::HttpPlan;
 use super::{answer, auth, direct, proxied};
-use crate::{Ctx, Error, Outcome};
+use crate::{Again, Ctx, Error, Outcome};
 
 /// One request, one answer.
 pub(super) async fn run(mut plan: HttpPlan, ctx: Ctx) -> Result<Outcome, Error> {
-    let mut response = send(&plan, &ctx).await.map_err(|error| once_only(error, &plan))?;
+    let response = send(&plan, &ctx).await.map_err(|error| once_only(error, &plan))?;
     if let Some(shown) = auth::after_refusal(&plan, response.status(), response.headers(), &ctx).await? {
-        plan.authorization = Some(shown);
-        response = send(&plan, &ctx).await.map_err(|error| once_only(error, &plan))?;
+        let meta = answer::meta_of(&plan, &response);
+        (plan.authorization, plan.is_second) = (Some(shown), true);
+        return Ok(Outcome::Again(Again::new(meta, Box::new(plan))));
     }
     answer::judge(&plan, response)
 }

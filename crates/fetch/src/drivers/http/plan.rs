@@ -28,6 +28,8 @@ pub(super) struct HttpPlan {
     pub(super) body: Bytes,
     pub(super) login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
+    /// The server wanted to know who asks, and is told now.
+    pub(super) is_second: bool,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
@@ -65,6 +67,7 @@ impl HttpPlan {
             body: options.body.clone().filter(|_| !request.is_plain()).unwrap_or_default(),
             authorization: shown.map(auth::basic).transpose()?,
             login,
+            is_second: false,
             range,
             resume,
             condition: request.condition(),

@@ -47,7 +47,7 @@ pub(super) async fn send(
     }
     let request = request(&route.client, url, proxy, plan)?;
     ctx.dial.contact().note(|facts| facts.sent = Some(Instant::now()));
-    let failed = |error: reqwest::Error| fault::through_proxy(error.without_url(), plan.is_tls);
+    let failed = |error: reqwest::Error| fault::through_proxy(error.without_url(), plan.is_tls, proxy);
     let sent = async { request.send().await.map_err(failed) };
     let response = ctx.deadline.bound(Phase::Reply, sent).await?;
     ctx.dial.contact().note(|facts| {
@@ -112,7 +112,7 @@ fn is_host(text: &str, host: &Host<'_>) -> bool {
 
 impl Clients {
     fn get(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &Ctx) -> Result<Route, Error> {
-        let key = format!("{proxy} {} {}", plan.takes_http2(), ctx.dial.must_be_public());
+        let key = format!("{proxy} {} {} {}", plan.is_tls, plan.takes_http2(), ctx.dial.must_be_public());
         let mut routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(route) = routes.get(&key) {
             return Ok(route.clone());
@@ -125,7 +125,7 @@ impl Clients {
 
 impl Route {
     fn new(proxy: &Proxy, plan: &HttpPlan, ctx: &Ctx) -> Result<Self, Error> {
-        let mut config = (*ctx.dial.tls_config()?).clone();
+        let mut config = (*ctx.dial.tls_config_behind(proxy, plan.is_tls)?).clone();
         let http2 = plan.takes_http2().then(|| b"h2".to_vec());
         config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();
         let approved = Approved::default();
@@ -166,10 +166,9 @@ struct Approved(Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>);
 impl Approved {
     /// From here on, the host is at these addresses.
     fn approve(&self, host: &Host<'_>, addresses: Vec<SocketAddr>) {
-        if let Host::Name(name) = host {
-            let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            table.insert(name.to_ascii_lowercase(), addresses);
-        }
+        // Of SOCKS, reqwest looks up even what is an address already.
+        let name = host.to_string().trim_matches(['[', ']']).to_ascii_lowercase();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, addresses);
     }
 }
 

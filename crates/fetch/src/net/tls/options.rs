@@ -100,6 +100,10 @@ impl TlsOptions {
         Ok(Arc::new(Gate::new(trusted, self.pins.clone(), provider.signature_verification_algorithms)))
     }
 
+    pub(super) const fn is_for_server_alone(&self) -> bool {
+        self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::Anybody)
+    }
+
     pub(super) fn client_certificate(&self) -> Option<Arc<dyn ResolvesClientCert>> {
         self.identity.as_ref().map(Identity::resolver)
     }

@@ -1,0 +1,48 @@
+//! What a body does when it breaks off: the engine's mender is asked for the rest.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use super::Body;
+use crate::{Error, Meta};
+
+/// What comes next of a body.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// The object begins anew, as another version that this describes: what came so far is void.
+    Anew(Box<Meta>),
+    /// The next octets.
+    Octets(Bytes),
+}
+
+/// Asks for a body again that broke off. The engine has one.
+pub(crate) trait Mend: Send {
+    /// The body from `offset` on, or from its beginning where that may be.
+    fn mend(self: Box<Self>, error: Error, offset: u64, may_restart: bool) -> MendFuture;
+}
+
+pub(crate) type MendFuture =
+    Pin<Box<dyn Future<Output = (Box<dyn Mend>, Result<Continuation, Error>)> + Send>>;
+
+/// How a body that broke off goes on.
+pub(crate) struct Continuation {
+    pub(crate) meta: Meta,
+    pub(crate) body: Body,
+    /// It does not go on: it begins anew.
+    pub(crate) is_anew: bool,
+}
+
+/// What is done when a body breaks off.
+#[derive(Default)]
+pub(super) enum Mending {
+    /// Nothing.
+    #[default]
+    None,
+    /// The mender is asked; whether the taker can begin anew.
+    Ready { mender: Box<dyn Mend>, may_restart: bool },
+    /// It is being mended.
+    Running { future: MendFuture, may_restart: bool },
+}
+
