@@ -203,7 +203,11 @@ fn fields_go_to_one_of_the_two() {
 fn floods_behind_a_proxy() {
     let forever = 1 << 24;
     for (flood, exit, word) in [
-        (HttpReply::raw("").then_repeat("HTTP/1.1 100 Continue\r\n\r\n", forever), 28, "waiting for the answer"),
+        (
+            HttpReply::raw("").then_repeat("HTTP/1.1 100 Continue\r\n\r\n", forever),
+            28,
+            "waiting for the answer",
+        ),
         (HttpReply::raw("HTTP/1.1 200 OK\r\n").then_repeat("X-Endless: abc\r\n", forever), 63, "head"),
     ] {
         let origin = HttpServer::start(move |_| flood.clone()).expect("a loopback server");

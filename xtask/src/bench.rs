@@ -58,11 +58,11 @@ fn transfers(rows: &[&'static Workload]) -> Result<Vec<Measured>, String> {
 
 /// One row: each tool once to warm up, then rounds of all tools in turn.
 fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Measured, String> {
-    let url = stage.url(row);
-    let tools: Vec<&Tool> = tools.iter().filter(|tool| tool.speaks(row.source)).collect();
+    let urls = stage.urls(row);
+    let tools: Vec<&Tool> = tools.iter().filter(|tool| tool.can(row)).collect();
     println!("bench: {}: {} rounds of {} tools", row.name, row.rounds, tools.len());
     let out = stage.folder().join("out");
-    let once = |tool: &Tool| run::once(tool, &url, &out, row.size);
+    let once = |tool: &Tool| run::once(tool, row, &urls, &out);
     for tool in &tools {
         once(tool)?;
     }
@@ -82,5 +82,5 @@ fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Meas
 
 /// What is not there need not be removed.
 fn remove(path: &Path) {
-    let _ = std::fs::remove_file(path);
+    let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
 }

@@ -174,13 +174,14 @@ pub(crate) fn listen(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
         return Ok(());
     }
     let plain = tracing_subscriber::fmt::layer().with_level(false).with_target(false).with_ansi(false);
-    let said = (verbose > 0)
-        .then(|| plain.with_writer(io::stderr).without_time().with_filter(targets(verbose)));
+    let said =
+        (verbose > 0).then(|| plain.with_writer(io::stderr).without_time().with_filter(targets(verbose)));
     let traced = match trace {
         None => None,
         Some(path) if path.as_os_str() == "-" => Some(traced(Mutex::new(Box::new(io::stderr())))),
         Some(path) => {
-            let file = File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?;
+            let file =
+                File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?;
             Some(traced(Mutex::new(Box::new(file))))
         }
     };

@@ -150,7 +150,11 @@ fn method(request: &Request) -> Option<String> {
     let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)))?;
     let own = options.method.clone();
     let usual = if options.body.is_some() { "POST" } else { "GET" };
-    Some(if request.want() == Want::Head { "HEAD".to_owned() } else { own.unwrap_or_else(|| usual.to_owned()) })
+    Some(if request.want() == Want::Head {
+        "HEAD".to_owned()
+    } else {
+        own.unwrap_or_else(|| usual.to_owned())
+    })
 }
 
 /// Nothing is shown where the object itself is.

@@ -17,8 +17,8 @@ use futures_core::Stream;
 use tokio::time::{Sleep, sleep_until};
 
 use made::{Once, Prefixed};
-pub(crate) use mend::{Continuation, Mend, MendFuture, Piece};
 use mend::Mending;
+pub(crate) use mend::{Continuation, Mend, MendFuture, Piece};
 
 use crate::engine::deadline::Deadline;
 use crate::original::Original;
@@ -58,7 +58,7 @@ pub struct Body {
     seen: u64,
     proof: Proof,
     limits: Limits,
-    guard: Option<Guard>,
+    guard: Option<Box<Guard>>,
     mending: Mending,
 }
 
@@ -155,7 +155,7 @@ impl Body {
         }
         self.start = offset;
         self.limits = limits;
-        self.guard = Some(Guard { deadline, timer: None });
+        self.guard = Some(Box::new(Guard { deadline, timer: None }));
         Ok(self)
     }
 
@@ -167,7 +167,7 @@ impl Body {
         let expected = self.expected.map(|expected| expected + octets.len() as u64);
         let mut body = Self::from_source(Prefixed { octets: Some(octets), rest: self }, expected, proof);
         body.limits = limits;
-        body.guard = deadline.map(|deadline| Guard { deadline, timer: None });
+        body.guard = deadline.map(|deadline| Box::new(Guard { deadline, timer: None }));
         body
     }
 

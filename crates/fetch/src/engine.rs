@@ -59,7 +59,11 @@ async fn travel(
         let answer = match outcome {
             Ok(Outcome::Answer(answer)) => answer,
             Ok(Outcome::Again(again)) => {
-                return Err(Error::new(Code::Internal, Phase::Request, format!("{again:?} was not followed")));
+                return Err(Error::new(
+                    Code::Internal,
+                    Phase::Request,
+                    format!("{again:?} was not followed"),
+                ));
             }
             Ok(Outcome::Follow(hop)) if !journey.follows() => hop.answer,
             Ok(Outcome::Follow(hop)) => {

@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use fetch_url::{
     Algorithm, Code, Content, Error, Fetcher, FileOptions, FileSink, Policy, Proof, Receipt, Request,
-    Retry,
-    Response, Sink, deliver,
+    Response, Retry, Sink, deliver,
 };
 use fetch_url_tests::{FileFacts, HttpReply, HttpServer, Ranges, file_handler, pattern_handler, pattern_vec};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::workload::Source;
+use super::workload::{Source, Workload};
 use crate::program;
 
 /// A program and how it is told to fetch one URL into one file, in silence.
@@ -12,6 +12,8 @@ pub(super) struct Tool {
     pub(super) version: String,
     program: PathBuf,
     arguments: &'static [&'static str],
+    /// How it is told to fetch many, 16 at the same time, into one folder.
+    many: &'static [&'static str],
     speaks: &'static [Source],
 }
 
@@ -21,17 +23,36 @@ pub(super) const OURS: &str = "fetch-url";
 const EVERYTHING: &[Source] = &[Source::File, Source::Http];
 const HTTP: &[Source] = &[Source::Http];
 
-/// Name, arguments, what it speaks. `{out}` is the file, `{folder}` and `{name}` its two parts.
-const PEERS: [(&str, &[&str], &[Source]); 4] = [
-    ("curl", &["-q", "-s", "-o", "{out}", "{url}"], EVERYTHING),
-    ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], HTTP),
-    ("wget2", &["--no-config", "-q", "-O", "{out}", "{url}"], HTTP),
+type Words = &'static [&'static str];
+type Peer = (&'static str, Words, Words, &'static [Source]);
+
+/// Name, arguments for one and for many, what it speaks. `{out}` is the file or the folder of many,
+/// `{folder}` and `{name}` its two parts, `{urls}` many arguments, `{list}` a file of them.
+const PEERS: [Peer; 4] = [
+    (
+        "curl",
+        &["-q", "-s", "-o", "{out}", "{url}"],
+        &["-q", "-s", "-Z", "--parallel-max", "16", "--remote-name-all", "--output-dir", "{out}", "{urls}"],
+        EVERYTHING,
+    ),
+    ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], &[], HTTP),
+    (
+        "wget2",
+        &["--no-config", "-q", "-O", "{out}", "{url}"],
+        &["--no-config", "-q", "--max-threads=16", "-P", "{out}", "-i", "{list}"],
+        HTTP,
+    ),
     (
         "aria2c",
         &["--no-conf", "-q", "--file-allocation=none", "-d", "{folder}", "-o", "{name}", "{url}"],
+        &["--no-conf", "-q", "--file-allocation=none", "-j", "16", "-d", "{out}", "-i", "{list}"],
         HTTP,
     ),
 ];
+
+/// Ours for many.
+const MANY: &[&str] =
+    &["-s", "-Z", "--parallel-max", "16", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
 
 /// Ours first, then every peer that is installed.
 pub(super) fn all(ours: &Path) -> Vec<Tool> {
@@ -40,19 +61,35 @@ pub(super) fn all(ours: &Path) -> Vec<Tool> {
         version: program::version(&ours.to_string_lossy(), "--version").unwrap_or_default(),
         program: ours.to_owned(),
         arguments: &["-s", "-o", "{out}", "{url}"],
+        many: MANY,
         speaks: EVERYTHING,
     }];
-    for (name, arguments, speaks) in PEERS {
+    for (name, arguments, many, speaks) in PEERS {
         if let Some(version) = program::version(name, "--version") {
-            tools.push(Tool { name, version, program: name.into(), arguments, speaks });
+            tools.push(Tool { name, version, program: name.into(), arguments, many, speaks });
         }
     }
     tools
 }
 
 impl Tool {
-    pub(super) fn speaks(&self, source: Source) -> bool {
-        self.speaks.contains(&source)
+    /// Whether it can do what the row asks for.
+    pub(super) fn can(&self, row: &Workload) -> bool {
+        self.speaks.contains(&row.source) && (row.count == 1 || !self.many.is_empty())
+    }
+
+    /// The command that fetches `urls` into the folder `out`; `list` holds them, one a line.
+    pub(super) fn command_for_many(&self, urls: &[String], list: &Path, out: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        for &argument in self.many {
+            if argument == "{urls}" {
+                command.args(urls);
+                continue;
+            }
+            let argument = argument.replace("{out}", &out.to_string_lossy());
+            command.arg(argument.replace("{list}", &list.to_string_lossy()));
+        }
+        command
     }
 
     /// The command that fetches `url` into `out`.
@@ -74,11 +111,14 @@ mod tests {
 
     #[test]
     fn commands_are_filled() {
-        let (name, arguments, speaks) = PEERS[3];
-        let tool = Tool { name, version: String::new(), program: name.into(), arguments, speaks };
+        let (name, arguments, many, speaks) = PEERS[3];
+        let tool = Tool { name, version: String::new(), program: name.into(), arguments, many, speaks };
+        let urls = ["http://h/1".to_owned(), "http://h/2".to_owned()];
+        let listed = tool.command_for_many(&urls, Path::new("/x/list"), Path::new("/x/out"));
+        assert_eq!(listed.get_args().last(), Some("/x/list".as_ref()));
         let command = tool.command("http://h/", Path::new("/dev/shm/x/out"));
         let words: Vec<_> = command.get_args().skip(3).collect();
         assert_eq!(words, ["-d", "/dev/shm/x", "-o", "out", "http://h/"]);
-        assert!(!tool.speaks(Source::File));
+        assert!(!tool.speaks.contains(&Source::File));
     }
 }

@@ -11,6 +11,7 @@ use wait4::Wait4 as _;
 
 use super::peer::Tool;
 use super::remove;
+use super::workload::Workload;
 
 /// The longest run.
 const RUN_TIME: Duration = Duration::from_secs(60);
@@ -27,15 +28,34 @@ pub(super) struct Sample {
     pub(super) memory: Option<u64>,
 }
 
-/// Runs a tool into a file that is not there, and looks whether it is whole.
-pub(super) fn once(tool: &Tool, url: &str, out: &Path, size: u64) -> Result<Sample, String> {
+/// Runs a tool into a file that is not there, or an empty folder, and looks whether all is whole.
+pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> Result<Sample, String> {
     remove(out);
-    let failed = |why: String| format!("bench: {}: {url}: {why}", tool.name);
-    let mut command = tool.command(url, out);
+    let failed = |why: String| format!("bench: {}: {}: {why}", tool.name, row.name);
+    let told = |error: std::io::Error| failed(error.to_string());
+    let mut command = if row.count == 1 {
+        tool.command(&urls[0], out)
+    } else {
+        fs::create_dir(out).map_err(told)?;
+        let list = out.with_extension("list");
+        fs::write(&list, urls.join("\n")).map_err(told)?;
+        tool.command_for_many(urls, &list, out)
+    };
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let sample = timed(&mut command).map_err(failed)?;
-    let came = fs::metadata(out).map_err(|error| failed(error.to_string()))?.len();
-    if came == size { Ok(sample) } else { Err(failed(format!("{came} octets in place of {size}"))) }
+    let (files, octets) = held(out).map_err(told)?;
+    let is_whole = files == row.count && octets == row.size * row.count as u64;
+    if is_whole { Ok(sample) } else { Err(failed(format!("{octets} octets in {files} files came"))) }
+}
+
+/// How many files there are, and how much is in them.
+fn held(out: &Path) -> std::io::Result<(usize, u64)> {
+    if out.is_file() {
+        return Ok((1, fs::metadata(out)?.len()));
+    }
+    let sizes: Vec<u64> =
+        fs::read_dir(out)?.map(|entry| Ok(entry?.metadata()?.len())).collect::<std::io::Result<_>>()?;
+    Ok((sizes.len(), sizes.iter().sum()))
 }
 
 fn timed(command: &mut Command) -> Result<Sample, String> {

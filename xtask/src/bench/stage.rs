@@ -36,7 +36,9 @@ impl Stage {
         let memory = Path::new(MEMORY);
         let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
         for row in WORKLOADS {
-            write_object(&folder.path().join(object(row)), row.size)?;
+            for number in 0..row.count {
+                write_object(&folder.path().join(object(row, number)), row.size)?;
+            }
         }
         let server = match program::version("nginx", "-v") {
             Some(version) => nginx(folder.path(), version)?,
@@ -57,9 +59,13 @@ impl Stage {
         }
     }
 
-    /// The URL of a row's object.
-    pub(super) fn url(&self, row: &Workload) -> String {
-        let name = object(row);
+    /// The URLs of a row's objects.
+    pub(super) fn urls(&self, row: &Workload) -> Vec<String> {
+        (0..row.count).map(|number| self.url(row, number)).collect()
+    }
+
+    fn url(&self, row: &Workload, number: usize) -> String {
+        let name = object(row, number);
         match (&self.server, row.source) {
             (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
             (Server::Nginx { port, .. }, Source::Http) => format!("http://127.0.0.1:{port}/{name}"),
@@ -79,8 +85,8 @@ impl Drop for Stage {
     }
 }
 
-fn object(row: &Workload) -> String {
-    format!("{}.bin", row.size)
+fn object(row: &Workload, number: usize) -> String {
+    if row.count == 1 { format!("{}.bin", row.size) } else { format!("{}-{number}.bin", row.size) }
 }
 
 fn write_object(path: &Path, size: u64) -> Result<()> {
@@ -132,7 +138,7 @@ fn nginx_config(folder: &Path, port: u16) -> String {
     format!(
         "daemon off;\nmaster_process off;\npid {folder}/nginx.pid;\nevents {{}}\n\
          http {{\naccess_log off;\nsendfile on;\ntcp_nopush on;\n{scratch}\
-         server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+         keepalive_requests 100000;\nserver {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
     )
 }
 

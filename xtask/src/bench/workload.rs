@@ -6,6 +6,8 @@ pub(super) struct Workload {
     pub(super) source: Source,
     /// Octets of the object.
     pub(super) size: u64,
+    /// How many of them are fetched by one run, 16 at the same time.
+    pub(super) count: usize,
     pub(super) rounds: usize,
     pub(super) target: Target,
 }
@@ -52,6 +54,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         name: "http-1g",
         source: Source::Http,
         size: GIB,
+        count: 1,
         rounds: 5,
         target: to_curl(Measure::Cpu, 0.8),
     },
@@ -59,6 +62,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         name: "file-1g",
         source: Source::File,
         size: GIB,
+        count: 1,
         rounds: 7,
         target: to_curl(Measure::Cpu, 0.6),
     },
@@ -66,6 +70,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         name: "start-file",
         source: Source::File,
         size: KIB,
+        count: 1,
         rounds: 60,
         target: to_curl(Measure::Wall, 0.5),
     },
@@ -73,7 +78,16 @@ pub(super) const WORKLOADS: &[Workload] = &[
         name: "start-http",
         source: Source::Http,
         size: KIB,
+        count: 1,
         rounds: 60,
         target: to_curl(Measure::Wall, 0.6),
+    },
+    Workload {
+        name: "many-http",
+        source: Source::Http,
+        size: KIB,
+        count: 2000,
+        rounds: 15,
+        target: to_curl(Measure::Wall, 0.95),
     },
 ];

@@ -28,7 +28,8 @@ pub(super) fn detour(text: &str) -> Result<Detour, String> {
         None => (rest, ""),
     };
     let host = |text: &str| if text.is_empty() { Ok(None) } else { host(text).map(Some).ok_or_else(wrong) };
-    let port_of = |text: &str| if text.is_empty() { Ok(None) } else { self::port(text).map(Some).ok_or_else(wrong) };
+    let port_of =
+        |text: &str| if text.is_empty() { Ok(None) } else { self::port(text).map(Some).ok_or_else(wrong) };
     Ok(Detour { host: host(one)?, port: port_of(port)?, to_host: host(two)?, to_port: port_of(to_port)? })
 }
 
@@ -78,11 +79,22 @@ mod tests {
     #[test]
     fn pins() {
         let shown = |text| {
-            pin(text).map(|pin| format!("{:?} {} {:?}", pin.host.map(|host| host.to_string()), pin.port, pin.addresses))
+            pin(text).map(|pin| {
+                format!("{:?} {} {:?}", pin.host.map(|host| host.to_string()), pin.port, pin.addresses)
+            })
         };
         assert_eq!(shown("a.test:80:192.0.2.1").as_deref(), Ok("Some(\"a.test\") 80 [192.0.2.1]"));
         assert_eq!(shown("+*:443:[::1],127.0.0.1").as_deref(), Ok("None 443 [::1, 127.0.0.1]"));
-        for bad in ["", "a.test", "a.test:80", "a.test:80:", "a.test:0:::1", "a.test:x:::1", "a b:80:::1", "-a.test:80"] {
+        for bad in [
+            "",
+            "a.test",
+            "a.test:80",
+            "a.test:80:",
+            "a.test:0:::1",
+            "a.test:x:::1",
+            "a b:80:::1",
+            "-a.test:80",
+        ] {
             assert!(shown(bad).is_err(), "{bad}");
         }
     }
@@ -91,7 +103,9 @@ mod tests {
     fn detours() {
         let shown = |text| {
             let name = |host: Option<Host<'_>>| host.map(|host| host.to_string());
-            detour(text).map(|to| format!("{:?} {:?} {:?} {:?}", name(to.host), to.port, name(to.to_host), to.to_port))
+            detour(text).map(|to| {
+                format!("{:?} {:?} {:?} {:?}", name(to.host), to.port, name(to.to_host), to.to_port)
+            })
         };
         let full = "Some(\"a.test\") Some(80) Some(\"b.test\") Some(81)";
         assert_eq!(shown("a.test:80:b.test:81").as_deref(), Ok(full));

@@ -65,7 +65,6 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     number(digits).and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
-
 /// A count; -1 is no limit.
 pub(super) fn count(text: &str) -> Result<u32, String> {
     match text {

@@ -54,7 +54,8 @@ fn date(text: &str) -> Option<i64> {
         is_sound.then(|| parts.iter().filter_map(|part| part.parse().ok()).collect())
     };
     let day = numbers(day, '-', &[4, 2, 2])?;
-    let time = numbers(time, ':', &[2, 2, 2]).or_else(|| Some([numbers(time, ':', &[2, 2])?, vec![0]].concat()))?;
+    let time =
+        numbers(time, ':', &[2, 2, 2]).or_else(|| Some([numbers(time, ':', &[2, 2])?, vec![0]].concat()))?;
     let is_sound = (1..=12).contains(&day[1])
         && (1..=days_of(day[0], day[1])).contains(&day[2])
         && time[0] < 24
@@ -92,7 +93,9 @@ mod tests {
         assert_eq!(date("1994-12-01T12:34:56Z"), Some(786_285_296));
         assert_eq!(date("Thu, 01 Dec 1994 12:34:56 GMT"), Some(786_285_296));
         assert_eq!(date("2000-02-29"), Some(951_782_400));
-        for bad in ["2001-02-29", "2000-13-01", "2000-1-1", "2000-01-01 24:00", "yesterday", "", "2000-01-01 1:2"] {
+        for bad in
+            ["2001-02-29", "2000-13-01", "2000-1-1", "2000-01-01 24:00", "yesterday", "", "2000-01-01 1:2"]
+        {
             assert_eq!(date(bad), None, "{bad}");
         }
     }

@@ -62,7 +62,10 @@ fn without_line_ends(octets: Vec<u8>) -> Vec<u8> {
 fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
     let Some(mark) = text.find(['=', '@']) else { return Ok(escaped(text.as_bytes())) };
     let (name, rest) = text.split_at(mark);
-    let content = if rest.starts_with('@') { file(&rest[1..])? } else { rest.as_bytes()[1..].to_vec() };
+    let content = match rest.strip_prefix('@') {
+        Some(path) => file(path)?,
+        None => rest.as_bytes()[1..].to_vec(),
+    };
     let name = if name.is_empty() { String::new() } else { format!("{name}=") };
     Ok([name.as_bytes(), &escaped(&content)].concat())
 }

@@ -79,7 +79,10 @@ fn private(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let facts = file.metadata()?;
     if facts.is_file() && facts.permissions().mode() & 0o077 != 0 {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others can read it; chmod 600 hides it"));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "others can read it; chmod 600 hides it",
+        ));
     }
     let mut text = Vec::new();
     file.take(MOST + 1).read_to_end(&mut text)?;

@@ -122,7 +122,10 @@ mod tests {
         let of = |text| schemes(text, Schemes::All);
         assert_eq!(of("=http,https").ok(), Some(Schemes::only(["http", "https"])));
         assert_eq!(of("-all,https").ok(), Some(Schemes::only(["https"])));
-        assert_eq!(of("-ftp,-gopher").ok(), Some(Schemes::Except(["ftp".to_owned(), "gopher".to_owned()].into())));
+        assert_eq!(
+            of("-ftp,-gopher").ok(),
+            Some(Schemes::Except(["ftp".to_owned(), "gopher".to_owned()].into()))
+        );
         assert_eq!(of("-ftp,+ftp").ok(), Some(Schemes::Except([].into())));
         assert_eq!(of("all").ok(), Some(Schemes::All));
         assert!(of("=htp").is_err());

@@ -41,7 +41,8 @@ impl Events {
         let (number, seconds) = (report.number, report.took.as_secs_f64());
         if let Some(error) = &report.error {
             let mut value = error_value(error, &report.url);
-            (value["event"], value["number"], value["seconds"]) = (json!("error"), json!(number), json!(seconds));
+            (value["event"], value["number"], value["seconds"]) =
+                (json!("error"), json!(number), json!(seconds));
             return self.write(&value);
         }
         self.write(&json!({

@@ -103,7 +103,8 @@ impl Watch for Meter {
 }
 
 fn bar(name: &str, total: Option<u64>, begun: Instant) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_elapsed(begun.elapsed());
+    let bar =
+        ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_elapsed(begun.elapsed());
     let template = match total {
         Some(_) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
         None => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",

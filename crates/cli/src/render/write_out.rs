@@ -125,9 +125,9 @@ fn redirect_url(report: &Report) -> Shown {
     let to = |meta: &Meta| {
         let (_, to) = meta.fields.iter().find(|(name, _)| name == "location")?;
         let base = meta.url.to_string();
-        (300..400).contains(&meta.status?).then(|| {
-            mask_password(&fetch_url::url::resolve(&base, &String::from_utf8_lossy(to)))
-        })
+        (300..400)
+            .contains(&meta.status?)
+            .then(|| mask_password(&fetch_url::url::resolve(&base, &String::from_utf8_lossy(to))))
     };
     text(meta(report, to))
 }
@@ -304,7 +304,10 @@ mod tests {
 
     #[test]
     fn formats() {
-        assert_eq!(written("a%%b\\n%{urlnum} %{http_code}|%{content_type}|%{time_total}"), "a%b\n3 000||0.000000");
+        assert_eq!(
+            written("a%%b\\n%{urlnum} %{http_code}|%{content_type}|%{time_total}"),
+            "a%b\n3 000||0.000000"
+        );
         assert_eq!(written("%{url} %x \\q"), "http://u:******@h.test/a %x \\q");
         assert_eq!(written("%header{x}"), "");
         assert!(written("%{json}").contains("\"urlnum\":3"));

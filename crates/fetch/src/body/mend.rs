@@ -45,4 +45,3 @@ pub(super) enum Mending {
     /// It is being mended.
     Running { future: MendFuture, may_restart: bool },
 }
-

@@ -83,7 +83,11 @@ impl<'r> Journey<'r> {
         if self.rules.schemes.has(name) {
             return Ok(());
         }
-        Err(Error::new(Code::Policy, Phase::Plan, format!("the scheme \"{name}:\" is not among those allowed")))
+        Err(Error::new(
+            Code::Policy,
+            Phase::Plan,
+            format!("the scheme \"{name}:\" is not among those allowed"),
+        ))
     }
 
     /// The reference, resolved and read by the same rules as everything else. A raw space is

@@ -169,9 +169,11 @@ impl Dial {
         deadline: &Deadline,
     ) -> Result<Vec<SocketAddr>, Error> {
         match &proxy.host {
-            Host::Name(name) => deadline.bound(Phase::Proxy, look_up(name, proxy.port)).await.map_err(|error| {
-                Error::new(Code::ResolveFailed, Phase::Proxy, error.to_string()).with_source(error)
-            }),
+            Host::Name(name) => {
+                deadline.bound(Phase::Proxy, look_up(name, proxy.port)).await.map_err(|error| {
+                    Error::new(Code::ResolveFailed, Phase::Proxy, error.to_string()).with_source(error)
+                })
+            }
             Host::V4(address) => Ok(vec![SocketAddr::new(IpAddr::V4(*address), proxy.port)]),
             Host::V6(address) => Ok(vec![SocketAddr::new(IpAddr::V6(*address), proxy.port)]),
         }
@@ -216,7 +218,8 @@ impl Dial {
     ) -> Result<Arc<rustls::ClientConfig>, Error> {
         let to_proxy = proxy.kind == ProxyKind::Https;
         if to_proxy && self.dialer.tls.is_for_server_alone() {
-            let detail = "through an https proxy, -k, a certificate of ours or a pinned key would be the proxy's too";
+            let detail =
+                "through an https proxy, -k, a certificate of ours or a pinned key would be the proxy's too";
             return Err(Error::new(Code::Unsupported, Phase::Proxy, detail));
         }
         if is_tls || to_proxy { self.dialer.tls.config() } else { tls::no_tls().map(Arc::new) }

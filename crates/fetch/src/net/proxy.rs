@@ -107,7 +107,12 @@ impl Proxies {
             return true;
         }
         let Ok(uri) = format!("http://{host}/").parse() else { return false };
-        Matcher::builder().all("http://proxy.invalid").no(self.direct.as_str()).build().intercept(&uri).is_none()
+        Matcher::builder()
+            .all("http://proxy.invalid")
+            .no(self.direct.as_str())
+            .build()
+            .intercept(&uri)
+            .is_none()
     }
 }
 

@@ -79,8 +79,7 @@ impl Routes {
 
     /// The addresses that were given for `host` and `port`.
     pub(super) fn pinned(&self, host: &Host<'_>, port: u16) -> Option<Vec<SocketAddr>> {
-        let fits =
-            |pin: &&AddressPin| pin.port == port && pin.host.as_ref().is_none_or(|own| own == host);
+        let fits = |pin: &&AddressPin| pin.port == port && pin.host.as_ref().is_none_or(|own| own == host);
         let pin = self.pins.iter().find(fits)?;
         Some(pin.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect())
     }

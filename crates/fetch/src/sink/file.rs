@@ -1,7 +1,7 @@
 //! Opening a file to fetch into: everything that can be wrong with the name is found before a
 //! connection is made.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -11,9 +11,12 @@ use rustix::fs::OFlags;
 
 use super::TargetKind;
 use super::digest::Digest;
-use super::part::{Names, Part, Stage, is_still};
+use super::part::{Names, Part, Stage, is_at};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
+
+/// So little is tried without looking for room first.
+const ALWAYS_TRIED: u64 = 64 * 1024;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,12 +98,14 @@ impl FileSink {
     /// `sink_failed` when nothing can be written there; `usage` when the file exists and may not be
     /// replaced, or another process is fetching into it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
-        if let Some(device) = device(target)? {
-            return Ok(Self { kind: Kind::Direct(device), resume: None, earlier_url: None, kept: 0 });
+        if let Ok(facts) = fs::symlink_metadata(target) {
+            if let Some(device) = device(target, &facts)? {
+                return Ok(Self { kind: Kind::Direct(device), resume: None, earlier_url: None, kept: 0 });
+            }
+            check_target(target, &facts, options)?;
         }
-        check_target(target, options)?;
         let names = Names::of(target);
-        let (mut file, state) = open_part(&names)?;
+        let Opened { mut file, facts, state } = open_part(&names)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
@@ -116,7 +121,7 @@ impl FileSink {
             journaled: Instant::now(),
         });
         if part.state.mode == 0 {
-            part.state.mode = take_umask(&part.file).map_err(|error| cannot(target, error))?;
+            part.state.mode = take_umask(&part.file, &facts).map_err(|error| cannot(target, error))?;
         }
         if resume.is_none() {
             check_start(target, kept)?;
@@ -140,14 +145,17 @@ impl FileSink {
         let start = if is_joined { self.kept } else { 0 };
         let is_resumed = is_joined && self.resume.is_some();
         let is_kept_from_target = is_joined && !is_resumed;
-        if !is_resumed {
+        let is_empty = part.stage == Stage::Fresh;
+        if !is_resumed && !is_empty {
             part.forget();
         }
         part.begin(meta, start);
         let target = part.names.target.clone();
         let prepared = if is_kept_from_target { keep_start(&target, &mut part.file, start) } else { Ok(()) };
-        let prepared = prepared.and_then(|()| prepare(&mut part.file, start, digest));
-        prepared.map_err(|error| cannot(&target, error))?;
+        if !(is_empty && start == 0) {
+            let prepared = prepared.and_then(|()| prepare(&mut part.file, start, digest));
+            prepared.map_err(|error| cannot(&target, error))?;
+        }
         check_space(&part.file, meta.head.size.map(|size| size.saturating_sub(start)))?;
         Ok(TargetKind::Part(part))
     }
@@ -186,7 +194,8 @@ fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Resu
 
 /// A file that cannot fit is not begun.
 fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
-    let (Some(needed), Ok(facts)) = (needed, rustix::fs::fstatvfs(file)) else { return Ok(()) };
+    let Some(needed) = needed.filter(|&needed| needed > ALWAYS_TRIED) else { return Ok(()) };
+    let Ok(facts) = rustix::fs::fstatvfs(file) else { return Ok(()) };
     let free = facts.f_bavail.saturating_mul(facts.f_frsize);
     // File systems that know no blocks say nothing about their room.
     if facts.f_blocks == 0 || needed <= free {
@@ -197,9 +206,12 @@ fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
 }
 
 /// The device or FIFO at `target`, open for writing.
-fn device(target: &Path) -> Result<Option<File>, Error> {
-    let Ok(facts) = fs::metadata(target) else { return Ok(None) };
-    let kind = facts.file_type();
+fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
+    let kind = match facts.is_symlink().then(|| fs::metadata(target)) {
+        None => facts.file_type(),
+        Some(Ok(pointed)) => pointed.file_type(),
+        Some(Err(_)) => return Ok(None),
+    };
     if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
         return Ok(None);
     }
@@ -216,8 +228,7 @@ fn device(target: &Path) -> Result<Option<File>, Error> {
     Ok(Some(device))
 }
 
-fn check_target(target: &Path, options: FileOptions) -> Result<(), Error> {
-    let Ok(facts) = fs::symlink_metadata(target) else { return Ok(()) };
+fn check_target(target: &Path, facts: &Metadata, options: FileOptions) -> Result<(), Error> {
     let refused = |detail: &str| {
         let detail = format!("{}: {detail}", target.display());
         Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
@@ -246,9 +257,16 @@ fn cannot(target: &Path, error: io::Error) -> Error {
     Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error)
 }
 
+/// An open, locked `NAME.part`.
+struct Opened {
+    file: File,
+    facts: Metadata,
+    state: Option<State>,
+}
+
 /// `NAME.part`, locked, and its state: an earlier one that is sound, or a new one. No link is
 /// followed and no file of another is taken.
-fn open_part(names: &Names) -> Result<(File, Option<State>), Error> {
+fn open_part(names: &Names) -> Result<Opened, Error> {
     let cannot = |error| cannot(&names.part, error);
     for _ in 0..8 {
         let mut options = OpenOptions::new();
@@ -263,16 +281,15 @@ fn open_part(names: &Names) -> Result<(File, Option<State>), Error> {
         };
         lock(&file, names)?;
         // Between the opening and the lock, whoever had it may have finished or begun anew.
-        if !is_still(&file, &names.part) {
+        let facts = file.metadata().map_err(cannot)?;
+        if !is_at(&facts, &names.part) {
             continue;
         }
-        if is_new {
-            return Ok((file, None));
+        let state = if is_new { None } else { State::read(&names.state) };
+        if is_new || state.is_some() {
+            return Ok(Opened { file, facts, state });
         }
-        if let Some(state) = State::read(&names.state) {
-            return Ok((file, Some(state)));
-        }
-        check_leftover(&file, names)?;
+        check_leftover(&facts, names)?;
         fs::remove_file(&names.part).map_err(cannot)?;
     }
     Err(busy(names))
@@ -280,8 +297,7 @@ fn open_part(names: &Names) -> Result<(File, Option<State>), Error> {
 
 /// A `.part` without a state is a leftover of ours, killed before it could say whose it is, when
 /// nobody else can read it or nothing is in it; otherwise it belongs to another program.
-fn check_leftover(file: &File, names: &Names) -> Result<(), Error> {
-    let facts = file.metadata().map_err(|error| cannot(&names.part, error))?;
+fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
     if facts.is_file() && (facts.len() == 0 || facts.permissions().mode() & 0o777 == 0o600) {
         return Ok(());
     }
@@ -303,8 +319,8 @@ fn busy(names: &Names) -> Error {
 }
 
 /// The permissions that the umask left the new file, which from here on is only ours.
-fn take_umask(file: &File) -> io::Result<u32> {
-    let mode = file.metadata()?.permissions().mode() & 0o777;
+fn take_umask(file: &File, facts: &Metadata) -> io::Result<u32> {
+    let mode = facts.permissions().mode() & 0o777;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(mode)
 }

@@ -198,11 +198,13 @@ impl Drop for Part {
 }
 
 /// Whether the name still means the file that is open.
-pub(super) fn is_still(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
+fn is_still(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|facts| is_at(&facts, path))
+}
+
+/// Whether the name means the file of these facts.
+pub(super) fn is_at(facts: &fs::Metadata, path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|named| (facts.dev(), facts.ino()) == (named.dev(), named.ino()))
 }
 
 fn system_time(seconds: i64) -> Option<SystemTime> {

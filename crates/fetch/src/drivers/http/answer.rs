@@ -2,10 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fetch_url_core::Url;
 use http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
 };
-use fetch_url_core::Url;
 use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::decode::{self, Coding};
@@ -14,7 +14,8 @@ use super::plan::HttpPlan;
 use super::range::{ContentRange, number, validator};
 use super::refusal::refusal;
 use crate::{
-    Body, ByteRange, Code, Condition, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator,
+    Body, ByteRange, Code, Condition, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume,
+    Validator,
 };
 
 /// An answer whose body is still to come.
@@ -113,12 +114,7 @@ fn unasked(detail: &str, reply: &str) -> Error {
     Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(reply.as_bytes())
 }
 
-fn hop(
-    plan: &HttpPlan,
-    response: Answered,
-    reply: String,
-    changes_state: bool,
-) -> Result<Outcome, Error> {
+fn hop(plan: &HttpPlan, response: Answered, reply: String, changes_state: bool) -> Result<Outcome, Error> {
     let Some(location) = response.headers().get(LOCATION).filter(|location| !location.is_empty()) else {
         let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect without a Location");
         return Err(error.with_reply(reply.as_bytes()));

@@ -25,7 +25,10 @@ pub(super) async fn after_refusal(
     fields: &HeaderMap,
     ctx: &Ctx,
 ) -> Result<Option<HeaderValue>, Error> {
-    if status != StatusCode::UNAUTHORIZED || plan.is_second || plan.fields.contains_key(http::header::AUTHORIZATION) {
+    if status != StatusCode::UNAUTHORIZED
+        || plan.is_second
+        || plan.fields.contains_key(http::header::AUTHORIZATION)
+    {
         return Ok(None);
     }
     let Some(mut client) = client(fields) else { return Ok(None) };

@@ -55,7 +55,8 @@ impl Coding {
 /// The octets of `coded` with the coding undone. They end only when the coding says so and nothing
 /// follows.
 pub(super) fn decoded(coded: impl ByteSource + 'static, coding: Coding) -> impl ByteSource {
-    let coded = Coded { source: Box::pin(coded), piece: Bytes::new(), taken: 0, failure: None, is_at_end: false };
+    let coded =
+        Coded { source: Box::pin(coded), piece: Bytes::new(), taken: 0, failure: None, is_at_end: false };
     let decoder = match coding {
         Coding::Brotli => Decoder::Brotli(Box::new(BrotliDecoder::new(coded))),
         Coding::Deflate => Decoder::Deflate(Box::new(ZlibDecoder::new(coded))),
@@ -122,7 +123,8 @@ impl ByteSource for Decoded {
             return Poll::Ready(Some(Err(broken(&error, coded.is_at_end))));
         }
         if length == 0 {
-            return ready!(this.poll_end(cx)).map_or(Poll::Ready(None), |error| Poll::Ready(Some(Err(error))));
+            return ready!(this.poll_end(cx))
+                .map_or(Poll::Ready(None), |error| Poll::Ready(Some(Err(error))));
         }
         this.given += length as u64;
         if this.given > FREE && this.given > coded.taken.saturating_mul(RATIO) {

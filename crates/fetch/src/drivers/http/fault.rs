@@ -58,7 +58,9 @@ pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool, proxy: &Proxy) 
         return Error::new(Code::AuthNeeded, Phase::Proxy, detail).with_source(error);
     }
     match before_answer(error, true, is_tls) {
-        error if error.code() == Code::ConnectFailed => Error::new(Code::ConnectFailed, Phase::Connect, detail),
+        error if error.code() == Code::ConnectFailed => {
+            Error::new(Code::ConnectFailed, Phase::Connect, detail)
+        }
         error => error,
     }
 }

@@ -39,8 +39,9 @@ impl Frames {
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
             let frame = match self {
-                Self::Direct { incoming, .. } => ready!(Pin::new(incoming).poll_frame(cx))
-                    .map(|frame| frame.map_err(fault::in_body)),
+                Self::Direct { incoming, .. } => {
+                    ready!(Pin::new(incoming).poll_frame(cx)).map(|frame| frame.map_err(fault::in_body))
+                }
                 Self::Proxied(body) => {
                     ready!(Pin::new(body).poll_frame(cx)).map(|frame| frame.map_err(fault::in_body))
                 }

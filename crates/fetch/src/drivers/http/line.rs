@@ -55,7 +55,8 @@ impl Line {
     {
         let mut builder = http1::Builder::new();
         builder.max_headers(FIELDS).max_header_size(HEAD).max_buf_size(BUFFER);
-        let shaken = async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
+        let shaken =
+            async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, shaken).await?;
         Ok(Self::One { sender, _mover: Mover::start(connection) })
     }
@@ -67,7 +68,8 @@ impl Line {
         let mut builder = http2::Builder::new(TokioExecutor::new());
         builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
         builder.max_header_list_size(u32::try_from(HEAD).unwrap_or(u32::MAX));
-        let shaken = async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
+        let shaken =
+            async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, shaken).await?;
         Ok(Self::Two { sender, mover: Arc::new(Mover::start(connection)) })
     }
@@ -104,7 +106,8 @@ impl Line {
         };
         let internal = |error: http::Error| Error::new(Code::Internal, Phase::Plan, error.to_string());
         let body = Full::new(plan.body.clone());
-        let mut request = Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(internal)?;
+        let mut request =
+            Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(internal)?;
         let fields = request.headers_mut();
         if let Self::One { .. } = self {
             let host = http::HeaderValue::from_str(&plan.authority);

@@ -107,9 +107,8 @@ fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
 fn method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
     match &options.method {
         _ if request.want() == Want::Head => Ok(Method::HEAD),
-        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes()).map_err(|_| {
-            Error::new(Code::Usage, Phase::Plan, format!("{method:?} is no method of HTTP"))
-        }),
+        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes())
+            .map_err(|_| Error::new(Code::Usage, Phase::Plan, format!("{method:?} is no method of HTTP"))),
         None if options.body.is_some() && !request.is_plain() => Ok(Method::POST),
         _ => Ok(Method::GET),
     }
@@ -130,7 +129,8 @@ impl fmt::Display for HttpPlan {
             writeln!(f, "Authorization: {} ***", scheme.unwrap_or_default())?;
         }
         for (name, value) in &self.fields {
-            let shown = if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
+            let shown =
+                if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
             writeln!(f, "{}: {shown}", title_case(name.as_str()))?;
         }
         match self.body.len() {

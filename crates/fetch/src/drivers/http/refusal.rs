@@ -24,7 +24,9 @@ pub(super) fn refusal(plan: &HttpPlan, status: StatusCode, fields: &HeaderMap, r
         // The server says itself that nothing was done.
         408 | 425 | 429 | 503 => error.passing(),
         500 | 502 | 504 if plan.is_idempotent() => error.passing(),
-        401 if plan.authorization.is_none() => error.with_hint("-u USER, --netrc or --ask-password says who you are"),
+        401 if plan.authorization.is_none() => {
+            error.with_hint("-u USER, --netrc or --ask-password says who you are")
+        }
         401 => error.with_hint("the server does not accept this user and password"),
         _ => error,
     }
