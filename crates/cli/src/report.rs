@@ -1,6 +1,8 @@
 //! What is known of one transfer when it is over: for `-w`, `--events` and the exit status.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fetch_url::{Error, Meta, Receipt};
@@ -21,8 +23,8 @@ pub(crate) struct Report {
     pub(crate) receipt: Option<Receipt>,
     /// Why it failed.
     pub(crate) error: Option<Error>,
-    /// How often it was tried again.
-    pub(crate) retries: u32,
+    /// How often it was tried again, as it is counted on the way.
+    retries: Arc<AtomicU32>,
     /// How long it took.
     pub(crate) took: Duration,
     begun: Instant,
@@ -39,7 +41,7 @@ impl Report {
             file: None,
             receipt: None,
             error: None,
-            retries: 0,
+            retries: Arc::default(),
             took: Duration::ZERO,
             begun: Instant::now(),
         }
@@ -54,6 +56,16 @@ impl Report {
     /// The exit status it asks for.
     pub(crate) fn exit(&self) -> u8 {
         self.error.as_ref().map_or(0, Error::exit)
+    }
+
+    /// Whoever counts the retries.
+    pub(crate) fn retry_counter(&self) -> Arc<AtomicU32> {
+        self.retries.clone()
+    }
+
+    /// How often it was tried again.
+    pub(crate) fn retries(&self) -> u32 {
+        self.retries.load(Ordering::Relaxed)
     }
 
     /// How many octets came.

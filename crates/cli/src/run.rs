@@ -95,7 +95,7 @@ fn keep_cookies(job: &Job) -> u8 {
 
 /// One URL, from its text to its place.
 pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> Result<(), Error> {
-    let request = observed(job.shape.request(&transfer.url)?, job, report.number);
+    let request = observed(job.shape.request(&transfer.url)?, job, report);
     report.method = method(&request);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
@@ -103,7 +103,6 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let response = job.fetcher.fetch(request.resuming(resume)).await?;
-    report.retries = response.meta.retries;
     report.meta = Some(response.meta.clone());
     if matches!(response.content, Content::Unchanged) {
         return Ok(());
@@ -131,11 +130,15 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
 }
 
 /// The request, watched by whoever wants to know of hops and retries.
-fn observed(request: Request, job: &Job, number: usize) -> Request {
-    let events = job.events.as_ref().map(|events| events.observer(number));
+fn observed(request: Request, job: &Job, report: &Report) -> Request {
+    let events = job.events.as_ref().map(|events| events.observer(report.number));
+    let retries = report.retry_counter();
     let is_told = job.talk.errors && !job.talk.errors_as_json;
     let board = job.board.clone();
     request.observed_by(Arc::new(move |event: &Event<'_>| {
+        if let Event::Retry { .. } = event {
+            retries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
         if is_told {
             board.aside(|| render::again(event));
         }

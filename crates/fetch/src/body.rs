@@ -60,6 +60,8 @@ pub struct Body {
     limits: Limits,
     guard: Option<Box<Guard>>,
     mending: Mending,
+    /// How often it was tried again since it began to come.
+    retries: u32,
 }
 
 enum Source {
@@ -102,6 +104,7 @@ impl Body {
             limits: Limits::default(),
             guard: None,
             mending: Mending::None,
+            retries: 0,
         }
     }
 
@@ -192,6 +195,11 @@ impl Body {
         }
     }
 
+    /// How often it was tried again since it began to come.
+    pub(crate) const fn retries(&self) -> u32 {
+        self.retries
+    }
+
     /// The next piece, for a taker that allowed a restart.
     pub(crate) async fn piece(&mut self) -> Result<Option<Piece>, Error> {
         std::future::poll_fn(|cx| self.poll_piece(cx)).await.transpose()
@@ -232,11 +240,14 @@ impl Body {
                 let (mender, mended) = ready!(future.as_mut().poll(cx));
                 self.mending = Mending::Ready { mender, may_restart: *may_restart };
                 match mended {
-                    Ok(Continuation { meta, body, is_anew: true }) => {
+                    Ok(Continuation { meta, body, is_anew: true, retries }) => {
                         self.begin_anew(body);
+                        self.retries = retries;
                         return Poll::Ready(Some(Ok(Piece::Anew(Box::new(meta)))));
                     }
-                    Ok(Continuation { body, .. }) => self.source = body.source,
+                    Ok(Continuation { body, retries, .. }) => {
+                        (self.source, self.retries) = (body.source, retries);
+                    }
                     Err(error) => {
                         self.mending = Mending::None;
                         return Poll::Ready(Some(Err(error)));

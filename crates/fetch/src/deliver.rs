@@ -45,6 +45,8 @@ pub struct Receipt {
     pub took: Duration,
     /// How often an answer pointed elsewhere.
     pub hops: u32,
+    /// How often it was tried again.
+    pub retries: u32,
     /// How the end is known to be the end.
     pub proof: Proof,
     /// The digest that was asked for, in hexadecimal.
@@ -79,6 +81,7 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
         resumed_from: ending.start,
         took: begun.elapsed(),
         hops: meta.hops,
+        retries: meta.retries.max(ending.retries),
         proof: ending.proof,
         digest: finished.digest,
     })
@@ -88,6 +91,7 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
 struct Ending {
     proof: Proof,
     start: u64,
+    retries: u32,
 }
 
 async fn run(
@@ -105,7 +109,7 @@ async fn run(
     if !target.takes_copies() {
         return stream(body, target, progress, meta.offset).await;
     }
-    let ending = Ending { proof: body.proof(), start: meta.offset };
+    let ending = Ending { proof: body.proof(), start: meta.offset, retries: 0 };
     match body.into_file() {
         Ok(source) => copy(source, target, progress).await.map(|finished| (finished, ending)),
         Err(body) => stream(*body, target, progress, meta.offset).await,
@@ -153,7 +157,10 @@ async fn stream(
                 progress.begin_anew(&meta);
                 drain.begin_anew(meta).await?;
             }
-            Ok(None) => return Ok((drain.finish().await?, Ending { proof: body.proof(), start })),
+            Ok(None) => {
+                let ending = Ending { proof: body.proof(), start, retries: body.retries() };
+                return Ok((drain.finish().await?, ending));
+            }
             Err(error) => {
                 drain.abandon().await;
                 return Err(error);

@@ -68,7 +68,12 @@ pub(super) const ROWS: &[Row] = &[
     good("http", &["{http}/hello.txt"], &[HELLO]),
     good("http: a redirect", &["-v", "{http}/moved"], &[HELLO, "302"]),
     good("https", &["--cacert", "{ca}", "{https}/hello.txt"], &[HELLO]),
-    bad("http: cut in the middle", &["-o", "big.bin", "{http}/big.bin"], 18, &["cut short"]),
+    good(
+        "http: cut in the middle, and mended in the same run",
+        &["-o", "mended.bin", "-w", "%{http_code} %{size_download} %{num_retries}\\n", "{http}/big.bin"],
+        &["again from octet 200000", "200 300000 1"],
+    ),
+    bad("http: cut, and no retry", &["--retry", "0", "-o", "big.bin", "{http}/big.bin"], 18, &["cut short"]),
     Row {
         title: "http: and resumed",
         arguments: &["-C", "-", "-o", "big.bin", "{http}/big.bin"],
@@ -77,6 +82,13 @@ pub(super) const ROWS: &[Row] = &[
         leaves: Some(Leaves { name: "big.bin", content: big_file }),
     },
     bad("http: not there", &["{http}/nowhere"], 78, &["not found"]),
+    good(
+        "http: data in JSON",
+        &["--json", "{\"a\": 1}", "{http}/echo"],
+        &["POST application/json {\"a\": 1}"],
+    ),
+    bad("http: a login is needed", &["{http}/private"], 67, &["login needed", "hint: -u USER"]),
+    good("http: a login", &["-v", "-u", "me:secret", "{http}/private"], &[HELLO, "Authorization: Basic ***"]),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],

@@ -69,6 +69,14 @@ fn site() -> impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static {
         "/moved" => HttpReply::new(302).header("Location", "/hello.txt"),
         "/big.bin" if request.header("Range").is_none() => big(request).cut_body_at(CUT),
         "/big.bin" => big(request),
+        "/echo" => {
+            let kind = request.header_text("Content-Type").unwrap_or_default();
+            let body = String::from_utf8_lossy(&request.body);
+            HttpReply::new(200).body(format!("{} {kind} {body}\n", request.method))
+        }
+        // me:secret
+        "/private" if request.header_text("Authorization") == Some("Basic bWU6c2VjcmV0") => hello(request),
+        "/private" => HttpReply::new(401).header("WWW-Authenticate", "Basic realm=\"demo\""),
         _ => HttpReply::new(404).body("there is no such page\n"),
     }
 }

@@ -55,7 +55,7 @@ impl Events {
             "proof": report.receipt.as_ref().map(|receipt| receipt.proof.to_string()),
             "status": report.meta.as_ref().and_then(|meta| meta.status),
             "hops": report.meta.as_ref().map(|meta| meta.hops),
-            "retries": report.retries,
+            "retries": report.retries(),
             "seconds": seconds,
         }));
     }

@@ -71,7 +71,7 @@ const VARIABLES: &[Variable] = &[
         name: "num_redirects",
         value: |report| Shown::Number(report.meta.as_ref().map_or(0, |meta| meta.hops.into())),
     },
-    Variable { name: "num_retries", value: |report| Shown::Number(report.retries.into()) },
+    Variable { name: "num_retries", value: |report| Shown::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
     Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
     Variable { name: "remote_port", value: |report| Shown::Number(port(steps(report).peer)) },

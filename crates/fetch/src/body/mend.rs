@@ -32,6 +32,8 @@ pub(crate) struct Continuation {
     pub(crate) body: Body,
     /// It does not go on: it begins anew.
     pub(crate) is_anew: bool,
+    /// How often it was tried again so far.
+    pub(crate) retries: u32,
 }
 
 /// What is done when a body breaks off.

@@ -76,7 +76,7 @@ impl Mender {
             return Err(changed(code, &reason));
         }
         self.meta = response.meta.clone();
-        Ok(Continuation { meta: response.meta, body, is_anew: !is_same })
+        Ok(Continuation { meta: response.meta, body, is_anew: !is_same, retries: self.patience.retries() })
     }
 
     /// How to ask for the octets from `offset` on, when that can be done.

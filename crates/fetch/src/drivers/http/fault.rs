@@ -68,6 +68,11 @@ pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool, proxy: &Proxy) 
 /// While the body came.
 pub(super) fn in_body(error: impl StdError + Send + Sync + 'static) -> Error {
     let causes = Causes::of(&error);
+    let detail = match causes.io {
+        Some(io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
+        _ if causes.is_incomplete => "the connection ended before the body did".to_owned(),
+        _ => causes.deepest,
+    };
     let broke_rules = matches!(causes.io, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
     let code = if causes.is_too_large {
         Code::LimitReached
@@ -76,7 +81,7 @@ pub(super) fn in_body(error: impl StdError + Send + Sync + 'static) -> Error {
     } else {
         Code::Truncated
     };
-    Error::new(code, Phase::Body, causes.deepest).with_source(error)
+    Error::new(code, Phase::Body, detail).with_source(error)
 }
 
 /// What is found on the way down an error's causes.
