@@ -111,7 +111,7 @@ impl Job {
             transfers,
             fails_early: flags.fail_early,
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
-            shape: Shape::of(&flags)?,
+            shape: Shape::of(&flags, matches)?,
             cookie_file: flags.http.cookie_jar.clone(),
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
@@ -139,7 +139,7 @@ fn missing_url_hint(flags: &Fetch) -> &'static str {
 }
 
 impl Shape {
-    fn of(flags: &Fetch) -> Result<Self, Error> {
+    fn of(flags: &Fetch, matches: &ArgMatches) -> Result<Self, Error> {
         let resume = flags.continue_flag || flags.continue_at == Some(ContinueAt::End);
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
@@ -161,9 +161,9 @@ impl Shape {
             requires_proof: flags.require_complete,
             options,
             fails_with_body: flags.fail_with_body,
-            http: http::options(flags)?,
+            http: http::options(flags, matches)?,
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
-            search: http::search(&flags.http)?,
+            search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
         })
     }

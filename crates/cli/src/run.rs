@@ -104,7 +104,7 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let response = job.fetcher.fetch(request.resuming(resume)).await?;
     report.meta = Some(response.meta.clone());
-    if matches!(response.content, Content::Unchanged) {
+    if matches!(response.content, Content::Unchanged) && !job.shape.head {
         return Ok(());
     }
     let mut response = shaped(response, job);

@@ -83,7 +83,7 @@ async fn travel(
                 continue;
             }
         };
-        let mut answer = guarded(answer, &inner.policy, deadline)?;
+        let mut answer = guarded(wanted(answer, &request), &inner.policy, deadline)?;
         answer.meta.asked = journey.start().clone();
         answer.meta.hops = journey.hops();
         answer.meta.retries = patience.retries();
@@ -118,6 +118,15 @@ async fn attempt(
         }
     }
     Err(Error::new(Code::PeerMisbehaved, Phase::Request, "the server wants it in ever other words"))
+}
+
+/// The answer, unless the condition of the request does not hold: not every server looks at it.
+fn wanted(mut answer: Response, request: &Request) -> Response {
+    let holds = request.condition().is_none_or(|condition| condition.holds(answer.meta.head.modified));
+    if !holds && answer.refusal.is_none() && !matches!(answer.content, Content::Head) {
+        answer.content = Content::Unchanged;
+    }
+    answer
 }
 
 /// The answer with what the caller allows laid around its body.

@@ -78,6 +78,16 @@ pub enum Condition {
     UnmodifiedSince(i64),
 }
 
+impl Condition {
+    /// Whether it holds for an object of this time; where that is not known, it does.
+    pub(crate) fn holds(self, modified: Option<i64>) -> bool {
+        match self {
+            Self::ModifiedSince(since) => modified.is_none_or(|modified| modified > since),
+            Self::UnmodifiedSince(since) => modified.is_none_or(|modified| modified <= since),
+        }
+    }
+}
+
 /// Tells one version of an object from another (RFC 9110 §8.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 
+use clap::ArgMatches;
 use fetch_url::Error;
 
 use super::{read, usage};
@@ -10,23 +11,23 @@ use crate::flags::Http;
 /// The largest data that is read.
 const MOST: u64 = 1024 * 1024 * 1024;
 
-/// All data together: forms with `&` between, JSON one behind the other; none when there is none.
-pub(super) fn body(http: &Http) -> Result<Option<Vec<u8>>, Error> {
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
-    for text in &http.data {
-        pieces.push(match text.strip_prefix('@') {
-            Some(path) => without_line_ends(file(path)?),
-            None => text.clone().into_bytes(),
-        });
+/// All data together, in the order of the command line: forms with `&` between, JSON one behind the other; none when there is none.
+pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+    let mut pieces: Vec<(usize, Vec<u8>)> = Vec::new();
+    for (name, texts, read) in [
+        ("data", &http.data, form as Reader),
+        ("data_raw", &http.data_raw, raw),
+        ("data_binary", &http.data_binary, exactly),
+        ("data_urlencode", &http.data_urlencode, escaped_form),
+    ] {
+        let places = matches.indices_of(name).into_iter().flatten();
+        for (place, text) in places.zip(texts) {
+            pieces.push((place, read(text)?));
+        }
     }
-    pieces.extend(http.data_raw.iter().map(|text| text.clone().into_bytes()));
-    for text in &http.data_binary {
-        pieces.push(exactly(text)?);
-    }
-    for text in &http.data_urlencode {
-        pieces.push(escaped_form(text)?);
-    }
+    pieces.sort_by_key(|(place, _)| *place);
     if http.json.is_empty() {
+        let pieces: Vec<_> = pieces.into_iter().map(|(_, piece)| piece).collect();
         return Ok((!pieces.is_empty()).then(|| pieces.join(&b'&')));
     }
     if !pieces.is_empty() {
@@ -34,6 +35,21 @@ pub(super) fn body(http: &Http) -> Result<Option<Vec<u8>>, Error> {
     }
     let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| exactly(text)).collect();
     pieces.map(|pieces| Some(pieces.concat()))
+}
+
+/// How the text of an option becomes octets.
+type Reader = fn(&str) -> Result<Vec<u8>, Error>;
+
+fn form(text: &str) -> Result<Vec<u8>, Error> {
+    match text.strip_prefix('@') {
+        Some(path) => file(path).map(without_line_ends),
+        None => raw(text),
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "one of several readers")]
+fn raw(text: &str) -> Result<Vec<u8>, Error> {
+    Ok(text.to_owned().into_bytes())
 }
 
 fn exactly(text: &str) -> Result<Vec<u8>, Error> {
@@ -70,11 +86,12 @@ fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
     Ok([name.as_bytes(), &escaped(&content)].concat())
 }
 
-/// Everything but letters, digits and `- . _ ~` as `%XX`.
+/// As a form writes it: a blank as `+`, letters, digits and `- . _ ~` as they are, the rest as `%XX`.
 fn escaped(octets: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(octets.len());
     for &octet in octets {
         match octet {
+            b' ' => text.push(b'+'),
             b'-' | b'.' | b'_' | b'~' => text.push(octet),
             _ if octet.is_ascii_alphanumeric() => text.push(octet),
             _ => text.extend(format!("%{octet:02X}").bytes()),
@@ -90,7 +107,7 @@ mod tests {
     #[test]
     fn forms() {
         let form = |text| escaped_form(text).map(|octets| String::from_utf8_lossy(&octets).into_owned()).ok();
-        assert_eq!(form("a b").as_deref(), Some("a%20b"));
+        assert_eq!(form("a b").as_deref(), Some("a+b"));
         assert_eq!(form("=a&b").as_deref(), Some("a%26b"));
         assert_eq!(form("n=a=b").as_deref(), Some("n=a%3Db"));
         assert_eq!(form("n=caf\u{e9}~-._").as_deref(), Some("n=caf%C3%A9~-._"));

@@ -1,12 +1,13 @@
 //! What only HTTP understands, as the flags say.
 
+use clap::ArgMatches;
 use fetch_url::{CookieJar, Error, Field, HttpOptions, HttpVersion};
 
 use super::{data, read, usage};
 use crate::flags::{Fetch, Http};
 
 /// What the flags say of HTTP.
-pub(super) fn options(flags: &Fetch) -> Result<HttpOptions, Error> {
+pub(super) fn options(flags: &Fetch, matches: &ArgMatches) -> Result<HttpOptions, Error> {
     let http = &flags.http;
     let mut options = HttpOptions::default();
     options.method.clone_from(&http.method);
@@ -17,15 +18,19 @@ pub(super) fn options(flags: &Fetch) -> Result<HttpOptions, Error> {
     options.cookies = jar(http)?;
     options.fields = fields(http)?;
     if !http.get {
-        options.body = data::body(http)?.map(Into::into);
+        options.body = data::body(http, matches)?.map(Into::into);
+    }
+    if flags.head && options.body.is_some() {
+        return Err(usage("-I asks for no object: no data can go with it"));
     }
     add_types(http, &mut options);
     Ok(options)
 }
 
 /// What goes behind the URL's `?` because of `-G`.
-pub(super) fn search(http: &Http) -> Result<Option<Vec<u8>>, Error> {
-    if http.get { data::body(http) } else { Ok(None) }
+pub(super) fn search(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+    let data = if http.get { data::body(http, matches)? } else { None };
+    Ok(data.filter(|data| !data.is_empty()))
 }
 
 /// The fields, in the order of curl: the named ones first, so that `-H` can stand in their place.

@@ -88,7 +88,8 @@ impl Proxies {
     /// addresses, networks, `*` for everyone; between commas.
     #[must_use]
     pub fn direct(mut self, hosts: &str) -> Self {
-        hosts.clone_into(&mut self.direct);
+        // curl takes blanks for commas, too.
+        self.direct = hosts.split([',', ' ', '\t']).filter(|host| !host.is_empty()).collect::<Vec<_>>().join(",");
         self
     }
 
@@ -103,7 +104,7 @@ impl Proxies {
         if self.direct.is_empty() {
             return false;
         }
-        if self.direct.split(',').any(|entry| entry.trim() == "*") {
+        if self.direct.split(',').any(|entry| entry == "*") {
             return true;
         }
         let Ok(uri) = format!("http://{host}/").parse() else { return false };

@@ -14,7 +14,7 @@ use super::plan::HttpPlan;
 use super::range::{ContentRange, number, validator};
 use super::refusal::refusal;
 use crate::{
-    Body, ByteRange, Code, Condition, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume,
+    Body, ByteRange, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume,
     Validator,
 };
 
@@ -61,10 +61,6 @@ pub(super) fn judge(plan: &HttpPlan, response: Answered) -> Result<Outcome, Erro
                 Error::new(Code::RangeRefused, Phase::Request, "the server sends the whole object instead");
             Err(error.with_reply(reply.as_bytes()))
         }
-        _ if !is_wanted(plan, response.headers()) => {
-            let meta = meta(plan, &response, reply);
-            Ok(Outcome::Answer(Response::new(meta, Content::Unchanged)))
-        }
         _ => whole(plan, response, reply).map(Outcome::Answer),
     }
 }
@@ -79,16 +75,6 @@ fn keep_cookies(plan: &HttpPlan, fields: &HeaderMap) -> bool {
     match (&plan.options.cookies, &plan.url) {
         (Some(jar), Url::Http(url)) => jar.store(url, fields),
         _ => false,
-    }
-}
-
-/// Whether the object is still wanted: servers that do not look at conditions exist.
-fn is_wanted(plan: &HttpPlan, fields: &HeaderMap) -> bool {
-    let modified = fields.get(LAST_MODIFIED).and_then(|value| unix_seconds(value.to_str().ok()?));
-    match (plan.condition, modified) {
-        (Some(Condition::ModifiedSince(since)), Some(modified)) => modified > since,
-        (Some(Condition::UnmodifiedSince(since)), Some(modified)) => modified <= since,
-        _ => true,
     }
 }
 
@@ -262,7 +248,7 @@ fn answer(
     mut meta: Meta,
     expected: Option<u64>,
 ) -> Result<Response, Error> {
-    if plan.method == Method::HEAD {
+    if plan.wants_head || plan.method == Method::HEAD {
         return Ok(Response::new(meta, Content::Head));
     }
     let proof = proof(&response, &meta, expected);

@@ -82,7 +82,7 @@ fn answer(client: &mut PasswordClient, plan: &HttpPlan, login: &Credential) -> R
         password: &password,
         uri: &plan.target,
         method: plan.method.as_str(),
-        body: Some(&plan.body),
+        body: Some(plan.body.as_deref().unwrap_or_default()),
     };
     secret(&client.respond(&params).map_err(|why| failed(&why))?)
 }

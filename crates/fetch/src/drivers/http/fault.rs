@@ -54,7 +54,8 @@ pub(super) fn through_proxy(error: reqwest::Error, is_tls: bool, proxy: &Proxy) 
     let causes = Causes::of(&error);
     let detail = format!("through the proxy {proxy}: {}", causes.deepest);
     // The tunnel's errors are not to be told apart but by their words.
-    if causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains("auth")) {
+    let is_about = |word| causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains(word));
+    if is_about("auth") || is_about("credential") {
         return Error::new(Code::AuthNeeded, Phase::Proxy, detail).with_source(error);
     }
     match before_answer(error, true, is_tls) {

@@ -64,7 +64,7 @@ fn add_own(fields: &mut HeaderMap, request: &Request, options: &HttpOptions) -> 
     for field in &options.fields {
         let name = name(field)?;
         let is_shown = !request.is_abroad() || HARMLESS.contains(&name.as_str());
-        let is_of_body = name == CONTENT_TYPE && (request.is_plain() || options.body.is_none());
+        let is_of_body = name == CONTENT_TYPE && request.is_plain();
         if !seen.contains(&name) {
             fields.remove(&name);
             seen.push(name.clone());

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, HOST};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -105,7 +105,7 @@ impl Line {
             Self::Two { .. } => format!("https://{}{}", plan.authority, plan.target),
         };
         let internal = |error: http::Error| Error::new(Code::Internal, Phase::Plan, error.to_string());
-        let body = Full::new(plan.body.clone());
+        let body = Full::new(plan.body.clone().unwrap_or_default());
         let mut request =
             Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(internal)?;
         let fields = request.headers_mut();
@@ -114,6 +114,9 @@ impl Line {
             fields.insert(HOST, host.map_err(|error| internal(error.into()))?);
         }
         fields.extend(plan.fields.clone());
+        if plan.body.as_ref().is_some_and(Bytes::is_empty) {
+            fields.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
+        }
         if let Some(authorization) = &plan.authorization {
             fields.insert(AUTHORIZATION, authorization.clone());
         }

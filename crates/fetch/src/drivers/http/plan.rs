@@ -25,7 +25,9 @@ pub(super) struct HttpPlan {
     pub(super) authority: String,
     pub(super) target: String,
     pub(super) fields: HeaderMap,
-    pub(super) body: Bytes,
+    pub(super) body: Option<Bytes>,
+    /// Only the head of the answer is wanted.
+    pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
     /// The server wanted to know who asks, and is told now.
@@ -64,7 +66,8 @@ impl HttpPlan {
             port,
             target: url.origin_form(),
             fields,
-            body: options.body.clone().filter(|_| !request.is_plain()).unwrap_or_default(),
+            body: options.body.clone().filter(|_| !request.is_plain()),
+            wants_head: is_whole,
             authorization: shown.map(auth::basic).transpose()?,
             login,
             is_second: false,
@@ -106,9 +109,9 @@ fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
 
 fn method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
     match &options.method {
-        _ if request.want() == Want::Head => Ok(Method::HEAD),
         Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes())
             .map_err(|_| Error::new(Code::Usage, Phase::Plan, format!("{method:?} is no method of HTTP"))),
+        None if request.want() == Want::Head => Ok(Method::HEAD),
         None if options.body.is_some() && !request.is_plain() => Ok(Method::POST),
         _ => Ok(Method::GET),
     }
@@ -133,9 +136,9 @@ impl fmt::Display for HttpPlan {
                 if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
             writeln!(f, "{}: {shown}", title_case(name.as_str()))?;
         }
-        match self.body.len() {
-            0 => Ok(()),
-            length => writeln!(f, "Content-Length: {length}"),
+        match &self.body {
+            None => Ok(()),
+            Some(body) => writeln!(f, "Content-Length: {}", body.len()),
         }
     }
 }

@@ -74,7 +74,10 @@ fn request(
         own.insert(http::header::AUTHORIZATION, authorization.clone());
     }
     let request = client.request(plan.method.clone(), url).headers(own);
-    Ok(if plan.body.is_empty() { request } else { request.body(plan.body.clone()) })
+    Ok(match &plan.body {
+        Some(body) => request.body(body.clone()),
+        None => request,
+    })
 }
 
 /// The URL for reqwest, whose own parser must change nothing that goes out. Two parsers in one program
