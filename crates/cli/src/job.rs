@@ -83,6 +83,8 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Talk {
     pub(crate) errors: bool,
+    /// What may be known but need not, such as retries.
+    pub(crate) notes: bool,
     pub(crate) trace: Option<PathBuf>,
     pub(crate) errors_as_json: bool,
     pub(crate) progress: Progress,
@@ -116,7 +118,7 @@ impl Job {
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
             talk,
-            board: Board::default(),
+            board: Board::new(if flags.parallel { flags.urls.len() } else { 1 }),
         })
     }
 
@@ -208,6 +210,7 @@ impl Talk {
         };
         Self {
             errors: !flags.silent || flags.show_error,
+            notes: !flags.silent && format != Format::Json,
             errors_as_json: format == Format::Json,
             trace: flags.trace.clone(),
             progress,

@@ -3,6 +3,7 @@
 
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod json;
 pub(crate) mod listing;
 pub(crate) mod progress;
 pub(crate) mod terminal;
@@ -63,7 +64,7 @@ fn caret(url: &str, span: std::ops::Range<usize>) -> String {
 
 /// The error as one JSON object on standard error; its exit status.
 pub(crate) fn error_as_json(error: &Error, url: &str) -> u8 {
-    say(&format!("{}\n", error_value(error, url)));
+    say(&format!("{}\n", json::line(&error_value(error, url))));
     error.exit()
 }
 
@@ -85,7 +86,7 @@ fn error_value(error: &Error, url: &str) -> Value {
 /// What is known of an object, for `-I` and `-i`.
 pub(crate) fn head(meta: &Meta, format: Format) -> String {
     if format == Format::Json {
-        return format!("{}\n", head_value(meta));
+        return format!("{}\n", json::line(&head_value(meta)));
     }
     let mut text = String::new();
     if let Some(reply) = &meta.reply {
@@ -122,8 +123,8 @@ pub(crate) fn found<'t>(urls: impl Iterator<Item = Found<'t>>, as_json: bool) ->
     for url in urls {
         let line = if as_json {
             let span = url.span();
-            json!({ "url": url.text(), "alternative": url.alternative(), "span": [span.start, span.end] })
-                .to_string()
+            let found = json!({ "url": url.text(), "alternative": url.alternative(), "span": [span.start, span.end] });
+            json::line(&found)
         } else if is_terminal {
             printable(url.text().as_bytes())
         } else {

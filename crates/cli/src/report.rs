@@ -17,8 +17,14 @@ pub(crate) struct Report {
     pub(crate) meta: Option<Meta>,
     /// The method that it was asked for with, where there is one.
     pub(crate) method: Option<String>,
+    /// Where we said we came from.
+    pub(crate) referer: Option<String>,
+    /// How many octets went with the request.
+    pub(crate) sent: u64,
     /// The file that it went to.
     pub(crate) file: Option<PathBuf>,
+    /// How many octets of the object came.
+    pub(crate) came: u64,
     /// What was delivered.
     pub(crate) receipt: Option<Receipt>,
     /// Why it failed.
@@ -38,7 +44,10 @@ impl Report {
             url: url.to_owned(),
             meta: None,
             method: None,
+            referer: None,
+            sent: 0,
             file: None,
+            came: 0,
             receipt: None,
             error: None,
             retries: Arc::default(),
@@ -66,10 +75,5 @@ impl Report {
     /// How often it was tried again.
     pub(crate) fn retries(&self) -> u32 {
         self.retries.load(Ordering::Relaxed)
-    }
-
-    /// How many octets came.
-    pub(crate) fn octets(&self) -> u64 {
-        self.receipt.as_ref().map_or(0, |receipt| receipt.bytes)
     }
 }

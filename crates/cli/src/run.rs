@@ -74,6 +74,7 @@ fn fetch(job: &Job) -> u8 {
             if status == 0 { kept } else { status }
         }
         Err(ending) => {
+            job.board.clear();
             // The thread that writes keeps what can be kept.
             runtime.shutdown_timeout(KEEPING);
             ending.die()
@@ -96,7 +97,7 @@ fn keep_cookies(job: &Job) -> u8 {
 /// One URL, from its text to its place.
 pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> Result<(), Error> {
     let request = observed(job.shape.request(&transfer.url)?, job, report);
-    report.method = method(&request);
+    describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
     // Whatever is wrong with the name is found before a connection is made.
@@ -107,6 +108,7 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     if matches!(response.content, Content::Unchanged) && !job.shape.head {
         return Ok(());
     }
+    let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = shaped(response, job);
     let refusal = response.refusal.take();
     check_proof(&response, job)?;
@@ -124,6 +126,7 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     };
     let mut watch = meter(job, transfer, report.number);
     let delivered = deliver(response, sink, &mut watch).await;
+    report.came = if is_object { watch.came() } else { 0 };
     watch.finish();
     report.receipt = Some(delivered?);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
@@ -133,7 +136,7 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
 fn observed(request: Request, job: &Job, report: &Report) -> Request {
     let events = job.events.as_ref().map(|events| events.observer(report.number));
     let retries = report.retry_counter();
-    let is_told = job.talk.errors && !job.talk.errors_as_json;
+    let is_told = job.talk.notes;
     let board = job.board.clone();
     request.observed_by(Arc::new(move |event: &Event<'_>| {
         if let Event::Retry { .. } = event {
@@ -148,16 +151,20 @@ fn observed(request: Request, job: &Job, report: &Report) -> Request {
     }))
 }
 
-/// The method of an HTTP request, for `-w`.
-fn method(request: &Request) -> Option<String> {
-    let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)))?;
-    let own = options.method.clone();
-    let usual = if options.body.is_some() { "POST" } else { "GET" };
-    Some(if request.want() == Want::Head {
-        "HEAD".to_owned()
-    } else {
-        own.unwrap_or_else(|| usual.to_owned())
-    })
+/// What an HTTP request says, for `-w`.
+fn describe(request: &Request, report: &mut Report) {
+    let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)));
+    let Some(options) = options else { return };
+    let usual = match (request.want(), &options.body) {
+        (Want::Head, _) => "HEAD",
+        (_, Some(_)) => "POST",
+        _ => "GET",
+    };
+    report.method = Some(options.method.clone().unwrap_or_else(|| usual.to_owned()));
+    report.sent = options.body.as_ref().map_or(0, |body| body.len() as u64);
+    let referer = options.fields.iter().find(|field| field.name.eq_ignore_ascii_case("referer"));
+    report.referer =
+        referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));
 }
 
 /// Nothing is shown where the object itself is.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Asking, Deadline, Dial, Error, Meta, Request, Response};
+use crate::{Asking, Deadline, Dial, Error, Request, Response};
 
 /// Knows how to fetch some schemes.
 pub trait Driver: Send + Sync {
@@ -64,21 +64,21 @@ pub enum Outcome {
 #[non_exhaustive]
 pub struct Again {
     /// What the server said to the first.
-    pub meta: Meta,
+    pub answer: Response,
     /// The other words.
     pub plan: Box<dyn Plan>,
 }
 
 impl Again {
-    /// After the answer that `meta` describes, `plan`.
-    pub fn new(meta: Meta, plan: Box<dyn Plan>) -> Self {
-        Self { meta, plan }
+    /// After this answer, `plan`.
+    pub fn new(answer: Response, plan: Box<dyn Plan>) -> Self {
+        Self { answer, plan }
     }
 }
 
 impl std::fmt::Debug for Again {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Again({:?})", self.meta.reply)
+        write!(f, "Again({:?})", self.answer.meta.reply)
     }
 }
 

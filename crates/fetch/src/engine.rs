@@ -15,6 +15,7 @@ mod follow;
 mod mend;
 mod resume;
 mod retry;
+mod spare;
 mod steps;
 
 use std::sync::Arc;
@@ -57,7 +58,15 @@ async fn travel(
         journey.remember(dial.was_public());
         dialogue::answer(&outcome);
         let answer = match outcome {
-            Ok(Outcome::Answer(answer)) => answer,
+            Ok(Outcome::Answer(mut answer)) => {
+                if let Some(refusal) = answer.refusal.take() {
+                    match patience.wait(&request, refusal.at(&url), 0, &deadline).await {
+                        Ok(()) => continue,
+                        Err(refusal) => answer.refusal = Some(refusal),
+                    }
+                }
+                answer
+            }
             Ok(Outcome::Again(again)) => {
                 return Err(Error::new(
                     Code::Internal,
@@ -70,6 +79,7 @@ async fn travel(
                 let (target, standing) = journey.judge(&request, &hop).map_err(|error| error.at(&url))?;
                 tracing::debug!(url = %target.redacted(), why = hop.why, "hop");
                 request.tell(&Event::Hop { from: &url, to: &target, why: &hop.why });
+                spare::finish(hop.answer).await;
                 request = request.moved_to(target, standing);
                 continue;
             }
@@ -111,7 +121,8 @@ async fn attempt(
         dialogue::request(&*plan);
         match plan.run(ctx.clone()).await? {
             Outcome::Again(again) => {
-                dialogue::head(&again.meta);
+                dialogue::head(&again.answer.meta);
+                spare::finish(again.answer).await;
                 plan = again.plan;
             }
             outcome => return Ok(outcome),

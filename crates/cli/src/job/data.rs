@@ -76,7 +76,8 @@ fn without_line_ends(octets: Vec<u8>) -> Vec<u8> {
 
 /// `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`; the content escaped.
 fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
-    let Some(mark) = text.find(['=', '@']) else { return Ok(escaped(text.as_bytes())) };
+    // A file may have an equals sign in its name, but only without a name in front (as with curl).
+    let Some(mark) = text.find('=').or_else(|| text.find('@')) else { return Ok(escaped(text.as_bytes())) };
     let (name, rest) = text.split_at(mark);
     let content = match rest.strip_prefix('@') {
         Some(path) => file(path)?,

@@ -11,6 +11,7 @@ use fetch_url::{Error, Event, Observe};
 use serde_json::{Value, json};
 
 use super::error_value;
+use super::json::line;
 use crate::job::{stdout, usage};
 use crate::report::Report;
 
@@ -50,7 +51,7 @@ impl Events {
             "number": number,
             "url": report.meta.as_ref().map(|meta| meta.url.redacted().to_string()),
             "file": report.file.as_ref().map(|file| file.display().to_string()),
-            "octets": report.octets(),
+            "octets": report.came,
             "resumed_from": report.receipt.as_ref().map(|receipt| receipt.resumed_from),
             "proof": report.receipt.as_ref().map(|receipt| receipt.proof.to_string()),
             "status": report.meta.as_ref().and_then(|meta| meta.status),
@@ -92,7 +93,7 @@ impl Events {
     /// A line is written whole or not at all; whoever watches may have gone.
     fn write(&self, value: &Value) {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = file.write_all(format!("{value}\n").as_bytes());
+        let _ = file.write_all(format!("{}\n", line(value)).as_bytes());
     }
 }
 

@@ -5,6 +5,7 @@ use fetch_url::url::Parsed;
 use fetch_url::{Error, Explained, Standing};
 use serde_json::{Value, json};
 
+use super::json::line;
 use super::{print, say};
 
 /// Columns for the parts.
@@ -85,7 +86,7 @@ pub(crate) fn as_json(parsed: &Parsed<'_>, explained: &Result<Explained, Error>)
             error.exit()
         }
     };
-    if print(&format!("{value}\n")) { status } else { 23 }
+    if print(&format!("{}\n", line(&value))) { status } else { 23 }
 }
 
 const fn standing(standing: Standing) -> &'static str {

@@ -5,6 +5,7 @@ use fetch_url::proto::{Entry, EntryKind};
 use fetch_url::{Body, Listing};
 use serde_json::json;
 
+use super::json::line;
 use crate::flags::Format;
 
 /// The listing in `format`, as it streams in.
@@ -36,7 +37,7 @@ fn as_json(entry: &Entry) -> String {
         "modified": entry.modified,
         "url": entry.url,
     });
-    format!("{value}\n")
+    format!("{}\n", line(&value))
 }
 
 /// `YYYY-MM-DD HH:MM` in UTC, of seconds since 1970 (the proleptic Gregorian calendar).

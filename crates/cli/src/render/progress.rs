@@ -1,5 +1,6 @@
 //! How far a transfer is: a bar on a terminal, a plain line where one was asked for.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -19,22 +20,60 @@ const FRAMES: u8 = 10;
 /// How wide a name may be.
 const NAME: usize = 24;
 
-/// Where the bars of all running transfers stand, one below the other.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Board(Arc<OnceLock<MultiProgress>>);
+/// Where the bars of all running transfers stand, one below the other, and a total below them.
+#[derive(Clone, Default)]
+pub(crate) struct Board {
+    bars: Arc<OnceLock<(MultiProgress, Option<ProgressBar>)>>,
+    files: u64,
+    /// How many of them are over.
+    over: Arc<AtomicU64>,
+}
 
 impl Board {
-    /// Adds a bar; it is drawn from now on.
-    fn show(&self, bar: ProgressBar) -> ProgressBar {
-        let target = || MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
-        self.0.get_or_init(target).add(bar)
+    /// For so many files.
+    pub(crate) fn new(files: usize) -> Self {
+        Self { bars: Arc::default(), files: files as u64, over: Arc::default() }
+    }
+
+    fn bars(&self) -> &(MultiProgress, Option<ProgressBar>) {
+        self.bars.get_or_init(|| {
+            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
+            let total = (self.files > 1).then(|| bars.add(total(self.files)));
+            total.iter().for_each(|total| total.set_position(self.over.load(Ordering::Relaxed)));
+            (bars, total)
+        })
+    }
+
+    /// Draws a bar from now on.
+    fn show(&self, bar: &ProgressBar) {
+        match self.bars() {
+            (bars, Some(total)) => drop(bars.insert_before(total, bar.clone())),
+            (bars, None) => drop(bars.add(bar.clone())),
+        }
+    }
+
+    /// A file is over.
+    pub(crate) fn count(&self) {
+        let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some((_, Some(total))) = self.bars.get() {
+            total.set_position(over);
+        }
     }
 
     /// Has something said with the bars out of the way.
     pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
-        match self.0.get() {
-            Some(bars) => bars.suspend(say),
+        match self.bars.get() {
+            Some((bars, _)) => bars.suspend(say),
             None => say(),
+        }
+    }
+
+    /// Takes all bars away.
+    pub(crate) fn clear(&self) {
+        if let Some((bars, total)) = self.bars.get() {
+            total.iter().for_each(ProgressBar::finish_and_clear);
+            // There is nothing to do about a terminal that is gone.
+            let _ = bars.clear();
         }
     }
 }
@@ -46,9 +85,12 @@ pub(crate) struct Meter {
     begun: Instant,
     board: Board,
     bar: Option<ProgressBar>,
+    /// Where it began.
+    start: u64,
     done: u64,
     total: Option<u64>,
     ticker: Option<Ticker>,
+    is_shown: bool,
 }
 
 impl Meter {
@@ -60,10 +102,17 @@ impl Meter {
             begun: Instant::now(),
             board: board.clone(),
             bar: None,
+            start: u64::MAX,
             done: 0,
             total: None,
             ticker,
+            is_shown: false,
         }
+    }
+
+    /// How many octets came.
+    pub(crate) fn came(&self) -> u64 {
+        self.done.saturating_sub(self.start)
     }
 
     /// The last look.
@@ -81,11 +130,11 @@ impl Meter {
 
     /// The bar counts from the start and shows itself when patience is over.
     fn draw(&mut self) {
-        if self.bar.is_none() && self.begun.elapsed() >= PATIENCE {
-            self.bar = Some(self.board.show(bar(&self.name, self.total, self.begun)));
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done);
+        let bar = self.bar.get_or_insert_with(|| bar(&self.name, self.total));
+        bar.set_position(self.done);
+        if !self.is_shown && self.begun.elapsed() >= PATIENCE {
+            self.is_shown = true;
+            self.board.show(bar);
         }
     }
 }
@@ -93,6 +142,8 @@ impl Meter {
 impl Watch for Meter {
     fn moved(&mut self, done: u64, total: Option<u64>) {
         (self.done, self.total) = (done, total);
+        // The first word is where it begins; it can only begin anew further back.
+        self.start = self.start.min(done);
         if let Some(ticker) = &mut self.ticker {
             ticker.moved(done, total);
         }
@@ -102,18 +153,40 @@ impl Watch for Meter {
     }
 }
 
-fn bar(name: &str, total: Option<u64>, begun: Instant) -> ProgressBar {
-    let bar =
-        ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_elapsed(begun.elapsed());
-    let template = match total {
-        Some(_) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
-        None => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
-    };
-    // A template of ours is always well formed.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("=> "));
+fn bar(name: &str, total: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+    bar.set_style(style(template(total.is_some(), columns())));
     bar.set_prefix(name.to_owned());
     bar
+}
+
+/// What fits into so many columns.
+const fn template(is_size_known: bool, columns: u16) -> &'static str {
+    match (is_size_known, columns) {
+        (true, 70..) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
+        (true, 46..) => "{prefix:.24} {percent:>3}% {bytes:>10}",
+        (true, _) => "{percent:>3}% {bytes:>10}",
+        (false, 56..) => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
+        (false, 40..) => "{prefix:.24} {bytes:>10}",
+        (false, _) => "{bytes:>10}",
+    }
+}
+
+fn total(files: u64) -> ProgressBar {
+    let bar = ProgressBar::new(files);
+    bar.set_style(style("total {pos} of {len} files"));
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // A template of ours is always well formed.
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
+}
+
+/// How wide the terminal is.
+fn columns() -> u16 {
+    rustix::termios::tcgetwinsize(std::io::stderr()).map_or(80, |size| size.ws_col)
 }
 
 /// The last part of the URL, safe and short.

@@ -7,6 +7,7 @@ use fetch_url::url::mask_password;
 use fetch_url::{Error, Meta, Steps};
 use serde_json::{Map, Value, json};
 
+use super::json::line;
 use super::{print_octets, say};
 use crate::job::usage;
 use crate::report::Report;
@@ -76,12 +77,17 @@ const VARIABLES: &[Variable] = &[
     Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
     Variable { name: "remote_port", value: |report| Shown::Number(port(steps(report).peer)) },
     Variable { name: "response_code", value: |report| Shown::Code(status(report)) },
+    Variable { name: "referer", value: |report| text(report.referer.clone()) },
     Variable {
         name: "scheme",
         value: |report| text(meta(report, |meta| Some(meta.url.scheme_name().to_owned()))),
     },
-    Variable { name: "size_download", value: |report| Shown::Number(report.octets()) },
-    Variable { name: "speed_download", value: speed },
+    Variable { name: "size_download", value: |report| Shown::Number(report.came) },
+    Variable { name: "size_header", value: |report| Shown::Number(header_octets(report)) },
+    Variable { name: "size_upload", value: |report| Shown::Number(report.sent) },
+    Variable { name: "speed_download", value: |report| speed(report, report.came) },
+    Variable { name: "speed_upload", value: |report| speed(report, report.sent) },
+    Variable { name: "ssl_verify_result", value: |_| Shown::Number(0) },
     Variable { name: "time_appconnect", value: |report| since_attempt(report, |steps| steps.secured) },
     Variable { name: "time_connect", value: |report| since_attempt(report, |steps| steps.connected) },
     Variable { name: "time_namelookup", value: |report| since_attempt(report, |steps| steps.resolved) },
@@ -132,9 +138,18 @@ fn redirect_url(report: &Report) -> Shown {
     text(meta(report, to))
 }
 
-fn speed(report: &Report) -> Shown {
+fn speed(report: &Report, octets: u64) -> Shown {
     let seconds = report.took.as_secs_f64().max(1e-6);
-    Shown::Number((report.octets() as f64 / seconds) as u64)
+    Shown::Number((octets as f64 / seconds) as u64)
+}
+
+/// The head of the answer as it is written: status line, fields, empty line.
+fn header_octets(report: &Report) -> u64 {
+    let of = |meta: &Meta| {
+        let fields = meta.fields.iter().map(|(name, value)| name.len() + value.len() + 4);
+        Some(meta.reply.as_ref()?.len() + 2 + fields.sum::<usize>() + 2)
+    };
+    meta(report, of).unwrap_or(0) as u64
 }
 
 /// curl counts from the beginning of the last transfer.
@@ -229,10 +244,10 @@ impl Piece {
             Self::Text(text) => text.clone(),
             Self::Variable(variable) => (variable.value)(report).as_text(),
             Self::Header(name) => meta(report, |meta| field(meta, name)).unwrap_or_default(),
-            Self::HeaderJson => header_json(report).to_string(),
+            Self::HeaderJson => line(&header_json(report)),
             Self::Json => {
                 let all = VARIABLES.iter().map(|row| (row.name.to_owned(), (row.value)(report).as_json()));
-                Value::Object(all.collect::<Map<_, _>>()).to_string()
+                line(&Value::Object(all.collect::<Map<_, _>>()))
             }
             Self::OnError | Self::To(_) => String::new(),
         }

@@ -20,6 +20,7 @@ pub(super) async fn all(job: &Job) -> u8 {
         if running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
+    job.board.clear();
     batch.first_failure.get().1
 }
 
@@ -59,6 +60,7 @@ impl Batch<'_> {
         let mut report = Report::begin(number, &transfer.url);
         let error = one(job, transfer, &mut report).await.err();
         report.end(error);
+        job.board.count();
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
             job.board.aside(|| tell(error, transfer, job));
         }

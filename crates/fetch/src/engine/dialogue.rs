@@ -29,7 +29,7 @@ pub(super) fn answer(outcome: &Result<Outcome, Error>) {
             head(&hop.answer.meta);
             tracing::info!(target: TARGET, "* it points to {}", mask_password(&printable(hop.to.as_bytes())));
         }
-        Ok(Outcome::Again(again)) => head(&again.meta),
+        Ok(Outcome::Again(again)) => head(&again.answer.meta),
         Err(error) => tracing::info!(target: TARGET, "* {error}"),
     }
 }

@@ -48,7 +48,13 @@ impl Patience {
             self.failures = 0;
         }
         self.offset = offset;
-        let Some(wait) = self.next(&error, spread(RandomState::new().hash_one(0))) else { return Err(error) };
+        let Some(wait) = self.next(&error, spread(RandomState::new().hash_one(0))) else {
+            return Err(if asks_for_too_much(&error) {
+                error.with_hint("the server asks for a longer wait than we take")
+            } else {
+                error
+            });
+        };
         if !deadline.allows(wait) {
             return Err(error);
         }
@@ -74,9 +80,15 @@ impl Patience {
         });
         let asked = error.retry_after().unwrap_or_default();
         let wait = own.max(asked);
-        let is_in_time = self.rules.max_time.is_none_or(|most| self.begun.elapsed() + wait <= most);
-        (is_in_time && asked <= LONGEST_ASKED).then_some(wait)
+        let is_in_time =
+            self.rules.max_time.is_none_or(|most| self.begun.elapsed().saturating_add(wait) <= most);
+        (is_in_time && !asks_for_too_much(error)).then_some(wait)
     }
+}
+
+/// A server that wants to be left alone for hours is not waited for.
+fn asks_for_too_much(error: &Error) -> bool {
+    error.retry_after().is_some_and(|asked| asked > LONGEST_ASKED)
 }
 
 /// A number from 0.75 to 1.25 made of random bits.

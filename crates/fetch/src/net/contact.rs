@@ -9,6 +9,9 @@ use std::time::Instant;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contact(Arc<Mutex<Facts>>);
 
+/// The addresses at the two ends of a connection: the server's, ours.
+pub(crate) type Ends = (Option<SocketAddr>, Option<SocketAddr>);
+
 /// When each step was done, and between which addresses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {

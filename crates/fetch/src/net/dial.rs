@@ -13,7 +13,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::address::AddressClass;
-use super::contact::Contact;
+use super::contact::{Contact, Ends};
 use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
 use super::{ports, race, tls};
@@ -200,6 +200,14 @@ impl Dial {
         self.check_address(host, address)?;
         self.was_public.fetch_or(AddressClass::of(address).is_public(), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// A connection that an earlier request opened is used again: its server counts as much as one
+    /// that was looked up.
+    pub(crate) fn uses(&self, (peer, local): Ends) {
+        self.contact.note(|facts| (facts.peer, facts.local) = (peer, local));
+        let is_public = peer.is_some_and(|peer| AddressClass::of(peer.ip()).is_public());
+        self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
 
     /// What was met on the way.

@@ -89,7 +89,12 @@ impl Proxies {
     #[must_use]
     pub fn direct(mut self, hosts: &str) -> Self {
         // curl takes blanks for commas, too.
-        self.direct = hosts.split([',', ' ', '\t']).filter(|host| !host.is_empty()).collect::<Vec<_>>().join(",");
+        self.direct = hosts
+            .split([',', ' ', '\t'])
+            .map(|host| host.trim_end_matches('.'))
+            .filter(|host| !host.is_empty())
+            .collect::<Vec<_>>()
+            .join(",");
         self
     }
 

@@ -14,8 +14,7 @@ use super::plan::HttpPlan;
 use super::range::{ContentRange, number, validator};
 use super::refusal::refusal;
 use crate::{
-    Body, ByteRange, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume,
-    Validator,
+    Body, ByteRange, Code, Content, Error, Hop, Meta, Outcome, Phase, Proof, Response, Resume, Validator,
 };
 
 /// An answer whose body is still to come.
@@ -65,9 +64,10 @@ pub(super) fn judge(plan: &HttpPlan, response: Answered) -> Result<Outcome, Erro
     }
 }
 
-/// What an answer says, for the dialogue.
-pub(super) fn meta_of(plan: &HttpPlan, response: &Answered) -> Meta {
-    meta(plan, response, status_line(response))
+/// An answer that nobody sorts.
+pub(super) fn as_it_came(plan: &HttpPlan, response: Answered) -> Result<Response, Error> {
+    let reply = status_line(&response);
+    whole(plan, response, reply)
 }
 
 /// Gives the jar what the answer sets; whether it sets anything.
@@ -217,7 +217,8 @@ fn meta(plan: &HttpPlan, response: &Answered, reply: String) -> Meta {
     let text = |name| fields.get(name).and_then(|value| value.to_str().ok());
     meta.head.modified = text(LAST_MODIFIED).and_then(unix_seconds);
     meta.validator = validator(fields);
-    meta.is_resumable = true;
+    // Only of what GET gives can a part be asked for.
+    meta.is_resumable = plan.method == Method::GET;
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name =
         fields.get(CONTENT_DISPOSITION).and_then(|value| super::disposition::file_name(value.as_bytes()));

@@ -36,6 +36,7 @@ async fn exchange(mut lease: Lease, plan: &HttpPlan, ctx: &Ctx) -> Result<Respon
     let mut request = lease.line.request(plan)?;
     let interim = Interim::default();
     interim.watch(&mut request);
+    ctx.dial.uses(lease.line.ends());
     ctx.dial.contact().note(|facts| facts.sent = Some(Instant::now()));
     let sent = async { lease.line.send(request).await.map_err(|error| before(error, plan)) };
     let response = ctx.deadline.bound(Phase::Reply, interim.bound(sent)).await?;

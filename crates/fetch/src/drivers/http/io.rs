@@ -11,9 +11,9 @@ use crate::{Again, Ctx, Error, Outcome};
 pub(super) async fn run(mut plan: HttpPlan, ctx: Ctx) -> Result<Outcome, Error> {
     let response = send(&plan, &ctx).await.map_err(|error| once_only(error, &plan))?;
     if let Some(shown) = auth::after_refusal(&plan, response.status(), response.headers(), &ctx).await? {
-        let meta = answer::meta_of(&plan, &response);
+        let refused = answer::as_it_came(&plan, response)?;
         (plan.authorization, plan.is_second) = (Some(shown), true);
-        return Ok(Outcome::Again(Again::new(meta, Box::new(plan))));
+        return Ok(Outcome::Again(Again::new(refused, Box::new(plan))));
     }
     answer::judge(&plan, response)
 }

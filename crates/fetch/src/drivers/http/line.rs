@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 
 use super::fault;
 use super::plan::HttpPlan;
+use crate::net::contact::Ends;
 use crate::{Code, Ctx, Error, Phase};
 
 /// The most fields of an answer.
@@ -30,8 +31,8 @@ type Payload = Full<Bytes>;
 
 /// An open connection.
 pub(super) enum Line {
-    One { sender: http1::SendRequest<Payload>, _mover: Mover },
-    Two { sender: http2::SendRequest<Payload>, mover: Arc<Mover> },
+    One { sender: http1::SendRequest<Payload>, _mover: Mover, ends: Ends },
+    Two { sender: http2::SendRequest<Payload>, mover: Arc<Mover>, ends: Ends },
 }
 
 impl Line {
@@ -58,7 +59,7 @@ impl Line {
         let shaken =
             async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, shaken).await?;
-        Ok(Self::One { sender, _mover: Mover::start(connection) })
+        Ok(Self::One { sender, _mover: Mover::start(connection), ends: ends(ctx) })
     }
 
     async fn two<S>(stream: S, plan: &HttpPlan, ctx: &Ctx) -> Result<Self, Error>
@@ -71,7 +72,7 @@ impl Line {
         let shaken =
             async { builder.handshake(TokioIo::new(stream)).await.map_err(|error| before(error, plan)) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, shaken).await?;
-        Ok(Self::Two { sender, mover: Arc::new(Mover::start(connection)) })
+        Ok(Self::Two { sender, mover: Arc::new(Mover::start(connection)), ends: ends(ctx) })
     }
 
     /// Waits until it takes a request; false when it is closed.
@@ -86,7 +87,16 @@ impl Line {
     pub(super) fn shared(&self) -> Option<Self> {
         match self {
             Self::One { .. } => None,
-            Self::Two { sender, mover } => Some(Self::Two { sender: sender.clone(), mover: mover.clone() }),
+            Self::Two { sender, mover, ends } => {
+                Some(Self::Two { sender: sender.clone(), mover: mover.clone(), ends: *ends })
+            }
+        }
+    }
+
+    /// The addresses at its two ends.
+    pub(super) const fn ends(&self) -> Ends {
+        match self {
+            Self::One { ends, .. } | Self::Two { ends, .. } => *ends,
         }
     }
 
@@ -122,6 +132,12 @@ impl Line {
         }
         Ok(request)
     }
+}
+
+/// The ends of the connection that was just opened.
+fn ends(ctx: &Ctx) -> Ends {
+    let facts = ctx.dial.contact().facts();
+    (facts.peer, facts.local)
 }
 
 /// What went wrong before the answer.

@@ -1,6 +1,6 @@
 //! What a status of 400 and above means, and how long the server asks to wait.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
@@ -32,14 +32,14 @@ pub(super) fn refusal(plan: &HttpPlan, status: StatusCode, fields: &HeaderMap, r
     }
 }
 
-/// Seconds, or a date that is compared with the server's own clock (RFC 9110 §10.2.3).
+/// Seconds, or a date that is compared with the server's own clock, or ours where it tells none
+/// (RFC 9110 §10.2.3).
 fn retry_after(fields: &HeaderMap) -> Option<Duration> {
-    let text = fields.get(RETRY_AFTER)?.to_str().ok()?;
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+    let text = fields.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let now = fields
-        .get(http::header::DATE)
-        .and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok())?;
-    httpdate::parse_http_date(text).ok()?.duration_since(now).ok()
+    let date = fields.get(http::header::DATE);
+    let now = date.and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    httpdate::parse_http_date(text).ok()?.duration_since(now.unwrap_or_else(SystemTime::now)).ok()
 }
