@@ -23,7 +23,13 @@ use values::{count, range, seconds, size};
 
 /// Retrieve any URL that RFC 1738 can write: exactly, safely, whole or not at all.
 #[derive(Debug, Parser)]
-#[command(name = "fetch-url", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "fetch-url",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true
+)]
 #[command(override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url explain|extract ...")]
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]

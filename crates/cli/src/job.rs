@@ -192,7 +192,11 @@ impl Shape {
     fn with_search(&self, url: &str) -> String {
         let Some(search) = &self.search else { return url.to_owned() };
         let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
-        let joint = if url.contains('?') { '&' } else { '?' };
+        let joint = match url.contains('?') {
+            true if url.ends_with(['?', '&']) => "",
+            true => "&",
+            false => "?",
+        };
         format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod deadline;
 mod dialogue;
 mod follow;
 mod mend;
-mod resume;
+pub(crate) mod resume;
 mod retry;
 mod spare;
 mod steps;
@@ -55,6 +55,7 @@ async fn travel(
         let dial = inner.dialer.hop(&url, journey.has_left_public_ground());
         clock.attempt();
         let outcome = attempt(inner, &request, &journey, dial.clone(), deadline).await;
+        clock.met(dial.contact());
         journey.remember(dial.was_public());
         dialogue::answer(&outcome);
         let answer = match outcome {
@@ -64,6 +65,10 @@ async fn travel(
                         Ok(()) => continue,
                         Err(refusal) => answer.refusal = Some(refusal),
                     }
+                }
+                if resume::is_elsewhere(&answer, &request) {
+                    request = request.resuming(None);
+                    continue;
                 }
                 answer
             }

@@ -66,6 +66,8 @@ pub struct Resume {
     pub size: Option<u64>,
     /// What the object was then.
     pub validator: Validator,
+    /// Which resource it came from in the end: a validator says nothing about another.
+    pub place: Option<String>,
 }
 
 /// The object is wanted only if this holds (RFC 9110 §13.1); in seconds since 1970.

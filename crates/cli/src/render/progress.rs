@@ -117,14 +117,10 @@ impl Meter {
 
     /// The last look.
     pub(crate) fn finish(self) {
-        match (self.kind, self.bar) {
-            (Progress::Bar, Some(bar)) => bar.finish_and_clear(),
-            (Progress::Line, _) => {
-                let total = self.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-                let seconds = self.begun.elapsed().as_secs_f64();
-                say(&format!("{}: {} of {total} octets in {seconds:.1} s\n", self.name, self.done));
-            }
-            _ => {}
+        if self.kind == Progress::Line {
+            let total = self.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
+            let seconds = self.begun.elapsed().as_secs_f64();
+            say(&format!("{}: {} of {total} octets in {seconds:.1} s\n", self.name, self.done));
         }
     }
 
@@ -135,6 +131,17 @@ impl Meter {
         if !self.is_shown && self.begun.elapsed() >= PATIENCE {
             self.is_shown = true;
             self.board.show(bar);
+            // A transfer that stalls says so.
+            bar.enable_steady_tick(PATIENCE);
+        }
+    }
+}
+
+impl Drop for Meter {
+    /// Whatever ends a transfer, a signal included, its bar goes.
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 }
@@ -186,7 +193,8 @@ fn style(template: &str) -> ProgressStyle {
 
 /// How wide the terminal is.
 fn columns() -> u16 {
-    rustix::termios::tcgetwinsize(std::io::stderr()).map_or(80, |size| size.ws_col)
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0).unwrap_or(80)
 }
 
 /// The last part of the URL, safe and short.

@@ -74,10 +74,10 @@ const VARIABLES: &[Variable] = &[
     },
     Variable { name: "num_retries", value: |report| Shown::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
+    Variable { name: "referer", value: |report| text(report.referer.clone()) },
     Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
     Variable { name: "remote_port", value: |report| Shown::Number(port(steps(report).peer)) },
     Variable { name: "response_code", value: |report| Shown::Code(status(report)) },
-    Variable { name: "referer", value: |report| text(report.referer.clone()) },
     Variable {
         name: "scheme",
         value: |report| text(meta(report, |meta| Some(meta.url.scheme_name().to_owned()))),

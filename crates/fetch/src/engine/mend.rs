@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::deadline::Deadline;
-use super::resume::continues;
+use super::resume::{continues, place};
 use super::retry::Patience;
 use super::{Inner, travel};
 use crate::body::{Continuation, Mend, MendFuture};
@@ -17,6 +17,8 @@ struct Mender {
     deadline: Deadline,
     patience: Patience,
     meta: Meta,
+    /// Only a part was asked for: its beginning is not the object's.
+    is_part: bool,
 }
 
 /// The same answer, and its body mends itself.
@@ -28,10 +30,11 @@ pub(super) fn mending(
     patience: Patience,
 ) -> Response {
     let Response { meta, content, refusal } = response;
+    let is_part = request.wanted_range().is_some();
     let content = match (content, unbounded(request)) {
         (Content::Body(body), Some(request)) if refusal.is_none() => {
             let meta = meta.clone();
-            let mender = Mender { inner: inner.clone(), request, deadline, patience, meta };
+            let mender = Mender { inner: inner.clone(), request, deadline, patience, meta, is_part };
             Content::Body(body.mended_by(Box::new(mender)))
         }
         (content, _) => content,
@@ -61,7 +64,8 @@ impl Mender {
     async fn again(&mut self, error: Error, offset: u64, may_restart: bool) -> Result<Continuation, Error> {
         let resume = self.resume_at(offset);
         // From the start only by the caller's special wish: it takes the octets that came back.
-        let may_restart = may_restart && (resume.is_some() || self.inner.policy.retry.all_errors);
+        let may_restart =
+            may_restart && !self.is_part && (resume.is_some() || self.inner.policy.retry.all_errors);
         if resume.is_none() && !may_restart {
             return Err(error);
         }
@@ -82,7 +86,7 @@ impl Mender {
     /// How to ask for the octets from `offset` on, when that can be done.
     fn resume_at(&self, offset: u64) -> Option<Resume> {
         let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
-        Some(Resume { offset, size: self.meta.head.size, validator })
+        Some(Resume { offset, size: self.meta.head.size, validator, place: Some(place(&self.meta.url)) })
     }
 }
 

@@ -23,6 +23,11 @@ impl Clock {
         self.attempt = Instant::now();
     }
 
+    /// What the attempt met.
+    pub(super) fn met(&mut self, contact: &Contact) {
+        self.connections += contact.facts().opened;
+    }
+
     /// The steps of the attempt that was answered.
     pub(super) fn steps(&self, contact: &Contact) -> Steps {
         let facts = contact.facts();
@@ -36,7 +41,7 @@ impl Clock {
             replied: since(facts.replied),
             peer: facts.peer,
             local: facts.local,
-            connections: self.connections + facts.opened,
+            connections: self.connections,
         }
     }
 }

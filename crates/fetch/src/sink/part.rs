@@ -10,6 +10,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::file::{FileOptions, Sync};
 use super::state::{self, State};
+use crate::engine::resume::place;
 use crate::{Code, Error, Meta, Phase};
 
 /// How often the state of a growing file is written, so that a kill loses no more than this.
@@ -80,6 +81,7 @@ impl Part {
             url: meta.asked.redacted().to_string(),
             size: meta.head.size,
             validator: meta.validator.clone(),
+            place: Some(place(&meta.url)),
             octets: start,
             tail: String::new(),
             mode: self.state.mode,

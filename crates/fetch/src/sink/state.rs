@@ -25,6 +25,8 @@ pub(super) struct State {
     /// The size of the whole object.
     pub(super) size: Option<u64>,
     pub(super) validator: Option<Validator>,
+    /// The resource that the octets came from in the end.
+    pub(super) place: Option<String>,
     /// How many octets of the `.part` are sound.
     pub(super) octets: u64,
     /// SHA-256 of the last 64 KiB of them.
@@ -42,6 +44,7 @@ impl State {
             url: text("url")?,
             size: value["size"].as_u64(),
             validator: text("validator").and_then(|text| Validator::from_text(&text)),
+            place: text("place"),
             octets: value["octets"].as_u64()?,
             tail: text("tail_sha256")?,
             mode: u32::try_from(value["mode"].as_u64()?).ok()?,
@@ -54,6 +57,7 @@ impl State {
             "url": self.url,
             "size": self.size,
             "validator": self.validator.as_ref().map(ToString::to_string),
+            "place": self.place,
             "octets": self.octets,
             "tail_sha256": self.tail,
             "mode": self.mode,
@@ -67,7 +71,8 @@ impl State {
         let is_sound = self.octets > 0
             && part.metadata().ok()?.len() >= self.octets
             && tail(part, self.octets).ok()? == self.tail;
-        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator })
+        let place = self.place.clone();
+        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, place })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{Code, Credential, Ctx, Error, Phase};
 /// User and password as Basic, octet for octet.
 pub(super) fn basic(login: &Credential) -> Result<HeaderValue, Error> {
     let user = Octets::BASIC_USER.check("user", login.user())?;
-    let password = login.expose().unwrap_or_default();
+    let password = Octets::LINE.check("password", login.expose().unwrap_or_default())?;
     secret(&format!("Basic {}", STANDARD.encode([user, b":", password].concat())))
 }
 
@@ -71,6 +71,8 @@ fn answer(client: &mut PasswordClient, plan: &HttpPlan, login: &Credential) -> R
     if matches!(client, PasswordClient::Basic(_)) {
         return basic(login);
     }
+    Octets::LINE.check("user", login.user())?;
+    Octets::LINE.check("password", login.expose().unwrap_or_default())?;
     let text = |octets: &'_ [u8]| String::from_utf8(octets.to_vec()).ok();
     let (user, password) = (text(login.user()), text(login.expose().unwrap_or_default()));
     let failed = |why: &str| Error::new(Code::AuthNeeded, Phase::Request, why);
