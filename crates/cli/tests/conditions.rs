@@ -143,7 +143,10 @@ fn files() {
 #[test]
 fn the_same_as_curl() {
     let (server, directory) = (serving(honest), prepared());
-    for (condition, _) in ROWS {
+    // The short dates of ISO 8601 are ours; "not after" includes the very second in RFC 9110 §13.1.4 alone.
+    for (condition, _) in
+        ROWS.iter().filter(|(condition, _)| !condition.contains("1994-12") && *condition != "-same")
+    {
         let url = server.url("/object");
         let arguments = ["-z", condition, "-w", "|%{http_code}", &url];
         let Some(theirs) = curl_in(directory.path(), arguments) else { return };

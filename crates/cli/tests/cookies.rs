@@ -46,7 +46,8 @@ fn run(directory: &Path, words: &str, url: &str) -> Ran {
 
 /// The lines of a jar that hold a cookie: domain, subdomains too, path, secure, expires, name, value.
 fn lines(directory: &Path) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(directory.join("jar")).expect("a jar");
+    let octets = fs::read(directory.join("jar")).expect("a jar");
+    let text = String::from_utf8_lossy(&octets);
     let marked = |line: &&str| !line.is_empty() && (!line.starts_with('#') || line.starts_with("#HttpOnly_"));
     text.lines().filter(marked).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
@@ -63,8 +64,11 @@ fn pairs_of_the_caller() {
         };
         theirs.exits(0);
         let requests = server.requests();
-        let cookie = |back: usize| requests[requests.len() - back].header_text("cookie").map(str::to_owned);
-        assert_eq!(cookie(2), cookie(1), "{words}: ours, then curl's");
+        // Some versions of curl leave the blank out that RFC 6265 §4.2.1 has between two pairs.
+        let pairs = |back: usize| {
+            requests[requests.len() - back].header_text("cookie").map(|text| text.replace(' ', ""))
+        };
+        assert_eq!(pairs(2), pairs(1), "{words}: ours, then curl's");
     }
 }
 
@@ -342,7 +346,7 @@ fn hostile_cookies() {
 fn a_flood_of_cookies() {
     let server = serving(|_| {
         (0..300).fold(HttpReply::new(200), |reply, number| {
-            reply.header("Set-Cookie", format!("c{number}={}", "x".repeat(400)))
+            reply.header("Set-Cookie", format!("c{number}={}", "x".repeat(150)))
         })
     });
     let here = place();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use fetch_url::{Credential, Credentials, Error, Question};
+use fetch_url::{Code, Credential, Credentials, Error, Phase, Question};
 
 use super::{environment, usage};
 use crate::ask::Asker;
@@ -41,7 +41,10 @@ fn own(flags: &Login, login: Credential, asker: &Asker) -> Result<Credential, Er
     if flags.ask_password && login.expose().is_none() {
         let question = Question::new("the server", Some(login.user().to_vec()), None);
         let answered = fetch_url::Ask::ask(asker, &question)?;
-        return answered.ok_or_else(|| usage("--ask-password needs a terminal or --askpass"));
+        return answered.ok_or_else(|| {
+            let detail = "--ask-password needs a terminal or --askpass";
+            Error::new(Code::AuthNeeded, Phase::Plan, detail)
+        });
     }
     Ok(login)
 }

@@ -1,4 +1,4 @@
-//! JSON that does nothing to a terminal: what is no plain character stands there as `\uXXXX`, and means
+//! JSON that does nothing to a terminal: what is no plain character stands there as `\uHHHH`, and means
 //! the same.
 
 use fetch_url::proto::text::printable;

@@ -126,7 +126,9 @@ impl Meter {
 
     /// The bar counts from the start and shows itself when patience is over.
     fn draw(&mut self) {
-        let bar = self.bar.get_or_insert_with(|| bar(&self.name, self.total));
+        // Several bars stand in columns.
+        let width = if self.board.files > 1 { NAME } else { 0 };
+        let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
         if !self.is_shown && self.begun.elapsed() >= PATIENCE {
             self.is_shown = true;
@@ -170,7 +172,10 @@ fn bar(name: &str, total: Option<u64>) -> ProgressBar {
 /// What fits into so many columns.
 const fn template(is_size_known: bool, columns: u16) -> &'static str {
     match (is_size_known, columns) {
-        (true, 70..) => "{prefix} {wide_bar} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
+        (true, 76..) => {
+            "{prefix} {wide_bar} {percent:>3}% {bytes:>10} of {total_bytes} {binary_bytes_per_sec:>12} {eta:>4}"
+        }
+        (true, 66..) => "{prefix} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
         (true, 46..) => "{prefix:.24} {percent:>3}% {bytes:>10}",
         (true, _) => "{percent:>3}% {bytes:>10}",
         (false, 56..) => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",

@@ -21,6 +21,7 @@ where
 }
 
 /// The same, with these variables in the environment.
+#[allow(clippy::print_stdout, reason = "a test that was skipped must say so")]
 pub(crate) fn curl_with<I>(directory: &Path, environment: &[(&str, &str)], arguments: I) -> Option<Ran>
 where
     I: IntoIterator<Item: AsRef<OsStr>>,

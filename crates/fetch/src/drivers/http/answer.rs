@@ -254,7 +254,13 @@ fn answer(
     }
     let proof = proof(&response, &meta, expected);
     let has_body = response.status() != StatusCode::NO_CONTENT;
-    let coding = if plan.options.decode && has_body { Coding::of(response.headers())? } else { None };
+    let is_coded = plan.options.decode && has_body;
+    let coding = match Coding::of(response.headers()) {
+        Ok(coding) => coding.filter(|_| is_coded),
+        // What only points elsewhere, or is not to be undone, may be coded as it likes.
+        Err(_) if !is_coded || response.status().is_redirection() => None,
+        Err(error) => return Err(error),
+    };
     let frames = response.into_body();
     let body = match coding {
         Some(coding) => {

@@ -42,11 +42,16 @@ pub(super) async fn after_refusal(
 
 /// The strongest of the server's challenges that can be answered with a password.
 fn client(fields: &HeaderMap) -> Option<PasswordClient> {
-    let mut builder = PasswordClient::builder();
-    for challenge in fields.get_all(WWW_AUTHENTICATE) {
-        builder = builder.challenges(challenge.to_str().ok()?);
-    }
+    let texts: Vec<String> = fields.get_all(WWW_AUTHENTICATE).iter().map(as_ascii).collect();
+    let builder = texts.iter().fold(PasswordClient::builder(), |builder, text| builder.challenges(text));
     builder.build().ok()
+}
+
+/// A challenge as text. A realm may hold any octets; those that http-auth does not read are no part of
+/// what has to be answered exactly in practice, and a question mark stands for them.
+fn as_ascii(challenge: &HeaderValue) -> String {
+    let readable = |&octet: &u8| if (b' '..=b'~').contains(&octet) { char::from(octet) } else { '?' };
+    challenge.as_bytes().iter().map(readable).collect()
 }
 
 async fn known_or_asked(plan: &HttpPlan, fields: &HeaderMap, ctx: &Ctx) -> Result<Option<Credential>, Error> {
@@ -62,7 +67,8 @@ async fn known_or_asked(plan: &HttpPlan, fields: &HeaderMap, ctx: &Ctx) -> Resul
 
 /// What the first challenge says it is for.
 fn realm(fields: &HeaderMap) -> Option<String> {
-    let challenges = http_auth::parse_challenges(fields.get(WWW_AUTHENTICATE)?.to_str().ok()?).ok()?;
+    let text = as_ascii(fields.get(WWW_AUTHENTICATE)?);
+    let challenges = http_auth::parse_challenges(&text).ok()?;
     let params = &challenges.first()?.params;
     params.iter().find(|(name, _)| name.eq_ignore_ascii_case("realm")).map(|(_, value)| value.to_unescaped())
 }

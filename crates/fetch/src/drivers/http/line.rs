@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -124,6 +124,8 @@ impl Line {
             fields.insert(HOST, host.map_err(|error| internal(error.into()))?);
         }
         fields.extend(plan.fields.clone());
+        // What is meant for a proxy is nothing that a server may see.
+        fields.remove(PROXY_AUTHORIZATION);
         if plan.body.as_ref().is_some_and(Bytes::is_empty) {
             fields.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
         }
