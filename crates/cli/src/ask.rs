@@ -42,6 +42,7 @@ impl Asker {
 
 impl Ask for Asker {
     fn ask(&self, question: &Question) -> Result<Option<Credential>, Error> {
+        let _guard = signal::asking();
         let place = match &question.realm {
             Some(realm) => format!("{} (\"{}\")", printable(question.url.as_bytes()), printable(realm)),
             None => printable(question.url.as_bytes()),

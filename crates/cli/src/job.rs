@@ -69,7 +69,6 @@ pub(crate) struct Shape {
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
     pub(crate) create_dirs: bool,
-    pub(crate) requires_proof: bool,
     pub(crate) options: FileOptions,
     /// An error whose body was delivered is a failure all the same.
     pub(crate) fails_with_body: bool,
@@ -160,7 +159,6 @@ impl Shape {
             range: flags.range.or(continued),
             resume,
             create_dirs: flags.create_dirs,
-            requires_proof: flags.require_complete,
             options,
             fails_with_body: flags.fail_with_body,
             http: http::options(flags, matches)?,

@@ -13,8 +13,8 @@ use std::time::Duration;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
 use fetch_url::{
-    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Proof, Request,
-    Response, Sink, Want, deliver, safe_name,
+    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Request, Response,
+    Sink, Want, deliver, safe_name,
 };
 
 use crate::flags::{Flags, Verb};
@@ -75,8 +75,12 @@ fn fetch(job: &Job) -> u8 {
         }
         Err(ending) => {
             job.board.clear();
-            // The thread that writes keeps what can be kept.
-            runtime.shutdown_timeout(KEEPING);
+            if signal::is_asking() {
+                runtime.shutdown_background();
+            } else {
+                // The thread that writes keeps what can be kept.
+                runtime.shutdown_timeout(KEEPING);
+            }
             ending.die()
         }
     }
@@ -111,7 +115,6 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = shaped(response, job);
     let refusal = response.refusal.take();
-    check_proof(&response, job)?;
     let sink = match (file, &transfer.output) {
         (Some(file), _) => Sink::file(file),
         (None, Output::Named { .. }) => {
@@ -245,14 +248,4 @@ fn shaped(response: Response, job: &Job) -> Response {
     };
     meta.is_resumable = false;
     with(meta, body)
-}
-
-/// `--require-complete`: an end that is only assumed is none.
-fn check_proof(response: &Response, job: &Job) -> Result<(), Error> {
-    let Content::Body(body) = &response.content else { return Ok(()) };
-    let Proof::Assumed(why) = body.proof() else { return Ok(()) };
-    if !job.shape.requires_proof {
-        return Ok(());
-    }
-    Err(Error::new(Code::Truncated, Phase::Body, format!("its end cannot be proven: {why}")))
 }

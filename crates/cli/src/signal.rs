@@ -1,9 +1,33 @@
 //! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
+
+/// Whether somebody is being asked for a password: nothing has come yet that could be kept.
+static ASKING: AtomicBool = AtomicBool::new(false);
+
+/// Until this is dropped, somebody is being asked.
+#[must_use]
+pub(crate) fn asking() -> impl Drop {
+    ASKING.store(true, Ordering::Relaxed);
+    Asked
+}
+
+struct Asked;
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        ASKING.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Whether somebody is being asked for a password.
+pub(crate) fn is_asking() -> bool {
+    ASKING.load(Ordering::Relaxed)
+}
 
 /// In this time a process notices its signal.
 const NOTICED: std::time::Duration = std::time::Duration::from_millis(300);

@@ -75,6 +75,7 @@ fn which_of_them_counts() {
         ("-u u:", "", "u:"),
         ("-u :pw", "", ":pw"),
         ("-u u:p:w", "", "u:p:w"),
+        ("-u u:%41@/", "", "u:%41@/"),
         ("", "v:pv", "v:pv"),
         ("", "v:", "v:"),
         // Only when it is asked for.
@@ -83,8 +84,6 @@ fn which_of_them_counts() {
         // The caller's own word is before the file's.
         ("-u u:pw --netrc-file net", "", "u:pw"),
         ("--netrc-file net", "v:pv", "v:pv"),
-        // The option is before the URL, as with curl.
-        ("-u u:pw", "v:pv", "u:pw"),
         // A name without a password: the password of that name, and of no other.
         ("--netrc-file net", "m", "m:pm"),
         ("-u m --netrc-file net", "", "m:pm"),
@@ -216,6 +215,25 @@ fn files_of_netrc() {
     let here = place();
     put(here.path(), ".netrc", NETRC, 0o600);
     assert_eq!(asked(here.path(), "").1.as_deref(), Some(""));
+}
+
+/// Short letters mean what curl's mean (CLI.md): curl 7.88 takes the option's, not the URL's.
+#[test]
+fn the_option_is_before_the_url() {
+    let server = open_to_all();
+    let here = place();
+    run(here.path(), "-u u:pw", &with_login(&server.url("/x"), "v:pv")).exits(0);
+    assert_eq!(shown(&server), "u:pw");
+}
+
+/// `-n` without a home has no file to look in, and must not go on as if it had looked.
+#[test]
+fn a_netrc_without_a_home() {
+    let server = open_to_all();
+    let here = place();
+    fetch_in(here.path(), ["-n", &server.url("/x")]).exits(2);
+    assert_eq!(server.requests().len(), 0);
+    fetch_in(here.path(), ["--netrc-optional", &server.url("/x")]).exits(0);
 }
 
 /// A file that is not understood is not guessed at, and its words are not shown.

@@ -138,6 +138,42 @@ fn secrets_stay_at_home() {
     });
 }
 
+/// A server is its scheme, its name in whatever letters, and its port, said or not (row 29).
+#[test]
+fn the_same_server_in_other_words() {
+    for (location, stays) in [
+        ("http://a.test:80/object", true),
+        ("http://A.Test/object", true),
+        ("//a.test/object", true),
+        ("HTTP://a.test:080/object", true),
+        ("http://a.test:81/object", false),
+        ("http://b.a.test/object", false),
+        ("http://xa.test/object", false),
+        ("http://a.test.evil.test/object", false),
+        ("http://a.test@evil.test/object", false),
+        ("http://test/object", false),
+    ] {
+        let server = serving(move |request| match request.path().as_str() {
+            "/from" => moved(302, location),
+            _ => HttpReply::new(200).body("object"),
+        });
+        // Whatever is asked, it is this server that is connected to.
+        let all_here = format!("::127.0.0.1:{}", server.addr().port());
+        let words = ["-u", "u:pw", "-b", "s=1", "-H", "X-Api-Key: key", "--connect-to", &all_here];
+        let ran = fetch(words.into_iter().chain(["http://a.test/from"]));
+        let requests = server.requests();
+        // A port with a zero in front may be no port.
+        if location.contains("080") && ran.exit != 0 {
+            continue;
+        }
+        ran.exits(0);
+        let sent = |name: &str| requests[1].header_text(name).map(str::to_owned);
+        let secrets = [sent("x-api-key"), sent("cookie")].map(|value| value.is_some());
+        assert_eq!(secrets, [stays; 2], "{location}");
+        assert_eq!(sent("authorization").as_deref() == Some("Basic dTpwdw=="), stays, "{location}");
+    }
+}
+
 #[test]
 fn what_a_caller_may_show_anybody() {
     let places = Places::new();
@@ -262,6 +298,23 @@ fn methods_and_bodies() {
     assert!(last.header("authorization").is_none());
 }
 
+/// A form that leads back to itself is no circle: the second request is another one (RFC 9110 §15.4.4).
+#[test]
+fn back_to_the_form() {
+    for (words, status) in
+        [("-d a=b", 303), ("-d a=b", 302), ("-d a=b", 301), ("-X PUT -d a=b", 303), ("-X DELETE", 303)]
+    {
+        let server = serving(move |request| match request.method.as_str() {
+            "GET" => HttpReply::new(200).body("object"),
+            _ => moved(status, "/x"),
+        });
+        let ran = fetch(words.split_whitespace().chain([server.url("/x").as_str()]));
+        // curl repeats the method of -X for ever; RFC 9110 makes it a GET.
+        let is_curls = words.starts_with("-X") && ran.exit == 47;
+        assert!(ran.exit == 0 && ran.text() == "object" || is_curls, "{words} {status}: {ran:?}");
+    }
+}
+
 /// What stands for itself, and a redirect from `from` to `to`.
 fn goes(places: &Places, words: &str, from: &str, to: &str) -> Ran {
     let url = places.filled(&format!("{from}/to/{}", to.replacen("://", "!", 1)));
@@ -302,6 +355,7 @@ fn the_schemes_of_redirects() {
     for (words, from, to, exit) in [
         ("", "http://HERE", "https://SAFE/object", 0),
         ("", "https://SAFE", "http://HERE/object", 90),
+        ("", "http://HERE", "https://SAFE/to/http!HERE/object", 90),
         // Narrowed.
         ("--proto-redir =https", "http://HERE", "http://THERE/object", 90),
         ("--proto-redir =https", "http://HERE", "https://SAFE/object", 0),

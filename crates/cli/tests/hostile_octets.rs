@@ -147,7 +147,11 @@ fn no_lines_of_their_own() {
 fn shown(arguments: &[&str]) -> (i32, Vec<u8>) {
     let here = tempfile::tempdir().expect("a directory");
     let mut command = Command::new(BINARY);
-    command.args(["--retry", "0"]).args(arguments).current_dir(here.path()).env("TERM", "xterm-256color");
+    command
+        .args(["--retry", "0", "--askpass", "/bin/false"])
+        .args(arguments)
+        .current_dir(here.path())
+        .env("TERM", "xterm-256color");
     let mut terminal = Terminal::start(&command, 100).expect("a terminal");
     let exit = terminal.exit().expect("an end");
     (exit, terminal.octets().to_vec())

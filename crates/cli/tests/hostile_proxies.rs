@@ -228,7 +228,8 @@ fn a_flood_of_1xx() {
         flood.then_stall(Duration::from_secs(4))
     });
     let given = format!("http://{}", proxy.addr());
-    let (ran, took, memory) = measured(&["--read-timeout", "1.5", "-x", &given, "http://only-there.invalid/x"]);
+    let (ran, took, memory) =
+        measured(&["--read-timeout", "1.5", "-x", &given, "http://only-there.invalid/x"]);
     assert!([8, 28, 63].contains(&ran.exit), "{ran:?}");
     assert!(took < Duration::from_secs(3) && memory < 64 * 1024, "{took:?}, {memory} KiB");
 }

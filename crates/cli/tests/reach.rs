@@ -196,13 +196,20 @@ fn from_where() {
         "host!lo",
         "::1",
         "a-name-of-more-than-sixteen-letters",
-        "",
     ] {
         let ran = fetch(["--connect-timeout", "2", "--interface", words, &server.url("/x")]);
         assert!([2, 7].contains(&ran.exit), "{words:?}: {ran:?}");
         assert!(!ran.stderr.is_empty());
     }
     assert_eq!(server.requests().len(), asked, "it went another way than it was told");
+}
+
+/// An empty name, as a script's unset variable makes it, is no wish for just any way.
+#[test]
+fn from_nowhere() {
+    let server = object();
+    let ran = fetch(["--interface", "", &server.url("/x")]);
+    assert!([2, 7].contains(&ran.exit) && server.requests().is_empty(), "{ran:?}");
 }
 
 /// Addresses that are not of the public network, as they may be written in a URL (row 48).

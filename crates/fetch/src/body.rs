@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use tokio::time::{Sleep, sleep_until};
 
-use made::{Once, Prefixed};
+use made::Once;
 use mend::Mending;
 pub(crate) use mend::{Continuation, Mend, MendFuture, Piece};
 
@@ -60,6 +60,7 @@ pub struct Body {
     limits: Limits,
     guard: Option<Box<Guard>>,
     mending: Mending,
+    prefix: Prefix,
     /// How often it was tried again since it began to come.
     retries: u32,
 }
@@ -67,6 +68,23 @@ pub struct Body {
 enum Source {
     File(Original),
     Stream(Pin<Box<dyn ByteSource>>),
+}
+
+/// Octets in front of the object.
+#[derive(PartialEq, Eq)]
+enum Prefix {
+    None,
+    Waiting(Bytes),
+    Gone,
+}
+
+impl Prefix {
+    const fn after(&self) -> Self {
+        match self {
+            Self::None => Self::None,
+            _ => Self::Gone,
+        }
+    }
 }
 
 /// The idle guard: armed while the source has nothing.
@@ -104,6 +122,7 @@ impl Body {
             limits: Limits::default(),
             guard: None,
             mending: Mending::None,
+            prefix: Prefix::None,
             retries: 0,
         }
     }
@@ -162,16 +181,11 @@ impl Body {
         Ok(self)
     }
 
-    /// Puts `octets` in front: they count as part of the body.
+    /// Puts `octets` in front: no part of the object, so that no limit counts them.
     #[must_use]
-    pub fn with_prefix(self, octets: impl Into<Bytes>) -> Self {
-        let octets = octets.into();
-        let (proof, limits, deadline) = (self.proof, self.limits, self.deadline());
-        let expected = self.expected.map(|expected| expected + octets.len() as u64);
-        let mut body = Self::from_source(Prefixed { octets: Some(octets), rest: self }, expected, proof);
-        body.limits = limits;
-        body.guard = deadline.map(|deadline| Box::new(Guard { deadline, timer: None }));
-        body
+    pub fn with_prefix(mut self, octets: impl Into<Bytes>) -> Self {
+        self.prefix = Prefix::Waiting(octets.into());
+        self
     }
 
     /// How long things may take.
@@ -190,6 +204,10 @@ impl Body {
 
     /// Whoever takes the octets can begin anew.
     pub(crate) fn allow_restart(&mut self) {
+        // What was put in front belongs to one answer, and cannot be had of another.
+        if self.prefix != Prefix::None {
+            return;
+        }
         if let Mending::Ready { may_restart, .. } = &mut self.mending {
             *may_restart = true;
         }
@@ -235,6 +253,10 @@ impl Body {
     }
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, Error>>> {
+        let after = self.prefix.after();
+        if let Prefix::Waiting(octets) = std::mem::replace(&mut self.prefix, after) {
+            return Poll::Ready(Some(Ok(Piece::Octets(octets))));
+        }
         loop {
             if let Mending::Running { future, may_restart } = &mut self.mending {
                 let (mender, mended) = ready!(future.as_mut().poll(cx));
@@ -246,7 +268,9 @@ impl Body {
                         return Poll::Ready(Some(Ok(Piece::Anew(Box::new(meta)))));
                     }
                     Ok(Continuation { body, retries, .. }) => {
-                        (self.source, self.retries) = (body.source, retries);
+                        // What the rest says of its own length and end counts from now on.
+                        self.expected = body.expected.and_then(|rest| self.seen.checked_add(rest));
+                        (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
                     }
                     Err(error) => {
                         self.mending = Mending::None;
@@ -294,15 +318,17 @@ impl Body {
     fn checked(&mut self, chunk: Option<Result<Bytes, Error>>) -> Option<Result<Bytes, Error>> {
         let Some(chunk) = chunk else { return self.check_end() };
         Some(chunk.and_then(|chunk| {
-            self.seen += chunk.len() as u64;
+            let seen = self.seen + chunk.len() as u64;
             match (self.limits.max_size, self.expected) {
-                (Some(most), _) if self.seen > most => Err(too_large(most)),
-                (_, Some(expected)) if self.seen > expected => {
+                (Some(most), _) if seen > most => return Err(too_large(most)),
+                (_, Some(expected)) if seen > expected => {
                     let detail = format!("more than the {expected} octets it announced");
-                    Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail))
+                    return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
                 }
-                _ => Ok(chunk),
+                _ => {}
             }
+            self.seen = seen;
+            Ok(chunk)
         }))
     }
 

@@ -136,16 +136,13 @@ impl Credentials {
     pub(crate) fn for_hop(&self, url: &Url<'_>, home: Option<&Url<'_>>) -> Option<Credential> {
         let login = |url: &Url<'_>| url.login().and_then(Credential::of_login);
         let said = login(url).or_else(|| home.and_then(login));
-        if said.as_ref().is_some_and(|said| said.password.is_some()) {
-            return said;
+        // As with curl, the caller's option is before the URL.
+        let own = self.own.as_ref().filter(|_| home.is_some());
+        let user = own.or(said.as_ref()).map(|known| known.user.as_slice());
+        let is_whole = |known: &&Credential| known.password.is_some() && Some(known.user.as_slice()) == user;
+        if let Some(whole) = own.filter(is_whole).or(said.as_ref().filter(is_whole)) {
+            return Some(whole.clone());
         }
-        let user = said.as_ref().map(|said| said.user.as_slice());
-        let own = self.own.as_ref().filter(|own| home.is_some() && user.is_none_or(|user| user == own.user));
-        match own {
-            Some(own) if own.password.is_some() => return Some(own.clone()),
-            _ => {}
-        }
-        let user = user.or(own.map(|own| own.user.as_slice()));
         let answered = home.and_then(|_| self.answered(url, user));
         self.of_netrc(url, user).or(answered).or_else(|| own.cloned()).or(said)
     }
@@ -167,6 +164,10 @@ impl Credentials {
         let entry = netrc.find(&url.host()?.to_string(), user, *default_too)?;
         let user = entry.login.or(user)?;
         Some(Credential::new(user, entry.password.map(|password| password.expose().to_vec())))
+    }
+
+    pub(crate) fn forget_answer(&self, url: &Url<'_>) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&server(url));
     }
 
     pub(crate) fn asker(&self) -> Option<&Arc<dyn Ask>> {

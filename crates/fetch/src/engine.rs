@@ -28,7 +28,7 @@ use steps::Clock;
 
 use crate::fetcher::Inner;
 use crate::net::dial::Dial;
-use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Request, Response};
+use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Proof, Request, Response};
 
 /// How often a server may want the same request in other words.
 const MOST_WORDINGS: u32 = 3;
@@ -148,6 +148,10 @@ fn wanted(mut answer: Response, request: &Request) -> Response {
 /// The answer with what the caller allows laid around its body.
 fn guarded(mut response: Response, policy: &Policy, deadline: Deadline) -> Result<Response, Error> {
     if let Content::Body(body) = response.content {
+        if let (true, Proof::Assumed(why)) = (policy.limits.requires_proof, body.proof()) {
+            let error = Error::new(Code::Truncated, Phase::Body, format!("its end cannot be proven: {why}"));
+            return Err(error.lasting().at(&response.meta.url));
+        }
         let offset = response.meta.offset;
         let body = body.guarded(policy.limits, deadline, offset);
         response.content = Content::Body(body.map_err(|error| error.at(&response.meta.url))?);

@@ -48,6 +48,8 @@ impl Default for Timeouts {
 pub struct Limits {
     /// The most octets of an object.
     pub max_size: Option<u64>,
+    /// An end that the protocol does not prove is none.
+    pub requires_proof: bool,
 }
 
 /// When to try again what failed for a cause that passes.

@@ -34,10 +34,12 @@ pub(super) fn detour(text: &str) -> Result<Detour, String> {
 }
 
 /// An address, `host!ADDRESS`, `if!DEVICE`, or the name of a device.
-#[allow(clippy::unnecessary_wraps, reason = "clap's parsers may fail")]
 pub(super) fn interface(text: &str) -> Result<Interface, String> {
-    if let Some(device) = text.strip_prefix("if!") {
+    if let Some(device) = text.strip_prefix("if!").filter(|device| !device.is_empty()) {
         return Ok(Interface::Device(device.to_owned()));
+    }
+    if matches!(text, "" | "if!") {
+        return Err("an address of this machine, or the name of a device".to_owned());
     }
     match text.strip_prefix("host!").unwrap_or(text).parse() {
         Ok(address) => Ok(Interface::Address(address)),

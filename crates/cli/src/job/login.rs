@@ -24,7 +24,7 @@ pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Erro
         }
         credentials = credentials.own(own(flags, Credential::from_text(text), &asker)?);
     }
-    if let Some((path, must_exist)) = netrc(flags) {
+    if let Some((path, must_exist)) = netrc(flags)? {
         match private(&path) {
             Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
@@ -50,12 +50,18 @@ fn own(flags: &Login, login: Credential, asker: &Asker) -> Result<Credential, Er
 }
 
 /// The netrc file, and whether it must be there.
-fn netrc(flags: &Login) -> Option<(PathBuf, bool)> {
+fn netrc(flags: &Login) -> Result<Option<(PathBuf, bool)>, Error> {
+    let must_exist = !flags.netrc_optional;
     if let Some(path) = &flags.netrc_file {
-        return Some((path.clone(), !flags.netrc_optional));
+        return Ok(Some((path.clone(), must_exist)));
     }
-    let is_wanted = flags.netrc || flags.netrc_optional;
-    environment::netrc().filter(|_| is_wanted).map(|path| (path, flags.netrc && !flags.netrc_optional))
+    if !flags.netrc && !flags.netrc_optional {
+        return Ok(None);
+    }
+    match environment::netrc() {
+        None if must_exist => Err(usage("there is no $HOME, and so no ~/.netrc")),
+        path => Ok(path.map(|path| (path, must_exist))),
+    }
 }
 
 /// The first line of a password file.

@@ -15,6 +15,7 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     policy.timeouts.idle = bounded(flags.read_timeout);
     policy.timeouts.total = flags.max_time.filter(|time| !time.is_zero());
     policy.limits.max_size = flags.max_filesize;
+    policy.limits.requires_proof = flags.require_complete;
     policy.retry.most = flags.retry;
     policy.retry.delay = flags.retry_delay.filter(|time| !time.is_zero());
     policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());

@@ -164,24 +164,28 @@ impl Watch for Meter {
 
 fn bar(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-    bar.set_style(style(template(total.is_some(), columns())));
+    bar.set_style(style(&template(name.chars().count(), total.is_some(), usize::from(columns()))));
     bar.set_prefix(name.to_owned());
     bar
 }
 
-/// What fits into so many columns.
-const fn template(is_size_known: bool, columns: u16) -> &'static str {
-    match (is_size_known, columns) {
-        (true, 76..) => {
-            "{prefix} {wide_bar} {percent:>3}% {bytes:>10} of {total_bytes} {binary_bytes_per_sec:>12} {eta:>4}"
-        }
-        (true, 66..) => "{prefix} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}",
-        (true, 46..) => "{prefix:.24} {percent:>3}% {bytes:>10}",
+/// What fits into so many columns, with some left over: a line that is just full is no longer one when
+/// the terminal echoes a `^C` behind it.
+fn template(name: usize, is_size_known: bool, columns: usize) -> String {
+    const NUMBERS: &str =
+        "{percent:>3}% {bytes:>10} of {total_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
+    const WIDTH: usize = 4 + 1 + 10 + 4 + 10 + 1 + 12 + 1 + 4;
+    let room = columns.saturating_sub(name + WIDTH + 6);
+    let short = match (is_size_known, columns.saturating_sub(name)) {
+        (true, _) if room >= 3 => return format!("{{prefix}} {{bar:{room}}} {NUMBERS}"),
+        (true, 36..) => "{prefix} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12}",
+        (true, 20..) => "{prefix} {percent:>3}% {bytes:>10}",
         (true, _) => "{percent:>3}% {bytes:>10}",
-        (false, 56..) => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
-        (false, 40..) => "{prefix:.24} {bytes:>10}",
+        (false, 30..) => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
+        (false, 14..) => "{prefix} {bytes:>10}",
         (false, _) => "{bytes:>10}",
-    }
+    };
+    short.to_owned()
 }
 
 fn total(files: u64) -> ProgressBar {

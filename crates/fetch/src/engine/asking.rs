@@ -39,11 +39,20 @@ impl Asking {
             let asked = spawn_blocking(move || asker.ask(&question)).await;
             asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
         };
-        let answer = deadline.bound_total(asked).await?;
+        let answer = deadline.bound_total(Phase::Request, asked).await?;
         if let Some(answer) = &answer {
             credentials.keep_answer(url, answer);
         }
         Ok(answer)
+    }
+}
+
+impl Asking {
+    /// What was answered for the server of `url` is wrong.
+    pub fn forget(&self, url: &Url<'_>) {
+        if let Some(credentials) = &self.0 {
+            credentials.forget_answer(url);
+        }
     }
 }
 

@@ -3,9 +3,12 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{Code, Error, Phase, Timeouts};
+
+/// So long is worth waiting for something that others could do too.
+const MOMENT: Duration = Duration::from_millis(50);
 
 /// How long things may take, from the moment the request was made.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +20,11 @@ pub struct Deadline {
 
 impl Deadline {
     pub(crate) fn start(timeouts: Timeouts) -> Self {
-        Self { timeouts, end: timeouts.total.map(|total| Instant::now() + total), connect_end: None }
+        Self {
+            timeouts,
+            end: timeouts.total.and_then(|total| Instant::now().checked_add(total)),
+            connect_end: None,
+        }
     }
 
     /// The same, and from now on the look-up, the connection and TLS share the time to connect.
@@ -52,10 +59,11 @@ impl Deadline {
     /// As for [`Deadline::bound`].
     pub(crate) async fn bound_total<T>(
         &self,
+        phase: Phase,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         match self.end {
-            Some(_) => self.bound_to(Phase::Body, Duration::MAX / 4, None, work).await,
+            Some(_) => self.bound_to(phase, Duration::MAX / 4, None, work).await,
             None => work.await,
         }
     }
@@ -82,6 +90,11 @@ impl Deadline {
     /// When a body that has nothing now is given up.
     pub(crate) fn idle_until(&self) -> Instant {
         self.until(Instant::now().checked_add(self.timeouts.idle)).0
+    }
+
+    /// What `work` comes to within a moment; none when it would keep us waiting.
+    pub(crate) async fn at_once<T>(work: impl Future<Output = T>) -> Option<T> {
+        timeout(MOMENT, work).await.ok()
     }
 
     /// Whether a wait of `time` leaves some of the time for everything.

@@ -62,7 +62,8 @@ impl<'r> Journey<'r> {
         let target = self.target(from, hop)?;
         self.check_hop(from, &target, hop)?;
         let text = target.to_string();
-        if hop.changes_state {
+        // To be sent back to ask plainly is no circle: RFC 9110 §15.4.4.
+        if hop.changes_state || (hop.is_plain && !request.is_plain()) {
             self.visited.clear();
         }
         if self.visited.contains(&text) {

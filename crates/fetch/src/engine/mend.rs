@@ -73,6 +73,9 @@ impl Mender {
         self.patience.wait(&self.request, error, offset, &self.deadline).await?;
         let request = self.request.clone().resuming(resume.clone());
         let response = travel(&self.inner, request, self.deadline, &mut self.patience).await?;
+        if let Some(refusal) = response.refusal {
+            return Err(refusal);
+        }
         let is_same = continues(&response.meta, resume.as_ref());
         let Content::Body(body) = response.content else { return Err(changed(code, &reason)) };
         let is_anew = may_restart && response.meta.offset == 0;

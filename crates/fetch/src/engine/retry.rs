@@ -47,7 +47,7 @@ impl Patience {
         if offset >= self.offset + WORTH_IT {
             self.failures = 0;
         }
-        self.offset = offset;
+        self.offset = self.offset.max(offset);
         let Some(wait) = self.next(&error, spread(RandomState::new().hash_one(0))) else {
             return Err(if asks_for_too_much(&error) {
                 error.with_hint("the server asks for a longer wait than we take")

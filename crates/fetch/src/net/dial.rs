@@ -168,15 +168,28 @@ impl Dial {
         proxy: &Proxy,
         deadline: &Deadline,
     ) -> Result<Vec<SocketAddr>, Error> {
-        match &proxy.host {
-            Host::Name(name) => {
-                deadline.bound(Phase::Proxy, look_up(name, proxy.port)).await.map_err(|error| {
-                    Error::new(Code::ResolveFailed, Phase::Proxy, error.to_string()).with_source(error)
-                })
+        let addresses = self.addresses(&proxy.host, proxy.port, deadline).await;
+        addresses.map_err(|error| match error.code() {
+            Code::ResolveFailed => {
+                Error::new(Code::ResolveFailed, Phase::Proxy, proxy.host.to_string()).with_source(error)
             }
-            Host::V4(address) => Ok(vec![SocketAddr::new(IpAddr::V4(*address), proxy.port)]),
-            Host::V6(address) => Ok(vec![SocketAddr::new(IpAddr::V6(*address), proxy.port)]),
+            _ => error,
+        })
+    }
+
+    /// What connections go out from.
+    pub(crate) fn interface(&self) -> Option<&Interface> {
+        self.dialer.reach.routes.interface.as_ref()
+    }
+
+    /// A server that is to be asked in place of another cannot be asked through a proxy.
+    pub(crate) fn check_no_detour(&self, host: &Host<'_>, port: u16) -> Result<(), Error> {
+        let (to_host, to_port) = self.dialer.reach.routes.detour(host, port);
+        if to_host == host && to_port == port {
+            return Ok(());
         }
+        let detail = "no other server can be asked in its place through a proxy";
+        Err(Error::new(Code::Unsupported, Phase::Proxy, detail))
     }
 
     /// Through a proxy that looks names up, only an address that is written out can be judged.

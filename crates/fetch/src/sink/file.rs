@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,6 +14,10 @@ use super::digest::Digest;
 use super::part::{Names, Part, Stage, is_at};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
+
+/// The permissions of a file in the making: nobody else may read it. Where the system lets everyone
+/// set it, the sticky bit, which means nothing on a file, tells ours from a private file of the user.
+const IN_THE_MAKING: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
 
 /// So little is tried without looking for room first.
 const ALWAYS_TRIED: u64 = 64 * 1024;
@@ -285,6 +289,9 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
         if !is_at(&facts, &names.part) {
             continue;
         }
+        if !is_new && !is_own(&facts) {
+            return Err(foreign(names));
+        }
         let state = if is_new { None } else { State::read(&names.state) };
         if is_new || state.is_some() {
             return Ok(Opened { file, facts, state });
@@ -295,14 +302,23 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
     Err(busy(names))
 }
 
-/// A `.part` without a state is a leftover of ours, killed before it could say whose it is, when
-/// nobody else can read it or nothing is in it; otherwise it belongs to another program.
+/// A `.part` without a state is a leftover of ours, killed before it could say whose it is, when it has
+/// our mark or nothing is in it; otherwise it belongs to another program.
 fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
-    if facts.is_file() && (facts.len() == 0 || facts.permissions().mode() & 0o777 == 0o600) {
+    if facts.len() == 0 || facts.permissions().mode() & 0o7777 == IN_THE_MAKING {
         return Ok(());
     }
+    Err(foreign(names))
+}
+
+/// Whether a file that was there already can be one of ours: of our user, under this name alone.
+fn is_own(facts: &Metadata) -> bool {
+    facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw()
+}
+
+fn foreign(names: &Names) -> Error {
     let detail = format!("{} exists and is not ours", names.part.display());
-    Err(Error::new(Code::Usage, Phase::Deliver, detail))
+    Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
 fn lock(file: &File, names: &Names) -> Result<(), Error> {
@@ -321,6 +337,6 @@ fn busy(names: &Names) -> Error {
 /// The permissions that the umask left the new file, which from here on is only ours.
 fn take_umask(file: &File, facts: &Metadata) -> io::Result<u32> {
     let mode = facts.permissions().mode() & 0o777;
-    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.set_permissions(Permissions::from_mode(IN_THE_MAKING))?;
     Ok(mode)
 }

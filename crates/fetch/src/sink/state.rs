@@ -47,7 +47,7 @@ impl State {
             place: text("place"),
             octets: value["octets"].as_u64()?,
             tail: text("tail_sha256")?,
-            mode: u32::try_from(value["mode"].as_u64()?).ok()?,
+            mode: u32::try_from(value["mode"].as_u64()?).ok()? & 0o777,
         })
     }
 

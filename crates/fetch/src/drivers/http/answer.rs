@@ -164,6 +164,7 @@ fn partial(plan: &HttpPlan, response: Answered, reply: String) -> Result<Respons
 /// next octet (RFC 9110 §15.3.7.3). Servers that ignore If-Range exist.
 fn joins(resume: &Resume, first: u64, last: u64, size: Option<u64>, fields: &HeaderMap) -> bool {
     first == resume.offset
+        && !is_coded(fields)
         && validator(fields).as_ref() == Some(&resume.validator)
         && size.is_some_and(|size| last + 1 == size)
         && (resume.size.is_none() || resume.size == size)
@@ -218,7 +219,7 @@ fn meta(plan: &HttpPlan, response: &Answered, reply: String) -> Meta {
     meta.head.modified = text(LAST_MODIFIED).and_then(unix_seconds);
     meta.validator = validator(fields);
     // Only of what GET gives can a part be asked for.
-    meta.is_resumable = plan.method == Method::GET;
+    meta.is_resumable = plan.method == Method::GET && !is_coded(fields);
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name =
         fields.get(CONTENT_DISPOSITION).and_then(|value| super::disposition::file_name(value.as_bytes()));
@@ -272,6 +273,11 @@ fn answer(
         None => Body::from_source(frames, expected.filter(|_| has_body), proof),
     };
     Ok(Response::new(meta, Content::Body(body)))
+}
+
+/// Whether the octets are not the object's own: a part of them joins no other part.
+fn is_coded(fields: &HeaderMap) -> bool {
+    !matches!(Coding::of(fields), Ok(None))
 }
 
 /// How the end of the body is known.

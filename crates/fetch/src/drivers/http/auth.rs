@@ -25,31 +25,38 @@ pub(super) async fn after_refusal(
     fields: &HeaderMap,
     ctx: &Ctx,
 ) -> Result<Option<HeaderValue>, Error> {
-    if status != StatusCode::UNAUTHORIZED
-        || plan.is_second
-        || plan.fields.contains_key(http::header::AUTHORIZATION)
-    {
+    if status != StatusCode::UNAUTHORIZED || plan.fields.contains_key(http::header::AUTHORIZATION) {
         return Ok(None);
     }
-    let Some(mut client) = client(fields) else { return Ok(None) };
-    let was_basic = plan.authorization.is_some();
-    if was_basic && matches!(client, PasswordClient::Basic(_)) {
+    let was_shown = plan.authorization.is_some();
+    let can_be_told_more =
+        |client: &PasswordClient| !was_shown || !matches!(client, PasswordClient::Basic(_));
+    let Some(mut client) = client(fields).filter(|client| !plan.is_second && can_be_told_more(client)) else {
+        if was_shown {
+            // What somebody answered before is wrong: for the next URL they may be asked again.
+            ctx.asking.forget(&plan.url);
+        }
         return Ok(None);
-    }
+    };
     let Some(login) = known_or_asked(plan, fields, ctx).await? else { return Ok(None) };
     answer(&mut client, plan, &login).map(Some)
 }
 
 /// The strongest of the server's challenges that can be answered with a password.
 fn client(fields: &HeaderMap) -> Option<PasswordClient> {
-    let texts: Vec<String> = fields.get_all(WWW_AUTHENTICATE).iter().map(as_ascii).collect();
+    let texts: Vec<String> = fields.get_all(WWW_AUTHENTICATE).iter().map(as_text).collect();
     let builder = texts.iter().fold(PasswordClient::builder(), |builder, text| builder.challenges(text));
     builder.build().ok()
 }
 
-/// A challenge as text. A realm may hold any octets; those that http-auth does not read are no part of
-/// what has to be answered exactly in practice, and a question mark stands for them.
-fn as_ascii(challenge: &HeaderValue) -> String {
+/// A challenge as text. A realm may hold any octets; for those that cannot be read a question mark
+/// stands.
+fn as_text(challenge: &HeaderValue) -> String {
+    if let Ok(text) = std::str::from_utf8(challenge.as_bytes())
+        && http_auth::parse_challenges(text).is_ok()
+    {
+        return text.to_owned();
+    }
     let readable = |&octet: &u8| if (b' '..=b'~').contains(&octet) { char::from(octet) } else { '?' };
     challenge.as_bytes().iter().map(readable).collect()
 }
@@ -67,7 +74,7 @@ async fn known_or_asked(plan: &HttpPlan, fields: &HeaderMap, ctx: &Ctx) -> Resul
 
 /// What the first challenge says it is for.
 fn realm(fields: &HeaderMap) -> Option<String> {
-    let text = as_ascii(fields.get(WWW_AUTHENTICATE)?);
+    let text = as_text(fields.get(WWW_AUTHENTICATE)?);
     let challenges = http_auth::parse_challenges(&text).ok()?;
     let params = &challenges.first()?.params;
     params.iter().find(|(name, _)| name.eq_ignore_ascii_case("realm")).map(|(_, value)| value.to_unescaped())
@@ -96,7 +103,7 @@ fn answer(client: &mut PasswordClient, plan: &HttpPlan, login: &Credential) -> R
 }
 
 fn secret(text: &str) -> Result<HeaderValue, Error> {
-    let mut value = HeaderValue::from_str(text)
+    let mut value = HeaderValue::from_bytes(text.as_bytes())
         .map_err(|error| Error::new(Code::AuthNeeded, Phase::Request, error.to_string()))?;
     value.set_sensitive(true);
     Ok(value)

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use async_compression::tokio::bufread::{
     BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
 };
+use async_compression::zstd::DParameter;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
@@ -77,7 +78,8 @@ fn decoder(coding: Coding, coded: Coded) -> Decoder {
             Decoder::Gzip(Box::new(decoder))
         }
         Coding::Zstd => {
-            let mut decoder = ZstdDecoder::new(coded);
+            // RFC 9659 §3: no window of more than 8 MiB.
+            let mut decoder = ZstdDecoder::with_params(coded, &[DParameter::window_log_max(23)]);
             // RFC 8878 §3: so is what Zstandard makes.
             decoder.multiple_members(true);
             Decoder::Zstd(Box::new(decoder))

@@ -19,7 +19,7 @@ use crate::net::contact::Ends;
 use crate::{Code, Ctx, Error, Phase};
 
 /// The most fields of an answer.
-const FIELDS: usize = 512;
+pub(super) const FIELDS: usize = 512;
 /// The most octets of the head of an answer.
 const HEAD: usize = 256 * 1024;
 /// The most octets that are read at once.
@@ -101,11 +101,15 @@ impl Line {
     }
 
     /// Sends a request and waits for the head of its answer.
-    pub(super) async fn send(&mut self, request: Request<Payload>) -> hyper::Result<Response<Incoming>> {
-        match self {
-            Self::One { sender, .. } => sender.send_request(request).await,
-            Self::Two { sender, .. } => sender.send_request(request).await,
-        }
+    pub(super) async fn send(&mut self, request: Request<Payload>) -> Result<Response<Incoming>, Lost> {
+        let sent = match self {
+            Self::One { sender, .. } => sender.try_send_request(request).await,
+            Self::Two { sender, .. } => sender.try_send_request(request).await,
+        };
+        sent.map_err(|mut error| Lost {
+            is_unsent: error.take_message().is_some(),
+            error: error.into_error(),
+        })
     }
 
     /// The plan's request in the words of this connection.
@@ -134,6 +138,13 @@ impl Line {
         }
         Ok(request)
     }
+}
+
+/// A request that got no answer.
+pub(super) struct Lost {
+    pub(super) error: hyper::Error,
+    /// It never went out.
+    pub(super) is_unsent: bool,
 }
 
 /// The ends of the connection that was just opened.

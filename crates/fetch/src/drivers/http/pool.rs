@@ -10,8 +10,8 @@ use super::line::Line;
 use super::plan::HttpPlan;
 use crate::Ctx;
 
-/// The most that wait for one server.
-const MOST: usize = 64;
+/// The most that wait, in all.
+const MOST: usize = 256;
 /// A connection that waited longer than this is not used again: few servers keep it open.
 const FRESH: Duration = Duration::from_secs(60);
 
@@ -43,8 +43,8 @@ pub(super) struct Lease {
 impl Pool {
     /// The key for a plan; who asks is part of it, as a number that says nothing.
     pub(super) fn key(&self, plan: &HttpPlan, ctx: &Ctx) -> Key {
-        let who = (&plan.authorization, plan.fields.get(http::header::AUTHORIZATION));
-        let identity = self.hasher.hash_one((who.0.as_ref().map(http::HeaderValue::as_bytes), who.1));
+        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+        let identity = self.hasher.hash_one((login, plan.fields.get(http::header::AUTHORIZATION)));
         Key {
             is_tls: plan.is_tls,
             takes_http2: plan.takes_http2(),
@@ -82,10 +82,25 @@ impl Pool {
 
     fn put(&self, key: Key, line: Line) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = waiting.entry(key).or_default();
-        if lines.len() < MOST {
-            lines.push((line, Instant::now()));
+        if waiting.values().map(Vec::len).sum::<usize>() >= MOST {
+            make_room(&mut waiting);
         }
+        waiting.entry(key).or_default().push((line, Instant::now()));
+    }
+}
+
+/// Those that waited too long go; if there are none, the one that waited longest.
+fn make_room(waiting: &mut HashMap<Key, Vec<(Line, Instant)>>) {
+    for lines in waiting.values_mut() {
+        lines.retain(|(_, since)| since.elapsed() < FRESH);
+    }
+    waiting.retain(|_, lines| !lines.is_empty());
+    if waiting.values().map(Vec::len).sum::<usize>() < MOST {
+        return;
+    }
+    let oldest = waiting.values_mut().min_by_key(|lines| lines.first().map(|(_, since)| *since));
+    if let Some(lines) = oldest {
+        lines.remove(0);
     }
 }
 

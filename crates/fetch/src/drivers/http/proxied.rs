@@ -13,10 +13,11 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, redirect, retry};
 
 use super::frames::Frames;
-use super::line::WINDOW;
+use super::line::{FIELDS, WINDOW};
 use super::plan::HttpPlan;
 use super::{fault, fields};
 use crate::net::proxy::{Proxy, ProxyKind};
+use crate::net::route::Interface;
 use crate::{Code, Ctx, Error, Phase};
 
 /// The clients, by what must be the same to use one again.
@@ -38,6 +39,7 @@ pub(super) async fn send(
     ctx: &Ctx,
 ) -> Result<http::Response<Frames>, Error> {
     let url = as_reqwest_reads_it(plan)?;
+    ctx.dial.check_no_detour(&plan.host, plan.port)?;
     let route = clients.get(proxy, plan, ctx)?;
     route.approved.approve(&proxy.host, ctx.dial.proxy_addresses(proxy, &ctx.deadline).await?);
     if proxy.kind.resolves_here() {
@@ -54,7 +56,8 @@ pub(super) async fn send(
         facts.replied = Some(Instant::now());
         facts.peer = response.remote_addr();
     });
-    Ok(http::Response::from(response).map(Frames::Proxied))
+    let is_http2 = response.version() == http::Version::HTTP_2;
+    Ok(http::Response::from(response).map(|body| Frames::Proxied { body, is_http2 }))
 }
 
 /// What the proxy is to see goes to the proxy alone; what the server is to see, to the server alone.
@@ -140,14 +143,27 @@ impl Route {
             .no_proxy()
             .proxy(for_reqwest(proxy)?)
             .connect_timeout(ctx.deadline.connect_timeout())
+            .http1_max_headers(FIELDS)
             .http2_initial_stream_window_size(WINDOW)
             .http2_initial_connection_window_size(WINDOW)
-            .dns_resolver(Arc::new(approved.clone()))
-            .build();
+            .dns_resolver(Arc::new(approved.clone()));
+        let client = from_interface(client, ctx)?.build();
         let client = client.map_err(|error| {
             Error::new(Code::Internal, Phase::Proxy, "the HTTP client").with_source(error)
         })?;
         Ok(Self { client, approved })
+    }
+}
+
+/// Connections go out from where the caller says.
+fn from_interface(client: reqwest::ClientBuilder, ctx: &Ctx) -> Result<reqwest::ClientBuilder, Error> {
+    match ctx.dial.interface() {
+        None => Ok(client),
+        Some(Interface::Address(address)) => Ok(client.local_address(address.to_owned())),
+        #[cfg(target_os = "linux")]
+        Some(Interface::Device(name)) => Ok(client.interface(name.as_str())),
+        #[cfg(not(target_os = "linux"))]
+        Some(Interface::Device(_)) => Err(Error::unsupported("no device can be chosen on this system")),
     }
 }
 

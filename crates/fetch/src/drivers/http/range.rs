@@ -46,7 +46,7 @@ impl ContentRange {
         }
         let (first, last) = span.split_once('-')?;
         let (first, last) = (number(first)?, number(last)?);
-        let is_sound = first <= last && size.is_none_or(|size| last < size);
+        let is_sound = first <= last && last < u64::MAX && size.is_none_or(|size| last < size);
         is_sound.then_some(Self { span: Some((first, last)), size })
     }
 }

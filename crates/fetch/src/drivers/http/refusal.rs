@@ -22,7 +22,9 @@ pub(super) fn refusal(plan: &HttpPlan, status: StatusCode, fields: &HeaderMap, r
     let error = error.with_retry_after(retry_after(fields));
     match status.as_u16() {
         // The server says itself that nothing was done.
-        408 | 425 | 429 | 503 => error.passing(),
+        408 | 425 | 429 => error.passing(),
+        503 if plan.is_idempotent() || error.retry_after().is_some() => error.passing(),
+        503 => error.lasting(),
         500 | 502 | 504 if plan.is_idempotent() => error.passing(),
         401 if plan.authorization.is_none() => {
             error.with_hint("-u USER, --netrc or --ask-password says who you are")
