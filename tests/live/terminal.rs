@@ -73,7 +73,9 @@ fn heads_cannot_move_the_cursor() {
             .header("Location", [b"/", &evil[..]].concat());
         let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
         for options in [&["-vv"][..], &["-i", "--no-fail"], &["-I"], &["-O", "-J"]] {
-            let mut terminal = run(&Place::new(), &[options, &[&server.url("/x")]].concat(), 80);
+            // Where a login is asked for, a program says that there is none.
+            let nobody = ["--askpass", "/bin/false"];
+            let mut terminal = run(&Place::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
             terminal.exit().expect("an end");
             let shown = String::from_utf8_lossy(terminal.octets()).into_owned();
             let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
@@ -100,9 +102,11 @@ fn widest(octets: &[u8]) -> usize {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn progress_fits_into_the_window() {
+    let slow = |_: &_| HttpReply::new(200).body(range()).drip(8000, Duration::from_millis(80));
+    let server = HttpServer::start(slow).expect("a loopback server");
     for columns in [60, 80, 120] {
         let place = Place::new();
-        let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/range.txt")], columns);
+        let mut terminal = run(&place, &["-o", "here", &server.url("/range.txt")], columns);
         assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
         assert_eq!(place.read("here"), range());
         assert!(terminal.screen().contains('%'), "{}", terminal.screen());

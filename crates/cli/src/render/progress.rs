@@ -133,6 +133,7 @@ impl Meter {
         if !self.is_shown && self.begun.elapsed() >= PATIENCE {
             self.is_shown = true;
             self.board.show(bar);
+            bar.tick();
             // A transfer that stalls says so.
             bar.enable_steady_tick(PATIENCE);
         }
