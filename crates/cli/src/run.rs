@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Explain(flags)) => verbs::explain(&flags),
         Some(Verb::Extract(flags)) => verbs::extract(&flags),
         None => match Job::new(flags.fetch, &matches) {
-            Ok(job) => fetch(&job),
+            Ok(job) => fetch(&Rc::new(job)),
             Err(error) => render::error(&error, None),
         },
     };
@@ -49,7 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Fetches everything; the first failure's status is ours.
-fn fetch(job: &Job) -> u8 {
+fn fetch(job: &Rc<Job>) -> u8 {
     if let Err(error) = render::listen(job.talk.verbose, job.talk.trace.as_deref()) {
         return render::error(&error, None);
     }

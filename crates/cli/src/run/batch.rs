@@ -1,9 +1,9 @@
 //! Several transfers: one after the other, or some at the same time; each is reported when it is over.
 
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::task::Poll;
+use std::rc::Rc;
+
+use tokio::task::LocalSet;
 
 use super::one;
 use crate::job::{Job, Transfer};
@@ -11,27 +11,33 @@ use crate::render;
 use crate::report::Report;
 
 /// Fetches everything; the first failure's status.
-pub(super) async fn all(job: &Job) -> u8 {
-    let batch = Batch { job, next: Cell::new(0), first_failure: Cell::new((usize::MAX, 0)) };
-    let workers = job.parallel.min(job.transfers.len());
-    let mut running: Vec<Pin<Box<_>>> = (0..workers).map(|_| Box::pin(batch.work())).collect();
-    poll_fn(|cx| {
-        running.retain_mut(|worker| worker.as_mut().poll(cx).is_pending());
-        if running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
+pub(super) async fn all(job: &Rc<Job>) -> u8 {
+    let batch =
+        Rc::new(Batch { job: job.clone(), next: Cell::new(0), first_failure: Cell::new((usize::MAX, 0)) });
+    match job.parallel.min(job.transfers.len()) {
+        0 | 1 => batch.work().await,
+        workers => {
+            // Each worker is woken for its own transfer alone.
+            let together = LocalSet::new();
+            for _ in 0..workers {
+                let batch = batch.clone();
+                together.spawn_local(async move { batch.work().await });
+            }
+            together.await;
+        }
+    }
     job.board.clear();
     batch.first_failure.get().1
 }
 
-struct Batch<'j> {
-    job: &'j Job,
+struct Batch {
+    job: Rc<Job>,
     next: Cell<usize>,
     /// Which transfer it was, and its exit status.
     first_failure: Cell<(usize, u8)>,
 }
 
-impl Batch<'_> {
+impl Batch {
     /// One transfer after the other, as long as there are some.
     async fn work(&self) {
         while let Some((number, transfer)) = self.take() {
@@ -53,7 +59,7 @@ impl Batch<'_> {
     }
 
     async fn run(&self, number: usize, transfer: &Transfer) -> u8 {
-        let job = self.job;
+        let job = &*self.job;
         if let Some(events) = &job.events {
             events.start(number, &transfer.url);
         }

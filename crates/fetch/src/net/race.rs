@@ -24,6 +24,8 @@ where
     let mut running: Vec<Pin<Box<F>>> = Vec::new();
     let mut first_failure = None;
     let mut delay = Box::pin(sleep_until(Instant::now()));
+    // A timer that is due now still fires a millisecond later: what need not wait asks none.
+    let mut may_begin = true;
     std::future::poll_fn(|cx| {
         loop {
             let mut index = 0;
@@ -33,12 +35,12 @@ where
                     Poll::Ready(Err(error)) => {
                         drop(running.swap_remove(index));
                         first_failure.get_or_insert(error);
-                        delay.as_mut().reset(Instant::now());
+                        may_begin = true;
                     }
                     Poll::Pending => index += 1,
                 }
             }
-            let may_begin = delay.as_mut().poll(cx).is_ready();
+            may_begin = may_begin || delay.as_mut().poll(cx).is_ready();
             match waiting.len() {
                 0 if running.is_empty() => return Poll::Ready(first_failure.take().map(Err)),
                 0 => return Poll::Pending,
@@ -47,6 +49,7 @@ where
             }
             running.extend(waiting.next().map(|address| Box::pin(connect(address))));
             delay.as_mut().reset(Instant::now() + DELAY);
+            may_begin = false;
         }
     })
     .await
