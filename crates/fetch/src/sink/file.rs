@@ -102,20 +102,22 @@ impl FileSink {
     /// `sink_failed` when nothing can be written there; `usage` when the file exists and may not be
     /// replaced, or another process is fetching into it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
-        if let Ok(facts) = fs::symlink_metadata(target) {
-            if let Some(device) = device(target, &facts)? {
+        let existing = fs::symlink_metadata(target);
+        if let Ok(facts) = &existing {
+            if let Some(device) = device(target, facts)? {
                 return Ok(Self { kind: Kind::Direct(device), resume: None, earlier_url: None, kept: 0 });
             }
-            check_target(target, &facts, options)?;
+            check_target(target, facts, options)?;
         }
         let names = Names::of(target);
-        let Opened { mut file, facts, state } = open_part(&names)?;
+        let Opened { mut file, facts, state, has_past } = open_part(&names)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
+        let is_found = state.is_some();
         // From here on, the part cleans up after itself.
         let mut part = Box::new(Part {
-            stage: if state.is_some() { Stage::Found } else { Stage::Fresh },
+            stage: if is_found { Stage::Found } else { Stage::Fresh },
             state: state.unwrap_or_default(),
             file,
             names,
@@ -123,6 +125,8 @@ impl FileSink {
             modified: None,
             is_resumable: true,
             journaled: Instant::now(),
+            has_state: has_past,
+            replaces: existing.is_ok(),
         });
         if part.state.mode == 0 {
             part.state.mode = take_umask(&part.file, &facts).map_err(|error| cannot(target, error))?;
@@ -266,12 +270,15 @@ struct Opened {
     file: File,
     facts: Metadata,
     state: Option<State>,
+    /// Something of an earlier run was there.
+    has_past: bool,
 }
 
 /// `NAME.part`, locked, and its state: an earlier one that is sound, or a new one. No link is
 /// followed and no file of another is taken.
 fn open_part(names: &Names) -> Result<Opened, Error> {
     let cannot = |error| cannot(&names.part, error);
+    let mut has_past = false;
     for _ in 0..8 {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o666);
@@ -294,9 +301,10 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
         }
         let state = if is_new { None } else { State::read(&names.state) };
         if is_new || state.is_some() {
-            return Ok(Opened { file, facts, state });
+            return Ok(Opened { file, facts, has_past: has_past || state.is_some(), state });
         }
         check_leftover(&facts, names)?;
+        has_past = true;
         fs::remove_file(&names.part).map_err(cannot)?;
     }
     Err(busy(names))

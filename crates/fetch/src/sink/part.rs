@@ -49,6 +49,10 @@ pub(crate) struct Part {
     pub(super) is_resumable: bool,
     pub(super) journaled: Instant,
     pub(super) stage: Stage,
+    /// A state stands beside it.
+    pub(super) has_state: bool,
+    /// There was a file of that name when this began.
+    pub(super) replaces: bool,
 }
 
 /// How far a part has come.
@@ -120,6 +124,7 @@ impl Part {
     fn journal(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
         self.state.tail = state::tail(&mut self.file, self.state.octets)?;
+        self.has_state = true;
         self.state.write(&self.names.state)?;
         self.journaled = Instant::now();
         Ok(())
@@ -154,15 +159,18 @@ impl Part {
         }
         self.rename()?;
         self.stage = Stage::Done;
-        // Nothing but our own state is removed; it may never have been written.
-        let _ = fs::remove_file(&self.names.state);
+        // Nothing but our own state is removed. A small file that was fetched in one go, and not to go on
+        // with anything, has none.
+        if self.has_state || self.options.resume || self.state.octets >= SYNC_FROM {
+            let _ = fs::remove_file(&self.names.state);
+        }
         Ok(())
     }
 
     /// A file that is replaced keeps its permissions; a new one gets what the umask left.
     fn final_mode(&self) -> u32 {
-        let existing = fs::metadata(&self.names.target).ok().map(|facts| facts.permissions().mode() & 0o777);
-        existing.unwrap_or(self.state.mode)
+        let facts = if self.replaces { fs::metadata(&self.names.target).ok() } else { None };
+        facts.map_or(self.state.mode, |facts| facts.permissions().mode() & 0o777)
     }
 
     fn rename(&self) -> Result<(), Error> {
