@@ -110,15 +110,20 @@ fn played(play: impl Fn(usize, std::net::TcpStream) + Send + Sync + 'static) -> 
 
 /// Reads the head of a request; false when there is none.
 fn head(stream: &mut std::net::TcpStream) -> bool {
+    head_text(stream).is_some()
+}
+
+/// The head of a request, in small letters.
+fn head_text(stream: &mut std::net::TcpStream) -> Option<String> {
     let mut octets = Vec::new();
     let mut octet = [0];
     while !octets.ends_with(b"\r\n\r\n") {
         match stream.read(&mut octet) {
             Ok(1) => octets.push(octet[0]),
-            _ => return false,
+            _ => return None,
         }
     }
-    true
+    Some(String::from_utf8_lossy(&octets).to_ascii_lowercase())
 }
 
 /// A server that closes without saying so is an ordinary server: each request gets its answer.
@@ -150,6 +155,53 @@ fn a_connection_that_is_still_busy() {
     let ran = fetch_in(here.path(), ["--data-binary", "@large", "-m", "6", &url, &url]);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?} {ran:?}", begun.elapsed());
     assert_eq!((ran.exit, ran.text().as_str()), (0, "okok"), "{}", ran.stderr);
+}
+
+/// Each answer to a challenge is another text; the connection is the same, and none is left behind.
+#[test]
+fn digest_uses_its_connection_again() {
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = opened.clone();
+    let server = played(move |_, mut stream| {
+        count.fetch_add(1, Ordering::SeqCst);
+        while let Some(head) = head_text(&mut stream) {
+            let reply: &[u8] = if head.contains("authorization: digest ") {
+                b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+            } else {
+                b"HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nContent-Length: 0\r\n\r\n"
+            };
+            if stream.write_all(reply).is_err() {
+                return;
+            }
+        }
+    });
+    let urls: Vec<String> = (0..40).map(|number| format!("http://{server}/{number}")).collect();
+    let ran = fetch(["--digest", "-u", "a:b"].into_iter().chain(urls.iter().map(String::as_str)));
+    assert_eq!((ran.exit, ran.text()), (0, "ok".repeat(40)), "{}", ran.stderr);
+    assert!(opened.load(Ordering::SeqCst) <= 2, "{} connections", opened.load(Ordering::SeqCst));
+}
+
+/// What the caller says of routes holds for the way to a proxy, too.
+#[test]
+fn routes_lead_to_the_proxy() {
+    let peers = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = peers.clone();
+    let proxy = played(move |_, mut stream| {
+        seen.lock().expect("a lock").push(stream.peer_addr().expect("a peer").ip().to_string());
+        if head(&mut stream) {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        }
+    });
+    let by_address = format!("http://{proxy}");
+    let ran = fetch(["--interface", "127.0.0.9", "-x", &by_address, "http://a.invalid/"]);
+    assert_eq!((ran.exit, ran.text().as_str()), (0, "ok"), "{}", ran.stderr);
+    assert_eq!(*peers.lock().expect("a lock"), ["127.0.0.9"]);
+    let (port, by_name) = (proxy.port(), format!("http://p.invalid:{}", proxy.port()));
+    let pin = format!("p.invalid:{port}:127.0.0.1");
+    fetch(["--resolve", &pin, "-x", &by_name, "http://a.invalid/"]).exits(0);
+    fetch(["-x", &by_name, "http://a.invalid/"]).exits(5);
+    fetch(["--connect-to", "::b.invalid:", "-x", &by_address, "http://a.invalid/"]).exits(1);
+    assert_eq!(peers.lock().expect("a lock").len(), 2, "nothing else reached the proxy");
 }
 
 /// Progress that was made once is not made again by every failure.
@@ -222,6 +274,14 @@ fn a_diary_called_part() {
     fs::set_permissions(&diary, fs::Permissions::from_mode(0o600)).expect("permissions");
     fetch_in(here.path(), ["-o", "notes", &server.url("/")]).exits(2).says("not ours");
     assert_eq!(fs::read_to_string(&diary).expect("a file"), "my diary");
+    // One of another user is theirs, whatever stands beside it. (Only root can make one to try.)
+    let foreign = here.path().join("mine.part");
+    fs::write(&foreign, "clean").expect("a file");
+    fs::write(here.path().join("mine.part.json"), "{}").expect("a file");
+    if std::os::unix::fs::chown(&foreign, Some(12_345), None).is_ok() {
+        fetch_in(here.path(), ["-o", "mine", &server.url("/")]).exits(2).says("not ours");
+        assert!(!here.path().join("mine").exists() && fs::read(&foreign).expect("a file") == b"clean");
+    }
     // And a second name of ours is somebody's trap.
     let (other, trap) = (here.path().join("other"), here.path().join("x.part"));
     fs::write(&other, "").expect("a file");

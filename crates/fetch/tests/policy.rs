@@ -195,3 +195,17 @@ async fn errors_keep_the_secret() {
     let response = format!("{:?}", Fetcher::new().get(&url).await.expect("an answer"));
     assert!(!response.contains("Kanarien"), "{response}");
 }
+
+/// The preset for servers that fetch what strangers name.
+#[tokio::test]
+async fn the_strict_policy() {
+    let server = server();
+    let fetcher = Fetcher::builder().policy(Policy::strict()).build();
+    let private = server.url("/");
+    for url in [private.as_str(), "ftp://example.com/x", "gopher://example.com/", "file:///etc/hostname"] {
+        assert_ne!(refusal(&fetcher, url).await.exit(), 0, "{url}");
+    }
+    assert_eq!(refusal(&fetcher, &private).await.code(), Code::Policy);
+    assert_eq!(refusal(&fetcher, "file:///etc/hostname").await.code(), Code::Policy);
+    assert_eq!(server.connections(), 0);
+}
