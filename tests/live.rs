@@ -12,6 +12,7 @@
 mod live {
     mod coded_bodies;
     mod digest;
+    mod ftp_server;
     mod http;
     mod http_bodies;
     mod http_coded;

@@ -13,8 +13,26 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Each server and the port of its plain HTTP; all ports are in `docker/README.md`.
-const SERVERS: [(&str, u16); 3] = [("apache", 17081), ("caddy", 17082), ("nginx", 17080)];
+/// Each server and the port of its plain HTTP or FTP; all ports are in `docker/README.md`.
+const SERVERS: [(&str, u16, Sign); 7] = [
+    ("apache", 17081, Sign::Page),
+    ("bsdftpd", 17124, Sign::Greeting),
+    ("caddy", 17082, Sign::Page),
+    ("nginx", 17080, Sign::Page),
+    ("proftpd", 17122, Sign::Greeting),
+    ("pureftpd", 17123, Sign::Greeting),
+    ("vsftpd", 17121, Sign::Greeting),
+];
+
+/// By what a server shows that it is up. The engine's proxy listens before the server does, so a connection alone
+/// proves nothing.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// The reply 220 that FTP begins with.
+    Greeting,
+    /// A test file over HTTP.
+    Page,
+}
 
 const PUBLIC_BASE: &str = "debian:bookworm-slim";
 const OWN_BASE: &str = "fetch-url-test/base";
@@ -135,8 +153,8 @@ fn has_image(image: &str) -> bool {
 /// Waits for all servers against one clock, telling of each when it has answered.
 fn wait_for_answers() -> Result<(), String> {
     let began = Instant::now();
-    for (name, port) in SERVERS {
-        while !answers(port) {
+    for (name, port, sign) in SERVERS {
+        while !sign.is_seen(port) {
             if began.elapsed() > ANSWER {
                 let limit = ANSWER.as_secs();
                 return Err(format!(
@@ -151,21 +169,30 @@ fn wait_for_answers() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the HTTP server on this port gives a test file. The engine's proxy listens before the server does,
-/// so a connection alone proves nothing.
-fn answers(port: u16) -> bool {
-    matches!(status_line(port), Ok(line) if line.starts_with(b"HTTP/1.") && line.ends_with(b" 200"))
-}
+impl Sign {
+    fn is_seen(self, port: u16) -> bool {
+        match (self, self.first_octets(port)) {
+            (Self::Greeting, Ok(octets)) => octets.starts_with(b"220"),
+            (Self::Page, Ok(octets)) => octets.starts_with(b"HTTP/1.") && octets.ends_with(b" 200"),
+            (_, Err(_)) => false,
+        }
+    }
 
-fn status_line(port: u16) -> io::Result<[u8; 12]> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut server = TcpStream::connect_timeout(&address, ATTEMPT)?;
-    server.set_read_timeout(Some(ATTEMPT))?;
-    server.set_write_timeout(Some(ATTEMPT))?;
-    server.write_all(b"GET /hello.txt HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
-    let mut line = [0; b"HTTP/1.1 200".len()];
-    server.read_exact(&mut line)?;
-    Ok(line)
+    /// What the server on this port says first.
+    fn first_octets(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
+        let request: &[u8] = match self {
+            Self::Greeting => b"QUIT\r\n",
+            Self::Page => b"GET /hello.txt HTTP/1.0\r\nHost: localhost\r\n\r\n",
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut server = TcpStream::connect_timeout(&address, ATTEMPT)?;
+        server.set_read_timeout(Some(ATTEMPT))?;
+        server.set_write_timeout(Some(ATTEMPT))?;
+        server.write_all(request)?;
+        let mut octets = [0; b"HTTP/1.1 200".len()];
+        server.read_exact(&mut octets)?;
+        Ok(octets)
+    }
 }
 
 /// The folders that the containers write to, made here so that they belong to this user and not to root.

@@ -1,0 +1,256 @@
+//! The four FTP servers: where they listen, and what each wrote down of one session.
+
+#![allow(dead_code, unused_imports, unused_macros, reason = "the tests that use it come with the FTP driver")]
+
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
+
+/// How often, and how many times, a log is read until a session in it is over.
+const PAUSE: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 250;
+
+/// An FTP server of `docker/`.
+#[derive(Clone, Copy)]
+pub(crate) struct FtpServer {
+    pub(crate) name: &'static str,
+    port: u16,
+    /// What it knows of TLS.
+    pub(crate) tls: Option<Tls>,
+    dialect: Dialect,
+}
+
+/// TLS at an FTP server: everywhere with AUTH TLS on the plain port.
+#[derive(Clone, Copy)]
+pub(crate) struct Tls {
+    /// Where it speaks TLS from the first octet.
+    implicit_port: Option<u16>,
+}
+
+/// How a server writes a command into its log.
+#[derive(Clone, Copy, Debug)]
+enum Dialect {
+    /// `command: CWD pub`
+    Bsd,
+    /// `CWD pub => 250 CWD command successful (password)`
+    ProFtpd,
+    /// `[DEBUG] Command [cwd] [pub]`
+    PureFtpd,
+    /// `FTP command: Client "172.18.0.1", "CWD pub"`
+    Vsftpd,
+}
+
+const AUTH_TLS: Option<Tls> = Some(Tls { implicit_port: None });
+
+pub(crate) const BSDFTPD: FtpServer =
+    FtpServer { name: "bsdftpd", port: 17124, tls: None, dialect: Dialect::Bsd };
+pub(crate) const PROFTPD: FtpServer = FtpServer {
+    name: "proftpd",
+    port: 17122,
+    tls: Some(Tls { implicit_port: Some(17190) }),
+    dialect: Dialect::ProFtpd,
+};
+pub(crate) const PUREFTPD: FtpServer =
+    FtpServer { name: "pureftpd", port: 17123, tls: AUTH_TLS, dialect: Dialect::PureFtpd };
+pub(crate) const VSFTPD: FtpServer =
+    FtpServer { name: "vsftpd", port: 17121, tls: AUTH_TLS, dialect: Dialect::Vsftpd };
+pub(crate) const ALL_FTP: [FtpServer; 4] = [BSDFTPD, PROFTPD, PUREFTPD, VSFTPD];
+
+impl FtpServer {
+    /// The ftp URL of a path that begins with `/`.
+    pub(crate) fn url(self, path: &str) -> String {
+        format!("ftp://{}{path}", self.authority())
+    }
+
+    /// The same with a login, which is escaped here.
+    pub(crate) fn url_as(self, user: &str, password: &str, path: &str) -> String {
+        format!("ftp://{}:{}@{}{path}", escaped(user), escaped(password), self.authority())
+    }
+
+    /// The ftp URL by the name that the certificate is for, where the server takes AUTH TLS.
+    pub(crate) fn tls_url(self, path: &str) -> Option<String> {
+        self.tls.map(|_| format!("ftp://localhost:{}{path}", self.port))
+    }
+
+    /// The ftps URL, where the server speaks TLS from the first octet.
+    pub(crate) fn implicit_url(self, path: &str) -> Option<String> {
+        let port = self.tls?.implicit_port?;
+        Some(format!("ftps://localhost:{port}{path}"))
+    }
+
+    pub(crate) fn authority(self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Only what the server logs from now on: for a marker that earlier runs had too.
+    pub(crate) fn watch(self) -> Watch {
+        Watch { server: self, from: self.log().len() }
+    }
+
+    /// The commands of the latest session that logged `marker`; see [`Watch::commands_for`].
+    #[track_caller]
+    pub(crate) fn commands_for(self, marker: &str) -> Vec<String> {
+        Watch { server: self, from: 0 }.commands_for(marker)
+    }
+
+    fn log(self) -> Vec<u8> {
+        let path = format!("{LOGS}/{}.log", self.name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+}
+
+/// A server's log from some time on.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch {
+    server: FtpServer,
+    from: usize,
+}
+
+impl Watch {
+    /// The commands of the latest session that logged `marker`, in the order in which the server saw them, once that
+    /// session is over. The verb is in capitals, and PASS without its argument.
+    ///
+    /// A marker is in an argument of one session only: a file of `/many/`, the name of a file that is missing, or an
+    /// anonymous password, which pure-ftpd does not log.
+    #[track_caller]
+    pub(crate) fn commands_for(self, marker: &str) -> Vec<String> {
+        for _ in 0..LOOKS {
+            let log = self.server.log();
+            let log = String::from_utf8_lossy(&log[self.from.min(log.len())..]);
+            if let Some(lines) = session(&log, marker) {
+                return lines.into_iter().filter_map(|line| self.server.dialect.command(line)).collect();
+            }
+            sleep(PAUSE);
+        }
+        panic!("{} has logged no session with {marker} that is over", self.server.name);
+    }
+}
+
+/// The lines of the latest session that holds `marker`, if it is over. `docker/common/log-sessions.pl` begins each
+/// line with the name of its session.
+fn session<'a>(log: &'a str, marker: &str) -> Option<Vec<&'a str>> {
+    let mut newest = log.lines().rev().filter_map(|line| line.split_once(' '));
+    let (name, _) = newest.find(|(_, text)| text.contains(marker))?;
+    let of_it = |line: &'a str| line.strip_prefix(name)?.strip_prefix(' ');
+    let lines: Vec<&str> = log.lines().filter_map(of_it).collect();
+    (lines.last() == Some(&"end")).then_some(lines)
+}
+
+impl Dialect {
+    /// The command that a line tells of.
+    fn command(self, line: &str) -> Option<String> {
+        let line = match self {
+            Self::Bsd => line.split_once("]: command: ")?.1.to_owned(),
+            Self::ProFtpd => line.split_once("]: ")?.1.split_once(" => ")?.0.to_owned(),
+            Self::PureFtpd => {
+                let (verb, argument) = line.split_once("[DEBUG] Command [")?.1.split_once("] [")?;
+                format!("{verb} {}", argument.strip_suffix(']')?)
+            }
+            Self::Vsftpd => {
+                let (_, quoted) = line.split_once("FTP command: Client \"")?.1.split_once("\", \"")?;
+                quoted.strip_suffix('"')?.to_owned()
+            }
+        };
+        let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));
+        let verb = verb.to_ascii_uppercase();
+        Some(if verb == "PASS" || argument.is_empty() { verb } else { format!("{verb} {argument}") })
+    }
+}
+
+/// Everything escaped that can be.
+fn escaped(text: &str) -> String {
+    let octet = |octet: u8| match octet {
+        _ if octet.is_ascii_alphanumeric() => char::from(octet).to_string(),
+        _ => format!("%{octet:02X}"),
+    };
+    text.bytes().map(octet).collect()
+}
+
+/// One test for each FTP server: `each_ftp_server! { name, … }` calls `name(server)`.
+macro_rules! each_ftp_server {
+    ($($test:ident),+ $(,)?) => {
+        mod bsdftpd { $(crate::live::ftp_server::each_ftp_server!(@one $test BSDFTPD);)+ }
+        mod proftpd { $(crate::live::ftp_server::each_ftp_server!(@one $test PROFTPD);)+ }
+        mod pureftpd { $(crate::live::ftp_server::each_ftp_server!(@one $test PUREFTPD);)+ }
+        mod vsftpd { $(crate::live::ftp_server::each_ftp_server!(@one $test VSFTPD);)+ }
+    };
+    (@one $test:ident $server:ident) => {
+        #[test]
+        #[ignore = "needs the servers of docker/"]
+        fn $test() {
+            super::$test(crate::live::ftp_server::$server);
+        }
+    };
+}
+pub(crate) use each_ftp_server;
+
+mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    #[test]
+    fn commands() {
+        let rows = [
+            (Dialect::Bsd, "Nov 21 ftpd[9]: command: cwd a b ", Some("CWD a b ")),
+            (Dialect::Bsd, "Nov 21 ftpd[9]: command: PASS me@x", Some("PASS")),
+            (Dialect::Bsd, "Nov 21 ftpd[9]: <--- 250 ", None),
+            (Dialect::ProFtpd, "Nov 21 proftpd[9]: TYPE I => 200 Type set to I (me@x)", Some("TYPE I")),
+            (Dialect::ProFtpd, "Nov 21 proftpd[9]: PASS (hidden) => 230 Ok (me@x)", Some("PASS")),
+            (Dialect::ProFtpd, "Nov 21 proftpd[9]: ANON anonymous: Login successful.", None),
+            (
+                Dialect::PureFtpd,
+                "Nov 21 pure-ftpd: (ftp@h) [DEBUG] Command [retr] [a].txt]",
+                Some("RETR a].txt"),
+            ),
+            (Dialect::PureFtpd, "Nov 21 pure-ftpd: (ftp@h) [DEBUG] Command [epsv] []", Some("EPSV")),
+            (Dialect::PureFtpd, "Nov 21 pure-ftpd: (?@h) [DEBUG] Command [pass] [<*>]", Some("PASS")),
+            (Dialect::PureFtpd, "Nov 21 pure-ftpd: (ftp@h) [DEBUG] 213 13", None),
+            (Dialect::Vsftpd, "vsftpd[9]: [ftp] FTP command: Client \"h\", \"CWD q\"d\"", Some("CWD q\"d")),
+            (Dialect::Vsftpd, "vsftpd[9]: FTP command: Client \"h\", \"PASS <password>\"", Some("PASS")),
+            (Dialect::Vsftpd, "vsftpd[9]: [ftp] FTP response: Client \"h\", \"250 Ok\"", None),
+        ];
+        for (dialect, line, expected) in rows {
+            assert_eq!(dialect.command(line).as_deref(), expected, "{dialect:?}: {line}");
+        }
+    }
+
+    #[test]
+    fn sessions_are_told_apart() {
+        let log = "1.7 a x\n1.8 b y\n1.7 c\n1.70 b x\n1.8 end\n1.7 end\n1.70 d\n";
+        assert_eq!(session(log, "c"), Some(vec!["a x", "c", "end"]));
+        assert_eq!(session(log, "y"), Some(vec!["b y", "end"]));
+        assert_eq!(session(log, "x"), None, "the latest one, and it is not over");
+        assert_eq!(session(log, "z"), None);
+    }
+
+    fn a_session_is_found_again(server: FtpServer) {
+        let key = super::super::place::key();
+        let watch = server.watch();
+        let size = format!("SIZE {key}");
+        let sent = ["USER anonymous", "PASS me@example.org", "cwd pub", "CWD a", "TYPE I", &size, "QUIT"];
+        talk(server, &sent);
+        let seen = ["USER anonymous", "PASS", "CWD pub", "CWD a", "TYPE I", &size, "QUIT"];
+        assert_eq!(watch.commands_for(&key), seen);
+        assert_eq!(server.commands_for(&key), seen);
+    }
+
+    /// Sends each command when the one before has its reply.
+    fn talk(server: FtpServer, commands: &[&str]) {
+        let stream = TcpStream::connect(server.authority()).expect("the server listens");
+        let mut replies = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+        let is_last =
+            |line: &String| line.as_bytes().get(3) == Some(&b' ') && line.as_bytes()[0].is_ascii_digit();
+        let mut reply = || replies.by_ref().map(|line| line.expect("a line")).find(is_last).expect("a reply");
+        reply();
+        for command in commands {
+            (&stream).write_all(format!("{command}\r\n").as_bytes()).expect("the server reads");
+            reply();
+        }
+    }
+
+    each_ftp_server![a_session_is_found_again];
+}
