@@ -1,5 +1,6 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
+mod ftp;
 mod http;
 mod login;
 mod network;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub use ftp::{Ftp, FtpMethod, ListFormat};
 pub use http::Http;
 pub use login::Login;
 pub use network::Network;
@@ -139,6 +141,9 @@ pub struct Fetch {
     /// Listings, menus, advice, -I and errors as text, JSON or raw
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
+    /// The URL names a directory: list it, whatever it looks like
+    #[arg(long, help_heading = "Output")]
+    pub list: bool,
 
     /// Continue at OFFSET; - goes on where an earlier run ended, if the object is still the same
     #[arg(
@@ -226,6 +231,9 @@ pub struct Fetch {
     /// Who asks.
     #[command(flatten, next_help_heading = "Who asks")]
     pub login: Login,
+    /// What only FTP understands.
+    #[command(flatten, next_help_heading = "FTP")]
+    pub ftp: Ftp,
     /// What only HTTP understands.
     #[command(flatten, next_help_heading = "HTTP")]
     pub http: Http,

@@ -3,6 +3,7 @@
 mod condition;
 mod data;
 mod environment;
+mod ftp;
 mod http;
 mod login;
 mod policy;
@@ -14,9 +15,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use fetch_url::url::Url;
 use fetch_url::{
-    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, HttpOptions, Phase, Request,
-    SpecialFiles,
+    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, FtpOptions, HttpOptions, Phase,
+    Request, SpecialFiles,
 };
 
 use crate::flags::{ContinueAt, Fetch, Format};
@@ -73,6 +75,7 @@ pub(crate) struct Shape {
     /// An error whose body was delivered is a failure all the same.
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
+    ftp: FtpOptions,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
@@ -162,6 +165,7 @@ impl Shape {
             options,
             fails_with_body: flags.fail_with_body,
             http: http::options(flags, matches)?,
+            ftp: ftp::options(flags)?,
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
@@ -171,6 +175,9 @@ impl Shape {
     /// The request for `url`.
     pub(crate) fn request(&self, url: &str) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
+        if matches!(request.url(), Url::Ftp(_)) {
+            request = request.with_extra(self.ftp.clone());
+        }
         if self.head {
             request = request.head();
         }

@@ -141,8 +141,6 @@ fn a_control_octet_in_the_url_is_not_shown_raw() {
 #[test]
 fn schemes_without_a_driver() {
     for url in [
-        "ftp://127.0.0.1/a",
-        "ftps://127.0.0.1/a",
         "gopher://127.0.0.1/1a",
         "gophers://127.0.0.1/1a",
         "news:a.group",

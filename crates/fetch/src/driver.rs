@@ -28,6 +28,11 @@ pub type RunFuture = Pin<Box<dyn Future<Output = Result<Outcome, Error>> + Send>
 pub trait Plan: Display + Send {
     /// Does it, once: no retry, no redirect, no clock of its own.
     fn run(self: Box<Self>, ctx: Ctx) -> RunFuture;
+
+    /// Whether it tells the dialogue line by line as it goes; otherwise its Display is told first.
+    fn speaks_for_itself(&self) -> bool {
+        false
+    }
 }
 
 /// What a running plan may use.

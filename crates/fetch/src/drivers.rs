@@ -1,6 +1,7 @@
 //! The drivers that are built in: one `mod` and one registration line each.
 
 mod file;
+pub(crate) mod ftp;
 pub(crate) mod http;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use crate::registry::Registry;
 pub(crate) fn built_in() -> Registry {
     let mut registry = Registry::default();
     registry.add(Arc::new(file::FileDriver));
+    registry.add(Arc::new(ftp::FtpDriver::default()));
     registry.add(Arc::new(http::HttpDriver::default()));
     registry
 }

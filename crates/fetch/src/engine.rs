@@ -10,9 +10,10 @@
 
 pub(crate) mod asking;
 pub(crate) mod deadline;
-mod dialogue;
+pub(crate) mod dialogue;
 mod follow;
 mod mend;
+pub(crate) mod part;
 pub(crate) mod resume;
 mod retry;
 mod spare;
@@ -31,7 +32,7 @@ use crate::net::dial::Dial;
 use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Proof, Request, Response};
 
 /// How often a server may want the same request in other words.
-const MOST_WORDINGS: u32 = 3;
+const MOST_WORDINGS: u32 = 5;
 
 /// Fetches what `request` asks for, wherever the answers point, however often it takes.
 pub(crate) async fn fetch(inner: &Arc<Inner>, request: Request) -> Result<Response, Error> {
@@ -123,7 +124,9 @@ async fn attempt(
     dial.check_url(request.url())?;
     let ctx = Ctx::new(dial, deadline, Asking::new(&inner.credentials, home));
     for _ in 0..MOST_WORDINGS {
-        dialogue::request(&*plan);
+        if !plan.speaks_for_itself() {
+            dialogue::request(&*plan);
+        }
         match plan.run(ctx.clone()).await? {
             Outcome::Again(again) => {
                 dialogue::head(&again.answer.meta);

@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod contact;
+pub(crate) mod data;
 pub(crate) mod dial;
 mod ports;
 pub(crate) mod proxy;

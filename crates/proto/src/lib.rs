@@ -6,9 +6,11 @@
 //!
 //! [`outline`] says, without any connection, what a URL would make the client send.
 
+pub mod calendar;
 mod entry;
 mod forbidden;
-mod ftp;
+pub mod ftp;
+pub mod ftp_list;
 mod gopher;
 mod http;
 mod inbox;

@@ -22,6 +22,13 @@ pub struct Tls {
     /// The server must have one of these keys: sha256//BASE64, several with ; between, or a file
     #[arg(long, value_name = "HASHES|FILE")]
     pub pinnedpubkey: Option<String>,
+    /// A protocol that begins in the clear goes on in TLS, if the server can: whoever is on the way can
+    /// make it look as if it could not
+    #[arg(long, alias = "ftp-ssl", overrides_with = "ssl_reqd")]
+    pub ssl: bool,
+    /// The same, and nothing without TLS: nobody logs in before
+    #[arg(long, alias = "ftp-ssl-reqd")]
+    pub ssl_reqd: bool,
     /// TLS 1.2 or later (the default)
     #[arg(long = "tlsv1.2", overrides_with = "tlsv1_3")]
     pub tlsv1_2: bool,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fetch_url::{Error, Identity, Pins, TlsOptions, TlsVersion, Trust};
+use fetch_url::{Error, Identity, Pins, StartTls, TlsOptions, TlsVersion, Trust};
 
 use super::read;
 use crate::flags::{Tls, TlsMax};
@@ -28,6 +28,12 @@ pub(super) fn options(flags: &Tls) -> Result<TlsOptions, Error> {
         };
         options = options.pins(pins);
     }
+    let start = match (flags.ssl_reqd, flags.ssl) {
+        (true, _) => StartTls::Require,
+        (_, true) => StartTls::Try,
+        _ => StartTls::Never,
+    };
+    options = options.start(start);
     let lowest = if flags.tlsv1_3 { TlsVersion::V13 } else { TlsVersion::V12 };
     let highest = match flags.tls_max {
         Some(TlsMax::V12) => TlsVersion::V12,

@@ -9,6 +9,8 @@ use crate::{Code, Error, Phase, Timeouts};
 
 /// So long is worth waiting for something that others could do too.
 const MOMENT: Duration = Duration::from_millis(50);
+/// A peer that understands us answers within this.
+const SOON: Duration = Duration::from_secs(3);
 
 /// How long things may take, from the moment the request was made.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +97,23 @@ impl Deadline {
     /// What `work` comes to within a moment; none when it would keep us waiting.
     pub(crate) async fn at_once<T>(work: impl Future<Output = T>) -> Option<T> {
         timeout(MOMENT, work).await.ok()
+    }
+
+    /// What a reply comes to that should be here soon, if the peer understands us; none when it is
+    /// time to try otherwise, long before anything is given up.
+    ///
+    /// # Errors
+    /// `timed_out`, when there is no time left at all; whatever `work` fails with.
+    pub(crate) async fn soon<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Option<T>, Error> {
+        let soon = SOON.min(self.timeouts.reply / 2);
+        match timeout(soon, self.bound(phase, work)).await {
+            Ok(result) => result.map(Some),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Whether a wait of `time` leaves some of the time for everything.

@@ -19,6 +19,23 @@ pub(super) fn request(plan: &dyn Plan) {
     }
 }
 
+/// One thing that goes out; shows no secret.
+pub(crate) fn said(what: &dyn std::fmt::Display) {
+    tracing::info!(target: TARGET, "> {what}");
+}
+
+/// One thing that came back.
+pub(crate) fn heard(octets: &[u8]) {
+    if tracing::enabled!(target: TARGET, Level::INFO) {
+        tracing::info!(target: TARGET, "< {}", printable(octets));
+    }
+}
+
+/// What was decided.
+pub(crate) fn decided(what: &dyn std::fmt::Display) {
+    tracing::info!(target: TARGET, "* {what}");
+}
+
 pub(super) fn answer(outcome: &Result<Outcome, Error>) {
     if !tracing::enabled!(target: TARGET, Level::INFO) {
         return;

@@ -17,7 +17,7 @@ use super::contact::{Contact, Ends};
 use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
 use super::{ports, race, tls};
-use crate::{Code, Deadline, Error, Phase, Reach, TlsOptions};
+use crate::{Code, Deadline, Error, Phase, Reach, StartTls, TlsOptions};
 
 /// What all hops of all requests share.
 #[derive(Debug)]
@@ -137,12 +137,28 @@ impl Dial {
     ) -> Result<TlsStream<TcpStream>, Error> {
         let deadline = deadline.connecting();
         let stream = self.connect(host, port, &deadline).await?;
-        let mut config = self.dialer.tls.config()?;
+        let mut config = self.tls_config()?;
         if !alpn.is_empty() {
             let mut own = (*config).clone();
             own.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
             config = Arc::new(own);
         }
+        let stream = self.secure(stream, host, config, &deadline).await?;
+        self.contact.note(|facts| facts.secured = Some(Instant::now()));
+        Ok(stream)
+    }
+
+    /// TLS with the server of `host` over a connection that is open.
+    ///
+    /// # Errors
+    /// `tls_failed`; `timed_out`.
+    pub(crate) async fn secure(
+        &self,
+        stream: TcpStream,
+        host: &Host<'_>,
+        config: Arc<rustls::ClientConfig>,
+        deadline: &Deadline,
+    ) -> Result<TlsStream<TcpStream>, Error> {
         let name = server_name(host)?;
         let handshake = async {
             TlsConnector::from(config).connect(name, stream).await.map_err(|error| {
@@ -152,9 +168,22 @@ impl Dial {
                 }
             })
         };
-        let stream = deadline.bound(Phase::Tls, handshake).await?;
-        self.contact.note(|facts| facts.secured = Some(Instant::now()));
-        Ok(stream)
+        deadline.bound(Phase::Tls, handshake).await
+    }
+
+    /// How TLS is spoken with all servers alike.
+    pub(crate) fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, Error> {
+        self.dialer.tls.config()
+    }
+
+    /// When a protocol that begins in the clear is to go on in TLS.
+    pub(crate) fn start_tls(&self) -> StartTls {
+        self.dialer.tls.start_tls()
+    }
+
+    /// Whether the caller allows ports of `port`'s kind.
+    pub(super) fn allows_port(&self, port: u16) -> bool {
+        self.dialer.reach.allowed_ports.contains(&port)
     }
 
     /// The proxy that the caller wants between us and the server.
@@ -291,7 +320,7 @@ impl Dial {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the one place that connects, to an approved address")]
-async fn open(address: SocketAddr, interface: Option<&Interface>) -> std::io::Result<TcpStream> {
+pub(super) async fn open(address: SocketAddr, interface: Option<&Interface>) -> std::io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     match interface {
         None => {}

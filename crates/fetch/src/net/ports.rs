@@ -26,6 +26,11 @@ pub(super) fn is_allowed(scheme: &Scheme, port: u16) -> bool {
     !(BAD.contains(&port) || (sends_lines && port < FIRST_USER_PORT))
 }
 
+/// Whether a server may have its data fetched from `port` (RFC 2577 §3): not where another service is.
+pub(super) fn is_for_data(port: u16) -> bool {
+    port >= FIRST_USER_PORT && !BAD.contains(&port)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

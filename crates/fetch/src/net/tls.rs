@@ -16,7 +16,7 @@ use crate::{Code, Error, Phase};
 
 pub(crate) use fault::{error, inside};
 pub use identity::Identity;
-pub use options::{TlsOptions, TlsVersion};
+pub use options::{StartTls, TlsOptions, TlsVersion};
 pub use pins::Pins;
 pub use trust::Trust;
 
@@ -48,6 +48,10 @@ impl Tls {
         }
         let config = Arc::new(self.make()?);
         Ok(self.config.get_or_init(|| config).clone())
+    }
+
+    pub(crate) const fn start_tls(&self) -> StartTls {
+        self.options.start_tls()
     }
 
     /// Whether the caller asked for something that is meant for the server alone.

@@ -61,6 +61,12 @@ impl ReplyReader {
         }
     }
 
+    /// What came so far of a reply of several lines that does not end as it should.
+    pub fn abandon(&mut self) -> Option<Reply> {
+        self.octets = 0;
+        self.open.take()
+    }
+
     fn count(&mut self, line: &Bytes) -> Result<(), WireError> {
         self.octets += line.len();
         if self.octets > REPLY_OCTETS {

@@ -12,9 +12,9 @@ use rustix::fs::OFlags;
 
 use super::plan::{FilePlan, url_of};
 use super::special::Special;
+use crate::engine::part;
 use crate::{
-    Body, ByteRange, Code, Content, Deadline, Error, Listing, Meta, Outcome, Phase, Proof, Response, Resume,
-    Validator, Want,
+    Body, Code, Content, Deadline, Error, Listing, Meta, Outcome, Phase, Proof, Response, Validator, Want,
 };
 
 /// The most names of a directory that are sorted in memory.
@@ -69,7 +69,7 @@ fn open(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
     meta.head = Head { size: Some(size), modified: modified(&facts) };
     meta.validator = validator(&facts);
     meta.is_resumable = true;
-    let (first, end) = span(plan, &meta, size)?;
+    let (first, end) = part::wanted(plan.resume.as_ref(), plan.range, &meta, size)?;
     meta.offset = first;
     file.seek(SeekFrom::Start(first)).map_err(|error| refused(&error))?;
     let body = Body::from_file(file, end - first, Proof::Proven("the file's size"));
@@ -92,32 +92,6 @@ fn is_made_up(file: &File) -> bool {
 #[cfg(not(target_os = "linux"))]
 const fn is_made_up(_: &File) -> bool {
     false
-}
-
-/// The octets that are wanted: where they begin and where they end.
-fn span(plan: &FilePlan, meta: &Meta, size: u64) -> Result<(u64, u64), Error> {
-    if let Some(resume) = &plan.resume {
-        let first = if is_same(resume, meta, size) { resume.offset } else { 0 };
-        return Ok((first, size));
-    }
-    let (first, end) = match plan.range {
-        None => return Ok((0, size)),
-        Some(ByteRange::Span { first, last }) => {
-            (first, last.map_or(size, |last| last.saturating_add(1).min(size)))
-        }
-        Some(ByteRange::Suffix(count)) => (size.saturating_sub(count), size),
-    };
-    if first > size || (first >= end && size > 0) {
-        let detail = format!("the file has {size} octets");
-        return Err(Error::new(Code::RangeRefused, Phase::Request, detail));
-    }
-    Ok((first, end))
-}
-
-fn is_same(resume: &Resume, meta: &Meta, size: u64) -> bool {
-    meta.validator.as_ref() == Some(&resume.validator)
-        && resume.offset <= size
-        && resume.size.is_none_or(|known| known == size)
 }
 
 /// Time of the last change to the nanosecond, and size: compared for equality only.

@@ -54,6 +54,20 @@ pub struct TlsOptions {
     identity: Option<Identity>,
     pins: Option<Pins>,
     versions: RangeInclusive<TlsVersion>,
+    start: StartTls,
+}
+
+/// When a protocol that begins in the clear goes on in TLS (RFC 4217, RFC 4642).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
+pub enum StartTls {
+    /// Never.
+    #[default]
+    Never,
+    /// When the server can: whoever is on the way can make it look as if it could not.
+    Try,
+    /// Always; nobody logs in before.
+    Require,
 }
 
 impl TlsOptions {
@@ -92,6 +106,17 @@ impl TlsOptions {
         Ok(self)
     }
 
+    /// When a protocol that begins in the clear goes on in TLS.
+    #[must_use]
+    pub const fn start(mut self, start: StartTls) -> Self {
+        self.start = start;
+        self
+    }
+
+    pub(super) const fn start_tls(&self) -> StartTls {
+        self.start
+    }
+
     pub(super) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -122,6 +147,7 @@ impl Default for TlsOptions {
             identity: None,
             pins: None,
             versions: TlsVersion::V12..=TlsVersion::V13,
+            start: StartTls::Never,
         }
     }
 }

@@ -1,0 +1,270 @@
+//! One errand at a server: a connection that waits or a new one, the conversation, and what its end
+//! means.
+
+use std::net::IpAddr;
+
+use fetch_url_proto::ftp::{DataRoad, Fault, Iac, Step, Task, Verb, port_argument};
+use tokio::net::TcpStream;
+
+use super::body::Transfer;
+use super::line::{Line, Trouble};
+use super::options::{ActiveAddress, FtpWalk};
+use super::plan::{FtpPlan, Wording, check_part};
+use super::servers::Key;
+use super::{fault, listing};
+use crate::engine::{dialogue, part};
+use crate::net::data::Door;
+use crate::{
+    Again, Body, Code, Content, Credential, Ctx, Error, Meta, Outcome, Phase, Proof, Response, Validator,
+};
+
+/// How the data connection comes about.
+enum Opening {
+    ByUs,
+    ByServer(Door),
+}
+
+/// Fetches what the plan says; a server that does not understand gets it in other words.
+pub(super) async fn run(plan: FtpPlan, ctx: Ctx) -> Result<Outcome, Error> {
+    check_part(&plan)?;
+    let key = plan.servers.key(&plan, &ctx);
+    while let Some(mut line) = plan.servers.take(&key, &plan.errand) {
+        match serve(&mut line, &plan, &ctx).await {
+            Ok(answer) => return finish(answer, line, key, plan, &ctx).await,
+            // The server closed it while it waited, or it is out of step: a new one tells.
+            Err(
+                Trouble::Lost(_)
+                | Trouble::Silent
+                | Trouble::Fault(Fault::Closing(_) | Fault::OutOfStep { .. }),
+            ) => {}
+            Err(trouble) => return refused(trouble, line, key, plan, &ctx).await,
+        }
+    }
+    let mut line = Line::open(&plan, &ctx).await?;
+    match serve(&mut line, &plan, &ctx).await {
+        Ok(answer) => finish(answer, line, key, plan, &ctx).await,
+        Err(trouble) => refused(trouble, line, key, plan, &ctx).await,
+    }
+}
+
+/// What a line has come to.
+enum Served {
+    /// All that was wanted is known.
+    Known(Response),
+    /// Octets arrive.
+    Arriving { meta: Meta, stream: TcpStream, end: Option<u64> },
+    /// The listing is empty, and no data connection was needed to say so.
+    EmptyListing(Meta),
+}
+
+async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Trouble> {
+    let (road, opening) = data_road(line.ends(), plan).await?;
+    line.go(&plan.errand, &road)?;
+    loop {
+        match line.advance(&ctx.deadline).await? {
+            Step::AskPassword => line.password(&ask(plan, ctx).await?)?,
+            Step::Ready => break,
+            _ => return Err(internal().into()),
+        }
+    }
+    let mut meta = meta(line, plan);
+    if let Some(content) = without_transfer(line, plan, &meta)? {
+        return Ok(Served::Known(Response::new(meta, content)));
+    }
+    let (first, end) = match meta.head.size {
+        Some(size) => {
+            let (first, end) = part::wanted(plan.resume.as_ref(), plan.range, &meta, size)?;
+            (first, Some(end))
+        }
+        None => (unsized_part(plan)?, None),
+    };
+    let is_passive = matches!(opening, Opening::ByUs);
+    let opened = match opening {
+        Opening::ByUs => Some(line.connect_data(ctx).await?),
+        Opening::ByServer(_) => None,
+    };
+    line.transfer(first, is_passive);
+    ctx.dial.contact().note(|facts| facts.sent = Some(std::time::Instant::now()));
+    let step = line.advance(&ctx.deadline).await?;
+    ctx.dial.contact().note(|facts| facts.replied = Some(std::time::Instant::now()));
+    let stream = match (step, opened, opening) {
+        (Step::Done, ..) => return Ok(Served::EmptyListing(meta)),
+        (Step::Receive, Some(stream), _) => stream,
+        (Step::Receive, None, Opening::ByServer(door)) => door.enter(&ctx.deadline).await?,
+        _ => return Err(internal().into()),
+    };
+    meta.offset = if line.began_at_start() { 0 } else { first };
+    if meta.offset != first && plan.resume.is_none() {
+        return Err(range_refused("the server does not begin inside a file").into());
+    }
+    if meta.offset != first {
+        dialogue::decided(&"REST was refused: from the start");
+    }
+    Ok(Served::Arriving { meta, stream, end })
+}
+
+async fn data_road((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataRoad, Opening), Error> {
+    let Some(active) = plan.options.active.filter(|_| !matches!(plan.errand.task, Task::Facts { .. })) else {
+        let road = if plan.options.no_epsv { DataRoad::PassiveV4 } else { DataRoad::Passive };
+        return Ok((road, Opening::ByUs));
+    };
+    let local = match active {
+        ActiveAddress::SameAsControl => local,
+        ActiveAddress::At(address) => address,
+    };
+    let door = Door::open(local, peer).await?;
+    let address = door.address()?;
+    let extended = if plan.options.no_eprt { None } else { port_argument(address, true) };
+    let road = DataRoad::Active { extended, plain: port_argument(address, false) };
+    Ok((road, Opening::ByServer(door)))
+}
+
+/// The password, from whoever can be asked (RFC 1738 §3.2.1).
+async fn ask(plan: &FtpPlan, ctx: &Ctx) -> Result<Vec<u8>, Error> {
+    let user = plan.login.as_ref().map(Credential::user);
+    let answer = ctx.asking.ask(&plan.url, user, None, &ctx.deadline).await?;
+    let password = answer.as_ref().and_then(Credential::expose);
+    password.map(<[u8]>::to_vec).ok_or_else(|| {
+        Error::new(Code::AuthNeeded, Phase::Request, "the server wants a password, and nobody can be asked")
+    })
+}
+
+/// What is known before the transfer.
+fn meta(line: &Line, plan: &FtpPlan) -> Meta {
+    let facts = line.facts();
+    let mut meta = Meta::new(plan.url.clone());
+    meta.protocol = Some("FTP");
+    meta.head.size = facts.size;
+    meta.head.modified = facts.modified.as_ref().map(|modified| modified.seconds);
+    meta.validator = facts.modified.as_ref().map(|modified| Validator::Modified(modified.words.clone()));
+    meta.is_resumable = meta.validator.is_some() && meta.head.size.is_some();
+    meta
+}
+
+/// The answer, when no octet need come.
+fn without_transfer(line: &Line, plan: &FtpPlan, meta: &Meta) -> Result<Option<Content>, Trouble> {
+    if plan.wants_head {
+        let facts = line.facts();
+        // 550 to SIZE and to MDTM: there is no such file, or it is a directory.
+        let is_missing = facts.size.is_none() && facts.modified.is_none() && facts.refusal == Some(550);
+        if is_missing && matches!(plan.errand.task, Task::Facts { .. }) {
+            let error = Error::new(Code::NotFound, Phase::Request, "the server knows neither size nor time");
+            return Err(error.with_reply(&last_words(line)).into());
+        }
+        return Ok(Some(Content::Head));
+    }
+    let holds = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
+    Ok((!holds).then_some(Content::Unchanged))
+}
+
+fn last_words(line: &Line) -> Vec<u8> {
+    line.last.as_ref().map(fault::words).unwrap_or_default()
+}
+
+/// Where to begin in a file whose size is not known.
+fn unsized_part(plan: &FtpPlan) -> Result<u64, Error> {
+    match plan.range {
+        None => Ok(0),
+        Some(crate::ByteRange::Span { first, last: None }) => Ok(first),
+        Some(_) => Err(range_refused("the server does not tell the size")),
+    }
+}
+
+fn range_refused(detail: &str) -> Error {
+    Error::new(Code::RangeRefused, Phase::Request, detail)
+}
+
+fn internal() -> Error {
+    Error::new(Code::Internal, Phase::Request, "the session and its line disagree")
+}
+
+/// The answer for the engine; the line goes with the body, or waits for another errand.
+async fn finish(
+    served: Served,
+    mut line: Line,
+    key: Key,
+    plan: FtpPlan,
+    ctx: &Ctx,
+) -> Result<Outcome, Error> {
+    let (meta, stream, end) = match served {
+        Served::Known(response) => {
+            plan.servers.put(key, line);
+            return Ok(Outcome::Answer(response));
+        }
+        Served::EmptyListing(meta) => return listing::empty(meta, line, key, &plan, ctx).await,
+        Served::Arriving { meta, stream, end } => (meta, stream, end),
+    };
+    let arrival = line.receive(stream, &plan, ctx).await?;
+    let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
+    let expected = end.map(|end| end - meta.offset);
+    let transfer = Transfer::new(arrival, line, key, &plan, ctx);
+    let content = match &plan.errand.task {
+        Task::List { .. } if plan.options.raw_listing => {
+            Content::Body(Body::from_source(transfer, None, Proof::Proven("the reply 226")))
+        }
+        Task::List { name, by } => Content::Listing(listing::of(transfer, name.as_deref(), *by, &plan, ctx)),
+        Task::Retrieve { form, .. } => Content::Body(transfer.into_body(form, expected, stop)),
+        Task::Facts { .. } => return Err(internal()),
+    };
+    Ok(Outcome::Answer(Response::new(meta, content)))
+}
+
+/// A refusal: for the caller, or a reason to put it in other words.
+async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+    if let Some((wording, why)) = other_words(&trouble, &plan) {
+        dialogue::decided(&why);
+        let plan = plan.worded(wording)?;
+        let answer = Response::new(Meta::new(plan.url.clone()), Content::Head);
+        return Ok(Outcome::Again(Again::new(answer, Box::new(plan))));
+    }
+    if listing::may_be_empty(&trouble, &plan) {
+        let meta = Meta::new(plan.url.clone());
+        return listing::empty(meta, line, key, &plan, ctx).await;
+    }
+    if is_of_errand(&trouble) {
+        plan.servers.put(key, line);
+    }
+    Err(fault::error(trouble))
+}
+
+/// Whether only the errand was refused, so that the connection is good for others.
+const fn is_of_errand(trouble: &Trouble) -> bool {
+    use Verb::{Acct, Pass, Pbsz, Prot, User};
+    match trouble {
+        Trouble::Fault(Fault::Refused { asked: Some(verb), .. }) => {
+            !matches!(verb, User | Pass | Acct | Pbsz | Prot)
+        }
+        _ => false,
+    }
+}
+
+/// The words to try next, and why.
+fn other_words(trouble: &Trouble, plan: &FtpPlan) -> Option<(Wording, String)> {
+    let wording = plan.wording;
+    let is_together = !wording.one_by_one && !plan.servers.take_one_by_one(&plan.host, plan.port);
+    match trouble {
+        Trouble::Silent | Trouble::Fault(Fault::OutOfStep { .. }) if is_together => {
+            plan.servers.asks_one_by_one(&plan.host, plan.port);
+            let why = "the server lost its way among several commands: one at a time".to_owned();
+            Some((Wording { one_by_one: true, ..wording }, why))
+        }
+        Trouble::Fault(Fault::Refused { has_iac: true, .. }) if wording.iac == Iac::Plain => {
+            Some((Wording { iac: Iac::Doubled, ..wording }, "0xFF is doubled (RFC 854)".to_owned()))
+        }
+        Trouble::Fault(Fault::Refused { asked: Some(Verb::Cwd), .. })
+            if plan.options.walk == FtpWalk::Auto && !wording.without_cwd =>
+        {
+            let why = "CWD was refused: the whole path in one command (nocwd)".to_owned();
+            Some((Wording { without_cwd: true, ..wording }, why))
+        }
+        Trouble::Fault(Fault::Refused { asked: Some(Verb::Mlsd | Verb::List), reply, .. })
+            if matches!(reply.code, 500..=504) =>
+        {
+            let Task::List { by, .. } = plan.errand.task else { return None };
+            let plainer = by.plainer()?;
+            let why = format!("{} is not known here: {}", by.verb().word(), plainer.verb().word());
+            Some((Wording { list_by: Some(plainer), ..wording }, why))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,256 @@
+//! A control connection and its session: what the session wants said is said, what it wants heard is
+//! heard.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step};
+use fetch_url_proto::text::Reply;
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use tokio::net::TcpStream;
+
+use super::control::Control;
+use super::data::Arrival;
+use super::plan::FtpPlan;
+use crate::engine::dialogue;
+use crate::{Code, Ctx, Deadline, Dial, Error, Phase, StartTls};
+
+/// From here on a round trip is worth more than a server's good manners.
+const LONG_WAY: Duration = Duration::from_millis(10);
+/// How many TLS sessions of one server are kept for its data connections.
+const TLS_SESSIONS: usize = 8;
+
+/// Why a line cannot go on.
+pub(super) enum Trouble {
+    /// By the server's word, or by the lack of one.
+    Fault(Fault),
+    /// The connection failed, or a deadline passed.
+    Lost(Error),
+    /// Several commands went out, and no reply comes any more.
+    Silent,
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Lost(error)
+    }
+}
+
+/// A data connection that is being opened before it is needed.
+type Ahead = Pin<Box<dyn Future<Output = Result<TcpStream, Error>> + Send>>;
+
+/// One logged-in, or soon logged-in, connection.
+pub(super) struct Line {
+    control: Control,
+    session: Session,
+    iac: Iac,
+    tls: Option<Arc<ClientConfig>>,
+    ahead: Option<Ahead>,
+    /// It has served an errand before.
+    pub(super) is_used: bool,
+    /// The last reply, for reports.
+    pub(super) last: Option<Reply>,
+}
+
+impl Line {
+    /// Connects; the session is yet to begin.
+    pub(super) async fn open(plan: &FtpPlan, ctx: &Ctx) -> Result<Self, Error> {
+        match ctx.dial.start_tls() {
+            _ if plan.is_implicit => {
+                let config = with_sessions_of_its_own(&ctx.dial)?;
+                let deadline = ctx.deadline.connecting();
+                let stream = ctx.dial.connect(&plan.host, plan.port, &deadline).await?;
+                let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
+                ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
+                Self::begin(Control::tls(stream), Some(config), plan, ctx)
+            }
+            StartTls::Never => {
+                let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
+                Self::begin(Control::plain(stream), None, plan, ctx)
+            }
+            start => Self::start_tls(start, plan, ctx).await,
+        }
+    }
+
+    async fn start_tls(start: StartTls, plan: &FtpPlan, ctx: &Ctx) -> Result<Self, Error> {
+        let config = with_sessions_of_its_own(&ctx.dial)?;
+        let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
+        let control = Control::plain(stream);
+        match control.start_tls(&plan.host, config.clone(), ctx).await {
+            Ok(control) => {
+                ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
+                let config = control.is_secure().then_some(config);
+                Self::begin(control, config, plan, ctx)
+            }
+            // Only a server that says no is asked in the clear: a wrong certificate is no such word.
+            Err(error) if start == StartTls::Try && error.reply().is_some() => {
+                dialogue::decided(&"no TLS with this server: in the clear");
+                let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
+                Self::begin(Control::plain(stream), None, plan, ctx)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn begin(
+        control: Control,
+        tls: Option<Arc<ClientConfig>>,
+        plan: &FtpPlan,
+        ctx: &Ctx,
+    ) -> Result<Self, Error> {
+        let facts = ctx.dial.contact().facts();
+        let way = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
+        let is_long = tls.is_none() && way.is_some_and(|way| way >= LONG_WAY);
+        let login = plan.session_login(plan.is_implicit)?;
+        let mut session = Session::new(plan.pace(is_long), login);
+        if plan.servers.has_many_places(plan) {
+            session = session.learning_home();
+        }
+        Ok(Self { control, session, iac: plan.wording.iac, tls, ahead: None, is_used: false, last: None })
+    }
+
+    /// How many CWDs away the directory of `errand` is.
+    pub(super) fn steps_to(&self, errand: &Errand) -> Option<usize> {
+        self.session.steps_to(errand)
+    }
+
+    /// Takes on an errand.
+    pub(super) fn go(&mut self, errand: &Errand, road: &DataRoad) -> Result<(), Trouble> {
+        self.session.go(errand, road).map_err(Trouble::Fault)
+    }
+
+    /// Goes on until something is to be done that a line cannot do by itself: ask for a password, open
+    /// the data connection, receive, or nothing more.
+    pub(super) async fn advance(&mut self, deadline: &Deadline) -> Result<Step, Trouble> {
+        let mut heard = None;
+        loop {
+            match self.session.next(heard.take()).map_err(Trouble::Fault)? {
+                Step::Say(commands) => self.say(&commands, deadline).await?,
+                Step::Hear => heard = Some(self.hear(deadline).await?),
+                step => return Ok(step),
+            }
+        }
+    }
+
+    async fn say(&mut self, commands: &[Command], deadline: &Deadline) -> Result<(), Error> {
+        let mut lines = Vec::new();
+        for command in commands {
+            dialogue::said(command);
+            command.write(&mut lines, self.iac);
+        }
+        deadline.bound(Phase::Request, self.control.say(&lines)).await
+    }
+
+    async fn hear(&mut self, deadline: &Deadline) -> Result<Reply, Trouble> {
+        let hearing = self.control.hear();
+        let heard = if self.session.is_overlapping() {
+            match deadline.soon(Phase::Reply, hearing).await {
+                Ok(None) => return Err(Trouble::Silent),
+                Ok(Some(reply)) => Ok(reply),
+                Err(error) => Err(error),
+            }
+        } else {
+            deadline.bound(Phase::Reply, hearing).await
+        };
+        let reply = heard.map_err(|error| match self.session.lost() {
+            // The connection was closed behind a refusal.
+            Some(fault) => Trouble::Fault(fault),
+            None => Trouble::Lost(error),
+        })?;
+        reply_lines(&reply).for_each(|line| dialogue::heard(&line));
+        self.last = Some(reply.clone());
+        Ok(reply)
+    }
+
+    /// The password that was asked for.
+    pub(super) fn password(&mut self, password: &[u8]) -> Result<(), Trouble> {
+        self.session.password(password).map_err(Trouble::Fault)
+    }
+
+    pub(super) const fn facts(&self) -> &Facts {
+        self.session.facts()
+    }
+
+    pub(super) const fn ends(&self) -> (std::net::IpAddr, std::net::IpAddr) {
+        (self.control.peer, self.control.local)
+    }
+
+    /// The data connection, opened by us.
+    pub(super) async fn connect_data(&mut self, ctx: &Ctx) -> Result<TcpStream, Error> {
+        if let Some(ahead) = self.ahead.take() {
+            let _ = self.session.take_port();
+            return ctx.deadline.connecting().bound(Phase::Connect, ahead).await;
+        }
+        let Some(port) = self.session.take_port() else {
+            return Err(Error::new(Code::Internal, Phase::Connect, "no port was asked for"));
+        };
+        let connected = ctx.dial.connect_beside(self.control.peer, port);
+        ctx.deadline.connecting().bound(Phase::Connect, connected).await
+    }
+
+    /// Asks for the transfer, and, when this line has been of use before, for the next port with it.
+    pub(super) fn transfer(&mut self, offset: u64, is_passive: bool) {
+        self.session.transfer(offset, is_passive && self.is_used);
+        self.is_used = true;
+    }
+
+    /// Whether REST was refused.
+    pub(super) const fn began_at_start(&self) -> bool {
+        self.session.began_at_start()
+    }
+
+    /// The octets of the data connection, in TLS where the commands are.
+    pub(super) async fn receive(
+        &mut self,
+        stream: TcpStream,
+        plan: &FtpPlan,
+        ctx: &Ctx,
+    ) -> Result<Arrival, Error> {
+        let Some(config) = &self.tls else { return Ok(Arrival::plain(stream)) };
+        let deadline = ctx.deadline.connecting();
+        let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
+        Ok(Arrival::tls(stream))
+    }
+
+    /// Once the errand is done: hears where the next file can be fetched, if that was asked for and the
+    /// answer is here, and begins to connect there.
+    pub(super) async fn prepare(&mut self, dial: &Dial) {
+        if !self.session.has_asked_ahead() {
+            return;
+        }
+        let Some(Ok(reply)) = Deadline::at_once(self.control.hear()).await else { return };
+        reply_lines(&reply).for_each(|line| dialogue::heard(&line));
+        if self.session.next(Some(reply)).is_err() {
+            return;
+        }
+        let Some(port) = self.session.port() else { return };
+        let (dial, peer) = (dial.clone(), self.control.peer);
+        let mut connecting: Ahead = Box::pin(async move { dial.connect_beside(peer, port).await });
+        // One look sends the first packet out.
+        let begun = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx))).await;
+        self.ahead = Some(match begun {
+            std::task::Poll::Pending => connecting,
+            std::task::Poll::Ready(connected) => Box::pin(async { connected }),
+        });
+    }
+}
+
+/// The lines of a reply as they came, but for the code of the inner ones.
+fn reply_lines(reply: &Reply) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let last = reply.lines.len().saturating_sub(1);
+    reply.lines.iter().enumerate().map(move |(index, line)| {
+        let mark = if index == last { ' ' } else { '-' };
+        [format!("{}{mark}", reply.code).as_bytes(), line].concat()
+    })
+}
+
+/// Servers want the data connection to go on with the TLS session of its control connection, not with
+/// that of another.
+fn with_sessions_of_its_own(dial: &Dial) -> Result<Arc<ClientConfig>, Error> {
+    let mut config = (*dial.tls_config()?).clone();
+    config.resumption = Resumption::in_memory_sessions(TLS_SESSIONS);
+    Ok(Arc::new(config))
+}

@@ -1,0 +1,217 @@
+//! A directory as it streams in.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fetch_url_core::{Escaped, Url, charset};
+use fetch_url_proto::ftp::{DataRoad, Errand, Fault, ListVerb, Step, Task};
+use fetch_url_proto::ftp_list::{ListForm, ListReader, Listed};
+use fetch_url_proto::{Entry, EntryKind, Inbox};
+use futures_core::Stream;
+
+use super::body::Transfer;
+use super::fault;
+use super::line::{Line, Trouble};
+use super::plan::FtpPlan;
+use super::servers::Key;
+use crate::{Body, Code, Content, Ctx, Error, Listing, Meta, Outcome, Phase, Proof, Response};
+
+/// The entries of a transfer.
+pub(super) fn of(
+    transfer: Transfer,
+    name: Option<&[u8]>,
+    by: ListVerb,
+    plan: &FtpPlan,
+    ctx: &Ctx,
+) -> Listing {
+    let reader = match by {
+        ListVerb::Mlsd => ListReader::new(ListForm::Mlsd, None),
+        ListVerb::List => ListReader::new(ListForm::List, now()),
+        ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
+    };
+    let proof = Proof::Proven("the reply 226");
+    // The clock of a listing is that of any other body.
+    let body = Body::from_source(transfer, None, proof).guarded(crate::Limits::default(), ctx.deadline, 0);
+    Listing::new(Entries {
+        body: body.ok(),
+        inbox: Inbox::new(),
+        reader,
+        directory: directory(plan),
+        is_empty: true,
+        doubt: name.map(|_| Doubt::new(plan.clone(), ctx.clone())),
+    })
+}
+
+/// The lines of the year are of this one or the last.
+fn now() -> Option<i64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}
+
+struct Entries {
+    body: Option<Body>,
+    inbox: Inbox,
+    reader: ListReader,
+    directory: Option<String>,
+    is_empty: bool,
+    doubt: Option<Doubt>,
+}
+
+impl Stream for Entries {
+    type Item = Result<Entry, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            match this.reader.read(&mut this.inbox) {
+                Ok(Some(listed)) => {
+                    this.is_empty = false;
+                    return Poll::Ready(Some(Ok(entry(listed, this.directory.as_deref()))));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    this.body = None;
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+            }
+            let Some(body) = &mut this.body else { return this.poll_doubt(cx) };
+            match ready!(Pin::new(body).poll_next(cx)) {
+                Some(Ok(octets)) => this.inbox.push(&octets),
+                Some(Err(error)) => {
+                    (this.body, this.doubt) = (None, None);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    this.inbox.end();
+                    this.body = None;
+                }
+            }
+        }
+    }
+}
+
+impl Entries {
+    /// Nothing was listed: some servers say so of what is not there.
+    fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
+        let Some(doubt) = self.doubt.as_mut().filter(|_| self.is_empty) else { return Poll::Ready(None) };
+        let settled = ready!(doubt.poll(cx));
+        self.doubt = None;
+        Poll::Ready(settled.err().map(Err))
+    }
+}
+
+fn entry(listed: Listed, directory: Option<&str>) -> Entry {
+    match listed {
+        Listed::Entry(mut entry) => {
+            entry.url = directory.map(|directory| {
+                // What a server calls `a/b` is one argument: RETR a/b.
+                let name = Escaped::encode(&entry.name, charset::FSEGMENT);
+                let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
+                format!("{directory}{name}{end}")
+            });
+            entry
+        }
+        // A line that is none is shown as it came: it may be the server's complaint.
+        Listed::Note(line) => {
+            Entry { kind: EntryKind::Other, name: line.to_vec(), size: None, modified: None, url: None }
+        }
+    }
+}
+
+/// The URL of the directory, with a slash at its end and without a password.
+fn directory(plan: &FtpPlan) -> Option<String> {
+    let Url::Ftp(url) = &plan.url else { return None };
+    let text = plan.url.redacted().to_string();
+    let Some(path) = url.path() else { return Some(format!("{text}/")) };
+    // Display is canonical: the path stands at its end.
+    let authority = text.strip_suffix(&path.to_string())?;
+    let mut directory = authority.to_owned();
+    for segment in path.cwds().chain([path.name()].into_iter().filter(|name| !name.is_empty())) {
+        directory.push_str(segment.as_str());
+        directory.push('/');
+    }
+    Some(directory)
+}
+
+/// Whether a directory that lists as empty is there at all.
+struct Doubt {
+    question: Option<(FtpPlan, Ctx)>,
+    asking: Option<Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>>,
+}
+
+impl Doubt {
+    const fn new(plan: FtpPlan, ctx: Ctx) -> Self {
+        Self { question: Some((plan, ctx)), asking: None }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        if let Some((plan, ctx)) = self.question.take() {
+            self.asking = Some(Box::pin(async move {
+                let key = plan.servers.key(&plan, &ctx);
+                let Some(line) = plan.servers.take(&key, &plan.errand) else { return Ok(()) };
+                check_directory(line, key, &plan, &ctx).await
+            }));
+        }
+        match &mut self.asking {
+            Some(asking) => asking.as_mut().poll(cx),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+/// CWD tells what NLST does not.
+async fn check_directory(mut line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Result<(), Error> {
+    let Task::List { name: Some(name), by } = &plan.errand.task else { return Ok(()) };
+    let mut inside = plan.errand.clone();
+    inside.cwds.push(name.clone());
+    inside.task = Task::List { name: None, by: *by };
+    match enter(&mut line, &inside, ctx).await {
+        Ok(()) => {
+            plan.servers.put(key, line);
+            Ok(())
+        }
+        Err(trouble) => Err(fault::error(trouble)),
+    }
+}
+
+async fn enter(line: &mut Line, inside: &Errand, ctx: &Ctx) -> Result<(), Trouble> {
+    line.go(inside, &DataRoad::Passive)?;
+    match line.advance(&ctx.deadline).await? {
+        Step::Ready => Ok(()),
+        _ => Err(Error::new(Code::Internal, Phase::Request, "the session and its line disagree").into()),
+    }
+}
+
+/// An empty listing that the server told without a data connection.
+pub(super) async fn empty(
+    meta: Meta,
+    line: Line,
+    key: Key,
+    plan: &FtpPlan,
+    ctx: &Ctx,
+) -> Result<Outcome, Error> {
+    if let Task::List { name: Some(_), .. } = plan.errand.task {
+        check_directory(line, key, plan, ctx).await?;
+    } else {
+        plan.servers.put(key, line);
+    }
+    Ok(Outcome::Answer(Response::new(meta, nothing(plan))))
+}
+
+/// Whether a refusal may mean an empty directory: there are servers that have no better word for one
+/// than 450 or 550. Of a directory that CWD has reached it means nothing else.
+pub(super) fn may_be_empty(trouble: &Trouble, plan: &FtpPlan) -> bool {
+    let Trouble::Fault(Fault::Refused { asked: Some(verb), reply, .. }) = trouble else { return false };
+    let Task::List { by, .. } = &plan.errand.task else { return false };
+    *verb == by.verb() && matches!(reply.code, 450 | 550)
+}
+
+fn nothing(plan: &FtpPlan) -> Content {
+    if plan.options.raw_listing {
+        return Content::Body(Body::from_bytes(bytes::Bytes::new()));
+    }
+    Content::Listing(Listing::from_entries(VecDeque::new().into_iter()))
+}
