@@ -141,7 +141,13 @@ impl Errand {
             crate::Octets::LINE.check("path", part)?;
         }
         let is_listing = wish.list || name.is_empty() || path.typecode() == Some(Typecode::Directory);
-        let (cwds, name) = walked(cwds, name, wish.method);
+        let (mut cwds, mut name) = walked(cwds, name, wish.method);
+        // Servers say of what is not there that it lists as nothing, or list the error. CWD does not;
+        // with NLST it is the URL that says what the argument is.
+        let enters = wish.list_by != ListVerb::Nlst && wish.method != Method::NoCwd;
+        if is_listing && enters && !name.is_empty() {
+            cwds.push(std::mem::take(&mut name));
+        }
         let task = if is_listing {
             Task::List { name: Some(name).filter(|name| !name.is_empty()), by: wish.list_by }
         } else if wish.facts_only {
@@ -275,6 +281,8 @@ mod tests {
         assert_eq!(commands("ftp://h/b", &wish), "TYPE A · EPSV · RETR b");
         assert_eq!(commands("ftp://h/b;type=i", &wish), "TYPE I · SIZE b · MDTM b · EPSV · RETR b");
         let wish = Wish { list: true, list_by: ListVerb::Mlsd, ..Wish::default() };
-        assert_eq!(commands("ftp://h/b", &wish), "EPSV · MLSD b");
+        assert_eq!(commands("ftp://h/b", &wish), "CWD b · EPSV · MLSD");
+        let wish = Wish { method: Method::NoCwd, ..wish };
+        assert_eq!(commands("ftp://h/a/b", &wish), "EPSV · MLSD a/b");
     }
 }

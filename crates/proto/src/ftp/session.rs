@@ -27,10 +27,10 @@ pub use login::Login;
 pub enum Pace {
     /// Each waits for the reply to the one before it, as RFC 959 §5.4 has it.
     OneByOne,
-    /// All that do not depend on a reply.
+    /// Once the login is done, all that do not depend on a reply.
     #[default]
     Together,
-    /// And the login before the server has even greeted: where the way is long. A password that is a
+    /// The login too, before the server has even greeted: where the way is long. A password that is a
     /// secret still waits until it is asked for.
     Ahead,
 }
@@ -46,6 +46,8 @@ pub enum DataRoad {
         /// PORT's, where the address is one of IPv4.
         plain: Option<String>,
     },
+    /// It is being made already.
+    Begun,
     /// By us: EPSV, then PASV.
     Passive,
     /// By us: PASV alone.
@@ -206,12 +208,15 @@ impl Session {
     /// # Errors
     /// A forbidden octet, or the directory is out of reach: [`Self::steps_to`] tells.
     pub fn go(&mut self, errand: &Errand, road: &DataRoad) -> Result<(), Fault> {
-        let way = self.way.to(&errand.cwds).unwrap_or_default();
-        for cwd in way {
-            self.todo.push_back(Command::with(Verb::Cwd, cwd)?);
-        }
         (self.stage, self.facts) = (Stage::Preparing, Facts::default());
         self.transfer = errand.transfer()?;
+        let data = if self.transfer.is_some() { self.data_command(road) } else { None };
+        // Where the way is long, the data connection can be on its way while the other replies come.
+        let (first, last) = if self.pace == Pace::Ahead { (data, None) } else { (None, data) };
+        self.todo.extend(first);
+        for cwd in self.way.to(&errand.cwds).unwrap_or_default() {
+            self.todo.push_back(Command::with(Verb::Cwd, cwd)?);
+        }
         match &errand.task {
             Task::Facts { name } => self.ask_facts(name)?,
             Task::List { .. } => {
@@ -222,9 +227,7 @@ impl Session {
             Task::Retrieve { name, form: Form::Image } => self.ask_facts(name)?,
             Task::Retrieve { form, .. } => self.todo.push_back(Command::own(Verb::Type, form)),
         }
-        if self.transfer.is_some() {
-            self.ask_data(road);
-        }
+        self.todo.extend(last);
         Ok(())
     }
 
@@ -238,12 +241,11 @@ impl Session {
         Ok(())
     }
 
-    fn ask_data(&mut self, road: &DataRoad) {
-        let command = match road {
-            // What was asked for ahead is here or on its way.
-            DataRoad::Passive | DataRoad::PassiveV4 if self.data.port.is_some() || self.awaits_port() => {
-                return;
-            }
+    /// Asks for the data connection; none when that was done ahead.
+    fn data_command(&mut self, road: &DataRoad) -> Option<Command> {
+        Some(match road {
+            DataRoad::Begun => return None,
+            DataRoad::Passive | DataRoad::PassiveV4 if self.data.port.is_some() || self.awaits_port() => return None,
             DataRoad::Passive if !self.data.no_epsv => Command::new(Verb::Epsv),
             DataRoad::Passive | DataRoad::PassiveV4 => Command::new(Verb::Pasv),
             DataRoad::Active { extended: Some(extended), plain } => {
@@ -253,14 +255,18 @@ impl Session {
             DataRoad::Active { extended: None, plain } => {
                 Command::own(Verb::Port, plain.as_deref().unwrap_or_default())
             }
-        };
-        self.todo.push_back(command);
+        })
     }
 
     fn awaits_port(&self) -> bool {
+        self.awaits(|verb| matches!(verb, Verb::Epsv | Verb::Pasv))
+    }
+
+    /// Whether the reply to such a command is still to come.
+    fn awaits(&self, is_it: impl Fn(Verb) -> bool) -> bool {
         self.asked.iter().any(|asked| match asked {
             Asked::Greeting => false,
-            Asked::Command(command) => matches!(command.verb(), Verb::Epsv | Verb::Pasv),
+            Asked::Command(command) => is_it(command.verb()),
         })
     }
 
@@ -353,9 +359,16 @@ impl Session {
     }
 
     /// Whether commands went out before the replies to others had come, and some are still to come: a
-    /// server that cannot take that is silent now. What waits for the greeting waits for no command.
+    /// server that cannot take that is silent now. What waits for the greeting waits for no command, and
+    /// whether a password is right some servers take their time to say.
     pub fn is_overlapping(&self) -> bool {
-        self.is_overlapping && self.asked.front() != Some(&Asked::Greeting)
+        let is_patient = match self.asked.front() {
+            Some(Asked::Command(command)) => {
+                matches!(command.verb(), Verb::User | Verb::Pass | Verb::Acct)
+            }
+            _ => true,
+        };
+        self.is_overlapping && !is_patient
     }
 
     /// The password that [`Step::AskPassword`] asked for.

@@ -15,15 +15,14 @@ use super::fault;
 use super::line::Line;
 use super::plan::FtpPlan;
 use super::servers::{Key, Servers};
-use crate::{Body, ByteSource, Code, Ctx, Deadline, Dial, Error, Phase, Proof};
+use crate::{Body, ByteSource, Code, Ctx, Error, Phase, Proof};
 
 type Ending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// A transfer under way.
 pub(super) struct Transfer {
     state: State,
-    deadline: Deadline,
-    dial: Dial,
+    ctx: Ctx,
     servers: Arc<Servers>,
     key: Key,
 }
@@ -39,8 +38,7 @@ impl Transfer {
     pub(super) fn new(arrival: Arrival, line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Self {
         Self {
             state: State::Arriving(Box::new((arrival, line))),
-            deadline: ctx.deadline,
-            dial: ctx.dial.clone(),
+            ctx: ctx.clone(),
             servers: plan.servers.clone(),
             key,
         }
@@ -68,16 +66,15 @@ impl Transfer {
 
     /// First the data connection is closed, since some servers wait for that; then the server is heard.
     fn end(&mut self, line: Line) -> Ending {
-        let (deadline, dial) = (self.deadline, self.dial.clone());
-        let (servers, key) = (self.servers.clone(), self.key.clone());
+        let (ctx, servers, key) = (self.ctx.clone(), self.servers.clone(), self.key.clone());
         Box::pin(async move {
             let mut line = line;
-            match line.advance(&deadline).await {
+            match line.advance(&ctx).await {
                 Ok(Step::Done) => {}
                 Ok(_) => return Err(Error::new(Code::Internal, Phase::Body, "the session has not ended")),
                 Err(trouble) => return Err(cut_short(fault::error(trouble))),
             }
-            line.prepare(&dial).await;
+            line.prepare(&ctx.dial).await;
             servers.put(key, line);
             Ok(())
         })

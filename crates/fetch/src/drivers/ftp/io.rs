@@ -59,9 +59,10 @@ enum Served {
 
 async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Trouble> {
     let (road, opening) = data_road(line.ends(), plan).await?;
+    let road = if line.has_begun_to_connect() { DataRoad::Begun } else { road };
     line.go(&plan.errand, &road)?;
     loop {
-        match line.advance(&ctx.deadline).await? {
+        match line.advance(ctx).await? {
             Step::AskPassword => line.password(&ask(plan, ctx).await?)?,
             Step::Ready => break,
             _ => return Err(internal().into()),
@@ -85,7 +86,7 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
     };
     line.transfer(first, is_passive);
     ctx.dial.contact().note(|facts| facts.sent = Some(std::time::Instant::now()));
-    let step = line.advance(&ctx.deadline).await?;
+    let step = line.advance(ctx).await?;
     ctx.dial.contact().note(|facts| facts.replied = Some(std::time::Instant::now()));
     let stream = match (step, opened, opening) {
         (Step::Done, ..) => return Ok(Served::EmptyListing(meta)),
@@ -105,8 +106,7 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
 
 async fn data_road((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataRoad, Opening), Error> {
     let Some(active) = plan.options.active.filter(|_| !matches!(plan.errand.task, Task::Facts { .. })) else {
-        let road = if plan.options.no_epsv { DataRoad::PassiveV4 } else { DataRoad::Passive };
-        return Ok((road, Opening::ByUs));
+        return Ok((if plan.options.no_epsv { DataRoad::PassiveV4 } else { DataRoad::Passive }, Opening::ByUs));
     };
     let local = match active {
         ActiveAddress::SameAsControl => local,
@@ -213,6 +213,9 @@ async fn finish(
 async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
     if let Some((wording, why)) = other_words(&trouble, &plan) {
         dialogue::decided(&why);
+        if is_of_errand(&trouble) {
+            plan.servers.put(key, line);
+        }
         let plan = plan.worded(wording)?;
         let answer = Response::new(Meta::new(plan.url.clone()), Content::Head);
         return Ok(Outcome::Again(Again::new(answer, Box::new(plan))));

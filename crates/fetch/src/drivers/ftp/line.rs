@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step};
@@ -124,12 +125,18 @@ impl Line {
 
     /// Goes on until something is to be done that a line cannot do by itself: ask for a password, open
     /// the data connection, receive, or nothing more.
-    pub(super) async fn advance(&mut self, deadline: &Deadline) -> Result<Step, Trouble> {
+    pub(super) async fn advance(&mut self, ctx: &Ctx) -> Result<Step, Trouble> {
         let mut heard = None;
         loop {
             match self.session.next(heard.take()).map_err(Trouble::Fault)? {
-                Step::Say(commands) => self.say(&commands, deadline).await?,
-                Step::Hear => heard = Some(self.hear(deadline).await?),
+                Step::Say(commands) => self.say(&commands, &ctx.deadline).await?,
+                Step::Hear => {
+                    // The port is known before other replies have come: the way there takes as long.
+                    if self.session.port().is_some() && self.ahead.is_none() {
+                        self.connect_ahead(&ctx.dial).await;
+                    }
+                    heard = Some(self.hear(&ctx.deadline).await?);
+                }
                 step => return Ok(step),
             }
         }
@@ -181,7 +188,6 @@ impl Line {
     /// The data connection, opened by us.
     pub(super) async fn connect_data(&mut self, ctx: &Ctx) -> Result<TcpStream, Error> {
         if let Some(ahead) = self.ahead.take() {
-            let _ = self.session.take_port();
             return ctx.deadline.connecting().bound(Phase::Connect, ahead).await;
         }
         let Some(port) = self.session.take_port() else {
@@ -223,27 +229,38 @@ impl Line {
         }
         let Some(Ok(reply)) = Deadline::at_once(self.control.hear()).await else { return };
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
-        if self.session.next(Some(reply)).is_err() {
-            return;
+        if self.session.next(Some(reply)).is_ok() {
+            self.connect_ahead(dial).await;
         }
-        let Some(port) = self.session.port() else { return };
+    }
+
+    /// Whether the next data connection is under way.
+    pub(super) const fn has_begun_to_connect(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// Begins to open the data connection, without waiting for it.
+    async fn connect_ahead(&mut self, dial: &Dial) {
+        let Some(port) = self.session.take_port() else { return };
         let (dial, peer) = (dial.clone(), self.control.peer);
         let mut connecting: Ahead = Box::pin(async move { dial.connect_beside(peer, port).await });
         // One look sends the first packet out.
-        let begun = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx))).await;
+        let begun = std::future::poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
         self.ahead = Some(match begun {
-            std::task::Poll::Pending => connecting,
-            std::task::Poll::Ready(connected) => Box::pin(async { connected }),
+            Poll::Pending => connecting,
+            Poll::Ready(connected) => Box::pin(async { connected }),
         });
     }
 }
 
-/// The lines of a reply as they came, but for the code of the inner ones.
+/// The lines of a reply as they came.
 fn reply_lines(reply: &Reply) -> impl Iterator<Item = Vec<u8>> + '_ {
     let last = reply.lines.len().saturating_sub(1);
-    reply.lines.iter().enumerate().map(move |(index, line)| {
-        let mark = if index == last { ' ' } else { '-' };
-        [format!("{}{mark}", reply.code).as_bytes(), line].concat()
+    reply.lines.iter().enumerate().map(move |(index, line)| match index {
+        _ if index == last => [format!("{} ", reply.code).as_bytes(), line].concat(),
+        0 => [format!("{}-", reply.code).as_bytes(), line].concat(),
+        // The reader leaves the inner ones as they are.
+        _ => line.to_vec(),
     })
 }
 

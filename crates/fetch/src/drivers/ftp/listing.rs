@@ -40,7 +40,8 @@ pub(super) fn of(
         inbox: Inbox::new(),
         reader,
         directory: directory(plan),
-        is_empty: true,
+        asked: name.unwrap_or_default().to_vec(),
+        held: None,
         doubt: name.map(|_| Doubt::new(plan.clone(), ctx.clone())),
     })
 }
@@ -56,7 +57,11 @@ struct Entries {
     inbox: Inbox,
     reader: ListReader,
     directory: Option<String>,
-    is_empty: bool,
+    /// The argument of NLST.
+    asked: Vec<u8>,
+    /// A first line that only repeats it.
+    held: Option<Entry>,
+    /// As long as nothing tells that the directory is there.
     doubt: Option<Doubt>,
 }
 
@@ -67,13 +72,13 @@ impl Stream for Entries {
         let this = self.get_mut();
         loop {
             match this.reader.read(&mut this.inbox) {
-                Ok(Some(listed)) => {
-                    this.is_empty = false;
-                    return Poll::Ready(Some(Ok(entry(listed, this.directory.as_deref()))));
-                }
+                Ok(Some(listed)) => match this.take(listed) {
+                    Some(entry) => return Poll::Ready(Some(Ok(entry))),
+                    None => continue,
+                },
                 Ok(None) => {}
                 Err(error) => {
-                    this.body = None;
+                    (this.body, this.doubt, this.held) = (None, None, None);
                     return Poll::Ready(Some(Err(error.into())));
                 }
             }
@@ -81,7 +86,7 @@ impl Stream for Entries {
             match ready!(Pin::new(body).poll_next(cx)) {
                 Some(Ok(octets)) => this.inbox.push(&octets),
                 Some(Err(error)) => {
-                    (this.body, this.doubt) = (None, None);
+                    (this.body, this.doubt, this.held) = (None, None, None);
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => {
@@ -94,12 +99,36 @@ impl Stream for Entries {
 }
 
 impl Entries {
-    /// Nothing was listed: some servers say so of what is not there.
-    fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
-        let Some(doubt) = self.doubt.as_mut().filter(|_| self.is_empty) else { return Poll::Ready(None) };
-        let settled = ready!(doubt.poll(cx));
+    /// The entry to tell now. What only repeats the argument may be a file's name, or all that a server
+    /// says of a directory that it cannot read.
+    fn take(&mut self, listed: Listed) -> Option<Entry> {
+        let repeats = matches!(&listed, Listed::Entry(entry) if entry.name == self.asked);
+        let is_note = matches!(listed, Listed::Note(_));
+        let entry = entry(listed, self.directory.as_deref());
+        if self.doubt.is_none() || is_note {
+            return Some(entry);
+        }
+        if repeats && self.held.is_none() {
+            self.held = Some(entry);
+            return None;
+        }
         self.doubt = None;
-        Poll::Ready(settled.err().map(Err))
+        // Their order says nothing.
+        Some(entry)
+    }
+
+    /// At the end. Nothing was listed, or nothing but the argument: some servers say so of what is not
+    /// there.
+    fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
+        if let Some(doubt) = &mut self.doubt {
+            let settled = ready!(doubt.poll(cx));
+            self.doubt = None;
+            if let Err(error) = settled {
+                self.held = None;
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+        Poll::Ready(self.held.take().map(Ok))
     }
 }
 
@@ -179,7 +208,7 @@ async fn check_directory(mut line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) ->
 
 async fn enter(line: &mut Line, inside: &Errand, ctx: &Ctx) -> Result<(), Trouble> {
     line.go(inside, &DataRoad::Passive)?;
-    match line.advance(&ctx.deadline).await? {
+    match line.advance(ctx).await? {
         Step::Ready => Ok(()),
         _ => Err(Error::new(Code::Internal, Phase::Request, "the session and its line disagree").into()),
     }

@@ -118,8 +118,10 @@ impl Session {
         if command.verb() == Verb::Cwd {
             self.way.lose();
         }
-        // Whether a TYPE behind it was taken is not known.
-        self.form = Some(super::Form::Other(String::new()));
+        if self.awaits(|verb| verb == Verb::Type) {
+            // Whether the TYPE behind it is taken, nobody listens to.
+            self.form = Some(super::Form::Other(String::new()));
+        }
         self.todo.clear();
         let is_null_cwd = command.verb() == Verb::Cwd && command.argument() == Some(b"");
         let (asked, has_iac) = (Some(command.verb()), command.has_iac());

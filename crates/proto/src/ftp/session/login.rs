@@ -65,7 +65,7 @@ impl Login {
         match verb {
             // A password goes out only when it is asked for.
             Verb::User => !(self.is_anonymous && pace == Pace::Ahead),
-            Verb::Pass => self.account.is_some(),
+            Verb::Pass => self.account.is_some() || pace != Pace::Ahead,
             Verb::Acct | Verb::Prot => true,
             _ => false,
         }

@@ -1,0 +1,19 @@
+//! `ftp:` and `ftps:` at real servers.
+
+mod commands;
+mod data;
+mod entries;
+mod errors;
+mod forbidden;
+mod listings;
+mod login_at_a_terminal;
+mod logins;
+mod methods;
+mod names;
+mod parts;
+mod paths;
+mod resume;
+mod reuse;
+mod seen;
+mod text;
+mod tls;

@@ -1,0 +1,123 @@
+//! RFC 1738 §3.2.2 on the wire: for each shape of a path, the octets that come and the commands in their order.
+
+use super::seen::{dialogue, sees};
+use crate::live::digest::sha256;
+use crate::live::ftp_server::{FtpServer, each_ftp_server};
+use crate::live::place::fetch;
+use crate::live::tree::files;
+
+each_ftp_server![
+    files_are_fetched,
+    folders_are_listed,
+    parts_are_decoded_after_they_were_split,
+    a_question_mark_is_of_the_name,
+    dots_are_sent_as_they_are,
+    text_asks_for_neither_size_nor_time,
+    the_dialogue_is_what_the_server_saw,
+    plain_files,
+];
+
+const MOTD: &str = "motd of the served tree, not of the host\n";
+
+/// `path` has these octets, and the server saw these commands.
+#[track_caller]
+fn check(server: FtpServer, path: &str, octets: &str, expected: &[&str]) {
+    let ran = fetch(&["--require-complete", &server.url(path)]).gives(octets);
+    assert_eq!(sha256(&ran.out), sha256(octets.as_bytes()), "{path}");
+    sees(server, &[], path, expected);
+}
+
+fn files_are_fetched(server: FtpServer) {
+    let image = ["TYPE I", "SIZE README", "MDTM README", "EPSV", "RETR README"];
+    let row = |path: &str, cwd: &[&str]| check(server, path, "path=pub/README\n", &[cwd, &image].concat());
+    row("/pub/README", &["CWD pub"]);
+    row("/pub/README;type=i", &["CWD pub"]);
+    row("/pub/README;type=I", &["CWD pub"]);
+    row("/link-dir/README", &["CWD link-dir"]);
+    let deep = ["TYPE I", "SIZE deep.txt", "MDTM deep.txt", "EPSV", "RETR deep.txt"];
+    let row = |path: &str, cwd: &[&str]| {
+        check(server, path, "path=pub/a/b/c/deep.txt\n", &[cwd, &deep].concat());
+    };
+    row("/pub/a/b/c/deep.txt", &["CWD pub", "CWD a", "CWD b", "CWD c"]);
+    let hello = ["TYPE I", "SIZE hello.txt", "MDTM hello.txt", "EPSV", "RETR hello.txt"];
+    check(server, "/hello.txt", "Hello, world\n", &hello);
+}
+
+fn folders_are_listed(server: FtpServer) {
+    for (path, expected) in [
+        ("", &["EPSV", "NLST"][..]),
+        ("/", &["EPSV", "NLST"]),
+        ("/;type=d", &["EPSV", "NLST"]),
+        ("/pub;type=d", &["EPSV", "NLST pub"]),
+        ("/pub/a;type=d", &["CWD pub", "EPSV", "NLST a"]),
+        ("/pub/a/;type=d", &["CWD pub", "CWD a", "EPSV", "NLST"]),
+        ("/pub/a/", &["CWD pub", "CWD a", "EPSV", "NLST"]),
+        ("/empty-dir/", &["CWD empty-dir", "EPSV", "NLST"]),
+    ] {
+        fetch(&[&server.url(path)]).exits(0);
+        sees(server, &[], path, expected);
+    }
+}
+
+fn parts_are_decoded_after_they_were_split(server: FtpServer) {
+    let deep = ["TYPE I", "SIZE deep.txt", "MDTM deep.txt", "EPSV", "RETR deep.txt"];
+    let content = "path=pub/a/b/c/deep.txt\n";
+    for (path, cwd) in [
+        ("/pub%2Fa/b%2fc/deep.txt", &["CWD pub/a", "CWD b/c"][..]),
+        ("/%2Fpub%2Fa%2Fb%2Fc/deep.txt", &["CWD /pub/a/b/c"]),
+        ("/%70ub/%61/b/c/%64eep.txt", &["CWD pub", "CWD a", "CWD b", "CWD c"]),
+    ] {
+        check(server, path, content, &[cwd, &deep].concat());
+    }
+    let whole = "pub/a/b/c/deep.txt";
+    let [size, mdtm, retr] = ["SIZE", "MDTM", "RETR"].map(|verb| format!("{verb} {whole}"));
+    let path = "/pub%2Fa%2Fb%2Fc%2Fdeep.txt";
+    check(server, path, content, &["TYPE I", &size, &mdtm, "EPSV", &retr]);
+    let motd = ["CWD /etc", "TYPE I", "SIZE motd", "MDTM motd", "EPSV", "RETR motd"];
+    check(server, "/%2Fetc/motd", MOTD, &motd);
+}
+
+fn a_question_mark_is_of_the_name(server: FtpServer) {
+    let expected = ["CWD odd", "CWD ques?tion", "TYPE I", "SIZE f.txt", "MDTM f.txt", "EPSV", "RETR f.txt"];
+    check(server, "/odd/ques?tion/f.txt", "path=odd/ques%3Ftion/f.txt\n", &expected);
+    let missing = fetch(&[&server.url("/hello.txt?x=1")]).exits(78).writes("");
+    missing.says("RETR");
+}
+
+fn dots_are_sent_as_they_are(server: FtpServer) {
+    let motd = ["TYPE I", "SIZE motd", "MDTM motd", "EPSV", "RETR motd"];
+    for (path, cwd) in [
+        ("/pub/../etc/motd", &["CWD pub", "CWD ..", "CWD etc"][..]),
+        ("/pub/a/../../etc/motd", &["CWD pub", "CWD a", "CWD ..", "CWD ..", "CWD etc"]),
+        ("/./etc/./motd", &["CWD .", "CWD etc", "CWD ."]),
+        ("/pub/%2E%2E/etc/motd", &["CWD pub", "CWD ..", "CWD etc"]),
+    ] {
+        check(server, path, MOTD, &[cwd, &motd].concat());
+    }
+}
+
+fn text_asks_for_neither_size_nor_time(server: FtpServer) {
+    let lf = files().into_iter().find(|(path, _)| *path == "/lf.txt").expect("a file of the tree").1;
+    let lf = String::from_utf8(lf).expect("text");
+    check(server, "/lf.txt;type=a", &lf, &["TYPE A", "EPSV", "RETR lf.txt"]);
+    sees(server, &["-B"], "/lf.txt", &["TYPE A", "EPSV", "RETR lf.txt"]);
+}
+
+/// Nothing is sent that `-v` does not show, and nothing is shown that is not sent.
+fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
+    for path in ["/pub/a/b/c/deep.txt", "/pub/a/", "/pub;type=d", "/lf.txt;type=a"] {
+        let ran = fetch(&["-v", &server.url(path)]).exits(0);
+        sees(server, &["-v"], path, &dialogue(&ran.err));
+    }
+}
+
+/// Every file of the tree, one by one and all in one run, is what was put there.
+fn plain_files(server: FtpServer) {
+    for (path, octets) in files() {
+        let ran = fetch(&["--require-complete", &server.url(path)]).gives(&octets);
+        assert_eq!(sha256(&ran.out), sha256(&octets), "{path}");
+    }
+    let urls: Vec<String> = files().iter().map(|(path, _)| server.url(path)).collect();
+    let all: Vec<u8> = files().into_iter().flat_map(|(_, octets)| octets).collect();
+    fetch(&urls.iter().map(String::as_str).collect::<Vec<_>>()).gives(all);
+}

@@ -1,0 +1,60 @@
+//! Octets that would end a command early: refused before anybody is called.
+
+use crate::live::ftp_server::{FtpServer, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+
+each_ftp_server![in_a_path, in_a_login, in_an_option];
+
+/// It exits with 93, writes nothing, and the server sees nothing of `key`.
+#[track_caller]
+fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
+    let watch = server.watch();
+    let place = Place::new();
+    let ran = place.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
+    ran.hides("> ").hides("< ").hides("\nDELE");
+    place.holds(&[]);
+    // A later session is in the log as a whole: an earlier one would be there too.
+    let later = super::super::place::key();
+    fetch(&[&server.url(&format!("/{later}"))]).exits(78);
+    watch.commands_for(&later);
+    assert!(!watch.holds(key), "{} has seen {key}", server.name);
+}
+
+fn in_a_path(server: FtpServer) {
+    for path in [
+        "/KEY%0D%0ADELE%20y",
+        "/KEY%0ADELE%20y",
+        "/KEY%0DDELE%20y",
+        "/KEY%00",
+        "/KEY%0d%0aQUIT/hello.txt",
+        "/pub%00/KEY",
+        "/pub%0A/KEY;type=d",
+        "/KEY%0A/",
+        "/KEY%0D%0A;type=a",
+    ] {
+        let key = key();
+        refused(server, &key, &[], &server.url(&path.replace("KEY", &key)));
+        refused(server, &key, &["--ftp-method", "nocwd"], &server.url(&path.replace("KEY", &key)));
+    }
+}
+
+fn in_a_login(server: FtpServer) {
+    for login in ["KEY%0D%0A:x", "KEY%00:x", "KEY%0A", "KEY:x%0D%0ADELE%20y", "KEY:%00"] {
+        let key = key();
+        let url = server.url("/hello.txt").replace("://", &format!("://{}@", login.replace("KEY", &key)));
+        refused(server, &key, &[], &url);
+    }
+}
+
+fn in_an_option(server: FtpServer) {
+    let key = key();
+    let user = format!("{key}\r\nDELE y:x");
+    refused(server, &key, &["-u", &user], &server.url("/hello.txt"));
+    let account = format!("{key}\r\nDELE y");
+    let url = server.url("/hello.txt");
+    for options in [["--ftp-account", &account], ["--ftp-anonymous-email", &account]] {
+        let ran = fetch(&[&options[..], &["-v", &url]].concat());
+        assert!([2, 93].contains(&ran.exit), "{options:?}: {} {}", ran.exit, ran.err);
+        ran.writes("").hides("> ");
+    }
+}

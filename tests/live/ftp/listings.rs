@@ -1,0 +1,200 @@
+//! Folders: their names, what is told of them, and whether they are there at all.
+
+use std::collections::BTreeSet;
+
+use super::entries::{entries, field};
+use super::seen::sees;
+use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::tree::MODIFIED;
+
+each_ftp_server![
+    names,
+    all_the_ways_to_say_it,
+    as_it_came,
+    by_json,
+    long_ones,
+    the_commands_of_long_ones,
+    links,
+    five_thousand_entries,
+    an_empty_folder,
+    a_missing_folder,
+    an_unreadable_folder,
+    a_file_is_no_folder,
+    into_a_file,
+];
+
+fn has_mlsd(server: FtpServer) -> bool {
+    [PROFTPD.name, PUREFTPD.name].contains(&server.name)
+}
+
+/// The names of a listing in JSON, in order of the alphabet.
+fn names_of(listing: &str) -> BTreeSet<String> {
+    entries(listing).into_iter().map(|line| field(line, "name").expect("a name")).collect()
+}
+
+fn names(server: FtpServer) {
+    let text = fetch(&[&server.url("/pub/")]).exits(0).text();
+    let last = |line: &str| line.split_whitespace().last().unwrap_or_default().to_owned();
+    let names: BTreeSet<String> = text.lines().map(last).collect();
+    assert_eq!(names, ["README", "a"].map(str::to_owned).into(), "{text}");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+}
+
+fn all_the_ways_to_say_it(server: FtpServer) {
+    let expected: BTreeSet<String> = ["README", "a"].map(str::to_owned).into();
+    for path in ["/pub/", "/pub;type=d", "/pub/;type=d", "/link-dir/"] {
+        let text = fetch(&["--format", "json", &server.url(path)]).exits(0).text();
+        assert_eq!(names_of(&text), expected, "{path}: {text}");
+        let text = fetch(&["-l", "--format", "json", &server.url(path)]).exits(0).text();
+        assert_eq!(names_of(&text), expected, "-l {path}: {text}");
+    }
+    let text = fetch(&["--list", "--format", "json", &server.url("/pub")]).exits(0).text();
+    assert_eq!(names_of(&text), expected, "--list: {text}");
+    let whole = fetch(&["--format", "json", &server.url("")]).exits(0).text();
+    assert_eq!(whole, fetch(&["--format", "json", &server.url("/")]).exits(0).text());
+    let names = names_of(&whole);
+    for name in ["hello.txt", "odd", "many", "link.txt", "range.txt", "empty-dir", "noperm.txt"] {
+        assert!(names.contains(name), "{name} is missing in {names:?}");
+    }
+    assert!(!names.contains(".") && !names.contains(".."), "{names:?}");
+}
+
+fn as_it_came(server: FtpServer) {
+    let raw = fetch(&["--format", "raw", &server.url("/pub/")]).exits(0).text();
+    let lines: BTreeSet<&str> = raw.lines().filter(|line| !line.starts_with('.')).collect();
+    assert_eq!(lines, ["README", "a"].into(), "{raw:?}");
+    // With the folder's name as an argument, as RFC 1738 has it, the server puts it in front.
+    let raw = fetch(&["--format", "raw", &server.url("/pub;type=d")]).exits(0).text();
+    assert!(raw.lines().any(|line| line == "pub/README"), "{raw:?}");
+    let raw = fetch(&["--format", "raw", "--list-format", "long", &server.url("/pub/")]).exits(0).text();
+    let line = raw.lines().find(|line| line.ends_with("README")).expect("a line of README");
+    let mark = if has_mlsd(server) { "modify=19941201123456;" } else { "-rw-r--r--" };
+    assert!(line.contains(mark), "{raw}");
+}
+
+fn by_json(server: FtpServer) {
+    let text = fetch(&["--format", "json", &server.url("/pub/")]).exits(0).text();
+    for line in entries(&text) {
+        let name = field(line, "name").expect("a name");
+        assert_eq!(field(line, "url"), Some(server.url(&format!("/pub/{name}"))), "{line}");
+    }
+    assert_eq!(entries(&text).len(), 2, "{text}");
+}
+
+/// LIST tells of a year that is over no time of day.
+fn long_ones(server: FtpServer) {
+    let options = ["--list-format", "long", "--format", "json"];
+    for path in ["/pub/", "/pub;type=d"] {
+        let text = fetch(&[&options[..], &[&server.url(path)]].concat()).exits(0).text();
+        let line = entries(&text).into_iter().find(|line| line.contains("\"README\"")).expect("README");
+        let modified = if has_mlsd(server) { MODIFIED } else { MODIFIED - MODIFIED % 86_400 };
+        for pair in ["\"kind\":\"file\"".to_owned(), "\"size\":16".to_owned(), format!("\"modified\":{modified}")] {
+            assert!(line.contains(&pair), "{pair} is missing in {line}");
+        }
+        let line = entries(&text).into_iter().find(|line| line.contains("\"name\":\"a\"")).expect("a");
+        assert!(line.contains("\"kind\":\"directory\""), "{line}");
+        assert_eq!(field(line, "url"), Some(server.url("/pub/a/")));
+        assert_eq!(entries(&text).len(), 2, "{text}");
+    }
+}
+
+fn the_commands_of_long_ones(server: FtpServer) {
+    let options = ["--list-format", "long"];
+    if has_mlsd(server) {
+        sees(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
+        sees(server, &options, "/pub;type=d", &["EPSV", "MLSD pub"]);
+        return;
+    }
+    let ran = fetch(&["-v", "--list-format", "long", &server.url("/pub/")]).exits(0);
+    let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let verbs: Vec<&&str> = sent.iter().filter(|line| ["MLSD", "LIST", "NLST"].contains(*line)).collect();
+    assert_eq!(verbs, [&"MLSD", &"LIST"], "{}", ran.err);
+    // A command that is not known ends nothing: the same session goes on.
+    let logins = sent.iter().filter(|line| line.starts_with("USER")).count();
+    assert_eq!(logins, 1, "{}", ran.err);
+}
+
+/// Where it leads to is no part of the name.
+fn links(server: FtpServer) {
+    let options = ["--list-format", "long", "--format", "json"];
+    let text = fetch(&[&options[..], &[&server.url("/")]].concat()).exits(0).text();
+    let line = entries(&text).into_iter().find(|line| line.contains("\"link.txt\"")).expect("the link");
+    let url = field(line, "url").expect("a URL");
+    fetch(&[&url]).gives("Hello, world\n");
+    assert!(!text.contains("->"), "{text}");
+    assert_eq!(text.contains("\"dangling\""), server.name != PROFTPD.name, "{text}");
+}
+
+fn five_thousand_entries(server: FtpServer) {
+    let all: BTreeSet<String> = (0..5000).map(|number| format!("f{number:04}.txt")).collect();
+    for form in ["names", "long"] {
+        let options = ["--list-format", form, "--format", "json", "--require-complete"];
+        let text = fetch(&[&options[..], &[&server.url("/many/")]].concat()).exits(0).text();
+        assert_eq!(entries(&text).len(), 5000);
+        assert!(names_of(&text) == all, "{form}: not the names of the folder");
+    }
+    let text = fetch(&[&server.url("/many;type=d")]).exits(0).text();
+    assert_eq!(text.lines().count(), 5000);
+}
+
+fn an_empty_folder(server: FtpServer) {
+    for form in ["names", "long"] {
+        for path in ["/empty-dir/", "/empty-dir;type=d", "/empty-dir/;type=d"] {
+            fetch(&["--list-format", form, &server.url(path)]).gives("");
+            fetch(&["--list-format", form, "--format", "json", &server.url(path)]).gives("");
+        }
+    }
+    let place = Place::new();
+    place.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
+    assert_eq!(place.read("here"), b"");
+}
+
+fn a_missing_folder(server: FtpServer) {
+    for form in ["names", "long"] {
+        for end in ["/", ";type=d", "/;type=d"] {
+            let (place, name) = (Place::new(), key());
+            let url = server.url(&format!("/{name}{end}"));
+            let ran = place.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
+            ran.says("550");
+            place.holds(&[]);
+        }
+    }
+}
+
+/// vsftpd names the folder itself, bsdftpd writes its error among the names: neither is an entry.
+fn an_unreadable_folder(server: FtpServer) {
+    for form in ["names", "long"] {
+        for path in ["/noperm-dir/", "/noperm-dir;type=d"] {
+            let ran = fetch(&["--list-format", form, &server.url(path)]).writes("");
+            assert!([9, 78].contains(&ran.exit), "{form} {path}: {} {}", ran.exit, ran.err);
+        }
+    }
+}
+
+fn a_file_is_no_folder(server: FtpServer) {
+    for form in ["names", "long"] {
+        for path in ["/hello.txt/", "/hello.txt/;type=d", "/pub/README/"] {
+            fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
+        }
+    }
+    // vsftpd adds the links whose target has this name: those are not in it.
+    let ran = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
+    let only_itself = names_of(&ran.text()).iter().all(|name| name == "hello.txt");
+    assert!(only_itself || server.name != VSFTPD.name, "{}", ran.text());
+    assert!([0, 78].contains(&ran.exit), "{}", ran.err);
+}
+
+/// What is for a program goes to a file octet for octet.
+fn into_a_file(server: FtpServer) {
+    let place = Place::new();
+    let url = server.url("/odd/");
+    let raw = fetch(&["--format", "raw", &url]).exits(0).out;
+    place.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    assert_eq!(place.read("here"), raw);
+    let json = fetch(&["--format", "json", &url]).exits(0).out;
+    place.fetch(&["--format", "json", "-o", "here", &url]).gives("");
+    assert_eq!(place.read("here"), json);
+    // A name is octets: 0xFF is not doubled in the data.
+    assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());
+}

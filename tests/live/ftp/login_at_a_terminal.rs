@@ -1,0 +1,81 @@
+//! A person types the password: the prompt names who asks, and nothing shows what is typed.
+
+use std::process::Command;
+
+use fetch_url_tests::Terminal;
+
+use crate::live::ftp_server::{FtpServer, VSFTPD, each_ftp_server};
+use crate::live::place::Place;
+use crate::live::program::fetch_url;
+
+each_ftp_server![the_right_password_is_typed, with_every_reserved_octet];
+
+fn run(place: &Place, arguments: &[&str]) -> Terminal {
+    let mut command = Command::new(fetch_url());
+    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    Terminal::start(&command, 80).expect("a terminal")
+}
+
+/// What the terminal shows when this was typed, and the exit status.
+fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
+    let place = Place::new();
+    let mut terminal = run(&place, arguments);
+    terminal.expect(user).expect("the user is named");
+    terminal.expect("assword").or_else(|_| terminal.expect("")).expect("it asks");
+    terminal.type_secret(password).expect("the echo is off");
+    let exit = terminal.exit().expect("an end");
+    (terminal.screen(), exit)
+}
+
+fn the_right_password_is_typed(server: FtpServer) {
+    let url = server.url("/here.txt").replace("://", "://alice@");
+    for arguments in [&["-v", &url][..], &["-v", "-u", "alice", &server.url("/here.txt")]] {
+        let (screen, exit) = typed(arguments, "alice", "secret");
+        assert_eq!(exit, 0, "{screen}");
+        assert_eq!(screen.matches("in the login directory of alice").count(), 1, "{screen}");
+        assert!(!screen.contains("secret"), "{screen}");
+    }
+}
+
+fn with_every_reserved_octet(server: FtpServer) {
+    let url = server.url("/here.txt").replace("://", "://bob@");
+    let (screen, exit) = typed(&[&url], "bob", "p@ss/w:rd#%41 x");
+    assert_eq!(exit, 0, "{screen}");
+    assert!(screen.contains("in the login directory of bob"), "{screen}");
+    assert!(!screen.contains("p@ss"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_wrong_password_is_typed() {
+    let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
+    let (screen, exit) = typed(&[&url], "alice", "wr0ng-canary");
+    assert_eq!(exit, 67, "{screen}");
+    assert!(!screen.contains("wr0ng-canary") && !screen.contains("in the login"), "{screen}");
+}
+
+/// Ctrl-C at the prompt: an end, and nothing is left behind.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn interrupted_at_the_prompt() {
+    let place = Place::new();
+    let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
+    let mut terminal = run(&place, &["-o", "here", &url]);
+    terminal.expect("assword").expect("it asks");
+    terminal.type_octets(&[3]).expect("Ctrl-C");
+    let exit = terminal.exit().expect("an end");
+    assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
+    place.holds(&[]);
+}
+
+/// Who fetches as anonymous is asked nothing.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn anonymous_is_not_asked() {
+    let mut terminal = run(&Place::new(), &[&VSFTPD.url("/hello.txt")]);
+    assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.screen(), "Hello, world\n");
+}

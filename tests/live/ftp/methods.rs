@@ -1,0 +1,124 @@
+//! `--ftp-method`: how the folders of a path are walked.
+
+use super::seen::sees;
+use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
+use crate::live::place::{fetch, key};
+
+each_ftp_server![
+    by_the_rfc,
+    without_a_cwd,
+    with_one_cwd,
+    auto_goes_by_the_rfc_first,
+    auto_falls_back,
+    auto_finds_nothing,
+    listings,
+    missing_folders_are_not_empty_ones,
+];
+
+const DEEP: &str = "path=pub/a/b/c/deep.txt\n";
+
+#[track_caller]
+fn check(server: FtpServer, method: &str, path: &str, octets: &str, expected: &[&str]) {
+    fetch(&["--ftp-method", method, &server.url(path)]).gives(octets);
+    sees(server, &["--ftp-method", method], path, expected);
+}
+
+fn image(cwd: &[&str], name: &str) -> Vec<String> {
+    let commands = [
+        "TYPE I".to_owned(),
+        format!("SIZE {name}"),
+        format!("MDTM {name}"),
+        "EPSV".to_owned(),
+        format!("RETR {name}"),
+    ];
+    cwd.iter().map(|&line| line.to_owned()).chain(commands).collect()
+}
+
+#[track_caller]
+fn check_image(server: FtpServer, method: &str, path: &str, cwd: &[&str], name: &str) {
+    let commands = image(cwd, name);
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    check(server, method, path, DEEP, &commands);
+}
+
+fn by_the_rfc(server: FtpServer) {
+    let cwd = ["CWD pub", "CWD a", "CWD b", "CWD c"];
+    check_image(server, "rfc1738", "/pub/a/b/c/deep.txt", &cwd, "deep.txt");
+}
+
+fn without_a_cwd(server: FtpServer) {
+    check_image(server, "nocwd", "/pub/a/b/c/deep.txt", &[], "pub/a/b/c/deep.txt");
+    check_image(server, "nocwd", "/%2Fpub/a/b/c/deep.txt", &[], "/pub/a/b/c/deep.txt");
+    let host = server.url_as("alice", "secret", "/%2Fetc/motd");
+    fetch(&["--ftp-method", "nocwd", &host]).gives("motd of the host\n");
+    let own = server.url_as("alice", "secret", "/etc/motd");
+    fetch(&["--ftp-method", "nocwd", &own]).gives("motd of alice, not of the host\n");
+}
+
+fn with_one_cwd(server: FtpServer) {
+    check_image(server, "singlecwd", "/pub/a/b/c/deep.txt", &["CWD pub/a/b/c"], "deep.txt");
+    let host = server.url_as("alice", "secret", "/%2Fetc/motd");
+    fetch(&["--ftp-method", "singlecwd", &host]).gives("motd of the host\n");
+    let own = server.url_as("alice", "secret", "/etc/motd");
+    fetch(&["--ftp-method", "singlecwd", &own]).gives("motd of alice, not of the host\n");
+}
+
+fn auto_goes_by_the_rfc_first(server: FtpServer) {
+    let cwd = ["CWD pub", "CWD a", "CWD b", "CWD c"];
+    check_image(server, "auto", "/pub/a/b/c/deep.txt", &cwd, "deep.txt");
+    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("/pub/README")]).exits(0);
+    ran.hides("nocwd");
+}
+
+/// A CWD without an argument is refused by all but pure-ftpd; the path as a whole begins at the root. proftpd finds
+/// the way back out of a folder that is not there.
+fn auto_falls_back(server: FtpServer) {
+    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("//pub/README")]).exits(0);
+    let ran = ran.writes("path=pub/README\n");
+    if server.name == PUREFTPD.name {
+        ran.says("> RETR README").hides("nocwd");
+        return;
+    }
+    ran.says("> CWD").says("> RETR /pub/README").says("nocwd");
+    if server.name == PROFTPD.name {
+        let path = format!("/{}/../hello.txt", key());
+        let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&path)]).exits(0);
+        ran.writes("Hello, world\n").says("nocwd").says(&format!("> RETR {}", &path[1..]));
+        fetch(&["--ftp-method", "rfc1738", &server.url(&path)]).exits(78);
+    }
+}
+
+fn auto_finds_nothing(server: FtpServer) {
+    let name = key();
+    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/{name}/x"))]).exits(78);
+    ran.writes("").says(&format!("> CWD {name}")).says(&format!("> RETR {name}/x"));
+    // Only a refused CWD is tried in another way.
+    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/pub/{name}"))]).exits(78);
+    assert_eq!(ran.err.matches("> RETR").count(), 1, "{}", ran.err);
+}
+
+fn listings(server: FtpServer) {
+    let rfc = fetch(&["--format", "json", &server.url("/pub/a/b/")]).exits(0).text();
+    assert!(rfc.contains("/pub/a/b/c"), "{rfc}");
+    for method in ["nocwd", "singlecwd", "auto"] {
+        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b/")]).gives(&rfc);
+        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b;type=d")]).gives(&rfc);
+    }
+    sees(server, &["--ftp-method", "nocwd"], "/pub/a/", &["EPSV", "NLST pub/a"]);
+    sees(server, &["--ftp-method", "singlecwd"], "/pub/a/", &["CWD pub/a", "EPSV", "NLST"]);
+}
+
+/// vsftpd answers both alike, bsdftpd refuses both and lists its own words.
+fn missing_folders_are_not_empty_ones(server: FtpServer) {
+    for method in ["rfc1738", "nocwd", "singlecwd", "auto"] {
+        for form in ["names", "long"] {
+            for end in ["/", ";type=d"] {
+                let options = ["--ftp-method", method, "--list-format", form];
+                let path = format!("/{}{end}", key());
+                fetch(&[&options[..], &[&server.url(&path)]].concat()).exits(78).writes("");
+                let path = format!("/empty-dir{end}");
+                fetch(&[&options[..], &[&server.url(&path)]].concat()).gives("");
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Every odd name of the tree, fetched exactly by each server that can serve it, and by curl where it can.
+
+use std::process::{Command, Stdio};
+
+use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch};
+use crate::live::program::start_other;
+use crate::live::tree::{files, odd_files};
+
+each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, octets_255];
+
+/// Why a server cannot serve a name, and what comes of it.
+fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
+    let has = |part: &str| path.contains(part);
+    let pure = server.name == PUREFTPD.name;
+    match () {
+        () if has("%0A") || has("%0D") => Some((93, "CR or LF ends a command")),
+        () if pure && (has("/.hidden") || has("/...") || has("%5C")) => {
+            Some((9, "553 Prohibited file name"))
+        }
+        () if pure && (has("%09") || has("%01") || has("%7F")) => Some((78, "control octets become _")),
+        () => None,
+    }
+}
+
+/// What the server can serve.
+fn served(server: FtpServer) -> Vec<(String, String)> {
+    odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none()).collect()
+}
+
+fn one_by_one(server: FtpServer) {
+    for (path, octets) in odd_files() {
+        let ran = fetch(&["--require-complete", &server.url(&path)]);
+        match exception(server, &path) {
+            None => drop(ran.gives(&octets)),
+            Some((exit, _)) => drop(ran.exits(exit).writes("")),
+        }
+    }
+    let count = if server.name == PUREFTPD.name { 24 } else { 30 };
+    assert_eq!(served(server).len(), count, "an exception too many");
+}
+
+/// From folder to folder, with one login or several: each file is the right one.
+fn all_in_one_run(server: FtpServer) {
+    let rows = served(server);
+    let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
+    let all: String = rows.iter().map(|(_, octets)| octets.as_str()).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    fetch(&urls).gives(&all);
+    let backwards: Vec<&str> = urls.into_iter().rev().collect();
+    let all: String = rows.iter().rev().map(|(_, octets)| octets.as_str()).collect();
+    fetch(&backwards).gives(all);
+}
+
+/// What RFC 1738 lets stand for itself in a path of ftp.
+fn as_little_escaped_as_may_be(server: FtpServer) {
+    for (path, octets) in served(server) {
+        let mut plain = path;
+        for (escape, octet) in [
+            ("%3F", "?"),
+            ("%3A", ":"),
+            ("%40", "@"),
+            ("%26", "&"),
+            ("%2B", "+"),
+            ("%2A", "*"),
+            ("%27", "'"),
+            ("%2C", ","),
+            ("%3D", "="),
+            ("%21", "!"),
+            ("%24", "$"),
+        ] {
+            plain = plain.replace(escape, octet);
+        }
+        // In a name that ends with it, `;type=a` would be a type.
+        fetch(&[&server.url(&plain)]).gives(&octets);
+    }
+}
+
+/// Where curl gives a file, we give the same. It refuses control octets, and knows no other way for 0xFF.
+fn as_curl_does(server: FtpServer) {
+    let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !asked.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let place = Place::new();
+    let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
+    let plain = files().into_iter().map(|(path, _)| path.to_owned());
+    let mut agreed = 0;
+    for path in odd.into_iter().chain(plain) {
+        let url = server.url(&path);
+        let own = ["-q", "-s", "-g", "--path-as-is", &url];
+        let peer = start_other("curl", place.folder(), &own).ended();
+        if peer.exit == 0 {
+            fetch(&[&url]).gives(&peer.out);
+            agreed += 1;
+        } else {
+            let refuses = ["%09", "%0A", "%0D", "%01"].iter().any(|octet| path.contains(octet));
+            let ours = exception(server, &path).is_some() || path.contains("%FF");
+            assert!(refuses || ours, "curl cannot fetch {path}: {}", peer.err);
+        }
+    }
+    assert!(agreed >= 36, "curl gave {agreed} files");
+}
+
+/// Raw first; doubled when the server knows no such name (RFC 959: telnet's IAC).
+fn octets_255(server: FtpServer) {
+    for (path, doubled) in [
+        ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),
+        ("/odd/iac%FF%FF2.txt", [BSDFTPD.name, PROFTPD.name].contains(&server.name)),
+    ] {
+        let ran = fetch(&["-v", &server.url(path)]).exits(0).writes(format!("path={}\n", &path[1..]));
+        let names = ran.err.lines().filter(|line| line.starts_with("> RETR "));
+        assert_eq!(names.count(), if doubled { 2 } else { 1 }, "{path}: {}", ran.err);
+    }
+    fetch(&[&server.url("/odd/none%FF.txt")]).exits(78).writes("");
+}

@@ -1,0 +1,68 @@
+//! Where a path begins: in the login directory, at the root, or where a server takes a CWD without an argument.
+
+use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
+use crate::live::place::{fetch, key};
+
+each_ftp_server![
+    the_login_directory_and_the_root,
+    a_null_argument_is_sent,
+    a_null_argument_at_the_end,
+    a_slash_in_a_part_is_no_folder_of_its_own,
+];
+
+fn the_login_directory_and_the_root(server: FtpServer) {
+    let own = "motd of alice, not of the host\n";
+    let host = "motd of the host\n";
+    for (path, octets) in [
+        ("/etc/motd", own),
+        ("/etc%2Fmotd", own),
+        ("/./etc/motd", own),
+        ("/%2Fetc/motd", host),
+        ("/%2fetc/motd", host),
+        ("/%2Fetc%2Fmotd", host),
+        ("/%2F/etc/motd", host),
+        ("/%2Fusers/alice/etc/motd", own),
+        ("/here.txt", "in the login directory of alice\n"),
+        ("/tree/pub/README", "path=pub/README\n"),
+    ] {
+        fetch(&[&server.url_as("alice", "secret", path)]).gives(octets);
+    }
+    fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")]).gives("motd of bob, not of the host\n");
+}
+
+/// Only pure-ftpd takes it, and stays at home; elsewhere an error says what to write instead.
+fn a_null_argument_is_sent(server: FtpServer) {
+    let url = server.url_as("alice", "secret", "//etc/motd");
+    let ran = fetch(&["-v", &url]).says("> CWD");
+    let exit = ran.exit;
+    if server.name == PUREFTPD.name {
+        ran.exits(0).writes("motd of alice, not of the host\n");
+        return;
+    }
+    assert!([9, 78].contains(&exit), "{exit}: {}", ran.err);
+    let line = ran.err.lines().find(|line| line.starts_with("> CWD")).unwrap_or_default();
+    assert_eq!(line.trim_end(), "> CWD", "the argument is null: {}", ran.err);
+    ran.writes("").says("hint:").says("%2F").hides("> RETR");
+}
+
+fn a_null_argument_at_the_end(server: FtpServer) {
+    let name = key();
+    let watch = server.watch();
+    let ran = fetch(&[&server.url(&format!("//{name}"))]).writes("");
+    assert!([9, 78].contains(&ran.exit), "{}", ran.err);
+    let commands = watch.commands_for(&name);
+    assert!(commands.contains(&"CWD".to_owned()), "{commands:?}");
+    if server.name != PUREFTPD.name {
+        assert!(!commands.iter().any(|command| command.starts_with("RETR")), "{commands:?}");
+    }
+}
+
+/// `a%2Fb/c` is CWD a/b: one command, which a server may refuse as one.
+fn a_slash_in_a_part_is_no_folder_of_its_own(server: FtpServer) {
+    let name = key();
+    let watch = server.watch();
+    fetch(&[&server.url(&format!("/pub%2F{name}/c"))]).exits(78).writes("").says(&format!("%2F{name}/c"));
+    let commands = watch.commands_for(&name);
+    assert!(commands.contains(&format!("CWD pub/{name}")), "{commands:?}");
+    assert!(!commands.iter().any(|command| command == "CWD pub" || command.starts_with("RETR")));
+}

@@ -1,0 +1,63 @@
+//! Text and image: line ends change when, and only when, somebody asks for text.
+
+use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch};
+use crate::live::tree::files;
+
+each_ftp_server![
+    line_ends_become_local,
+    carriage_returns_of_the_file_stay,
+    nothing_changes_unasked,
+    an_unknown_type,
+    text_has_no_parts,
+];
+
+fn file(name: &str) -> Vec<u8> {
+    files().into_iter().find(|(path, _)| *path == name).expect("a file of the tree").1
+}
+
+fn line_ends_become_local(server: FtpServer) {
+    for path in ["/lf.txt", "/hello.txt", "/empty.bin", "/all-bytes.bin", "/latin1.txt"] {
+        // Of all octets, one after another, LF is the only one that ends a line.
+        fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
+        fetch(&[&server.url(&format!("{path};type=A"))]).gives(file(path));
+        fetch(&["-B", &server.url(path)]).gives(file(path));
+        fetch(&["--use-ascii", "--require-complete", &server.url(path)]).gives(file(path));
+    }
+    let place = Place::new();
+    place.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
+    assert_eq!(place.read("here"), file("/range.txt"));
+}
+
+/// vsftpd and proftpd send a CRLF as it is, which is one end of a line; the others send CR CR LF.
+fn carriage_returns_of_the_file_stay(server: FtpServer) {
+    let converts_lf_only = [VSFTPD.name, PROFTPD.name].contains(&server.name);
+    let crlf = String::from_utf8(file("/crlf.txt")).expect("text");
+    let crlf = if converts_lf_only { crlf.replace("\r\n", "\n") } else { crlf };
+    fetch(&[&server.url("/crlf.txt;type=a")]).gives(crlf);
+    let mixed = String::from_utf8(file("/mixed.txt")).expect("text");
+    let mixed = if converts_lf_only { mixed.replace("\r\n", "\n") } else { mixed };
+    fetch(&[&server.url("/mixed.txt;type=a")]).gives(mixed);
+}
+
+fn nothing_changes_unasked(server: FtpServer) {
+    for path in ["/crlf.txt", "/lf.txt", "/mixed.txt"] {
+        fetch(&[&server.url(path)]).gives(file(path));
+        fetch(&[&server.url(&format!("{path};type=i"))]).gives(file(path));
+        // What the URL says comes before what the option says.
+        fetch(&["-B", &server.url(&format!("{path};type=i"))]).gives(file(path));
+    }
+}
+
+fn an_unknown_type(server: FtpServer) {
+    for path in ["/hello.txt;type=x", "/hello.txt;type=", "/hello.txt;type=ai"] {
+        fetch(&[&server.url(path)]).exits(3).writes("");
+    }
+    fetch(&[&server.url("/odd/name%3Btype=a")]).gives("path=odd/name%3Btype%3Da\n");
+}
+
+/// A server counts its own octets, not the ones that it sends: an offset would tear lines.
+fn text_has_no_parts(server: FtpServer) {
+    fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
+    fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");
+}
