@@ -1,4 +1,4 @@
-//! The real `fetch-url` against the real servers of `docker/`: nginx, apache and caddy on 127.0.0.1; and, where no
+//! The real `fetch-url` against the real servers of `docker/`: nginx, apache and caddy, and four of FTP, on 127.0.0.1; and, where no
 //! real one would do, behind proxies and in terminals of ours.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
@@ -12,6 +12,7 @@
 mod live {
     mod coded_bodies;
     mod digest;
+    mod ftp;
     mod ftp_server;
     mod http;
     mod http_bodies;

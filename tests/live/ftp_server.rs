@@ -1,7 +1,5 @@
 //! The four FTP servers: where they listen, and what each wrote down of one session.
 
-#![allow(dead_code, unused_imports, unused_macros, reason = "the tests that use it come with the FTP driver")]
-
 use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
@@ -125,6 +123,12 @@ impl Watch {
             sleep(PAUSE);
         }
         panic!("{} has logged no session with {marker} that is over", self.server.name);
+    }
+
+    /// Whether the log holds this by now: for what must not be there.
+    pub(crate) fn holds(self, marker: &str) -> bool {
+        let log = self.server.log();
+        log[self.from.min(log.len())..].windows(marker.len()).any(|part| part == marker.as_bytes())
     }
 }
 

@@ -89,7 +89,9 @@ fn long_ones(server: FtpServer) {
         let text = fetch(&[&options[..], &[&server.url(path)]].concat()).exits(0).text();
         let line = entries(&text).into_iter().find(|line| line.contains("\"README\"")).expect("README");
         let modified = if has_mlsd(server) { MODIFIED } else { MODIFIED - MODIFIED % 86_400 };
-        for pair in ["\"kind\":\"file\"".to_owned(), "\"size\":16".to_owned(), format!("\"modified\":{modified}")] {
+        for pair in
+            ["\"kind\":\"file\"".to_owned(), "\"size\":16".to_owned(), format!("\"modified\":{modified}")]
+        {
             assert!(line.contains(&pair), "{pair} is missing in {line}");
         }
         let line = entries(&text).into_iter().find(|line| line.contains("\"name\":\"a\"")).expect("a");

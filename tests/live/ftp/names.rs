@@ -15,9 +15,7 @@ fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
     let pure = server.name == PUREFTPD.name;
     match () {
         () if has("%0A") || has("%0D") => Some((93, "CR or LF ends a command")),
-        () if pure && (has("/.hidden") || has("/...") || has("%5C")) => {
-            Some((9, "553 Prohibited file name"))
-        }
+        () if pure && (has("/.hidden") || has("/...") || has("%5C")) => Some((9, "553 Prohibited file name")),
         () if pure && (has("%09") || has("%01") || has("%7F")) => Some((78, "control octets become _")),
         () => None,
     }

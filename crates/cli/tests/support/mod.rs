@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
+pub(crate) mod sound;
+
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;

@@ -245,7 +245,9 @@ impl Session {
     fn data_command(&mut self, road: &DataRoad) -> Option<Command> {
         Some(match road {
             DataRoad::Begun => return None,
-            DataRoad::Passive | DataRoad::PassiveV4 if self.data.port.is_some() || self.awaits_port() => return None,
+            DataRoad::Passive | DataRoad::PassiveV4 if self.data.port.is_some() || self.awaits_port() => {
+                return None;
+            }
             DataRoad::Passive if !self.data.no_epsv => Command::new(Verb::Epsv),
             DataRoad::Passive | DataRoad::PassiveV4 => Command::new(Verb::Pasv),
             DataRoad::Active { extended: Some(extended), plain } => {

@@ -3,22 +3,22 @@
 //! Lines go out as octets and in one piece, past suppaftp's own commands: those would decode names as
 //! text, wait for each reply, and write passwords into its log.
 
+use std::future::Future as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
-use fetch_url_core::Host;
+use bytes::Bytes;
 use fetch_url_proto::Inbox;
 use fetch_url_proto::text::{Reply, ReplyReader};
-use rustls::ClientConfig;
 use suppaftp::FtpError;
 use suppaftp::tokio::ImplAsyncFtpStream;
-use suppaftp::types::Response;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::client::TlsStream;
 
-use super::secure::{HandOver, Handshake, Outbox, SecureLine};
-use crate::{Code, Ctx, Deadline, Error, Phase};
+use super::secure::{HandOver, Outbox, SecureLine};
+use super::{clear, fault};
+use crate::{Code, Deadline, Error, Phase};
 
 type Ftp = ImplAsyncFtpStream<SecureLine>;
 
@@ -29,15 +29,15 @@ pub(super) struct Control {
     pub(super) peer: IpAddr,
     /// Where we are.
     pub(super) local: IpAddr,
-    /// The greeting, when it was heard before the session began.
-    greeting: Option<Reply>,
+    /// A reply that came earlier than it is asked for.
+    early: Option<Reply>,
 }
 
 enum Wire {
     /// Not greeted yet.
     Fresh(TcpStream),
     /// Not greeted yet, in TLS.
-    FreshTls(Box<TlsStream<TcpStream>>),
+    FreshTls(Box<TlsStream<TcpStream>>, Bytes),
     Open(Box<Ftp>),
     Secure(Box<Ftp>, Outbox),
     Gone,
@@ -47,13 +47,14 @@ impl Control {
     /// A connection whose server has not greeted yet.
     pub(super) fn plain(stream: TcpStream) -> Self {
         let (peer, local) = ends(&stream);
-        Self { wire: Wire::Fresh(stream), peer, local, greeting: None }
+        Self { wire: Wire::Fresh(stream), peer, local, early: None }
     }
 
-    /// In TLS from the first octet (implicit).
-    pub(super) fn tls(stream: TlsStream<TcpStream>) -> Self {
+    /// In TLS, from the first octet or since the server gave this greeting.
+    pub(super) fn tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Self {
         let (peer, local) = ends(stream.get_ref().0);
-        Self { wire: Wire::FreshTls(Box::new(stream)), peer, local, greeting: None }
+        let greeting = greeting.map(|reply| [&fault::words(reply)[..], b"\r\n"].concat()).unwrap_or_default();
+        Self { wire: Wire::FreshTls(Box::new(stream), greeting.into()), peer, local, early: None }
     }
 
     /// Lines go out.
@@ -66,23 +67,24 @@ impl Control {
                 outbox.put(lines);
                 Ok(())
             }
-            Wire::FreshTls(_) | Wire::Gone => Err(closed()),
+            Wire::FreshTls(..) | Wire::Gone => Err(closed()),
         }
     }
 
     /// The next reply.
     pub(super) async fn hear(&mut self) -> Result<Reply, Error> {
-        if let Some(greeting) = self.greeting.take() {
-            return Ok(greeting);
+        if let Some(early) = self.early.take() {
+            return Ok(early);
         }
         match std::mem::replace(&mut self.wire, Wire::Gone) {
-            Wire::Fresh(stream) => {
+            Wire::Fresh(mut stream) => {
+                clear::until_ready(&mut stream).await?;
                 let greeted = Ftp::connect_with_stream(stream).await;
                 self.greeted(greeted, Wire::Open)
             }
-            Wire::FreshTls(stream) => {
+            Wire::FreshTls(stream, greeting) => {
                 let outbox = Outbox::default();
-                let greeted = hand_over(SecureLine::new(*stream, outbox.clone())).await?;
+                let greeted = hand_over(SecureLine::new(*stream, outbox.clone(), greeting)).await?;
                 self.greeted(greeted, |ftp| Wire::Secure(ftp, outbox))
             }
             wire => {
@@ -128,42 +130,15 @@ impl Control {
         }
     }
 
-    /// Hears the greeting and goes on in TLS (RFC 4217 §4): AUTH TLS, PBSZ 0, PROT P, or nothing. What
-    /// came in the clear behind the greeting is thrown away with suppaftp's buffer.
-    pub(super) async fn start_tls(
-        mut self,
-        host: &Host<'static>,
-        config: Arc<ClientConfig>,
-        ctx: &Ctx,
-    ) -> Result<Self, Error> {
-        let greeting = ctx.deadline.bound(Phase::Reply, self.hear()).await?;
-        let Wire::Open(ftp) = std::mem::replace(&mut self.wire, Wire::Gone) else {
-            return Ok(Self { greeting: Some(greeting), ..self });
-        };
-        let (outbox, error) = (Outbox::default(), Arc::new(Mutex::new(None)));
-        let handshake = Handshake {
-            dial: ctx.dial.clone(),
-            host: host.clone(),
-            config,
-            deadline: ctx.deadline.connecting(),
-            outbox: outbox.clone(),
-            error: error.clone(),
-        };
-        crate::engine::dialogue::said(&"AUTH TLS");
-        let secured = async {
-            ftp.into_secure(handshake, &host.to_string()).await.map_err(|refused| {
-                let ours = error.lock().unwrap_or_else(PoisonError::into_inner).take();
-                ours.unwrap_or_else(|| tls_refused(refused))
-            })
-        };
-        let ftp = ctx.deadline.bound(Phase::Tls, secured).await?;
-        self.wire = Wire::Secure(Box::new(ftp), outbox);
-        Ok(Self { greeting: Some(greeting), ..self })
-    }
-
-    /// Whether the data connection is protected too.
-    pub(super) const fn is_secure(&self) -> bool {
-        matches!(self.wire, Wire::Secure(..) | Wire::FreshTls(_))
+    /// The reply that is here already, without waiting; it is heard once more when it is asked for.
+    pub(super) async fn early(&mut self) -> Result<Option<&Reply>, Error> {
+        let mut hearing = Box::pin(self.hear());
+        let heard = std::future::poll_fn(|cx| Poll::Ready(hearing.as_mut().poll(cx))).await;
+        drop(hearing);
+        if let Poll::Ready(reply) = heard {
+            self.early = Some(reply?);
+        }
+        Ok(self.early.as_ref())
     }
 }
 
@@ -225,23 +200,11 @@ fn is_too_large(error: &std::io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<suppaftp::ReplyTooLarge>())
 }
 
-/// The server does not do TLS, or not for data.
-fn tls_refused(error: FtpError) -> Error {
-    match error {
-        FtpError::UnexpectedResponse(Response { body, .. }) => {
-            let reply = body.trim_ascii().to_vec();
-            Error::new(Code::TlsFailed, Phase::Tls, "the server refuses it").with_reply(&reply)
-        }
-        FtpError::ConnectionError(error) => Error::io(Code::TlsFailed, Phase::Tls, "the connection", error),
-        other => Error::new(Code::TlsFailed, Phase::Tls, other.to_string()),
-    }
-}
-
-fn closed() -> Error {
+pub(super) fn closed() -> Error {
     Error::new(Code::EmptyReply, Phase::Reply, "the server closed the connection")
 }
 
-fn lost(error: std::io::Error) -> Error {
+pub(super) fn lost(error: std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => closed(),
         _ => Error::io(Code::EmptyReply, Phase::Reply, "the control connection", error),

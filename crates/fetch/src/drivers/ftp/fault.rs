@@ -9,7 +9,7 @@ use crate::{Code, Error, Phase};
 /// The error that a trouble is, when nothing else can be done about it.
 pub(super) fn error(trouble: Trouble) -> Error {
     match trouble {
-        Trouble::Lost(error) => error,
+        Trouble::Lost(error) | Trouble::NoData(error) => error,
         Trouble::Silent => Error::new(Code::TimedOut, Phase::Reply, "no reply to several commands"),
         Trouble::Fault(fault) => of_fault(fault),
     }
@@ -34,6 +34,14 @@ fn of_fault(fault: Fault) -> Error {
             error(Code::PeerMisbehaved, Phase::Reply, &detail, &reply)
         }
         Fault::Refused { asked, is_null_cwd, reply, .. } => refused(asked, is_null_cwd, &reply),
+    }
+}
+
+/// A server that does not greet.
+pub(super) fn of_greeting(reply: Reply) -> Error {
+    match reply.code {
+        400..=599 => refused(None, false, &reply),
+        _ => of_fault(Fault::OutOfStep { asked: None, reply }),
     }
 }
 

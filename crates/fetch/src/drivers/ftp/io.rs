@@ -81,7 +81,7 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
     };
     let is_passive = matches!(opening, Opening::ByUs);
     let opened = match opening {
-        Opening::ByUs => Some(line.connect_data(ctx).await?),
+        Opening::ByUs => Some(line.connect_data(ctx).await.map_err(Trouble::NoData)?),
         Opening::ByServer(_) => None,
     };
     line.transfer(first, is_passive);
@@ -106,7 +106,14 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
 
 async fn data_road((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataRoad, Opening), Error> {
     let Some(active) = plan.options.active.filter(|_| !matches!(plan.errand.task, Task::Facts { .. })) else {
-        return Ok((if plan.options.no_epsv { DataRoad::PassiveV4 } else { DataRoad::Passive }, Opening::ByUs));
+        return Ok((
+            if plan.options.no_epsv || plan.wording.by_pasv {
+                DataRoad::PassiveV4
+            } else {
+                DataRoad::Passive
+            },
+            Opening::ByUs,
+        ));
     };
     let local = match active {
         ActiveAddress::SameAsControl => local,
@@ -250,6 +257,11 @@ fn other_words(trouble: &Trouble, plan: &FtpPlan) -> Option<(Wording, String)> {
             plan.servers.asks_one_by_one(&plan.host, plan.port);
             let why = "the server lost its way among several commands: one at a time".to_owned();
             Some((Wording { one_by_one: true, ..wording }, why))
+        }
+        Trouble::NoData(error)
+            if error.code() == Code::ConnectFailed && !wording.by_pasv && !plan.options.no_epsv =>
+        {
+            Some((Wording { by_pasv: true, ..wording }, format!("{error}: by PASV")))
         }
         Trouble::Fault(Fault::Refused { has_iac: true, .. }) if wording.iac == Iac::Plain => {
             Some((Wording { iac: Iac::Doubled, ..wording }, "0xFF is doubled (RFC 854)".to_owned()))

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step};
+use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step, Verb};
 use fetch_url_proto::text::Reply;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use tokio::net::TcpStream;
 
+use super::clear;
 use super::control::Control;
 use super::data::Arrival;
 use super::plan::FtpPlan;
@@ -32,6 +33,8 @@ pub(super) enum Trouble {
     Lost(Error),
     /// Several commands went out, and no reply comes any more.
     Silent,
+    /// The data connection could not be opened; nothing was asked for yet.
+    NoData(Error),
 }
 
 impl From<Error> for Trouble {
@@ -66,7 +69,7 @@ impl Line {
                 let stream = ctx.dial.connect(&plan.host, plan.port, &deadline).await?;
                 let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
                 ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
-                Self::begin(Control::tls(stream), Some(config), plan, ctx)
+                Self::begin(Control::tls(stream, None), Some(config), plan, ctx)
             }
             StartTls::Never => {
                 let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
@@ -78,13 +81,13 @@ impl Line {
 
     async fn start_tls(start: StartTls, plan: &FtpPlan, ctx: &Ctx) -> Result<Self, Error> {
         let config = with_sessions_of_its_own(&ctx.dial)?;
-        let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
-        let control = Control::plain(stream);
-        match control.start_tls(&plan.host, config.clone(), ctx).await {
-            Ok(control) => {
+        let mut stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
+        match ctx.deadline.bound(Phase::Reply, clear::auth_tls(&mut stream)).await {
+            Ok(greeting) => {
+                let deadline = ctx.deadline.connecting();
+                let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
                 ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
-                let config = control.is_secure().then_some(config);
-                Self::begin(control, config, plan, ctx)
+                Self::begin(Control::tls(stream, Some(&greeting)), Some(config), plan, ctx)
             }
             // Only a server that says no is asked in the clear: a wrong certificate is no such word.
             Err(error) if start == StartTls::Try && error.reply().is_some() => {
@@ -105,7 +108,7 @@ impl Line {
         let facts = ctx.dial.contact().facts();
         let way = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
         let is_long = tls.is_none() && way.is_some_and(|way| way >= LONG_WAY);
-        let login = plan.session_login(plan.is_implicit)?;
+        let login = plan.session_login(tls.is_some())?;
         let mut session = Session::new(plan.pace(is_long), login);
         if plan.servers.has_many_places(plan) {
             session = session.learning_home();
@@ -137,8 +140,22 @@ impl Line {
                     }
                     heard = Some(self.hear(&ctx.deadline).await?);
                 }
+                Step::Receive => return self.receiving().await,
                 step => return Ok(step),
             }
+        }
+    }
+
+    /// A server that goes on promising the octets will never send them; one that has ended already is
+    /// heard in time.
+    async fn receiving(&mut self) -> Result<Step, Trouble> {
+        // Whatever else is wrong is found at the end.
+        match self.control.early().await {
+            Ok(Some(reply)) if reply.code < 200 => {
+                let (asked, reply) = (Some(Verb::Retr), reply.clone());
+                Err(Trouble::Fault(Fault::OutOfStep { asked, reply }))
+            }
+            _ => Ok(Step::Receive),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod ascii;
 mod body;
+mod clear;
 mod control;
 mod data;
 mod fault;

@@ -41,6 +41,8 @@ pub(super) struct Wording {
     pub(super) iac: Iac,
     /// One command at a time.
     pub(super) one_by_one: bool,
+    /// The data connection by PASV, since the port that EPSV named is closed.
+    pub(super) by_pasv: bool,
     /// Listed by a plainer command than was wanted.
     pub(super) list_by: Option<fetch_url_proto::ftp::ListVerb>,
 }

@@ -1,21 +1,16 @@
-//! TLS for suppaftp: a stream of ours that it reads and writes, and the two ways to hand it over.
+//! TLS for suppaftp: a stream of ours that it reads and writes, and the way to hand it over.
 
-use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BytesMut};
-use fetch_url_core::Host;
-use rustls::ClientConfig;
+use bytes::{Buf, Bytes, BytesMut};
 use suppaftp::tokio::{AsyncTlsConnector, TokioTlsStream};
 use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
-
-use crate::{Deadline, Dial, Error};
 
 /// What is to go out before anything more is read: several commands in one piece, which suppaftp's own
 /// methods cannot say.
@@ -33,11 +28,13 @@ impl Outbox {
 pub(super) struct SecureLine {
     stream: TlsStream<TcpStream>,
     outbox: Outbox,
+    /// The greeting, when it came before TLS: suppaftp is yet to hear it.
+    greeting: Bytes,
 }
 
 impl SecureLine {
-    pub(super) const fn new(stream: TlsStream<TcpStream>, outbox: Outbox) -> Self {
-        Self { stream, outbox }
+    pub(super) const fn new(stream: TlsStream<TcpStream>, outbox: Outbox, greeting: Bytes) -> Self {
+        Self { stream, outbox, greeting }
     }
 
     fn poll_outbox(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -56,6 +53,11 @@ impl AsyncRead for SecureLine {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.greeting.is_empty() {
+            let count = self.greeting.len().min(buffer.remaining());
+            buffer.put_slice(&self.greeting.split_to(count));
+            return Poll::Ready(Ok(()));
+        }
         ready!(self.poll_outbox(cx))?;
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
@@ -88,39 +90,6 @@ impl TokioTlsStream for SecureLine {
 
     fn mut_ref(&mut self) -> &mut Self::InnerStream {
         &mut self.stream
-    }
-}
-
-/// Shakes hands over the connection that suppaftp hands it, by `Dial`.
-pub(super) struct Handshake {
-    pub(super) dial: Dial,
-    pub(super) host: Host<'static>,
-    pub(super) config: Arc<ClientConfig>,
-    pub(super) deadline: Deadline,
-    pub(super) outbox: Outbox,
-    /// What went wrong, in our words: suppaftp keeps only a text.
-    pub(super) error: Arc<Mutex<Option<Error>>>,
-}
-
-impl fmt::Debug for Handshake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handshake({})", self.host)
-    }
-}
-
-#[async_trait::async_trait]
-impl AsyncTlsConnector for Handshake {
-    type Stream = SecureLine;
-
-    async fn connect(&self, _: &str, stream: TcpStream) -> FtpResult<SecureLine> {
-        match self.dial.secure(stream, &self.host, self.config.clone(), &self.deadline).await {
-            Ok(stream) => Ok(SecureLine::new(stream, self.outbox.clone())),
-            Err(error) => {
-                let told = FtpError::SecureError(error.to_string());
-                *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                Err(told)
-            }
-        }
     }
 }
 

@@ -1,0 +1,84 @@
+//! Data connections: which command asks for them, and whose address is believed.
+
+use super::seen::sees;
+use crate::live::ftp_server::{BSDFTPD, FtpServer, VSFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch};
+use crate::live::tree::{HELLO, range};
+
+each_ftp_server![
+    by_pasv,
+    passive_is_the_default,
+    an_active_connection_cannot_reach_us,
+    empty_ones,
+    sixty_at_once,
+];
+
+fn by_pasv(server: FtpServer) {
+    let ran = fetch(&["-v", "--disable-epsv", &server.url("/hello.txt")]).exits(0).writes(HELLO);
+    ran.says("> PASV").hides("> EPSV");
+    let expected = ["TYPE I", "SIZE hello.txt", "MDTM hello.txt", "PASV", "RETR hello.txt"];
+    sees(server, &["--disable-epsv"], "/hello.txt", &expected);
+    let urls = ["/hello.txt", "/range.txt", "/pub/README"].map(|path| server.url(path));
+    let all = [HELLO.as_bytes(), &range(), b"path=pub/README\n"].concat();
+    fetch(&["--disable-epsv", &urls[0], &urls[1], &urls[2]]).gives(all);
+}
+
+/// inetutils names its own address, which is in the network of the containers: the one we talk to is used.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_address_of_a_227_is_not_believed() {
+    let ran = fetch(&["-v", "--disable-epsv", &BSDFTPD.url("/range.txt")]).exits(0).writes(range());
+    let line = ran.err.lines().find(|line| line.starts_with("< 227")).expect("a 227").to_owned();
+    assert!(!line.contains("(127,0,0,1,"), "the server names another address: {line}");
+    let listing = fetch(&["--disable-epsv", "--format", "json", &BSDFTPD.url("/many/")]).exits(0).text();
+    assert_eq!(listing.lines().count(), 5000);
+}
+
+fn passive_is_the_default(server: FtpServer) {
+    for options in [&["--ftp-pasv"][..], &["--passive-ftp"], &[]] {
+        fetch(&[options, &[&server.url("/hello.txt")]].concat()).gives(HELLO);
+    }
+    fetch(&["-v", &server.url("/hello.txt")]).exits(0).says("> EPSV").hides("> PORT").hides("> EPRT");
+}
+
+/// Through the published ports no server can call back: an error with its words, and no hanging.
+fn an_active_connection_cannot_reach_us(server: FtpServer) {
+    let place = Place::new();
+    let ran =
+        place.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
+    assert!([7, 9, 28, 92].contains(&ran.exit), "{}: {}", ran.exit, ran.err);
+    ran.says("> EPRT").hides("> EPSV").hides("> PASV");
+    place.holds(&[]);
+    let ran =
+        fetch(&["-v", "-P", "-", "--disable-eprt", "--connect-timeout", "2", &server.url("/hello.txt")]);
+    ran.says("> PORT").hides("> EPRT").writes("");
+}
+
+/// Nothing is something: an end that the server proves.
+fn empty_ones(server: FtpServer) {
+    for path in ["/empty.bin", "/empty-dir/", "/empty.bin;type=a"] {
+        fetch(&["--require-complete", &server.url(path)]).gives("");
+    }
+    let place = Place::new();
+    place.fetch(&["-o", "here", &server.url("/empty.bin")]).gives("");
+    assert_eq!(place.read("here"), b"");
+}
+
+/// More than a server has data ports or places for at a time wait or are told so, and nothing comes wrong: what is
+/// busy passes.
+fn sixty_at_once(server: FtpServer) {
+    let place = Place::new();
+    let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
+    let own = ["-Z", "--parallel-max", "30", "--retry", "5", "--retry-delay", "0", "--remote-name-all"];
+    let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();
+    place.fetch(&arguments).exits(0);
+    for number in 3000..3060 {
+        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_server_on_loopback_is_not_public() {
+    fetch(&["--public-only", &VSFTPD.url("/hello.txt")]).exits(90).writes("");
+}

@@ -1,0 +1,139 @@
+//! The URL of each entry of a listing leads to that very entry.
+
+use std::collections::BTreeSet;
+
+use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
+use crate::live::place::fetch;
+use crate::live::tree::odd_files;
+
+each_ftp_server![by_name, by_long_listing, of_a_login, through_another_method];
+
+/// The lines of a listing in JSON: one entry a line.
+pub(super) fn entries(listing: &str) -> Vec<&str> {
+    listing.lines().filter(|line| line.starts_with('{')).collect()
+}
+
+/// A field that is a string; none if it is null or not there.
+pub(super) fn field(line: &str, name: &str) -> Option<String> {
+    let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
+    let mut text = String::new();
+    let mut octets = rest.chars();
+    loop {
+        match octets.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(octets.next()?),
+            octet => text.push(octet),
+        }
+    }
+}
+
+/// A path with everything escaped that can be, as the tree's files have it in them.
+fn fully_escaped(path: &str) -> String {
+    let mut octets = path.bytes();
+    let mut text = String::new();
+    while let Some(octet) = octets.next() {
+        let digit =
+            |octet: Option<u8>| octet.and_then(|octet| char::from(octet).to_digit(16)).expect("a digit");
+        let decoded = match octet {
+            b'%' => u8::try_from(digit(octets.next()) * 16 + digit(octets.next())).expect("an octet"),
+            _ => octet,
+        };
+        match decoded {
+            b'-' | b'.' | b'_' | b'~' | b'/' => text.push(char::from(decoded)),
+            _ if decoded.is_ascii_alphanumeric() => text.push(char::from(decoded)),
+            _ => text.push_str(&format!("%{decoded:02X}")),
+        }
+    }
+    text
+}
+
+/// The entries of `odd/`, escaped, as far as the server can tell of them.
+fn told(server: FtpServer, form: &str) -> BTreeSet<String> {
+    let name = |path: String| path["/odd/".len()..].split('/').next().map(str::to_owned).expect("a name");
+    let all = odd_files().into_iter().map(|(path, _)| name(path));
+    let hides_dots = server.name == VSFTPD.name || server.name == PROFTPD.name && form == "names";
+    let is_told = |name: &String| match name.as_str() {
+        // A line feed tears the line, and a carriage return cannot be asked for.
+        name if name.contains("%0A") || name.contains("%0D") => false,
+        name if hides_dots && name.starts_with('.') => false,
+        name => {
+            !(server.name == PUREFTPD.name && ["%09", "%01", "%7F"].iter().any(|octet| name.contains(octet)))
+        }
+    };
+    all.filter(is_told).collect()
+}
+
+/// Fetches the entry: a file has its own path in it, a folder lists something.
+#[track_caller]
+fn leads_home(server: FtpServer, options: &[&str], line: &str) -> String {
+    let url = field(line, "url").unwrap_or_else(|| panic!("no URL: {line}"));
+    let path = &url[url.find("/odd/").expect("a path")..];
+    let name = fully_escaped(path["/odd/".len()..].trim_end_matches('/'));
+    if line.contains("\"kind\":\"directory\"") {
+        assert!(url.ends_with('/'), "{line}");
+        let inside = fetch(&[options, &["--format", "json", &url]].concat()).exits(0).text();
+        assert_eq!(entries(&inside).len(), 1, "{url}: {inside}");
+        return name;
+    }
+    let ran = fetch(&[options, &["-v", &url]].concat());
+    // NLST does not tell a folder from a file.
+    if line.contains("\"kind\":\"other\"") && ran.exit == 78 {
+        let inside = fetch(&[options, &["--format", "json", &format!("{url}/")]].concat()).exits(0).text();
+        assert_eq!(entries(&inside).len(), 1, "{url}: {inside}");
+        return name;
+    }
+    // What pure-ftpd lists and will not give: names with a dot in front or a backslash.
+    if server.name == PUREFTPD.name && (name.starts_with('.') || name.contains("%5C")) {
+        ran.exits(9).writes("").says("553");
+        return name;
+    }
+    ran.exits(0).writes(format!("path=odd/{name}\n"));
+    name
+}
+
+#[track_caller]
+fn all_lead_home(server: FtpServer, form: &str, options: &[&str], folder: &str) {
+    let own = ["--list-format", form, "--format", "json", folder];
+    let listing = fetch(&[options, &own].concat()).exits(0).text();
+    // A name with a line end in it is torn: what is left of it is nobody's.
+    let is_torn = |line: &str| {
+        let name = field(line, "name").expect("a name");
+        ["new", "line", "cr\rname.txt"].contains(&name.as_str())
+            || name.contains("crrname")
+            || name.contains("cru000dname")
+    };
+    let whole: Vec<&str> = entries(&listing).into_iter().filter(|line| !is_torn(line)).collect();
+    let names: BTreeSet<String> = whole.into_iter().map(|line| leads_home(server, options, line)).collect();
+    assert_eq!(names, told(server, form), "{} {form}", server.name);
+}
+
+fn by_name(server: FtpServer) {
+    all_lead_home(server, "names", &[], &server.url("/odd/"));
+    all_lead_home(server, "names", &[], &server.url("/odd;type=d"));
+}
+
+fn by_long_listing(server: FtpServer) {
+    all_lead_home(server, "long", &[], &server.url("/odd/"));
+    all_lead_home(server, "long", &[], &server.url("/pub/../odd/"));
+}
+
+/// The URLs keep who we are, but never the password: with `-u` they lead home.
+fn of_a_login(server: FtpServer) {
+    let listing =
+        fetch(&["--format", "json", &server.url_as("alice", "secret", "/tree/pub/")]).exits(0).text();
+    assert!(!listing.contains("secret"), "{listing}");
+    let line = entries(&listing).into_iter().find(|line| line.contains("README")).expect("README");
+    let url = field(line, "url").expect("a URL");
+    assert!(url.ends_with("/tree/pub/README"), "{url}");
+    fetch(&["-u", "alice:secret", &url]).gives("path=pub/README\n");
+    let whole = server.url_as("alice", "secret", "/%2Fsrv/tree/pub/");
+    let listing = fetch(&["--format", "json", &whole]).exits(0).text();
+    let line = entries(&listing).into_iter().find(|line| line.contains("README")).expect("README");
+    let url = field(line, "url").expect("a URL");
+    assert!(url.ends_with("/%2Fsrv/tree/pub/README"), "{url}");
+    fetch(&["-u", "alice:secret", &url]).gives("path=pub/README\n");
+}
+
+fn through_another_method(server: FtpServer) {
+    all_lead_home(server, "names", &["--ftp-method", "nocwd"], &server.url("/odd/"));
+}

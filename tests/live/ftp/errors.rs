@@ -1,0 +1,119 @@
+//! What went wrong, in the server's words and ours, with the exit status of the cause.
+
+use super::seen::commands;
+use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+
+each_ftp_server![
+    in_the_words_of_the_server,
+    by_json,
+    nothing_is_left_behind,
+    the_old_file_stays,
+    a_folder_is_no_file,
+    several_urls,
+    fail_early,
+    the_dialogue_is_redacted,
+    what_cannot_pass_is_not_tried_again,
+];
+
+/// What each says of a missing file.
+fn words(server: FtpServer) -> &'static str {
+    match server.name {
+        name if name == VSFTPD.name => "550 Failed to open file.",
+        name if name == PROFTPD.name => ": No such file or directory)",
+        name if name == PUREFTPD.name => "550 Can't open ",
+        name if name == BSDFTPD.name => ": No such file or directory.)",
+        name => panic!("{name}"),
+    }
+}
+
+fn in_the_words_of_the_server(server: FtpServer) {
+    let name = key();
+    let url = server.url(&format!("/{name}"));
+    let ran = fetch(&[&url]).exits(78).writes("").says(words(server)).says("(550 ").says("not found");
+    let first = ran.err.lines().next().expect("a line");
+    assert!(first.starts_with(&format!("fetch-url: {url}: not found: ")), "{first}");
+    assert_eq!(commands(server, &[], "/hello.txt").last().map(String::as_str), Some("RETR hello.txt"));
+    fetch(&[&server.url(&format!("/{name}/x"))]).exits(78).says("CWD").says("(550 ");
+    let ran = fetch(&[&server.url("/noperm.txt")]).writes("").says("(550 ");
+    assert!([9, 78].contains(&ran.exit), "{}", ran.exit);
+}
+
+fn by_json(server: FtpServer) {
+    let url = server.url_as("alice", "secret", &format!("/{}", key()));
+    let ran = fetch(&["--format", "json", &url]).exits(78);
+    for pair in
+        ["\"code\":\"not_found\"", "\"exit\":78", "\"temporary\":false", "\"reply\":\"550 ", "\"phase\":\""]
+    {
+        assert!(ran.err.contains(pair), "{pair} is missing in {}", ran.err);
+    }
+    let url = server.url_as("nobody-here", "x-canary-x", "/x");
+    let ran =
+        fetch(&["--format", "json", &url]).exits(67).hides("x-canary-x").says("\"code\":\"auth_needed\"");
+    ran.says("\"reply\":\"530 ");
+}
+
+fn nothing_is_left_behind(server: FtpServer) {
+    let place = Place::new();
+    place.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
+    place.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
+    place.fetch(&["-o", "here", &server.url("/noperm.txt")]);
+    place.fetch(&["-o", "here", &server.url("/pub")]).exits(78);
+    place.holds(&[]);
+}
+
+fn the_old_file_stays(server: FtpServer) {
+    let place = Place::new();
+    place.write("old", "old");
+    place.fetch(&["-o", "old", &server.url(&format!("/{}", key()))]).exits(78);
+    place.holds(&["old"]);
+    assert_eq!(place.read("old"), b"old");
+    place.fetch(&["--no-clobber", "-o", "old", &server.url("/hello.txt")]);
+    assert_eq!(place.read("old"), b"old");
+}
+
+fn a_folder_is_no_file(server: FtpServer) {
+    for path in ["/pub", "/pub/a", "/empty-dir"] {
+        fetch(&[&server.url(path)]).exits(78).writes("").says("(550 ");
+    }
+}
+
+fn several_urls(server: FtpServer) {
+    let missing = server.url(&format!("/{}", key()));
+    let (hello, wrong) = (server.url("/hello.txt"), server.url("/x%00"));
+    fetch(&[&missing, &hello]).exits(78).writes("Hello, world\n");
+    fetch(&[&hello, &missing, &hello]).exits(78).writes("Hello, world\nHello, world\n");
+    fetch(&[&wrong, &hello, &missing]).exits(93).writes("Hello, world\n");
+}
+
+fn fail_early(server: FtpServer) {
+    let missing = server.url(&format!("/{}", key()));
+    let hello = server.url("/hello.txt");
+    fetch(&["--fail-early", &hello, &missing, &hello]).exits(78).writes("Hello, world\n");
+}
+
+fn the_dialogue_is_redacted(server: FtpServer) {
+    let ran = fetch(&["-v", &server.url_as("alice", "secret", "/here.txt")]).exits(0);
+    ran.says("> USER alice").says("> PASS ***").says("< 220").says("< 226").hides("secret");
+    // Each line of a reply as it came: a code stands at its beginning once.
+    let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0);
+    for line in ran.err.lines().filter_map(|line| line.strip_prefix("< ")) {
+        let twice = line.get(..4).is_some_and(|code| line[4..].starts_with(code) && code.ends_with('-'));
+        assert!(!twice, "{line}");
+    }
+}
+
+fn what_cannot_pass_is_not_tried_again(server: FtpServer) {
+    let name = key();
+    let path = format!("/{name}");
+    let ran = fetch(&["-v", "--retry", "3", "--retry-delay", "0", &server.url(&path)]).exits(78);
+    assert_eq!(ran.err.matches(&format!("> RETR {name}")).count(), 1, "{}", ran.err);
+}
+
+/// Nobody listens there.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn nobody_listens() {
+    fetch(&["ftp://127.0.0.1:17001/hello.txt"]).exits(7).writes("");
+    fetch(&["ftps://127.0.0.1:17001/hello.txt"]).exits(7).writes("");
+}

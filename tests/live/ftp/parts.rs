@@ -1,0 +1,159 @@
+//! Parts of a file, its time, and what is known of it without it.
+
+use std::fs;
+use std::ops::Range;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::seen::sees;
+use crate::live::digest::sha256;
+use crate::live::ftp_server::{FtpServer, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::tree::{BIG, HELLO, MODIFIED, range};
+
+each_ftp_server![
+    ranges,
+    ranges_beyond_the_end,
+    the_commands_of_a_range,
+    the_rest_of_a_file_of_ours,
+    what_is_known,
+    the_commands_of_head,
+    the_time_of_the_file,
+    only_what_changed,
+    limits_of_size,
+    a_part_of_a_big_file,
+];
+
+/// Range and what of the 80,000 octets it names.
+const RANGES: [(&str, Range<usize>); 10] = [
+    ("0-0", 0..1),
+    ("0-7", 0..8),
+    ("8-15", 8..16),
+    ("39997-40003", 39_997..40_004),
+    ("79999-79999", 79_999..80_000),
+    ("79992-", 79_992..80_000),
+    ("-8", 79_992..80_000),
+    ("0-", 0..80_000),
+    ("79000-99999", 79_000..80_000),
+    ("-99999", 0..80_000),
+];
+
+fn ranges(server: FtpServer) {
+    for (asked, part) in RANGES {
+        fetch(&["-r", asked, &server.url("/range.txt")]).gives(&range()[part]);
+    }
+    let place = Place::new();
+    place.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), b"0000001\n");
+    // The connection is of no use after a part was cut off, or is: the next file is right.
+    let (first, second) = (server.url("/range.txt"), server.url("/range.txt"));
+    fetch(&["-r", "8-15", &first, &second]).gives("0000001\n0000001\n");
+}
+
+/// vsftpd and bsdftpd would say 226 after nothing.
+fn ranges_beyond_the_end(server: FtpServer) {
+    for asked in ["80000-", "80000-80007", "99999999999-"] {
+        fetch(&["-r", asked, &server.url("/range.txt")]).exits(33).writes("");
+    }
+    fetch(&["-r", "0-9", &server.url("/empty.bin")]).exits(33).writes("");
+    fetch(&["-C", "80001", &server.url("/range.txt")]).exits(33).writes("");
+    fetch(&["-r", "9-0", &server.url("/range.txt")]).exits(2);
+    fetch(&["-r", "0-9", &server.url(&format!("/{}", key()))]).exits(78);
+}
+
+fn the_commands_of_a_range(server: FtpServer) {
+    let before = ["TYPE I", "SIZE range.txt", "MDTM range.txt", "EPSV"];
+    let expected = [&before[..], &["REST 79992", "RETR range.txt"]].concat();
+    // REST may stand before or after EPSV; the transfer it is for comes next.
+    let ran = fetch(&["-v", "-r", "-8", &server.url("/range.txt")]).exits(0);
+    let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let place =
+        |command: &str| sent.iter().position(|line| *line == command).unwrap_or_else(|| panic!("{sent:?}"));
+    assert!(place("SIZE range.txt") < place("REST 79992"), "{sent:?}");
+    assert!(place("REST 79992") < place("RETR range.txt"), "{sent:?}");
+    sees(server, &["-r", "-8"], "/range.txt", &expected);
+    let whole = [&before[..], &["RETR range.txt"]].concat();
+    sees(server, &["-r", "0-"], "/range.txt", &whole);
+}
+
+fn the_rest_of_a_file_of_ours(server: FtpServer) {
+    let place = Place::new();
+    fetch(&["-C", "40000", &server.url("/range.txt")]).gives(&range()[40_000..]);
+    place.write("here", &range()[..40_000]);
+    place.fetch(&["-C", "40000", "-o", "here", &server.url("/range.txt")]).exits(0);
+    let here = place.read("here");
+    assert!(here == range() || here == range()[40_000..], "{} octets", here.len());
+}
+
+fn what_is_known(server: FtpServer) {
+    let url = server.url("/range.txt");
+    fetch(&["-I", &url]).gives("size: 80000\nmodified: 1994-12-01 12:34\n");
+    let json = fetch(&["-I", "--format", "json", &url]).exits(0).text();
+    for pair in ["\"size\":80000", "\"modified\":786285296", &format!("\"url\":\"{url}\"")] {
+        assert!(json.contains(pair), "{pair} is missing in {json}");
+    }
+    fetch(&["-I", &server.url(&format!("/{}", key()))]).exits(78).writes("");
+    fetch(&["-I", &server.url(&format!("/pub/{}/x", key()))]).exits(78).writes("");
+    let place = Place::new();
+    place.fetch(&["-I", "-o", "here", &url]).gives("");
+    assert_eq!(place.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
+}
+
+/// Nothing is transferred, so no data connection is asked for.
+fn the_commands_of_head(server: FtpServer) {
+    let ran = fetch(&["-v", "-I", &server.url("/pub/README")]).exits(0);
+    let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let (login, rest) = sent.split_at(sent.iter().position(|line| *line == "CWD pub").expect("CWD"));
+    assert!(login.iter().all(|line| line.starts_with("USER") || line.starts_with("PASS")), "{sent:?}");
+    assert_eq!(rest, ["CWD pub", "TYPE I", "SIZE README", "MDTM README"]);
+}
+
+fn the_time_of_the_file(server: FtpServer) {
+    let place = Place::new();
+    place.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
+    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+    assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
+    let place = Place::new();
+    place.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).gives("");
+    place.holds(&["a file.txt"]);
+}
+
+fn only_what_changed(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/hello.txt"));
+    place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+    assert_eq!(place.read("here"), HELLO.as_bytes());
+    place.write("here", "old");
+    for since in ["Thu, 01 Dec 1994 12:34:56 GMT", "Thu, 01 Dec 1994 12:34:57 GMT", "2020-01-01"] {
+        let ran = place.fetch(&["-v", "-z", since, "-o", "here", &url]).exits(0);
+        assert_eq!(place.read("here"), b"old", "{since}");
+        ran.hides("> RETR");
+    }
+    place.holds(&["here"]);
+    fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
+    fetch(&["-z", "-Wed, 30 Nov 1994 12:34:56 GMT", &url]).exits(0).writes("");
+    // A file of ours is the condition.
+    place.fetch(&["-R", "-o", "ours", &url]).gives("");
+    place.write("copy", "other octets");
+    place.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);
+    assert_eq!(place.read("copy"), b"other octets");
+}
+
+fn limits_of_size(server: FtpServer) {
+    let place = Place::new();
+    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
+    assert!(!place.path("big").exists());
+    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.url("/range.txt")]).gives("");
+    assert_eq!(place.read("small"), range());
+    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.url("/range.txt")]).exits(63);
+    assert!(!place.path("less").exists());
+    // A listing has no size: it is counted while it comes.
+    place.fetch(&["-o", "list", "--max-filesize", "1k", &server.url("/many/")]).exits(63);
+    assert!(!place.path("list").exists());
+}
+
+fn a_part_of_a_big_file(server: FtpServer) {
+    let whole = fetch(&["--require-complete", &server.url("/big.bin")]).exits(0).out;
+    assert_eq!(sha256(&whole), BIG);
+    let part = fetch(&["-r", "33554432-41943039", &server.url("/big.bin")]).exits(0).out;
+    assert!(part == whole[33_554_432..41_943_040], "{} octets", part.len());
+}

@@ -1,0 +1,182 @@
+//! What an interrupted run left is continued, if the file is still the same.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::seen::commands;
+use crate::live::digest::sha256;
+use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch};
+use crate::live::tree::{BIG, range};
+
+each_ftp_server![
+    interrupted_and_resumed,
+    killed_and_resumed,
+    half_is_resumed,
+    a_changed_file_is_started_anew,
+    octets_of_another_file_are_not_kept,
+    all_is_there_already,
+    more_is_there_than_there_is,
+    without_a_state_nothing_is_joined,
+    out_of_time_and_resumed,
+];
+
+/// Runs until a good part of big.bin is there, then sends the signal. Tries again when it was too late.
+#[track_caller]
+fn interrupted(place: &Place, url: &str, signal: &str) {
+    for _ in 0..20 {
+        let running = place.start(&["-o", "big", url]);
+        let begun = Instant::now();
+        let part = place.path("big.part");
+        while begun.elapsed() < Duration::from_secs(10) && !place.path("big").exists() {
+            if part.metadata().is_ok_and(|facts| facts.len() > 4_000_000) {
+                break;
+            }
+            sleep(Duration::from_micros(200));
+        }
+        running.signal(signal);
+        let exit = running.ended().exit;
+        if exit < 0 && !place.path("big").exists() && part.exists() {
+            return;
+        }
+        for name in place.names() {
+            std::fs::remove_file(place.path(&name)).expect("our own file");
+        }
+    }
+    panic!("{url} was always whole before it could be interrupted");
+}
+
+fn interrupted_and_resumed(server: FtpServer) {
+    for signal in ["INT", "TERM"] {
+        let (place, url) = (Place::new(), server.url("/big.bin"));
+        interrupted(&place, &url, signal);
+        place.holds(&["big.part", "big.part.json"]);
+        let came = place.read("big.part").len();
+        let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+        let rest = format!("> REST {came}");
+        ran.says(&rest).says("> RETR big.bin");
+        place.holds(&["big"]);
+        assert_eq!(sha256(&place.read("big")), BIG, "{signal}");
+    }
+}
+
+/// Nobody had time to write anything down: what is there may be used or not, the file is right.
+fn killed_and_resumed(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/big.bin"));
+    interrupted(&place, &url, "KILL");
+    assert!(!place.path("big").exists());
+    place.fetch(&["-C", "-", "-o", "big", &url]).exits(0);
+    place.holds(&["big"]);
+    assert_eq!(sha256(&place.read("big")), BIG);
+}
+
+/// The validator of `url`, as a state file writes it.
+fn validator(url: &str) -> String {
+    let json = fetch(&["-I", "--format", "json", url]).exits(0).text();
+    let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
+    rest.split('"').next().expect("the end of a string").to_owned()
+}
+
+fn half_is_resumed(server: FtpServer) {
+    for path in ["/range.txt", "/pub/../range.txt", "/%2Frange.txt"] {
+        let (place, url) = (Place::new(), server.url(path));
+        place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+        let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+        ran.says("> SIZE range.txt".trim_end_matches("range.txt")).says("> MDTM ").says("> REST 40000");
+        place.holds(&["here"]);
+        assert_eq!(place.read("here"), range(), "{path}");
+    }
+    // The server has seen REST right before RETR.
+    if server.name != PUREFTPD.name {
+        let seen = commands(server, &["-C", "40000"], "/range.txt");
+        let rest = seen.iter().position(|line| line == "REST 40000").expect("REST");
+        assert!(seen[rest..].contains(&"RETR range.txt".to_owned()), "{seen:?}");
+    }
+}
+
+/// Lays down 40,000 octets that are not the file's, with this validator and size: nothing of them may stay.
+#[track_caller]
+fn starts_again(server: FtpServer, validator: &str, size: usize) {
+    let (place, url) = (Place::new(), server.url("/range.txt"));
+    place.leave_part("here", &url, validator, &[b'x'; 40_000], size);
+    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    ran.hides("> REST");
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range(), "{validator} {size}");
+}
+
+/// SIZE and MDTM are what tells one version from another.
+fn a_changed_file_is_started_anew(server: FtpServer) {
+    let right = validator(&server.url("/range.txt"));
+    starts_again(server, &right, 80_008);
+    starts_again(server, &right.replace("1994", "1995"), 80_000);
+    for validator in ["modified 19941201123457", "modified ", "etag \"x\"", ""] {
+        starts_again(server, validator, 80_000);
+    }
+}
+
+/// The state says what the end of the part is: another end is another file.
+fn octets_of_another_file_are_not_kept(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/range.txt"));
+    place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+    let mut octets = range()[..40_000].to_vec();
+    octets[39_999] = b'x';
+    place.write("here.part", octets);
+    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(place.read("here"), range());
+    // Nor is a part of another URL.
+    let other = server.url("/lf.txt");
+    place.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
+    place.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
+    assert_eq!(place.read("there"), range());
+}
+
+fn all_is_there_already(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/range.txt"));
+    place.leave_part("here", &url, &validator(&url), &range(), 80_000);
+    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+    // The whole file, and no .part: the command once more is no error and changes nothing.
+    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    assert_eq!(place.read("here"), range());
+}
+
+fn more_is_there_than_there_is(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/range.txt"));
+    let long = [range(), b"more".to_vec()].concat();
+    place.leave_part("here", &url, &validator(&url), &long, 80_004);
+    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    place.holds(&["here"]);
+    assert_eq!(place.read("here"), range());
+}
+
+fn without_a_state_nothing_is_joined(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/range.txt"));
+    place.write("here.part", [b'x'; 40_000]);
+    place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).hides("> REST");
+    assert_eq!(place.read("here"), range());
+    // Without -C, a part is not looked at.
+    place.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
+    place.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
+    assert_eq!(place.read("there"), range());
+}
+
+/// Whatever came until then is of use.
+fn out_of_time_and_resumed(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/big.bin"));
+    for limit in ["0.06", "0.08", "0.1", "0.04", "0.03", "0.12"] {
+        let ran = place.fetch(&["-m", limit, "-o", "big", &url]);
+        if ran.exit == 28 && place.path("big.part").exists() {
+            let came = place.read("big.part").len();
+            let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+            ran.says(&format!("> REST {came}"));
+        }
+        if place.path("big").exists() {
+            assert_eq!(sha256(&place.read("big")), BIG);
+        }
+        for name in place.names() {
+            std::fs::remove_file(place.path(&name)).expect("our own file");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Several URLs: one control connection as far as RFC 1738 §3.2.5 lets it serve, and the right file every time.
+
+use std::collections::BTreeSet;
+
+use crate::live::ftp_server::{FtpServer, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::tree::HELLO;
+
+each_ftp_server![
+    one_login_for_a_folder,
+    other_folders_and_back,
+    after_a_failure,
+    another_user_is_another_login,
+    files_and_listings_and_text,
+    two_hundred_by_sixteen,
+    two_hundred_one_after_another,
+    folders_side_by_side,
+];
+
+fn many(server: FtpServer, numbers: std::ops::Range<u32>) -> Vec<String> {
+    numbers.map(|number| server.url(&format!("/many/f{number:04}.txt"))).collect()
+}
+
+fn contents(numbers: std::ops::Range<u32>) -> String {
+    numbers.map(|number| format!("{number:04}\n")).collect()
+}
+
+fn as_arguments<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
+    options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
+}
+
+/// The session is found by the name of the last one, which is missing.
+fn one_login_for_a_folder(server: FtpServer) {
+    let name = key();
+    let watch = server.watch();
+    let mut urls = many(server, 4101..4107);
+    urls.push(server.url(&format!("/many/{name}")));
+    fetch(&as_arguments(&[], &urls)).exits(78).writes(contents(4101..4107));
+    let seen = watch.commands_for(&name);
+    let count = |verb: &str| seen.iter().filter(|line| line.starts_with(verb)).count();
+    assert_eq!((count("USER"), count("CWD"), count("TYPE")), (1, 1, 1), "{seen:?}");
+    // Each transfer has a data connection of its own.
+    assert!(count("EPSV") >= 6, "{seen:?}");
+    let files: Vec<&String> = seen.iter().filter(|line| line.starts_with("RETR")).collect();
+    let expected: Vec<String> = (4101..4107).map(|number| format!("RETR f{number}.txt")).collect();
+    assert_eq!(files[..6], expected.iter().collect::<Vec<_>>(), "{seen:?}");
+    let sizes = seen.iter().filter(|line| line.starts_with("SIZE f")).count();
+    assert_eq!(sizes, 6, "{seen:?}");
+}
+
+fn other_folders_and_back(server: FtpServer) {
+    let rows = [
+        ("/hello.txt", HELLO),
+        ("/pub/README", "path=pub/README\n"),
+        ("/pub/a/b/c/deep.txt", "path=pub/a/b/c/deep.txt\n"),
+        ("/pub/README", "path=pub/README\n"),
+        ("/etc/motd", "motd of the served tree, not of the host\n"),
+        ("/%2Fpub/README", "path=pub/README\n"),
+        ("/hello.txt", HELLO),
+        ("/pub/a/../README", "path=pub/README\n"),
+        ("/pub/a/b/../../README", "path=pub/README\n"),
+        ("/link-dir/README", "path=pub/README\n"),
+        ("/etc/../hello.txt", HELLO),
+        ("/odd/quote%22d/f.txt", "path=odd/quote%22d/f.txt\n"),
+        ("/odd/semi%3Bcolon/f.txt", "path=odd/semi%3Bcolon/f.txt\n"),
+        ("/hello.txt", HELLO),
+    ];
+    let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
+    let all: String = rows.iter().map(|(_, octets)| *octets).collect();
+    fetch(&as_arguments(&[], &urls)).gives(&all);
+    // In a login directory, from where relative and absolute are two places.
+    let rows = [
+        ("/etc/motd", "motd of alice, not of the host\n"),
+        ("/%2Fetc/motd", "motd of the host\n"),
+        ("/etc/motd", "motd of alice, not of the host\n"),
+        ("/here.txt", "in the login directory of alice\n"),
+        ("/%2Fetc/motd", "motd of the host\n"),
+        ("/tree/pub/README", "path=pub/README\n"),
+        ("/here.txt", "in the login directory of alice\n"),
+    ];
+    let urls: Vec<String> = rows.iter().map(|(path, _)| server.url_as("alice", "secret", path)).collect();
+    fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, octets)| *octets).collect::<String>());
+}
+
+/// A refused CWD leaves a session somewhere: what comes next begins where it should.
+fn after_a_failure(server: FtpServer) {
+    let (one, two) = (key(), key());
+    let rows = [
+        ("/pub/README".to_owned(), "path=pub/README\n"),
+        (format!("/pub/{one}/README"), ""),
+        ("/pub/README".to_owned(), "path=pub/README\n"),
+        (format!("/{two}/README"), ""),
+        ("/hello.txt".to_owned(), HELLO),
+        ("/pub/no-such-file".to_owned(), ""),
+        ("/pub/a/b/c/deep.txt".to_owned(), "path=pub/a/b/c/deep.txt\n"),
+        ("/noperm.txt".to_owned(), ""),
+        ("/hello.txt".to_owned(), HELLO),
+    ];
+    let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
+    fetch(&as_arguments(&[], &urls))
+        .exits(78)
+        .writes(rows.iter().map(|(_, octets)| *octets).collect::<String>());
+}
+
+fn another_user_is_another_login(server: FtpServer) {
+    let alice = server.url_as("alice", "secret", "/here.txt");
+    let bob = server.url_as("bob", "p@ss/w:rd#%41 x", "/here.txt");
+    let (of_alice, of_bob) = ("in the login directory of alice\n", "in the login directory of bob\n");
+    fetch(&[&alice, &bob, &alice, &bob]).gives([of_alice, of_bob, of_alice, of_bob].concat());
+    let ran = fetch(&[&server.url("/hello.txt"), &alice, &server.url("/here.txt"), &bob]).exits(78);
+    ran.writes([HELLO, of_alice, of_bob].concat());
+    // A session that a right password opened is not for a wrong one.
+    let wrong = server.url_as("alice", "wrong", "/here.txt");
+    fetch(&[&alice, &wrong]).exits(67).writes(of_alice);
+}
+
+/// Of TYPE, each transfer has its own.
+fn files_and_listings_and_text(server: FtpServer) {
+    let crlf = "line 1 of CRLF text\r\n";
+    let urls = ["/crlf.txt", "/lf.txt;type=a", "/pub/", "/crlf.txt", "/pub;type=d", "/crlf.txt"];
+    let urls = urls.map(|path| server.url(path));
+    let text = fetch(&as_arguments(&["--format", "raw"], &urls)).exits(0).text();
+    assert_eq!(text.matches(crlf).count(), 3, "image is image");
+    assert_eq!(text.matches(" of LF text\n").count(), 100, "text is text");
+    assert_eq!(text.matches(" of LF text\r\n").count(), 0, "text is text");
+    assert_eq!(text.matches("README").count(), 2, "two listings");
+}
+
+fn two_hundred_by_sixteen(server: FtpServer) {
+    let place = Place::new();
+    let urls = many(server, 2000..2200);
+    place.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
+    assert_eq!(place.names().len(), 200);
+    for number in 2000..2200 {
+        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+    }
+}
+
+fn two_hundred_one_after_another(server: FtpServer) {
+    fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400))).gives(contents(2200..2400));
+}
+
+/// Sessions that stand in different folders at the same time.
+fn folders_side_by_side(server: FtpServer) {
+    let place = Place::new();
+    let paths = ["/hello.txt", "/pub/README", "/pub/a/b/c/deep.txt", "/etc/motd", "/odd/100%25/f.txt"];
+    let mut arguments = vec!["-Z".to_owned()];
+    for (number, path) in paths.iter().cycle().take(40).enumerate() {
+        arguments.extend([server.url(path), "-o".to_owned(), format!("{number}")]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    place.fetch(&arguments).gives("");
+    let expected: [&[u8]; 5] = [
+        HELLO.as_bytes(),
+        b"path=pub/README\n",
+        b"path=pub/a/b/c/deep.txt\n",
+        b"motd of the served tree, not of the host\n",
+        b"path=odd/100%25/f.txt\n",
+    ];
+    for number in 0..40 {
+        assert_eq!(place.read(&number.to_string()), expected[number % 5], "{number}");
+    }
+    assert_eq!(place.names().into_iter().collect::<BTreeSet<_>>().len(), 40);
+}

@@ -1,0 +1,199 @@
+//! TLS before the login, and on every data connection: asked for by `--ssl`, `--ssl-reqd` and `ftps:`.
+
+use crate::live::digest::sha256;
+use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::server::CA;
+use crate::live::tree::{BIG, HELLO, files};
+
+each_ftp_server![
+    required,
+    tried,
+    of_one_version,
+    of_an_authority_that_is_not_believed,
+    of_another_name,
+    the_order_of_commands,
+    nobody_logs_in_without,
+    six_files_over_one_connection,
+    files_and_listings,
+    a_login,
+    a_part,
+];
+
+const REQUIRED: [&str; 3] = ["--cacert", CA, "--ssl-reqd"];
+
+#[track_caller]
+fn fetch_by_tls(more: &[&str]) -> crate::live::program::Ran {
+    fetch(&[&REQUIRED, more].concat())
+}
+
+fn required(server: FtpServer) {
+    let Some(url) = server.tls_url("/hello.txt") else {
+        let clear = server.url("/hello.txt");
+        fetch_by_tls(&["-v", &clear]).exits(35).writes("").says("502").hides("> USER");
+        return;
+    };
+    fetch_by_tls(&["--require-complete", &url]).gives(HELLO);
+    fetch_by_tls(&["-v", &url]).exits(0).says("> AUTH TLS").says("> USER anonymous");
+}
+
+/// Where there is none, it goes on in the clear; where there is, it is TLS as well.
+fn tried(server: FtpServer) {
+    let own = ["--cacert", CA, "--ssl", "-v"];
+    match server.tls_url("/hello.txt") {
+        None => drop(fetch(&[&own[..], &[&server.url("/hello.txt")]].concat()).exits(0).writes(HELLO)),
+        Some(url) => {
+            let ran = fetch(&[&own[..], &[&url]].concat()).exits(0).writes(HELLO);
+            ran.says("> AUTH TLS").says("234");
+            // What was tried must hold: a certificate of anybody is not taken for none.
+            fetch(&["--ssl", "-v", &url]).exits(60).writes("").hides("> USER");
+        }
+    }
+}
+
+fn of_one_version(server: FtpServer) {
+    let Some(url) = server.tls_url("/range.txt") else { return };
+    let range = crate::live::tree::range();
+    for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"], &["--tls-max", "1.3"]] {
+        fetch_by_tls(&[options, &["--require-complete", &url]].concat()).gives(&range);
+        // Two data connections: each resumes the session of the control connection.
+        fetch_by_tls(&[options, &[&url, &url]].concat()).gives([&range[..], &range].concat());
+    }
+}
+
+fn of_an_authority_that_is_not_believed(server: FtpServer) {
+    let Some(url) = server.tls_url("/hello.txt") else { return };
+    let place = Place::new();
+    place.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
+    place.holds(&[]);
+    fetch(&["-k", "--ssl-reqd", &url]).exits(0).writes(HELLO);
+}
+
+/// The certificate is for localhost and 127.0.0.1, and not for another name of this machine.
+fn of_another_name(server: FtpServer) {
+    let Some(url) = server.tls_url("/hello.txt") else { return };
+    fetch_by_tls(&[&url.replace("localhost", "127.0.0.1")]).gives(HELLO);
+    let other = url.replace("localhost", "wrong.example");
+    let port = other.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
+    let to_here = format!("wrong.example:{port}:127.0.0.1");
+    fetch_by_tls(&["-v", "--resolve", &to_here, &other]).exits(60).writes("").hides("> USER");
+}
+
+/// RFC 4217: AUTH, USER, PASS, and PBSZ 0 and PROT P before any data connection.
+fn the_order_of_commands(server: FtpServer) {
+    let name = key();
+    let Some(url) = server.tls_url(&format!("/pub/{name}")) else { return };
+    let watch = server.watch();
+    fetch_by_tls(&[&url]).exits(78).writes("");
+    let seen = watch.commands_for(&name);
+    let place = |command: &str| {
+        seen.iter().position(|line| line == command).unwrap_or_else(|| panic!("no {command}: {seen:?}"))
+    };
+    assert_eq!(place("AUTH TLS"), 0, "{seen:?}");
+    assert!(place("PBSZ 0") < place("PROT P"), "{seen:?}");
+    assert!(place("PROT P") < place("EPSV"), "{seen:?}");
+    assert!(place("USER anonymous") < place("CWD pub"), "{seen:?}");
+    assert_eq!(seen.iter().filter(|line| line.starts_with("USER")).count(), 1, "{seen:?}");
+}
+
+/// No USER reaches a server without TLS when TLS is required: neither ours nor anonymous.
+fn nobody_logs_in_without(server: FtpServer) {
+    if server.tls.is_some() {
+        return;
+    }
+    let (user, later) = (key(), key());
+    let watch = server.watch();
+    let url = server.url_as(&user, "secret-canary", "/here.txt");
+    fetch_by_tls(&["-v", &url]).exits(35).hides("secret-canary").hides("> USER");
+    fetch(&[&server.url(&format!("/{later}"))]).exits(78);
+    watch.commands_for(&later);
+    assert!(!watch.holds(&user) && !watch.holds("secret-canary"), "{} has seen it", server.name);
+    // With --ssl it goes on, and the login is seen.
+    fetch(&["--ssl", "--cacert", CA, &url]).exits(67);
+    assert!(watch.holds(&user));
+}
+
+/// vsftpd and proftpd refuse a data connection that does not resume the session of the control connection.
+fn six_files_over_one_connection(server: FtpServer) {
+    let name = key();
+    let Some(last) = server.tls_url(&format!("/many/{name}")) else { return };
+    let url = |number: u32| server.tls_url(&format!("/many/f{number}.txt")).expect("it has TLS");
+    let mut urls: Vec<String> = (4201..4207).map(url).collect();
+    urls.push(last);
+    let expected: String = (4201..4207).map(|number| format!("{number}\n")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    for options in [&[][..], &["--tls-max", "1.2"]] {
+        let watch = server.watch();
+        fetch_by_tls(&[options, &urls].concat()).exits(78).writes(&expected);
+        let seen = watch.commands_for(&name);
+        let count = |verb: &str| seen.iter().filter(|line| line.starts_with(verb)).count();
+        assert_eq!((count("USER"), count("AUTH"), count("CWD")), (1, 1, 1), "{seen:?}");
+        assert!(count("RETR f42") == 6, "{seen:?}");
+    }
+}
+
+fn files_and_listings(server: FtpServer) {
+    let Some(url) = server.tls_url("") else { return };
+    for (path, octets) in files() {
+        fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&octets);
+    }
+    let big = fetch_by_tls(&["--require-complete", &format!("{url}/big.bin")]).exits(0).out;
+    assert_eq!(sha256(&big), BIG);
+    let listing = fetch_by_tls(&["--format", "json", &format!("{url}/many/")]).exits(0).text();
+    assert_eq!(listing.lines().count(), 5000);
+    let listing = fetch_by_tls(&["--list-format", "long", "--format", "json", &format!("{url}/many/")]);
+    assert_eq!(listing.exits(0).text().lines().count(), 5000);
+    // Nothing at all comes by TLS too: the end of it is told by the server.
+    fetch_by_tls(&[&format!("{url}/empty-dir/")]).gives("");
+    fetch_by_tls(&[&format!("{url}/no-such-dir/")]).exits(78);
+    fetch_by_tls(&["--disable-epsv", &format!("{url}/hello.txt")]).gives(HELLO);
+    fetch_by_tls(&[&format!("{url}/lf.txt;type=a")]).exits(0);
+}
+
+fn a_login(server: FtpServer) {
+    let Some(url) = server.tls_url("/here.txt") else { return };
+    fetch_by_tls(&["-u", "alice:secret", &url]).gives("in the login directory of alice\n");
+    fetch_by_tls(&["-u", "alice:wrong", &url]).exits(67).writes("");
+}
+
+/// A part ends with the data connection closed early, by TLS and below it.
+fn a_part(server: FtpServer) {
+    let Some(url) = server.tls_url("/range.txt") else { return };
+    let range = crate::live::tree::range();
+    fetch_by_tls(&["-r", "8-15", &url]).gives(&range[8..16]);
+    fetch_by_tls(&["-r", "-8", &url]).gives(&range[79_992..]);
+    fetch_by_tls(&["-r", "80000-", &url]).exits(33).writes("");
+    fetch_by_tls(&["-r", "8-15", &url, &url]).gives([&range[8..16], &range[8..16]].concat());
+}
+
+/// From the first octet.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn implicit() {
+    let url = |path: &str| PROFTPD.implicit_url(path).expect("it has such a port");
+    for options in [&[][..], &["--ssl-reqd"], &["--ssl"], &["--tls-max", "1.2"], &["--tlsv1.3"]] {
+        let hello = url("/hello.txt");
+        let own = [&["--cacert", CA, "-v"], options, &[&hello]].concat();
+        fetch(&own).exits(0).writes(HELLO).hides("> AUTH");
+    }
+    for (path, octets) in files() {
+        fetch(&["--cacert", CA, "--require-complete", &url(path)]).gives(&octets);
+    }
+    let big = fetch(&["--cacert", CA, &url("/big.bin")]).exits(0).out;
+    assert_eq!(sha256(&big), BIG);
+    let listing = fetch(&["--cacert", CA, "--format", "json", &url("/many/")]).exits(0).text();
+    assert_eq!(listing.lines().count(), 5000);
+    fetch(&["-v", &url("/hello.txt")]).exits(60).writes("").hides("> USER");
+    fetch(&["-k", &url("/hello.txt")]).exits(0).writes(HELLO);
+    let many: Vec<String> = (4301..4307).map(|number| url(&format!("/many/f{number}.txt"))).collect();
+    let many: Vec<&str> = ["--cacert", CA].into_iter().chain(many.iter().map(String::as_str)).collect();
+    fetch(&many).gives((4301..4307).map(|number| format!("{number}\n")).collect::<String>());
+}
+
+/// A server that waits for commands in the clear is not TLS from the first octet.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn implicit_where_there_is_none() {
+    let url = VSFTPD.tls_url("/hello.txt").expect("it has TLS").replace("ftp:", "ftps:");
+    fetch(&["-v", "--cacert", CA, &url]).exits(35).writes("").hides("> USER");
+}
