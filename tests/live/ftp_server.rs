@@ -54,7 +54,6 @@ pub(crate) const PUREFTPD: FtpServer =
     FtpServer { name: "pureftpd", port: 17123, tls: AUTH_TLS, dialect: Dialect::PureFtpd };
 pub(crate) const VSFTPD: FtpServer =
     FtpServer { name: "vsftpd", port: 17121, tls: AUTH_TLS, dialect: Dialect::Vsftpd };
-pub(crate) const ALL_FTP: [FtpServer; 4] = [BSDFTPD, PROFTPD, PUREFTPD, VSFTPD];
 
 impl FtpServer {
     /// The ftp URL of a path that begins with `/`.

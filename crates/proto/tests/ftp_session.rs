@@ -4,6 +4,8 @@
 //! A transcript has one line for each thing that happens, in order: `C` is one piece of commands
 //! (` | ` between them), `S` a reply, and `=` names a step or a fault.
 
+#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::Inbox;
 use fetch_url_proto::ftp::{
@@ -479,4 +481,64 @@ fn a_null_argument_that_is_refused() {
         .expect("one")
         .write(&mut line, Iac::Plain);
     assert_eq!(line, b"RETR /etc/motd\r\n");
+}
+
+#[test]
+fn what_is_known_of_a_file_need_not_be_waited_for() {
+    let mut play = Play::anonymous(Pace::Together);
+    play.ahead = true;
+    let replies = [&HELLO[..], &FILE, &["150 here", "226 done", "229 ok (|||2001|)"]].concat();
+    play.go("ftp://h/c", &Wish::default()).run(&replies[..replies.len() - 1]).told.clear();
+    let ahead = play.session.next(Some(reply("229 ok (|||2001|)"))).expect("it is the reply to EPSV");
+    assert_eq!((ahead, play.session.take_port()), (Step::Done, Some(2001)));
+    play.session.go(&errand("ftp://h/d", &Wish::default()), &DataRoad::Begun).expect("it can be reached");
+    play.session.transfer(0, true);
+    play.run(&["213 10", "213 19941201123456", "150 here", "226 done"]).told(
+        "C SIZE d | MDTM d | RETR d | EPSV
+         = receive
+         = done",
+    );
+    assert_eq!(play.session.facts().size, Some(10));
+}
+
+/// What a session says while the octets of a server arrive in two parts.
+fn said_to(octets: &[u8], cut: usize) -> (Vec<String>, bool) {
+    let mut play = Play::anonymous(Pace::Together);
+    play.go("ftp://h/a/b/c", &Wish::default());
+    let (mut reader, mut inbox) = (ReplyReader::new(), Inbox::new());
+    inbox.push(&octets[..cut]);
+    let (mut heard, mut is_second) = (None, false);
+    loop {
+        match play.session.next(heard.take()).expect("the server does what it should") {
+            Step::Say(commands) => play.told.extend(commands.iter().map(ToString::to_string)),
+            Step::Hear => loop {
+                heard = reader.read(&mut inbox).expect("they are replies");
+                match heard {
+                    Some(_) => break,
+                    None if is_second => return (play.told, false),
+                    None => inbox.push(&octets[cut..]),
+                }
+                is_second = true;
+            },
+            Step::Ready => play.session.transfer(0, false),
+            Step::Receive => play.told.push("receive".to_owned()),
+            Step::Done => return (play.told, true),
+            Step::AskPassword => panic!("a password is known"),
+        }
+    }
+}
+
+#[test]
+fn however_the_replies_are_cut() {
+    let server =
+        b"220-hello\r\n 220 not yet\r\n220 now\r\n331 who?\r\n230-in\r\n230 in\r\n250 a\r\n250 b\r\n\
+        200 I\r\n213 10\r\n213 19941201123456\r\n229 ok (|||2000|)\r\n150 here\r\n226 done\r\n";
+    let (whole, is_done) = said_to(server, server.len());
+    assert!(is_done && whole.len() == 10, "{whole:?}");
+    for cut in 0..server.len() {
+        assert_eq!(said_to(server, cut), (whole.clone(), true), "cut at {cut}");
+        // What never comes is waited for, and nothing is said that depends on it.
+        let (said, is_done) = said_to(&server[..cut], cut);
+        assert!(!is_done && whole.starts_with(&said), "ends at {cut}: {said:?}");
+    }
 }

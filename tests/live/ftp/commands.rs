@@ -14,6 +14,7 @@ each_ftp_server![
     dots_are_sent_as_they_are,
     text_asks_for_neither_size_nor_time,
     the_dialogue_is_what_the_server_saw,
+    what_is_explained_is_what_is_sent,
     plain_files,
 ];
 
@@ -22,7 +23,7 @@ const MOTD: &str = "motd of the served tree, not of the host\n";
 /// `path` has these octets, and the server saw these commands.
 #[track_caller]
 fn check(server: FtpServer, path: &str, octets: &str, expected: &[&str]) {
-    let ran = fetch(&["--require-complete", &server.url(path)]).gives(octets);
+    let ran = fetch(&[&server.url(path)]).gives(octets);
     assert_eq!(sha256(&ran.out), sha256(octets.as_bytes()), "{path}");
     sees(server, &[], path, expected);
 }
@@ -107,7 +108,29 @@ fn text_asks_for_neither_size_nor_time(server: FtpServer) {
 fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
     for path in ["/pub/a/b/c/deep.txt", "/pub/a/", "/pub;type=d", "/lf.txt;type=a"] {
         let ran = fetch(&["-v", &server.url(path)]).exits(0);
-        sees(server, &["-v"], path, &dialogue(&ran.err));
+        let shown = dialogue(server, &ran.err);
+        sees(server, &["-v"], path, &shown.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+/// `explain` touches no network, and knows the commands all the same.
+fn what_is_explained_is_what_is_sent(server: FtpServer) {
+    for path in [
+        "",
+        "/",
+        "/pub/a/b/c/deep.txt",
+        "/pub/a/",
+        "/pub;type=d",
+        "/lf.txt;type=a",
+        "/%2Fetc/motd",
+        "/odd/%2A",
+    ] {
+        let told = fetch(&["explain", &server.url(path)]).exits(0).text();
+        let (_, lines) = told.split_once("  does\n").unwrap_or_else(|| panic!("no commands: {told}"));
+        let lines = lines.lines().map(str::trim_start).skip_while(|line| !line.starts_with("PASS"));
+        let expected: Vec<&str> = lines.skip(1).collect();
+        let ran = fetch(&["-v", &server.url(path)]).exits(0);
+        assert_eq!(dialogue(server, &ran.err), expected, "{path}: {told}");
     }
 }
 

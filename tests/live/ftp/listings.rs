@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::entries::{entries, field};
 use super::seen::sees;
-use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
+use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
 use crate::live::place::{Place, fetch, key};
 use crate::live::tree::MODIFIED;
 
@@ -105,7 +105,6 @@ fn the_commands_of_long_ones(server: FtpServer) {
     let options = ["--list-format", "long"];
     if has_mlsd(server) {
         sees(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
-        sees(server, &options, "/pub;type=d", &["EPSV", "MLSD pub"]);
         return;
     }
     let ran = fetch(&["-v", "--list-format", "long", &server.url("/pub/")]).exits(0);
@@ -180,11 +179,12 @@ fn a_file_is_no_folder(server: FtpServer) {
             fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
         }
     }
-    // vsftpd adds the links whose target has this name: those are not in it.
+    // Asked for by its name it may be its own only entry, which leads to it. vsftpd adds links whose target has this name.
     let ran = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
-    let only_itself = names_of(&ran.text()).iter().all(|name| name == "hello.txt");
-    assert!(only_itself || server.name != VSFTPD.name, "{}", ran.text());
     assert!([0, 78].contains(&ran.exit), "{}", ran.err);
+    for line in entries(&ran.text()) {
+        fetch(&[&field(line, "url").expect("a URL")]).gives("Hello, world\n");
+    }
 }
 
 /// What is for a program goes to a file octet for octet.

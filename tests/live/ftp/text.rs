@@ -10,6 +10,7 @@ each_ftp_server![
     nothing_changes_unasked,
     an_unknown_type,
     text_has_no_parts,
+    the_end_of_text_is_assumed,
 ];
 
 fn file(name: &str) -> Vec<u8> {
@@ -22,7 +23,7 @@ fn line_ends_become_local(server: FtpServer) {
         fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=A"))]).gives(file(path));
         fetch(&["-B", &server.url(path)]).gives(file(path));
-        fetch(&["--use-ascii", "--require-complete", &server.url(path)]).gives(file(path));
+        fetch(&["--use-ascii", &server.url(path)]).gives(file(path));
     }
     let place = Place::new();
     place.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
@@ -60,4 +61,15 @@ fn an_unknown_type(server: FtpServer) {
 fn text_has_no_parts(server: FtpServer) {
     fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
     fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");
+}
+
+/// No size tells how much should have come: 226 is all that there is.
+fn the_end_of_text_is_assumed(server: FtpServer) {
+    for path in ["/lf.txt", "/empty.bin"] {
+        fetch(&["--require-complete", &server.url(path)]).gives(file(path));
+        let place = Place::new();
+        let text = server.url(&format!("{path};type=a"));
+        place.fetch(&["--require-complete", "-o", "here", &text]).exits(18);
+        assert!(!place.path("here").exists());
+    }
 }

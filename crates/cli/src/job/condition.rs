@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fetch_url::proto::calendar;
 use fetch_url::{Condition, Error};
 
 use super::usage;
@@ -56,31 +57,7 @@ fn date(text: &str) -> Option<i64> {
     let day = numbers(day, '-', &[4, 2, 2])?;
     let time =
         numbers(time, ':', &[2, 2, 2]).or_else(|| Some([numbers(time, ':', &[2, 2])?, vec![0]].concat()))?;
-    let is_sound = (1..=12).contains(&day[1])
-        && (1..=days_of(day[0], day[1])).contains(&day[2])
-        && time[0] < 24
-        && time[1] < 60
-        && time[2] < 60;
-    is_sound.then(|| (days_since_1970(day[0], day[1], day[2]) * 24 + time[0]) * 3600 + time[1] * 60 + time[2])
-}
-
-const fn days_of(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// The proleptic Gregorian calendar, counted from March (Howard Hinnant's days_from_civil).
-const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    calendar::seconds(day[0], day[1], day[2], time[0], time[1], time[2])
 }
 
 #[cfg(test)]

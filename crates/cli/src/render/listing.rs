@@ -1,5 +1,6 @@
 //! Listings as text, JSON or raw names.
 
+use fetch_url::proto::calendar::civil;
 use fetch_url::proto::text::printable;
 use fetch_url::proto::{Entry, EntryKind};
 use fetch_url::{Body, Listing};
@@ -40,19 +41,10 @@ fn as_json(entry: &Entry) -> String {
     format!("{}\n", line(&value))
 }
 
-/// `YYYY-MM-DD HH:MM` in UTC, of seconds since 1970 (the proleptic Gregorian calendar).
+/// `YYYY-MM-DD HH:MM` in UTC, of seconds since 1970.
 pub(crate) fn date(seconds: i64) -> String {
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01, in eras of 400 years: Howard Hinnant's civil_from_days.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", second / 3600, second / 60 % 60)
+    let (year, month, day, hour, minute, _) = civil(seconds);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
 #[cfg(test)]

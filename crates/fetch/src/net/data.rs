@@ -87,9 +87,8 @@ mod tests {
     async fn only_the_server_may_enter() {
         let here: IpAddr = "127.0.0.1".parse().expect("an address");
         let stranger: IpAddr = "127.0.0.2".parse().expect("an address");
-        let mut timeouts = Timeouts::default();
-        timeouts.connect = std::time::Duration::from_millis(200);
-        let deadline = Deadline::start(timeouts);
+        let connect = std::time::Duration::from_millis(200);
+        let deadline = Deadline::start(Timeouts { connect, ..Timeouts::default() });
         for (peer, enters) in [(here, true), (stranger, false)] {
             let door = Door::open(here, peer).await.expect("a port is free");
             let to = door.address().expect("it has one");

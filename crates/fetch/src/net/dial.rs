@@ -116,6 +116,8 @@ impl Dial {
             })
         };
         let stream = deadline.bound(Phase::Connect, connected).await?;
+        // What is small goes out at once, too. It would be no error that it does not.
+        let _ = stream.set_nodelay(true);
         self.contact.note(|facts| {
             facts.connected = Some(Instant::now());
             (facts.peer, facts.local) = (stream.peer_addr().ok(), stream.local_addr().ok());
@@ -327,9 +329,7 @@ pub(super) async fn open(address: SocketAddr, interface: Option<&Interface>) -> 
         Some(Interface::Address(from)) => socket.bind(SocketAddr::new(*from, 0))?,
         Some(Interface::Device(name)) => bind_device(&socket, name)?,
     }
-    let stream = socket.connect(address).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
+    socket.connect(address).await
 }
 
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! What SIZE and MDTM tell (RFC 3659 §3 and §4).
 
+use crate::text::Reply;
+
 /// What is known of a file before its octets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -8,8 +10,8 @@ pub struct Facts {
     pub size: Option<u64>,
     /// Its last change.
     pub modified: Option<Modified>,
-    /// The code of the first refusal, when neither of the two is known.
-    pub refusal: Option<u16>,
+    /// Why one of the two is not known: the first refusal.
+    pub refusal: Option<Reply>,
 }
 
 /// A time of modification.

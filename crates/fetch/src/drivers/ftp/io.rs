@@ -59,42 +59,69 @@ enum Served {
 
 async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Trouble> {
     let (road, opening) = data_road(line.ends(), plan).await?;
-    let road = if line.has_begun_to_connect() { DataRoad::Begun } else { road };
-    line.go(&plan.errand, &road)?;
-    loop {
-        match line.advance(ctx).await? {
-            Step::AskPassword => line.password(&ask(plan, ctx).await?)?,
-            Step::Ready => break,
-            _ => return Err(internal().into()),
+    if line.has_begun_to_connect() {
+        line.go(&plan.errand, &DataRoad::Begun)?;
+        // Where all of it is wanted, nothing that is known of it changes what is said.
+        if plan.wants_all() {
+            line.transfer(0, true);
+            let step = line.advance(ctx).await?;
+            let stream = line.connect_data(ctx).await?;
+            return arriving(step, Some(stream), opening, 0, line, plan, ctx).await;
         }
+    } else {
+        line.go(&plan.errand, &road)?;
     }
-    let mut meta = meta(line, plan);
+    until_ready(line, plan, ctx).await?;
+    let meta = meta(line, plan);
     if let Some(content) = without_transfer(line, plan, &meta)? {
         return Ok(Served::Known(Response::new(meta, content)));
     }
-    let (first, end) = match meta.head.size {
-        Some(size) => {
-            let (first, end) = part::wanted(plan.resume.as_ref(), plan.range, &meta, size)?;
-            (first, Some(end))
-        }
-        None => (unsized_part(plan)?, None),
-    };
-    let is_passive = matches!(opening, Opening::ByUs);
-    let opened = match opening {
-        Opening::ByUs => Some(line.connect_data(ctx).await.map_err(Trouble::NoData)?),
-        Opening::ByServer(_) => None,
+    if meta.head.size.is_none() && plan.range.is_some() {
+        known(line)?;
+    }
+    let first = wanted(plan, &meta)?.0;
+    let (stream, is_passive) = match opening {
+        Opening::ByUs => (Some(line.connect_data(ctx).await.map_err(Trouble::NoData)?), true),
+        Opening::ByServer(_) => (None, false),
     };
     line.transfer(first, is_passive);
     ctx.dial.contact().note(|facts| facts.sent = Some(std::time::Instant::now()));
     let step = line.advance(ctx).await?;
+    arriving(step, stream, opening, first, line, plan, ctx).await
+}
+
+/// Goes on until the transfer can begin.
+async fn until_ready(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<(), Trouble> {
+    loop {
+        match line.advance(ctx).await? {
+            Step::AskPassword => line.password(&ask(plan, ctx).await?)?,
+            Step::Ready => return Ok(()),
+            _ => return Err(internal().into()),
+        }
+    }
+}
+
+/// The transfer has begun, or was over before it began.
+async fn arriving(
+    step: Step,
+    stream: Option<TcpStream>,
+    opening: Opening,
+    first: u64,
+    line: &mut Line,
+    plan: &FtpPlan,
+    ctx: &Ctx,
+) -> Result<Served, Trouble> {
     ctx.dial.contact().note(|facts| facts.replied = Some(std::time::Instant::now()));
-    let stream = match (step, opened, opening) {
+    let mut meta = meta(line, plan);
+    let end = wanted(plan, &meta)?.1;
+    let is_from_start = line.began_at_start();
+    let stream = match (step, stream, opening) {
         (Step::Done, ..) => return Ok(Served::EmptyListing(meta)),
         (Step::Receive, Some(stream), _) => stream,
         (Step::Receive, None, Opening::ByServer(door)) => door.enter(&ctx.deadline).await?,
         _ => return Err(internal().into()),
     };
-    meta.offset = if line.began_at_start() { 0 } else { first };
+    meta.offset = if is_from_start { 0 } else { first };
     if meta.offset != first && plan.resume.is_none() {
         return Err(range_refused("the server does not begin inside a file").into());
     }
@@ -102,6 +129,17 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
         dialogue::decided(&"REST was refused: from the start");
     }
     Ok(Served::Arriving { meta, stream, end })
+}
+
+/// Where to begin, and where to end where that is known.
+fn wanted(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Error> {
+    match meta.head.size {
+        Some(size) => {
+            let (first, end) = part::wanted(plan.resume.as_ref(), plan.range, meta, size)?;
+            Ok((first, Some(end)))
+        }
+        None => Ok((unsized_part(plan)?, None)),
+    }
 }
 
 async fn data_road((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataRoad, Opening), Error> {
@@ -151,12 +189,8 @@ fn meta(line: &Line, plan: &FtpPlan) -> Meta {
 /// The answer, when no octet need come.
 fn without_transfer(line: &Line, plan: &FtpPlan, meta: &Meta) -> Result<Option<Content>, Trouble> {
     if plan.wants_head {
-        let facts = line.facts();
-        // 550 to SIZE and to MDTM: there is no such file, or it is a directory.
-        let is_missing = facts.size.is_none() && facts.modified.is_none() && facts.refusal == Some(550);
-        if is_missing && matches!(plan.errand.task, Task::Facts { .. }) {
-            let error = Error::new(Code::NotFound, Phase::Request, "the server knows neither size nor time");
-            return Err(error.with_reply(&last_words(line)).into());
+        if matches!(plan.errand.task, Task::Facts { .. }) {
+            known(line)?;
         }
         return Ok(Some(Content::Head));
     }
@@ -164,8 +198,17 @@ fn without_transfer(line: &Line, plan: &FtpPlan, meta: &Meta) -> Result<Option<C
     Ok((!holds).then_some(Content::Unchanged))
 }
 
-fn last_words(line: &Line) -> Vec<u8> {
-    line.last.as_ref().map(fault::words).unwrap_or_default()
+/// 550 to SIZE and to MDTM: there is no such file, or it is a directory.
+fn known(line: &Line) -> Result<(), Error> {
+    let facts = line.facts();
+    let refusal = facts.refusal.as_ref().filter(|reply| reply.code == 550);
+    match refusal.filter(|_| facts.size.is_none() && facts.modified.is_none()) {
+        Some(reply) => {
+            let error = Error::new(Code::NotFound, Phase::Request, "neither size nor time is known");
+            Err(error.with_reply(&fault::words(reply)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Where to begin in a file whose size is not known.

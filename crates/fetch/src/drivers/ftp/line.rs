@@ -20,8 +20,8 @@ use super::plan::FtpPlan;
 use crate::engine::dialogue;
 use crate::{Code, Ctx, Deadline, Dial, Error, Phase, StartTls};
 
-/// From here on a round trip is worth more than a server's good manners.
-const LONG_WAY: Duration = Duration::from_millis(10);
+/// From here on a round trip is worth more than good manners.
+const LONG_WAY: Duration = Duration::from_millis(25);
 /// How many TLS sessions of one server are kept for its data connections.
 const TLS_SESSIONS: usize = 8;
 
@@ -55,8 +55,6 @@ pub(super) struct Line {
     ahead: Option<Ahead>,
     /// It has served an errand before.
     pub(super) is_used: bool,
-    /// The last reply, for reports.
-    pub(super) last: Option<Reply>,
 }
 
 impl Line {
@@ -105,15 +103,14 @@ impl Line {
         plan: &FtpPlan,
         ctx: &Ctx,
     ) -> Result<Self, Error> {
-        let facts = ctx.dial.contact().facts();
-        let way = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
-        let is_long = tls.is_none() && way.is_some_and(|way| way >= LONG_WAY);
+        // To this machine the way is short, however busy it is.
+        let is_long = tls.is_none() && !control.peer.is_loopback() && way(ctx) >= LONG_WAY;
         let login = plan.session_login(tls.is_some())?;
         let mut session = Session::new(plan.pace(is_long), login);
         if plan.servers.has_many_places(plan) {
             session = session.learning_home();
         }
-        Ok(Self { control, session, iac: plan.wording.iac, tls, ahead: None, is_used: false, last: None })
+        Ok(Self { control, session, iac: plan.wording.iac, tls, ahead: None, is_used: false })
     }
 
     /// How many CWDs away the directory of `errand` is.
@@ -185,7 +182,6 @@ impl Line {
             None => Trouble::Lost(error),
         })?;
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
-        self.last = Some(reply.clone());
         Ok(reply)
     }
 
@@ -268,6 +264,13 @@ impl Line {
             Poll::Ready(connected) => Box::pin(async { connected }),
         });
     }
+}
+
+/// How long the way to the server is: the first packet to come back took so long.
+fn way(ctx: &Ctx) -> Duration {
+    let facts = ctx.dial.contact().facts();
+    let way = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
+    way.unwrap_or_default()
 }
 
 /// The lines of a reply as they came.

@@ -112,8 +112,10 @@ impl Entries {
             self.held = Some(entry);
             return None;
         }
-        self.doubt = None;
-        // Their order says nothing.
+        // Only the argument again leaves the doubt: vsftpd lists links to a file with it.
+        if self.held.is_none() {
+            self.doubt = None;
+        }
         Some(entry)
     }
 
@@ -165,10 +167,13 @@ fn directory(plan: &FtpPlan) -> Option<String> {
     Some(directory)
 }
 
+/// The answer to a doubt, on its way.
+type Asking = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
 /// Whether a directory that lists as empty is there at all.
 struct Doubt {
     question: Option<(FtpPlan, Ctx)>,
-    asking: Option<Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>>,
+    asking: Option<Asking>,
 }
 
 impl Doubt {

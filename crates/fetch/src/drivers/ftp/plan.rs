@@ -97,6 +97,11 @@ impl FtpPlan {
         Ok(if protects { login.protecting() } else { login })
     }
 
+    /// Whether all of the object is wanted, whatever is known of it.
+    pub(super) const fn wants_all(&self) -> bool {
+        !self.wants_head && self.range.is_none() && self.resume.is_none() && self.condition.is_none()
+    }
+
     /// How many commands may be under way.
     pub(super) fn pace(&self, way_is_long: bool) -> Pace {
         if self.wording.one_by_one || self.servers.take_one_by_one(&self.host, self.port) {

@@ -57,7 +57,7 @@ impl Session {
             // What is not known does no harm.
             (Verb::Pwd, 400..=599) => {}
             (Verb::Size | Verb::Mdtm, 400..=599) => {
-                self.facts.refusal.get_or_insert(reply.code);
+                self.facts.refusal.get_or_insert(reply);
             }
             (Verb::Rest, 400..=599) => self.data.rest_refused = true,
             (Verb::Epsv, 500..=599) => self.ask_instead(Verb::Pasv, None),
