@@ -4,10 +4,12 @@
 //! The rows are in `bench/workload.rs`, what serves them in `bench/stage.rs`, one run of one tool in
 //! `bench/run.rs`, the figures in `bench/report.rs`.
 
+mod far;
 mod peer;
 mod report;
 mod run;
 mod stage;
+mod vsftpd;
 mod workload;
 
 use std::path::Path;
@@ -51,9 +53,9 @@ pub(crate) fn run(filter: &str) -> Result<(), String> {
 
 fn transfers(rows: &[&'static Workload]) -> Result<Vec<Measured>, String> {
     let tools = peer::all(&program::fetch_url(&["--release"])?);
-    let stage = Stage::set().map_err(|error| format!("bench: the servers do not start: {error}"))?;
+    let stage = Stage::set(rows).map_err(|error| format!("bench: the servers do not start: {error}"))?;
     println!("bench: served by {}, written to {}", stage.server(), stage.folder().display());
-    rows.iter().map(|row| measure(row, &tools, &stage)).collect()
+    rows.iter().filter(|row| stage.serves(row)).map(|row| measure(row, &tools, &stage)).collect()
 }
 
 /// One row: each tool once to warm up, then rounds of all tools in turn.

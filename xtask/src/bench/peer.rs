@@ -20,39 +20,48 @@ pub(super) struct Tool {
 /// Ours.
 pub(super) const OURS: &str = "fetch-url";
 
-const EVERYTHING: &[Source] = &[Source::File, Source::Http];
+const EVERYTHING: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Http];
+const FTP: &[Source] = &[Source::FarFtp, Source::Ftp];
 const HTTP: &[Source] = &[Source::Http];
+const HTTP_AND_FTP: &[Source] = &[Source::FarFtp, Source::Ftp, Source::Http];
 
 type Words = &'static [&'static str];
 type Peer = (&'static str, Words, Words, &'static [Source]);
 
 /// Name, arguments for one and for many, what it speaks. `{out}` is the file or the folder of many,
-/// `{folder}` and `{name}` its two parts, `{urls}` many arguments, `{list}` a file of them.
-const PEERS: [Peer; 4] = [
+/// `{folder}` and `{name}` its two parts, `{urls}` many arguments, `{list}` a file of them, `{base}` the
+/// folder that all of them lie in, `{n}` how many at the same time.
+const PEERS: [Peer; 5] = [
     (
         "curl",
         &["-q", "-s", "-o", "{out}", "{url}"],
-        &["-q", "-s", "-Z", "--parallel-max", "16", "--remote-name-all", "--output-dir", "{out}", "{urls}"],
+        &["-q", "-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"],
         EVERYTHING,
     ),
-    ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], &[], HTTP),
+    ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], &[], HTTP_AND_FTP),
     (
         "wget2",
         &["--no-config", "-q", "-O", "{out}", "{url}"],
-        &["--no-config", "-q", "--max-threads=16", "-P", "{out}", "-i", "{list}"],
+        &["--no-config", "-q", "--max-threads={n}", "-P", "{out}", "-i", "{list}"],
         HTTP,
     ),
     (
         "aria2c",
         &["--no-conf", "-q", "--file-allocation=none", "-d", "{folder}", "-o", "{name}", "{url}"],
-        &["--no-conf", "-q", "--file-allocation=none", "-j", "16", "-d", "{out}", "-i", "{list}"],
-        HTTP,
+        &["--no-conf", "-q", "--file-allocation=none", "-j", "{n}", "-d", "{out}", "-i", "{list}"],
+        HTTP_AND_FTP,
+    ),
+    (
+        "lftp",
+        &["--norc", "-c", "get {url} -o {out}"],
+        &["--norc", "-c", "open {base}; mirror --parallel={n} --no-perms -r -i ^[0-9]+-[0-9]+.bin$ . {out}"],
+        FTP,
     ),
 ];
 
 /// Ours for many.
 const MANY: &[&str] =
-    &["-s", "-Z", "--parallel-max", "16", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
+    &["-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
 
 /// Ours first, then every peer that is installed.
 pub(super) fn all(ours: &Path) -> Vec<Tool> {
@@ -78,15 +87,24 @@ impl Tool {
         self.speaks.contains(&row.source) && (row.count == 1 || !self.many.is_empty())
     }
 
-    /// The command that fetches `urls` into the folder `out`; `list` holds them, one a line.
-    pub(super) fn command_for_many(&self, urls: &[String], list: &Path, out: &Path) -> Command {
+    /// The command that fetches `urls`, `at_once` at the same time, into the folder `out`; `list` holds
+    /// them, one a line.
+    pub(super) fn command_for_many(
+        &self,
+        urls: &[String],
+        at_once: usize,
+        list: &Path,
+        out: &Path,
+    ) -> Command {
         let mut command = Command::new(&self.program);
+        let base = urls.first().and_then(|url| url.rsplit_once('/')).map_or("", |(base, _)| base);
         for &argument in self.many {
             if argument == "{urls}" {
                 command.args(urls);
                 continue;
             }
-            let argument = argument.replace("{out}", &out.to_string_lossy());
+            let argument = argument.replace("{out}", &out.to_string_lossy()).replace("{base}", base);
+            let argument = argument.replace("{n}", &at_once.to_string());
             command.arg(argument.replace("{list}", &list.to_string_lossy()));
         }
         command
@@ -114,7 +132,7 @@ mod tests {
         let (name, arguments, many, speaks) = PEERS[3];
         let tool = Tool { name, version: String::new(), program: name.into(), arguments, many, speaks };
         let urls = ["http://h/1".to_owned(), "http://h/2".to_owned()];
-        let listed = tool.command_for_many(&urls, Path::new("/x/list"), Path::new("/x/out"));
+        let listed = tool.command_for_many(&urls, 16, Path::new("/x/list"), Path::new("/x/out"));
         assert_eq!(listed.get_args().last(), Some("/x/list".as_ref()));
         let command = tool.command("http://h/", Path::new("/dev/shm/x/out"));
         let words: Vec<_> = command.get_args().skip(3).collect();

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
 
+use super::far;
 use super::peer::Tool;
 use super::remove;
-use super::workload::Workload;
+use super::workload::{Source, Workload};
 
 /// The longest run.
 const RUN_TIME: Duration = Duration::from_secs(60);
@@ -39,8 +40,11 @@ pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> 
         fs::create_dir(out).map_err(told)?;
         let list = out.with_extension("list");
         fs::write(&list, urls.join("\n")).map_err(told)?;
-        tool.command_for_many(urls, &list, out)
+        tool.command_for_many(urls, row.at_once, &list, out)
     };
+    if row.source == Source::FarFtp {
+        command = far::from_here(&command);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let sample = timed(&mut command).map_err(failed)?;
     let (files, octets) = held(out).map_err(told)?;

@@ -1,5 +1,5 @@
-//! Where the bench's objects lie, and the HTTP server that gives them: nginx when it is installed, else the
-//! loopback server of the tests.
+//! Where the bench's objects lie, and what serves them: nginx when it is installed, else the loopback server of
+//! the tests; vsftpd, here and far away.
 
 use std::fs::{self, File};
 use std::io::{Error, Result, Write as _};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use fetch_url_tests::{FileFacts, HttpServer, pattern_handler, pattern_vec};
 use tempfile::TempDir;
 
+use super::far::Far;
+use super::vsftpd::Vsftpd;
 use super::workload::{Source, WORKLOADS, Workload};
 use crate::program;
 
@@ -20,10 +22,12 @@ const MEMORY: &str = "/dev/shm";
 /// How long nginx may take to answer.
 const START: Duration = Duration::from_secs(5);
 
-/// The folder and the server.
+/// The folder and the servers.
 pub(super) struct Stage {
     folder: TempDir,
     server: Server,
+    ftp: Option<Vsftpd>,
+    far_ftp: Option<(Vsftpd, Far)>,
 }
 
 enum Server {
@@ -32,10 +36,12 @@ enum Server {
 }
 
 impl Stage {
-    pub(super) fn set() -> Result<Self> {
+    /// For these rows; a server that cannot be had is said to be missing.
+    pub(super) fn set(rows: &[&Workload]) -> Result<Self> {
         let memory = Path::new(MEMORY);
         let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
-        for row in WORKLOADS {
+        for row in rows {
+            fs::create_dir_all(folder.path().join(row.folder))?;
             for number in 0..row.count {
                 write_object(&folder.path().join(object(row, number)), row.size)?;
             }
@@ -44,7 +50,19 @@ impl Stage {
             Some(version) => nginx(folder.path(), version)?,
             None => loopback()?,
         };
-        Ok(Self { folder, server })
+        let wants = |source| rows.iter().any(|row| row.source == source);
+        let ftp = if wants(Source::Ftp) { told("ftp", Vsftpd::here(folder.path())) } else { None };
+        let far_ftp = if wants(Source::FarFtp) { told("far ftp", far_ftp(folder.path())) } else { None };
+        Ok(Self { folder, server, ftp, far_ftp })
+    }
+
+    /// Whether the row's objects can be had.
+    pub(super) fn serves(&self, row: &Workload) -> bool {
+        match row.source {
+            Source::FarFtp => self.far_ftp.is_some(),
+            Source::Ftp => self.ftp.is_some(),
+            Source::File | Source::Http => true,
+        }
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -68,6 +86,10 @@ impl Stage {
         let name = object(row, number);
         match (&self.server, row.source) {
             (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
+            (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name)),
+            (_, Source::FarFtp) => {
+                self.far_ftp.as_ref().map_or_else(String::new, |(server, _)| ftp_url(server, &name))
+            }
             (Server::Nginx { port, .. }, Source::Http) => format!("http://127.0.0.1:{port}/{name}"),
             (Server::Loopback(servers), Source::Http) => {
                 let server = servers.iter().find(|(served, _)| *served == row.name);
@@ -85,8 +107,24 @@ impl Drop for Stage {
     }
 }
 
+fn ftp_url(server: &Vsftpd, name: &str) -> String {
+    format!("ftp://{}/{name}", server.authority)
+}
+
+fn far_ftp(folder: &Path) -> Result<(Vsftpd, Far)> {
+    let far = Far::open()?;
+    Ok((Vsftpd::far(folder)?, far))
+}
+
+/// What could be had; otherwise says why its rows are left out.
+fn told<T>(what: &str, had: Result<T>) -> Option<T> {
+    had.map_err(|error| println!("bench: no {what}: {error}")).ok()
+}
+
 fn object(row: &Workload, number: usize) -> String {
-    if row.count == 1 { format!("{}.bin", row.size) } else { format!("{}-{number}.bin", row.size) }
+    let name =
+        if row.count == 1 { format!("{}.bin", row.size) } else { format!("{}-{number}.bin", row.size) };
+    format!("{}{name}", row.folder)
 }
 
 fn write_object(path: &Path, size: u64) -> Result<()> {

@@ -4,10 +4,13 @@
 pub(super) struct Workload {
     pub(super) name: &'static str,
     pub(super) source: Source,
+    /// Where the objects lie: a path that ends with a slash, or nothing.
+    pub(super) folder: &'static str,
     /// Octets of the object.
     pub(super) size: u64,
-    /// How many of them are fetched by one run, 16 at the same time.
+    /// How many of them are fetched by one run, and how many at the same time.
     pub(super) count: usize,
+    pub(super) at_once: usize,
     pub(super) rounds: usize,
     pub(super) target: Target,
 }
@@ -15,7 +18,10 @@ pub(super) struct Workload {
 /// Where the object lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
+    /// By FTP, 50 ms away and back.
+    FarFtp,
     File,
+    Ftp,
     Http,
 }
 
@@ -30,7 +36,8 @@ pub(super) enum Measure {
 pub(super) struct Target {
     pub(super) measure: Measure,
     pub(super) ratio: f64,
-    pub(super) peer: &'static str,
+    /// None: the best of them.
+    pub(super) peer: Option<&'static str>,
 }
 
 impl Measure {
@@ -46,48 +53,63 @@ const GIB: u64 = 1 << 30;
 const KIB: u64 = 1 << 10;
 
 const fn to_curl(measure: Measure, ratio: f64) -> Target {
-    Target { measure, ratio, peer: "curl" }
+    Target { measure, ratio, peer: Some("curl") }
+}
+
+const fn to_the_best(measure: Measure, ratio: f64) -> Target {
+    Target { measure, ratio, peer: None }
+}
+
+/// One object.
+const fn one(name: &'static str, source: Source, size: u64, rounds: usize, target: Target) -> Workload {
+    Workload { name, source, folder: "", size, count: 1, at_once: 1, rounds, target }
 }
 
 pub(super) const WORKLOADS: &[Workload] = &[
-    Workload {
-        name: "http-1g",
-        source: Source::Http,
-        size: GIB,
-        count: 1,
-        rounds: 5,
-        target: to_curl(Measure::Cpu, 0.8),
-    },
-    Workload {
-        name: "file-1g",
-        source: Source::File,
-        size: GIB,
-        count: 1,
-        rounds: 7,
-        target: to_curl(Measure::Cpu, 0.6),
-    },
-    Workload {
-        name: "start-file",
-        source: Source::File,
-        size: KIB,
-        count: 1,
-        rounds: 60,
-        target: to_curl(Measure::Wall, 0.5),
-    },
-    Workload {
-        name: "start-http",
-        source: Source::Http,
-        size: KIB,
-        count: 1,
-        rounds: 60,
-        target: to_curl(Measure::Wall, 0.6),
-    },
+    one("http-1g", Source::Http, GIB, 5, to_curl(Measure::Cpu, 0.8)),
+    one("ftp-1g", Source::Ftp, GIB, 5, to_curl(Measure::Cpu, 0.65)),
+    one("file-1g", Source::File, GIB, 7, to_curl(Measure::Cpu, 0.6)),
+    one("start-file", Source::File, KIB, 60, to_curl(Measure::Wall, 0.5)),
+    one("start-http", Source::Http, KIB, 60, to_curl(Measure::Wall, 0.6)),
+    one("start-ftp", Source::Ftp, KIB, 60, to_curl(Measure::Wall, 0.6)),
     Workload {
         name: "many-http",
         source: Source::Http,
+        folder: "",
         size: KIB,
         count: 2000,
+        at_once: 16,
         rounds: 15,
         target: to_curl(Measure::Wall, 0.95),
+    },
+    Workload {
+        name: "many-ftp",
+        source: Source::Ftp,
+        folder: "",
+        size: KIB,
+        count: 2000,
+        at_once: 16,
+        rounds: 9,
+        target: to_the_best(Measure::Wall, 0.5),
+    },
+    Workload {
+        name: "far-ftp",
+        source: Source::FarFtp,
+        folder: "pub/a/b/c/d/",
+        size: KIB,
+        count: 1,
+        at_once: 1,
+        rounds: 7,
+        target: to_the_best(Measure::Wall, 0.35),
+    },
+    Workload {
+        name: "far-many-ftp",
+        source: Source::FarFtp,
+        folder: "far/",
+        size: KIB,
+        count: 200,
+        at_once: 8,
+        rounds: 5,
+        target: to_the_best(Measure::Wall, 0.35),
     },
 ];

@@ -84,7 +84,7 @@ impl ReplyReader {
         if let Some(mut open) = self.open.take() {
             match start {
                 Some((code, b' ')) if code == open.code => {
-                    open.lines.push(line.slice(4..));
+                    open.lines.push(line.slice(line.len().min(4)..));
                     return Ok(Some(open));
                 }
                 _ => open.lines.push(line),
@@ -112,4 +112,30 @@ fn numbered(line: &[u8]) -> Option<(u16, u8)> {
     }
     let code = digits.iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0'));
     Some((code, line.get(3).copied().unwrap_or(b' ')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(octets: &[u8]) -> Result<Option<Reply>, WireError> {
+        let mut inbox = Inbox::new();
+        inbox.push(octets);
+        ReplyReader::new().read(&mut inbox)
+    }
+
+    #[test]
+    fn a_code_alone_ends_a_reply_too() {
+        for (octets, lines) in [
+            (&b"250\r\n"[..], 1),
+            (b"250-a poem\r\n250\r\n", 2),
+            (b"250-a poem\r\n25\r\n2\r\n\r\n250 end\r\n", 5),
+            (b"250-\r\n250-\r\n250 \r\n", 3),
+        ] {
+            let reply = read(octets).ok().flatten();
+            assert_eq!(reply.map(|reply| (reply.code, reply.lines.len())), Some((250, lines)), "{octets:?}");
+        }
+        assert_eq!(read(b"250-a poem\r\n251 not yet\r\n"), Ok(None));
+        assert!(read(b"25\r\n").is_err() && read(b"2500 x\r\n").is_err());
+    }
 }

@@ -16,21 +16,43 @@ const MOST_DELAYS: u32 = 8;
 /// Read at once.
 const PIECE: usize = 4096;
 
-/// Waits until a server is ready to greet: 120 only says that it will be (RFC 959 §4.2.2). suppaftp takes
-/// nothing but the greeting itself.
+/// Waits until a server greets, and takes what suppaftp would not take for a greeting: replies that put it
+/// off (120, RFC 959 §4.2.2), and lines inside of one that look like its end.
 pub(super) async fn until_ready(stream: &mut TcpStream) -> Result<(), Error> {
+    let mut piece = [0; PIECE];
     for _ in 0..MOST_DELAYS {
-        let mut start = [0; 4];
-        let count = stream.peek(&mut start).await.map_err(lost)?;
-        match start[..count] {
+        let count = stream.peek(&mut piece).await.map_err(lost)?;
+        match &piece[..count] {
             [b'1', ..] => delayed(stream).await?,
-            [_, _, _, mark] if mark != b' ' && mark != b'-' => {
+            [_, _, _, mark, ..] if *mark != b' ' && *mark != b'-' => {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "what came is no FTP reply"));
             }
-            _ => return Ok(()),
+            seen => {
+                let inner = deceptive_lines(seen);
+                if inner > 0 {
+                    stream.read_exact(&mut piece[..inner]).await.map_err(lost)?;
+                    piece[..inner].split(|&octet| octet == b'\n').for_each(dialogue::heard);
+                }
+                return Ok(());
+            }
         }
     }
     Err(Error::new(Code::LimitReached, Phase::Reply, "a greeting that is put off again and again"))
+}
+
+/// How many octets stand before the last line of a greeting, when one of the lines there looks like the
+/// last; none when it is not all here.
+fn deceptive_lines(seen: &[u8]) -> usize {
+    let mut inbox = Inbox::new();
+    inbox.push(seen);
+    if !matches!(ReplyReader::new().read(&mut inbox), Ok(Some(_))) {
+        return 0;
+    }
+    let reply = &seen[..seen.len() - inbox.octets().len()];
+    let Some(last) = memchr::memrchr(b'\n', &reply[..reply.len() - 1]) else { return 0 };
+    let looks_last = |line: &[u8]| matches!(line, [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b' ', ..]);
+    let is_deceptive = reply[..last].split(|&octet| octet == b'\n').any(looks_last);
+    if is_deceptive { last + 1 } else { 0 }
 }
 
 /// Takes one reply and not an octet more.
@@ -86,4 +108,25 @@ async fn hear(stream: &mut TcpStream, inbox: &mut Inbox) -> Result<Reply, Error>
 
 fn tell(reply: &Reply) {
     dialogue::heard(&fault::words(reply));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_look_like_the_last() {
+        for (greeting, inner) in [
+            ("220 hello\r\n", 0),
+            ("220-hello\r\n220 now\r\n", 0),
+            ("220-hello\r\n331 not yet\r\n220 now\r\n", 24),
+            ("220-hello\r\n331 not yet\r\n220 now\r\n331 who\r\n", 24),
+            ("220-hello\r\n331 not yet\r\n220", 0),
+            ("220-hello\r\n331 not yet\r\n", 0),
+            ("", 0),
+            ("\n", 0),
+        ] {
+            assert_eq!(deceptive_lines(greeting.as_bytes()), inner, "{greeting:?}");
+        }
+    }
 }

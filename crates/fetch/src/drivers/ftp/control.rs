@@ -105,7 +105,12 @@ impl Control {
                 self.wire = wire(Box::new(ftp));
                 read(text)
             }
-            Err(FtpError::UnexpectedResponse(response)) => read(response.body),
+            // suppaftp has given the connection up: what is not a refusal cannot be followed.
+            Err(FtpError::UnexpectedResponse(response)) => {
+                let reply = read(response.body)?;
+                let is_lost = reply.code == 220;
+                if is_lost { Err(failed(FtpError::BadResponse)) } else { Ok(reply) }
+            }
             Err(error) => Err(failed(error)),
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step, Verb};
 use fetch_url_proto::text::Reply;
+use memchr::memmem;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use tokio::net::TcpStream;
@@ -17,6 +18,7 @@ use super::clear;
 use super::control::Control;
 use super::data::Arrival;
 use super::plan::FtpPlan;
+use crate::credentials::secret::SecretBytes;
 use crate::engine::dialogue;
 use crate::{Code, Ctx, Deadline, Dial, Error, Phase, StartTls};
 
@@ -53,6 +55,8 @@ pub(super) struct Line {
     iac: Iac,
     tls: Option<Arc<ClientConfig>>,
     ahead: Option<Ahead>,
+    /// What a server may know and nobody else may read.
+    secrets: Vec<SecretBytes>,
     /// It has served an errand before.
     pub(super) is_used: bool,
 }
@@ -110,7 +114,15 @@ impl Line {
         if plan.servers.has_many_places(plan) {
             session = session.learning_home();
         }
-        Ok(Self { control, session, iac: plan.wording.iac, tls, ahead: None, is_used: false })
+        Ok(Self {
+            control,
+            session,
+            iac: plan.wording.iac,
+            tls,
+            ahead: None,
+            secrets: secrets(plan),
+            is_used: false,
+        })
     }
 
     /// How many CWDs away the directory of `errand` is.
@@ -176,17 +188,32 @@ impl Line {
         } else {
             deadline.bound(Phase::Reply, hearing).await
         };
-        let reply = heard.map_err(|error| match self.session.lost() {
+        let mut reply = heard.map_err(|error| match self.session.lost() {
             // The connection was closed behind a refusal.
             Some(fault) => Trouble::Fault(fault),
             None => Trouble::Lost(error),
         })?;
+        if !self.session.is_logged_in() {
+            self.hide_secrets(&mut reply);
+        }
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
         Ok(reply)
     }
 
+    /// There are servers that repeat what they were told.
+    fn hide_secrets(&self, reply: &mut Reply) {
+        for secret in self.secrets.iter().map(SecretBytes::expose).filter(|secret| !secret.is_empty()) {
+            for line in &mut reply.lines {
+                if memmem::find(line, secret).is_some() {
+                    *line = hidden(line, secret).into();
+                }
+            }
+        }
+    }
+
     /// The password that was asked for.
     pub(super) fn password(&mut self, password: &[u8]) -> Result<(), Trouble> {
+        self.secrets.push(password.to_vec().into());
         self.session.password(password).map_err(Trouble::Fault)
     }
 
@@ -266,6 +293,24 @@ impl Line {
     }
 }
 
+/// What the caller has given for this server alone.
+fn secrets(plan: &FtpPlan) -> Vec<SecretBytes> {
+    let password = plan.login.as_ref().and_then(crate::Credential::expose);
+    let known = password.into_iter().chain(plan.options.account.as_deref());
+    known.map(|secret| secret.to_vec().into()).collect()
+}
+
+fn hidden(line: &[u8], secret: &[u8]) -> Vec<u8> {
+    let (mut shown, mut from) = (Vec::new(), 0);
+    for at in memmem::find_iter(line, secret) {
+        shown.extend_from_slice(&line[from..at]);
+        shown.extend_from_slice(b"***");
+        from = at + secret.len();
+    }
+    shown.extend_from_slice(&line[from..]);
+    shown
+}
+
 /// How long the way to the server is: the first packet to come back took so long.
 fn way(ctx: &Ctx) -> Duration {
     let facts = ctx.dial.contact().facts();
@@ -290,4 +335,21 @@ fn with_sessions_of_its_own(dial: &Dial) -> Result<Arc<ClientConfig>, Error> {
     let mut config = (*dial.tls_config()?).clone();
     config.resumption = Resumption::in_memory_sessions(TLS_SESSIONS);
     Ok(Arc::new(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hidden;
+
+    #[test]
+    fn what_a_server_repeats_is_hidden() {
+        for (line, secret, shown) in [
+            ("canary is wrong", "canary", "*** is wrong"),
+            ("canarycanary", "canary", "******"),
+            ("***", "*", "*********"),
+            ("x", "canary", "x"),
+        ] {
+            assert_eq!(hidden(line.as_bytes(), secret.as_bytes()), shown.as_bytes(), "{line}");
+        }
+    }
 }

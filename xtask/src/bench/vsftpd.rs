@@ -1,0 +1,73 @@
+//! vsftpd for the bench: anonymous, as whoever runs it, in the foreground.
+
+use std::fs;
+use std::io::{Error, Result};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::far;
+
+/// How long it may take to listen.
+const START: Duration = Duration::from_secs(5);
+/// The port at the far end: nobody else is there.
+const FAR_PORT: u16 = 2121;
+
+/// A running one.
+pub(super) struct Vsftpd {
+    process: Child,
+    pub(super) authority: String,
+}
+
+impl Vsftpd {
+    /// Serves `folder` on this machine.
+    pub(super) fn here(folder: &Path) -> Result<Self> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let command = command(folder, "127.0.0.1", port)?;
+        let this = Self::start(command, format!("127.0.0.1:{port}"))?;
+        let began = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            if began.elapsed() > START {
+                return Err(Error::other(format!("vsftpd does not answer on 127.0.0.1:{port}")));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(this)
+    }
+
+    /// Serves `folder` at the far end.
+    pub(super) fn far(folder: &Path) -> Result<Self> {
+        let command = command(folder, far::FAR_ADDRESS, FAR_PORT)?;
+        let this = Self::start(far::over_there(&command), format!("{}:{FAR_PORT}", far::FAR_ADDRESS))?;
+        // From here nobody can look whether it listens.
+        thread::sleep(Duration::from_millis(300));
+        Ok(this)
+    }
+
+    fn start(mut command: Command, authority: String) -> Result<Self> {
+        let process = command.stdin(Stdio::null()).spawn()?;
+        Ok(Self { process, authority })
+    }
+}
+
+impl Drop for Vsftpd {
+    fn drop(&mut self) {
+        let _ = self.process.kill().and_then(|()| self.process.wait());
+    }
+}
+
+fn command(folder: &Path, address: &str, port: u16) -> Result<Command> {
+    let config = folder.join(format!("vsftpd-{port}.conf"));
+    let text = format!(
+        "listen=YES\nbackground=NO\nlisten_address={address}\nlisten_port={port}\nanonymous_enable=YES\n\
+         local_enable=NO\nanon_root={}\nrun_as_launching_user=YES\nseccomp_sandbox=NO\nxferlog_enable=NO\n\
+         max_clients=0\nmax_per_ip=0\n",
+        folder.display()
+    );
+    fs::write(&config, text)?;
+    let mut command = Command::new("vsftpd");
+    command.arg(config);
+    Ok(command)
+}
