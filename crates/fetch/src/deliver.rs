@@ -71,7 +71,7 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
     let running = run(&meta, body, sink, watch);
     let finished = match deadline {
         // A reader of ours who does not read holds nobody for ever.
-        Some(deadline) => deadline.bound_total(Phase::Body, running).await,
+        Some(deadline) => deadline.bound_late(Phase::Body, running).await,
         None => running.await,
     };
     let (finished, ending) = finished.map_err(|error| error.at(&meta.url))?;

@@ -3,7 +3,8 @@
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::fetch;
+use crate::live::place::{Place, fetch};
+use crate::live::program::start;
 use crate::live::tree::files;
 
 each_ftp_server![
@@ -125,7 +126,8 @@ fn what_is_explained_is_what_is_sent(server: FtpServer) {
         "/%2Fetc/motd",
         "/odd/%2A",
     ] {
-        let told = fetch(&["explain", &server.url(path)]).exits(0).text();
+        let place = Place::new();
+        let told = start(place.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
         let (_, lines) = told.split_once("  does\n").unwrap_or_else(|| panic!("no commands: {told}"));
         let lines = lines.lines().map(str::trim_start).skip_while(|line| !line.starts_with("PASS"));
         let expected: Vec<&str> = lines.skip(1).collect();

@@ -3,7 +3,7 @@
 
 use super::stage::big_file;
 
-/// One command and what must come of it. `{http}`, `{https}`, `{folder}` and `{ca}` are filled in.
+/// One command and what must come of it. `{http}`, `{https}`, `{ftp}`, `{ftps}`, `{folder}` and `{ca}` are filled in.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) title: &'static str,
@@ -89,6 +89,18 @@ pub(super) const ROWS: &[Row] = &[
     ),
     bad("http: a login is needed", &["{http}/private"], 67, &["login needed", "hint: -u USER"]),
     good("http: a login", &["-v", "-u", "me:secret", "{http}/private"], &[HELLO, "Authorization: Basic ***"]),
+    good("ftp", &["-v", "{ftp}/hello.txt"], &[HELLO, "> RETR hello.txt", "< 226"]),
+    good("ftp: text, with the line ends of this machine", &["{ftp}/pub/lines.txt;type=a"], &["one\ntwo\n"]),
+    good("ftp: a directory", &["--list-format", "long", "{ftp}/pub/"], &["lines.txt", "300000", "big.bin"]),
+    Row {
+        title: "ftp: reset in the middle, and mended in the same run",
+        arguments: &["-o", "ftp.bin", "{ftp}/pub/big.bin"],
+        exit: 0,
+        shows: &["again from octet 200000"],
+        leaves: Some(Leaves { name: "ftp.bin", content: big_file }),
+    },
+    good("ftps", &["--cacert", "{ca}", "{ftps}/hello.txt"], &[HELLO]),
+    bad("ftp: a name that would be a command", &["{ftp}/a%0D%0ADELE%20b"], 93, &["%0D (CR)"]),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],

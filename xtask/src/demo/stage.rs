@@ -5,7 +5,8 @@ use std::io::Result;
 use std::path::Path;
 
 use fetch_url_tests::{
-    CertFiles, FileFacts, HttpReply, HttpRequest, HttpServer, ServerCert, file_handler, pattern_vec,
+    Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, HttpReply, HttpRequest, HttpServer, Rule,
+    ServerCert, file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -20,6 +21,8 @@ pub(super) struct Stage {
     folder: TempDir,
     http: HttpServer,
     https: HttpServer,
+    ftp: FtpServer,
+    ftps: FtpServer,
     trusted: CertFiles,
 }
 
@@ -36,6 +39,8 @@ impl Stage {
             folder,
             http: HttpServer::start(site())?,
             https: HttpServer::start_tls(site(), &cert)?,
+            ftp: FtpServer::start(ftp_site())?,
+            ftps: FtpServer::start_implicit(ftp_site(), &cert)?,
             trusted: cert.written()?,
         })
     }
@@ -49,9 +54,21 @@ impl Stage {
     pub(super) fn filled(&self, text: &str) -> String {
         text.replace("{http}", self.http.url("/").trim_end_matches('/'))
             .replace("{https}", self.https.url("/").trim_end_matches('/'))
+            .replace("{ftp}", self.ftp.url("").trim_end_matches('/'))
+            .replace("{ftps}", self.ftps.url("").trim_end_matches('/'))
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
     }
+}
+
+/// A tree for FTP: the transfer of its large file is reset once.
+fn ftp_site() -> FtpSite {
+    FtpSite::new()
+        .file("/hello.txt", HELLO)
+        .file("/pub/lines.txt", "one\r\ntwo\r\n")
+        .file("/pub/big.bin", big_file())
+        .modified("/pub/big.bin", "19941201123456")
+        .rule(Rule::on("RETR big.bin", Act::CutData(CUT, Ending::Reset)).nth(1))
 }
 
 /// The file that is cut and resumed.

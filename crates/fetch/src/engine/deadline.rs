@@ -9,6 +9,8 @@ use crate::{Code, Error, Phase, Timeouts};
 
 /// So long is worth waiting for something that others could do too.
 const MOMENT: Duration = Duration::from_millis(50);
+/// So long it may take to leave things in order.
+const ORDER: Duration = Duration::from_secs(1);
 /// A peer that understands us answers within this.
 const SOON: Duration = Duration::from_secs(3);
 
@@ -68,6 +70,20 @@ impl Deadline {
             Some(_) => self.bound_to(phase, Duration::MAX / 4, None, work).await,
             None => work.await,
         }
+    }
+
+    /// The same for work that notices by itself that the time is over: it is given a moment more to
+    /// leave things in order.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_late<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let late = self.end.and_then(|end| end.checked_add(ORDER));
+        Self { end: late, ..*self }.bound_total(phase, work).await
     }
 
     async fn bound_to<T>(

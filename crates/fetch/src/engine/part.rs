@@ -22,7 +22,7 @@ pub(crate) fn wanted(
         }
         Some(ByteRange::Suffix(count)) => (size.saturating_sub(count), size),
     };
-    if first > size || (first >= end && size > 0) {
+    if first >= end {
         let detail = format!("the file has {size} octets");
         return Err(Error::new(Code::RangeRefused, Phase::Request, detail));
     }

@@ -10,12 +10,17 @@ use super::ports;
 use crate::{Code, Deadline, Error, Phase};
 
 impl Dial {
+    /// Whether data may be fetched from this port of a server.
+    pub(crate) fn takes_data_from(&self, port: u16) -> bool {
+        ports::is_for_data(port) || self.allows_port(port)
+    }
+
     /// A connection to `port` of the server at `peer`, that a connection is open to.
     ///
     /// # Errors
     /// `policy` for a port that belongs to another protocol; `connect_failed`. The caller bounds it.
     pub(crate) async fn connect_beside(&self, peer: IpAddr, port: u16) -> Result<TcpStream, Error> {
-        if !ports::is_for_data(port) && !self.allows_port(port) {
+        if !self.takes_data_from(port) {
             let detail = format!("the server wants its data fetched from port {port}");
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }

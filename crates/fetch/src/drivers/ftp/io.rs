@@ -18,6 +18,9 @@ use crate::{
     Again, Body, Code, Content, Credential, Ctx, Error, Meta, Outcome, Phase, Proof, Response, Validator,
 };
 
+/// How often a server may name a port that belongs to somebody else.
+const MOST_REFUSED_PORTS: u8 = 2;
+
 /// How the data connection comes about.
 enum Opening {
     ByUs,
@@ -305,6 +308,12 @@ fn other_words(trouble: &Trouble, plan: &FtpPlan) -> Option<(Wording, String)> {
             if error.code() == Code::ConnectFailed && !wording.by_pasv && !plan.options.no_epsv =>
         {
             Some((Wording { by_pasv: true, ..wording }, format!("{error}: by PASV")))
+        }
+        Trouble::NoData(error)
+            if error.code() == Code::Policy && wording.refused_ports < MOST_REFUSED_PORTS =>
+        {
+            let refused_ports = wording.refused_ports + 1;
+            Some((Wording { refused_ports, ..wording }, "another port for the data".to_owned()))
         }
         Trouble::Fault(Fault::Refused { has_iac: true, .. }) if wording.iac == Iac::Plain => {
             Some((Wording { iac: Iac::Doubled, ..wording }, "0xFF is doubled (RFC 854)".to_owned()))

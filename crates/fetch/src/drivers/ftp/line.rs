@@ -281,7 +281,9 @@ impl Line {
 
     /// Begins to open the data connection, without waiting for it.
     async fn connect_ahead(&mut self, dial: &Dial) {
-        let Some(port) = self.session.take_port() else { return };
+        // For a port that belongs to somebody else another one is asked for, when it is needed.
+        let port = self.session.take_port().filter(|&port| dial.takes_data_from(port));
+        let Some(port) = port else { return };
         let (dial, peer) = (dial.clone(), self.control.peer);
         let mut connecting: Ahead = Box::pin(async move { dial.connect_beside(peer, port).await });
         // One look sends the first packet out.

@@ -43,6 +43,9 @@ pub(super) struct Wording {
     pub(super) one_by_one: bool,
     /// The data connection by PASV, since the port that EPSV named is closed.
     pub(super) by_pasv: bool,
+    /// How many ports were refused that belong to somebody else: a server that chooses among all ports
+    /// happens upon one now and then.
+    pub(super) refused_ports: u8,
     /// Listed by a plainer command than was wanted.
     pub(super) list_by: Option<fetch_url_proto::ftp::ListVerb>,
 }
