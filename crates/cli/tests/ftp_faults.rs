@@ -112,8 +112,10 @@ fn one_convergence(
     ensure(second.exit == 0, || told(format!("second run: {} {}", second.exit, second.stderr)))?;
     disk_is_sound(&row.target, 0, &setting.content).map_err(told)?;
     let rest = (setting.content.len() - kept.len()) as u64;
+    // A server is asked to repeat a few, to show where it begins.
+    let most = rest + kept.len().min(64) as u64;
     let came = server.octets_sent() - sent;
-    ensure(!has_journal || came == rest, || told(format!("{came} octets came again, {rest} were missing")))
+    ensure(!has_journal || came == most, || told(format!("{came} octets came again, {rest} were missing")))
 }
 
 #[test]

@@ -18,11 +18,11 @@ use tokio::time::{Sleep, sleep_until};
 
 use made::Once;
 use mend::Mending;
-pub(crate) use mend::{Continuation, Mend, MendFuture, Piece};
+pub(crate) use mend::{Continuation, Mend, MendFuture, Piece, Reached};
 
 use crate::engine::deadline::Deadline;
 use crate::original::Original;
-use crate::{Code, Error, Limits, Phase};
+use crate::{Code, Error, Limits, Phase, Resume};
 
 /// How we know that a body is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub struct Body {
     guard: Option<Box<Guard>>,
     mending: Mending,
     prefix: Prefix,
+    /// The last octets that came.
+    tail: Vec<u8>,
     /// How often it was tried again since it began to come.
     retries: u32,
 }
@@ -123,6 +125,7 @@ impl Body {
             guard: None,
             mending: Mending::None,
             prefix: Prefix::None,
+            tail: Vec::new(),
             retries: 0,
         }
     }
@@ -176,9 +179,14 @@ impl Body {
             limits.max_size = Some(left);
         }
         self.start = offset;
+        Ok(self.limited(limits, deadline))
+    }
+
+    /// The same for a body of unknown length, from its beginning.
+    pub(crate) fn limited(mut self, limits: Limits, deadline: Deadline) -> Self {
         self.limits = limits;
         self.guard = Some(Box::new(Guard { deadline, timer: None }));
-        Ok(self)
+        self
     }
 
     /// Puts `octets` in front: no part of the object, so that no limit counts them.
@@ -283,7 +291,8 @@ impl Body {
             let Mending::Ready { mender, may_restart } = std::mem::take(&mut self.mending) else {
                 return Poll::Ready(Some(Err(error)));
             };
-            let future = mender.mend(error, self.start + self.seen, may_restart);
+            let reached = Reached { offset: self.start + self.seen, tail: self.tail.clone() };
+            let future = mender.mend(error, reached, may_restart);
             self.mending = Mending::Running { future, may_restart };
         }
     }
@@ -292,6 +301,7 @@ impl Body {
     fn begin_anew(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.start, self.seen, self.limits) = (body.start, 0, body.limits);
+        self.tail.clear();
     }
 
     fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
@@ -328,8 +338,20 @@ impl Body {
                 _ => {}
             }
             self.seen = seen;
+            self.remember(&chunk);
             Ok(chunk)
         }))
+    }
+
+    /// Keeps the last octets, for a mender that has to prove where it goes on.
+    fn remember(&mut self, chunk: &[u8]) {
+        if matches!(self.mending, Mending::None) {
+            return;
+        }
+        let few = chunk.len().min(Resume::TAIL);
+        let surplus = (self.tail.len() + few).saturating_sub(Resume::TAIL);
+        self.tail.drain(..surplus);
+        self.tail.extend_from_slice(&chunk[chunk.len() - few..]);
     }
 
     fn check_end(&self) -> Option<Result<Bytes, Error>> {

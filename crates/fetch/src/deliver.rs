@@ -107,12 +107,12 @@ async fn run(
     let mut progress = Progress { done: meta.offset, total: meta.head.size, watch };
     progress.moved(0);
     if !target.takes_copies() {
-        return stream(body, target, progress, meta.offset).await;
+        return stream(body, target, progress, meta).await;
     }
     let ending = Ending { proof: body.proof(), start: meta.offset, retries: 0 };
     match body.into_file() {
         Ok(source) => copy(source, target, progress).await.map(|finished| (finished, ending)),
-        Err(body) => stream(*body, target, progress, meta.offset).await,
+        Err(body) => stream(*body, target, progress, meta).await,
     }
 }
 
@@ -139,9 +139,11 @@ async fn stream(
     mut body: Body,
     target: Target,
     mut progress: Progress<'_>,
-    mut start: u64,
+    meta: &Meta,
 ) -> Result<(Finished, Ending), Error> {
-    if target.can_begin_anew() {
+    let mut start = meta.offset;
+    let can_begin_anew = target.can_begin_anew();
+    if can_begin_anew {
         body.allow_restart();
     }
     let mut drain = Drain::new(target);
@@ -162,6 +164,9 @@ async fn stream(
                 return Ok((drain.finish().await?, ending));
             }
             Err(error) => {
+                if error.is_void() && can_begin_anew {
+                    drain.begin_anew(Box::new(meta.clone())).await?;
+                }
                 drain.abandon().await;
                 return Err(error);
             }

@@ -150,7 +150,9 @@ fn wanted(mut answer: Response, request: &Request) -> Response {
 
 /// The answer with what the caller allows laid around its body.
 fn guarded(mut response: Response, policy: &Policy, deadline: Deadline) -> Result<Response, Error> {
-    if let Content::Body(body) = response.content {
+    if let Content::Listing(listing) = response.content {
+        response.content = Content::Listing(listing.guarded(policy.limits, deadline));
+    } else if let Content::Body(body) = response.content {
         if let (true, Proof::Assumed(why)) = (policy.limits.requires_proof, body.proof()) {
             let error = Error::new(Code::Truncated, Phase::Body, format!("its end cannot be proven: {why}"));
             return Err(error.lasting().at(&response.meta.url));

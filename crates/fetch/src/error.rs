@@ -71,6 +71,7 @@ struct Inner {
     parse: Option<ParseError>,
     retry_after: Option<Duration>,
     is_temporary: bool,
+    is_void: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -87,6 +88,7 @@ impl Error {
             parse: None,
             retry_after: None,
             is_temporary: code.is_temporary(),
+            is_void: false,
             source: None,
         }))
     }
@@ -130,6 +132,13 @@ impl Error {
     #[must_use]
     pub fn lasting(mut self) -> Self {
         self.0.is_temporary = false;
+        self
+    }
+
+    /// It shows that the octets that came are not those of the object: nothing of them is kept.
+    #[must_use]
+    pub fn voiding(mut self) -> Self {
+        self.0.is_void = true;
         self
     }
 
@@ -185,6 +194,11 @@ impl Error {
     /// Whether the same request may succeed later.
     pub const fn is_temporary(&self) -> bool {
         self.0.is_temporary
+    }
+
+    /// Whether the octets that came are void.
+    pub(crate) const fn is_void(&self) -> bool {
+        self.0.is_void
     }
 
     /// Whether the other side had a part in it: not the text of the URL, the caller's rules, or our disk.

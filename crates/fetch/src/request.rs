@@ -68,6 +68,14 @@ pub struct Resume {
     pub validator: Validator,
     /// Which resource it came from in the end: a validator says nothing about another.
     pub place: Option<String>,
+    /// The last of the octets that are there: where a protocol does not tell at which octet its answer
+    /// begins, the answer is asked to repeat them.
+    pub tail: Vec<u8>,
+}
+
+impl Resume {
+    /// So many octets of the end are enough.
+    pub(crate) const TAIL: usize = 64;
 }
 
 /// The object is wanted only if this holds (RFC 9110 §13.1); in seconds since 1970.

@@ -10,7 +10,7 @@ use fetch_url_core::Url;
 use fetch_url_proto::{Entry, Head};
 use futures_core::Stream;
 
-use crate::{Body, ByteSource, Error, Proof, Validator};
+use crate::{Body, ByteSource, Deadline, Error, Limits, Proof, Validator};
 
 /// An answer.
 #[derive(Debug)]
@@ -146,12 +146,15 @@ impl Advice {
 }
 
 /// A stream of entries, in flat memory.
-pub struct Listing(Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>);
+pub struct Listing {
+    entries: Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>,
+    guard: Option<(Limits, Deadline)>,
+}
 
 impl Listing {
     /// The entries of a stream.
     pub fn new(entries: impl Stream<Item = Result<Entry, Error>> + Send + 'static) -> Self {
-        Self(Box::pin(entries))
+        Self { entries: Box::pin(entries), guard: None }
     }
 
     /// The entries of an iterator that does not wait long.
@@ -171,9 +174,22 @@ impl Listing {
 }
 
 impl Listing {
-    /// The octets that `render` makes of each entry, as a body.
+    /// The octets that `render` makes of each entry, as a body: what the caller allows of octets holds
+    /// for these.
     pub fn into_body(self, render: impl FnMut(&Entry) -> Vec<u8> + Send + Unpin + 'static) -> Body {
-        Body::from_source(Rendered { listing: self, render }, None, Proof::Proven("the end of the listing"))
+        let guard = self.guard;
+        let proof = Proof::Proven("the end of the listing");
+        let body = Body::from_source(Rendered { listing: self, render }, None, proof);
+        match guard {
+            Some((limits, deadline)) => body.limited(limits, deadline),
+            None => body,
+        }
+    }
+
+    /// Applies what the caller allows. The engine does this, once.
+    pub(crate) fn guarded(mut self, limits: Limits, deadline: Deadline) -> Self {
+        self.guard = Some((limits, deadline));
+        self
     }
 }
 
@@ -199,7 +215,7 @@ impl Stream for Listing {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.as_mut().poll_next(cx)
+        self.entries.as_mut().poll_next(cx)
     }
 }
 

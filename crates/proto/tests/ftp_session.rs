@@ -9,7 +9,7 @@
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::Inbox;
 use fetch_url_proto::ftp::{
-    DataRoad, Errand, Fault, Iac, ListVerb, Login, Method, Pace, Session, Step, Wish,
+    Command, DataRoad, Errand, Fault, Iac, ListVerb, Login, Method, Pace, Session, Step, Wish,
 };
 use fetch_url_proto::text::{Reply, ReplyReader};
 
@@ -110,15 +110,15 @@ fn word(fault: &Fault) -> String {
         Fault::Closing(_) => "closing".to_owned(),
         Fault::Forbidden(_) => "forbidden".to_owned(),
         Fault::OutOfStep { asked, reply } => format!("out of step {asked:?} {}", reply.code),
-        Fault::Refused { asked, has_iac, is_null_cwd, reply } => {
-            let more = if *has_iac {
-                " iac"
-            } else if *is_null_cwd {
-                " null"
-            } else {
-                ""
+        Fault::Refused { asked, is_way_home, reply } => {
+            let command = asked.as_ref();
+            let more = match command {
+                Some(command) if command.has_iac() => " iac",
+                Some(command) if command.argument() == Some(b"") => " null",
+                _ if *is_way_home => " home",
+                _ => "",
             };
-            format!("refused {asked:?} {}{more}", reply.code)
+            format!("refused {:?} {}{more}", command.map(Command::verb), reply.code)
         }
     }
 }
@@ -541,4 +541,16 @@ fn however_the_replies_are_cut() {
         let (said, is_done) = said_to(&server[..cut], cut);
         assert!(!is_done && whole.starts_with(&said), "ends at {cut}: {said:?}");
     }
+}
+
+#[test]
+fn a_way_home_that_is_closed() {
+    let login = Login::anonymous(b"me@", None).expect("nothing is forbidden");
+    let mut play = Play::new(Pace::OneByOne, login);
+    play.session = play.session.learning_home();
+    let replies = [&HELLO[..], &["257 \"/pub\" it is", "250 a"], &FILE, &["150 here", "226 done"]].concat();
+    play.go("ftp://h/a/c", &Wish::default()).run(&replies).told.clear();
+    play.go("ftp://h/x/c", &Wish::default()).run(&["550 no"]);
+    assert_eq!(play.told.pop().as_deref(), Some("= refused Some(Cwd) 550 home"));
+    assert_eq!(play.session.steps_to(&errand("ftp://h/x/c", &Wish::default())), None);
 }

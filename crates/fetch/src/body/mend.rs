@@ -19,8 +19,16 @@ pub(crate) enum Piece {
 
 /// Asks for a body again that broke off. The engine has one.
 pub(crate) trait Mend: Send {
-    /// The body from `offset` on, or from its beginning where that may be.
-    fn mend(self: Box<Self>, error: Error, offset: u64, may_restart: bool) -> MendFuture;
+    /// The body from where it was reached on, or from its beginning where that may be.
+    fn mend(self: Box<Self>, error: Error, reached: Reached, may_restart: bool) -> MendFuture;
+}
+
+/// How far a body came.
+pub(crate) struct Reached {
+    /// Where in the object.
+    pub(crate) offset: u64,
+    /// The last octets before that.
+    pub(crate) tail: Vec<u8>,
 }
 
 pub(crate) type MendFuture =

@@ -7,7 +7,7 @@ use super::deadline::Deadline;
 use super::resume::{continues, place};
 use super::retry::Patience;
 use super::{Inner, travel};
-use crate::body::{Continuation, Mend, MendFuture};
+use crate::body::{Continuation, Mend, MendFuture, Reached};
 use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume};
 
 /// What is needed to ask again.
@@ -52,17 +52,23 @@ fn unbounded(request: Request) -> Option<Request> {
 }
 
 impl Mend for Mender {
-    fn mend(mut self: Box<Self>, error: Error, offset: u64, may_restart: bool) -> MendFuture {
+    fn mend(mut self: Box<Self>, error: Error, reached: Reached, may_restart: bool) -> MendFuture {
         Box::pin(async move {
-            let mended = self.again(error, offset, may_restart).await;
+            let mended = self.again(error, reached, may_restart).await;
             (self as Box<dyn Mend>, mended)
         })
     }
 }
 
 impl Mender {
-    async fn again(&mut self, error: Error, offset: u64, may_restart: bool) -> Result<Continuation, Error> {
-        let resume = self.resume_at(offset);
+    async fn again(
+        &mut self,
+        error: Error,
+        reached: Reached,
+        may_restart: bool,
+    ) -> Result<Continuation, Error> {
+        let offset = reached.offset;
+        let resume = self.resume_at(reached);
         // From the start only by the caller's special wish: it takes the octets that came back.
         let may_restart =
             may_restart && !self.is_part && (resume.is_some() || self.inner.policy.retry.all_errors);
@@ -87,9 +93,10 @@ impl Mender {
     }
 
     /// How to ask for the octets from `offset` on, when that can be done.
-    fn resume_at(&self, offset: u64) -> Option<Resume> {
+    fn resume_at(&self, Reached { offset, tail }: Reached) -> Option<Resume> {
         let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
-        Some(Resume { offset, size: self.meta.head.size, validator, place: Some(place(&self.meta.url)) })
+        let place = Some(place(&self.meta.url));
+        Some(Resume { offset, size: self.meta.head.size, validator, place, tail })
     }
 }
 

@@ -72,8 +72,19 @@ impl State {
             && part.metadata().ok()?.len() >= self.octets
             && tail(part, self.octets).ok()? == self.tail;
         let place = self.place.clone();
-        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, place })
+        let tail = if is_sound { last_octets(part, self.octets).ok()? } else { Vec::new() };
+        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, place, tail })
     }
+}
+
+/// The last few octets before `end`.
+fn last_octets(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
+    let start = end.saturating_sub(Resume::TAIL as u64);
+    part.seek(SeekFrom::Start(start))?;
+    let mut octets = Vec::new();
+    part.take(end - start).read_to_end(&mut octets)?;
+    part.seek(SeekFrom::Start(end))?;
+    Ok(octets)
 }
 
 /// The octets of a small regular file: whatever else has the name is not waited for.

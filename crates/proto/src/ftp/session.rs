@@ -95,11 +95,9 @@ pub enum Fault {
     /// Refused.
     Refused {
         /// What; the greeting has no command.
-        asked: Option<Verb>,
-        /// Whether the command had a 0xFF in it: doubled, it may be understood.
-        has_iac: bool,
-        /// Whether it was a CWD with a null argument.
-        is_null_cwd: bool,
+        asked: Option<Command>,
+        /// It was the way back to where the login led: elsewhere there may be another.
+        is_way_home: bool,
         /// Why.
         reply: Reply,
     },
@@ -270,6 +268,11 @@ impl Session {
             Asked::Greeting => false,
             Asked::Command(command) => is_it(command.verb()),
         })
+    }
+
+    /// How many commands may be under way.
+    pub const fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// What is known of the file, once [`Step::Ready`] has come.

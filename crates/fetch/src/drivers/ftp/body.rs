@@ -140,7 +140,7 @@ impl ByteSource for Whole {
                 None => {
                     self.transfer.state = State::Ended;
                     let error = Error::new(Code::Truncated, Phase::Body, "more octets than SIZE told");
-                    return Poll::Ready(Some(Err(error.lasting())));
+                    return Poll::Ready(Some(Err(error.lasting().voiding())));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The octets of a data connection, until the server ends it.
 
-use std::future::Future as _;
+use std::future::{Future as _, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
@@ -20,6 +20,8 @@ pub(super) struct Arrival {
     stream: Stream,
     buffer: BytesMut,
     piece: usize,
+    /// What came behind octets that were looked at.
+    early: Bytes,
 }
 
 enum Stream {
@@ -29,15 +31,44 @@ enum Stream {
 
 impl Arrival {
     pub(super) fn plain(stream: TcpStream) -> Self {
-        Self { stream: Stream::Plain(stream), buffer: BytesMut::new(), piece: FIRST_PIECE }
+        Self {
+            stream: Stream::Plain(stream),
+            buffer: BytesMut::new(),
+            piece: FIRST_PIECE,
+            early: Bytes::new(),
+        }
     }
 
     pub(super) fn tls(stream: TlsStream<TcpStream>) -> Self {
-        Self { stream: Stream::Tls(Box::new(stream)), buffer: BytesMut::new(), piece: FIRST_PIECE }
+        Self {
+            stream: Stream::Tls(Box::new(stream)),
+            buffer: BytesMut::new(),
+            piece: FIRST_PIECE,
+            early: Bytes::new(),
+        }
+    }
+
+    /// Takes octets off that are here already, if these are they: no server says where in a file it
+    /// begins, and there are some that take REST and begin at its beginning.
+    pub(super) async fn begins_with(&mut self, expected: &[u8]) -> io::Result<bool> {
+        let mut rest = expected;
+        while !rest.is_empty() {
+            let octets = poll_fn(|cx| self.poll(cx)).await?;
+            let few = octets.len().min(rest.len());
+            if few == 0 || octets[..few] != rest[..few] {
+                return Ok(false);
+            }
+            rest = &rest[few..];
+            self.early = octets.slice(few..);
+        }
+        Ok(true)
     }
 
     /// The next octets; empty at the end.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        if !self.early.is_empty() {
+            return Poll::Ready(Ok(std::mem::take(&mut self.early)));
+        }
         self.buffer.reserve(self.piece);
         let count = match &mut self.stream {
             Stream::Plain(stream) => loop {

@@ -1,6 +1,6 @@
 //! What went wrong at an FTP server, in everybody's words.
 
-use fetch_url_proto::ftp::{Fault, Verb};
+use fetch_url_proto::ftp::{Command, Fault, Verb};
 use fetch_url_proto::text::Reply;
 
 use super::line::Trouble;
@@ -33,19 +33,21 @@ fn of_fault(fault: Fault) -> Error {
             };
             error(Code::PeerMisbehaved, Phase::Reply, &detail, &reply)
         }
-        Fault::Refused { asked, is_null_cwd, reply, .. } => refused(asked, is_null_cwd, &reply),
+        Fault::Refused { asked, reply, .. } => refused(asked.as_ref(), &reply),
     }
 }
 
 /// A server that does not greet.
 pub(super) fn of_greeting(reply: Reply) -> Error {
     match reply.code {
-        400..=599 => refused(None, false, &reply),
+        400..=599 => refused(None, &reply),
         _ => of_fault(Fault::OutOfStep { asked: None, reply }),
     }
 }
 
-fn refused(asked: Option<Verb>, is_null_cwd: bool, reply: &Reply) -> Error {
+fn refused(command: Option<&Command>, reply: &Reply) -> Error {
+    let asked = command.map(Command::verb);
+    let is_null_cwd = asked == Some(Verb::Cwd) && command.and_then(Command::argument) == Some(b"");
     let code = code(asked, reply.code);
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
     let error = Error::new(code, phase, detail(asked)).with_reply(&words(reply));

@@ -3,23 +3,21 @@
 
 use std::net::IpAddr;
 
-use fetch_url_proto::ftp::{DataRoad, Fault, Iac, Step, Task, Verb, port_argument};
+use fetch_url_proto::ftp::{Command, DataRoad, Fault, Step, Task, Verb, port_argument};
 use tokio::net::TcpStream;
 
 use super::body::Transfer;
 use super::line::{Line, Trouble};
-use super::options::{ActiveAddress, FtpWalk};
-use super::plan::{FtpPlan, Wording, check_part};
+use super::options::ActiveAddress;
+use super::plan::{FtpPlan, check_part};
 use super::servers::Key;
+use super::wording::Wording;
 use super::{fault, listing};
 use crate::engine::{dialogue, part};
 use crate::net::data::Door;
 use crate::{
     Again, Body, Code, Content, Credential, Ctx, Error, Meta, Outcome, Phase, Proof, Response, Validator,
 };
-
-/// How often a server may name a port that belongs to somebody else.
-const MOST_REFUSED_PORTS: u8 = 2;
 
 /// How the data connection comes about.
 enum Opening {
@@ -34,12 +32,7 @@ pub(super) async fn run(plan: FtpPlan, ctx: Ctx) -> Result<Outcome, Error> {
     while let Some(mut line) = plan.servers.take(&key, &plan.errand) {
         match serve(&mut line, &plan, &ctx).await {
             Ok(answer) => return finish(answer, line, key, plan, &ctx).await,
-            // The server closed it while it waited, or it is out of step: a new one tells.
-            Err(
-                Trouble::Lost(_)
-                | Trouble::Silent
-                | Trouble::Fault(Fault::Closing(_) | Fault::OutOfStep { .. }),
-            ) => {}
+            Err(trouble) if is_of_line(&trouble) => {}
             Err(trouble) => return refused(trouble, line, key, plan, &ctx).await,
         }
     }
@@ -80,14 +73,14 @@ async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Tro
         return Ok(Served::Known(Response::new(meta, content)));
     }
     if meta.head.size.is_none() && plan.range.is_some() {
-        known(line)?;
+        known(line, plan)?;
     }
     let first = wanted(plan, &meta)?.0;
     let (stream, is_passive) = match opening {
         Opening::ByUs => (Some(line.connect_data(ctx).await.map_err(Trouble::NoData)?), true),
         Opening::ByServer(_) => (None, false),
     };
-    line.transfer(first, is_passive);
+    line.transfer(first - plan.repeated(first).len() as u64, is_passive);
     ctx.dial.contact().note(|facts| facts.sent = Some(std::time::Instant::now()));
     let step = line.advance(ctx).await?;
     arriving(step, stream, opening, first, line, plan, ctx).await
@@ -193,7 +186,7 @@ fn meta(line: &Line, plan: &FtpPlan) -> Meta {
 fn without_transfer(line: &Line, plan: &FtpPlan, meta: &Meta) -> Result<Option<Content>, Trouble> {
     if plan.wants_head {
         if matches!(plan.errand.task, Task::Facts { .. }) {
-            known(line)?;
+            known(line, plan)?;
         }
         return Ok(Some(Content::Head));
     }
@@ -202,16 +195,16 @@ fn without_transfer(line: &Line, plan: &FtpPlan, meta: &Meta) -> Result<Option<C
 }
 
 /// 550 to SIZE and to MDTM: there is no such file, or it is a directory.
-fn known(line: &Line) -> Result<(), Error> {
+fn known(line: &Line, plan: &FtpPlan) -> Result<(), Trouble> {
     let facts = line.facts();
-    let refusal = facts.refusal.as_ref().filter(|reply| reply.code == 550);
-    match refusal.filter(|_| facts.size.is_none() && facts.modified.is_none()) {
-        Some(reply) => {
-            let error = Error::new(Code::NotFound, Phase::Request, "neither size nor time is known");
-            Err(error.with_reply(&fault::words(reply)))
-        }
-        None => Ok(()),
-    }
+    let is_known = facts.size.is_some() || facts.modified.is_some();
+    let refusal = facts.refusal.as_ref().filter(|reply| reply.code == 550 && !is_known);
+    let (Some(reply), Task::Facts { name } | Task::Retrieve { name, .. }) = (refusal, &plan.errand.task)
+    else {
+        return Ok(());
+    };
+    let asked = Some(Command::with(Verb::Size, name.clone()).map_err(Error::from)?);
+    Err(Trouble::Fault(Fault::Refused { asked, is_way_home: false, reply: reply.clone() }))
 }
 
 /// Where to begin in a file whose size is not known.
@@ -247,7 +240,15 @@ async fn finish(
         Served::EmptyListing(meta) => return listing::empty(meta, line, key, &plan, ctx).await,
         Served::Arriving { meta, stream, end } => (meta, stream, end),
     };
-    let arrival = line.receive(stream, &plan, ctx).await?;
+    let mut arrival = line.receive(stream, &plan, ctx).await?;
+    let repeated = plan.repeated(meta.offset);
+    let begins = async {
+        let begins = arrival.begins_with(repeated).await;
+        begins.map_err(|error| Error::io(Code::Truncated, Phase::Body, "the data connection", error))
+    };
+    if !ctx.deadline.bound(Phase::Body, begins).await? {
+        return Err(range_refused("the server does not begin where it was told to"));
+    }
     let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
     let expected = end.map(|end| end - meta.offset);
     let transfer = Transfer::new(arrival, line, key, &plan, ctx);
@@ -264,7 +265,7 @@ async fn finish(
 
 /// A refusal: for the caller, or a reason to put it in other words.
 async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
-    if let Some((wording, why)) = other_words(&trouble, &plan) {
+    if let Some((wording, why)) = Wording::after(&trouble, &line, &plan) {
         dialogue::decided(&why);
         if is_of_errand(&trouble) {
             plan.servers.put(key, line);
@@ -280,58 +281,38 @@ async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ct
     if is_of_errand(&trouble) {
         plan.servers.put(key, line);
     }
+    if plan.asks_for_part() && is_of_place(&trouble) {
+        return Err(range_refused("the server cannot begin there"));
+    }
     Err(fault::error(trouble))
+}
+
+/// Whether it is the position that REST has set which is refused (RFC 3659 §5).
+fn is_of_place(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Fault(Fault::Refused { asked: Some(command), reply, .. })
+        if command.verb() == Verb::Retr && reply.code == 554)
+}
+
+/// Whether it is a connection's fault that was used before: the server closed it while it waited, it is out
+/// of step, or there is no way back in it. A new one tells.
+const fn is_of_line(trouble: &Trouble) -> bool {
+    match trouble {
+        Trouble::Lost(_) | Trouble::Silent => true,
+        Trouble::Fault(fault) => matches!(
+            fault,
+            Fault::Closing(_) | Fault::OutOfStep { .. } | Fault::Refused { is_way_home: true, .. }
+        ),
+        Trouble::NoData(_) => false,
+    }
 }
 
 /// Whether only the errand was refused, so that the connection is good for others.
 const fn is_of_errand(trouble: &Trouble) -> bool {
     use Verb::{Acct, Pass, Pbsz, Prot, User};
     match trouble {
-        Trouble::Fault(Fault::Refused { asked: Some(verb), .. }) => {
-            !matches!(verb, User | Pass | Acct | Pbsz | Prot)
+        Trouble::Fault(Fault::Refused { asked: Some(command), .. }) => {
+            !matches!(command.verb(), User | Pass | Acct | Pbsz | Prot)
         }
         _ => false,
-    }
-}
-
-/// The words to try next, and why.
-fn other_words(trouble: &Trouble, plan: &FtpPlan) -> Option<(Wording, String)> {
-    let wording = plan.wording;
-    let is_together = !wording.one_by_one && !plan.servers.take_one_by_one(&plan.host, plan.port);
-    match trouble {
-        Trouble::Silent | Trouble::Fault(Fault::OutOfStep { .. }) if is_together => {
-            plan.servers.asks_one_by_one(&plan.host, plan.port);
-            let why = "the server lost its way among several commands: one at a time".to_owned();
-            Some((Wording { one_by_one: true, ..wording }, why))
-        }
-        Trouble::NoData(error)
-            if error.code() == Code::ConnectFailed && !wording.by_pasv && !plan.options.no_epsv =>
-        {
-            Some((Wording { by_pasv: true, ..wording }, format!("{error}: by PASV")))
-        }
-        Trouble::NoData(error)
-            if error.code() == Code::Policy && wording.refused_ports < MOST_REFUSED_PORTS =>
-        {
-            let refused_ports = wording.refused_ports + 1;
-            Some((Wording { refused_ports, ..wording }, "another port for the data".to_owned()))
-        }
-        Trouble::Fault(Fault::Refused { has_iac: true, .. }) if wording.iac == Iac::Plain => {
-            Some((Wording { iac: Iac::Doubled, ..wording }, "0xFF is doubled (RFC 854)".to_owned()))
-        }
-        Trouble::Fault(Fault::Refused { asked: Some(Verb::Cwd), .. })
-            if plan.options.walk == FtpWalk::Auto && !wording.without_cwd =>
-        {
-            let why = "CWD was refused: the whole path in one command (nocwd)".to_owned();
-            Some((Wording { without_cwd: true, ..wording }, why))
-        }
-        Trouble::Fault(Fault::Refused { asked: Some(Verb::Mlsd | Verb::List), reply, .. })
-            if matches!(reply.code, 500..=504) =>
-        {
-            let Task::List { by, .. } = plan.errand.task else { return None };
-            let plainer = by.plainer()?;
-            let why = format!("{} is not known here: {}", by.verb().word(), plainer.verb().word());
-            Some((Wording { list_by: Some(plainer), ..wording }, why))
-        }
-        _ => None,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Session, Step, Verb};
+use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Pace, Session, Step, Verb};
 use fetch_url_proto::text::Reply;
 use memchr::memmem;
 use rustls::ClientConfig;
@@ -215,6 +215,11 @@ impl Line {
     pub(super) fn password(&mut self, password: &[u8]) -> Result<(), Trouble> {
         self.secrets.push(password.to_vec().into());
         self.session.password(password).map_err(Trouble::Fault)
+    }
+
+    /// Whether each command waits for the reply to the one before it.
+    pub(super) fn is_one_by_one(&self) -> bool {
+        self.session.pace() == Pace::OneByOne
     }
 
     pub(super) const fn facts(&self) -> &Facts {

@@ -238,9 +238,9 @@ pub(super) async fn empty(
 /// Whether a refusal may mean an empty directory: there are servers that have no better word for one
 /// than 450 or 550. Of a directory that CWD has reached it means nothing else.
 pub(super) fn may_be_empty(trouble: &Trouble, plan: &FtpPlan) -> bool {
-    let Trouble::Fault(Fault::Refused { asked: Some(verb), reply, .. }) = trouble else { return false };
+    let Trouble::Fault(Fault::Refused { asked: Some(command), reply, .. }) = trouble else { return false };
     let Task::List { by, .. } = &plan.errand.task else { return false };
-    *verb == by.verb() && matches!(reply.code, 450 | 550)
+    command.verb() == by.verb() && matches!(reply.code, 450 | 550)
 }
 
 fn nothing(plan: &FtpPlan) -> Content {

@@ -13,6 +13,7 @@ pub(crate) mod options;
 mod plan;
 mod secure;
 mod servers;
+mod wording;
 
 use std::sync::Arc;
 

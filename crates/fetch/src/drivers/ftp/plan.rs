@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use fetch_url_core::{FtpUrl, Host, Security, Url};
-use fetch_url_proto::ftp::{Command, Errand, Iac, Login, Method, Pace, Verb, Wish};
+use fetch_url_proto::ftp::{Command, Errand, Login, Method, Pace, Verb, Wish};
 
 use super::options::{FtpOptions, FtpWalk};
 use super::servers::Servers;
+use super::wording::Wording;
 use crate::driver::RunFuture;
 use crate::{ByteRange, Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Resume, Want};
 
@@ -31,23 +32,6 @@ pub(super) struct FtpPlan {
     pub(super) options: FtpOptions,
     pub(super) wording: Wording,
     pub(super) servers: Arc<Servers>,
-}
-
-/// How the errand is put: in other words after the first were not understood.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wording {
-    /// The whole path goes into the command, since a CWD was refused.
-    pub(super) without_cwd: bool,
-    pub(super) iac: Iac,
-    /// One command at a time.
-    pub(super) one_by_one: bool,
-    /// The data connection by PASV, since the port that EPSV named is closed.
-    pub(super) by_pasv: bool,
-    /// How many ports were refused that belong to somebody else: a server that chooses among all ports
-    /// happens upon one now and then.
-    pub(super) refused_ports: u8,
-    /// Listed by a plainer command than was wanted.
-    pub(super) list_by: Option<fetch_url_proto::ftp::ListVerb>,
 }
 
 impl FtpPlan {
@@ -103,6 +87,19 @@ impl FtpPlan {
     /// Whether all of the object is wanted, whatever is known of it.
     pub(super) const fn wants_all(&self) -> bool {
         !self.wants_head && self.range.is_none() && self.resume.is_none() && self.condition.is_none()
+    }
+
+    /// Whether it is not to begin at the beginning.
+    pub(super) const fn asks_for_part(&self) -> bool {
+        self.range.is_some() || self.resume.is_some()
+    }
+
+    /// The octets before `first` that the server is to send once more, to show that it begins there.
+    pub(super) fn repeated(&self, first: u64) -> &[u8] {
+        match &self.resume {
+            Some(resume) if first > 0 => &resume.tail,
+            _ => &[],
+        }
     }
 
     /// How many commands may be under way.

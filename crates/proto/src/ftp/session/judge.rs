@@ -115,17 +115,14 @@ impl Session {
 
     /// The first refusal ends the errand; what was said behind it is still answered.
     fn refuse(&mut self, command: &Command, reply: Reply) {
-        if command.verb() == Verb::Cwd {
-            self.way.lose();
-        }
+        let is_cwd = command.verb() == Verb::Cwd;
+        let is_way_home = is_cwd && self.way.lose(command.argument().unwrap_or_default());
         if self.awaits(|verb| verb == Verb::Type) {
             // Whether the TYPE behind it is taken, nobody listens to.
             self.form = Some(super::Form::Other(String::new()));
         }
         self.todo.clear();
-        let is_null_cwd = command.verb() == Verb::Cwd && command.argument() == Some(b"");
-        let (asked, has_iac) = (Some(command.verb()), command.has_iac());
-        self.refusal = Some(Fault::Refused { asked, has_iac, is_null_cwd, reply });
+        self.refusal = Some(Fault::Refused { asked: Some(command.clone()), is_way_home, reply });
     }
 
     fn hear_transfer(&mut self, reply: Reply) -> Result<(), Fault> {
@@ -153,8 +150,8 @@ impl Session {
     }
 }
 
-fn refused(asked: Option<Verb>, reply: Reply) -> Fault {
-    Fault::Refused { asked, has_iac: false, is_null_cwd: false, reply }
+fn refused(asked: Option<Command>, reply: Reply) -> Fault {
+    Fault::Refused { asked, is_way_home: false, reply }
 }
 
 /// The text behind the code of its last line.

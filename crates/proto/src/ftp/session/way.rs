@@ -35,9 +35,10 @@ impl Way {
         }
     }
 
-    /// A CWD was refused.
-    pub(super) fn lose(&mut self) {
+    /// A CWD was refused; whether it was the way back to where the login led, which then is none.
+    pub(super) fn lose(&mut self, cwd: &[u8]) -> bool {
         self.taken = None;
+        self.home.take_if(|home| home == cwd).is_some()
     }
 
     /// The reply to PWD, taken before any CWD: the name in quotes, quotes in it doubled (RFC 959
@@ -72,14 +73,16 @@ mod tests {
         assert_eq!(way.to(&path("x y")), Some(path("/users/me x y")));
         way.take(b"/users/me");
         assert_eq!(way.to(&path("x")), Some(path("x")));
-        way.lose();
+        assert!(!way.lose(b"x"));
         assert_eq!(way.to(&path("x")), Some(path("/users/me x")));
+        assert!(way.lose(b"/users/me"));
+        assert_eq!(way.to(&path("x")), None);
     }
 
     #[test]
     fn a_way_that_is_lost_is_not_guessed() {
         let mut way = Way::default();
-        way.lose();
+        way.lose(b"x");
         assert_eq!(way.to(&[]), None);
         for odd in ["\"/a\"\"b\"", "\"relative\"", "no quotes", "\"/open", ""] {
             way.learn(odd.as_bytes());
