@@ -12,16 +12,16 @@ fn serve(site: FtpSite) -> FtpServer {
     FtpServer::start(site).expect("a server on loopback")
 }
 
-/// Under the login directory `/home` and beside it.
+/// Under the login directory `/base` and beside it.
 fn site() -> FtpSite {
-    let site = FtpSite::new().login_directory("/home").file("/etc/motd", "root motd");
+    let site = FtpSite::new().login_directory("/base").file("/etc/motd", "far motd");
     ["c.bin", "c.txt", "dir/one", "dir/two", "b/x", "b/c.bin", "x?y", "x#y"]
         .iter()
-        .fold(site, |site, name| site.file(format!("/home/a/{name}"), format!("a {name}\n")))
-        .file("/home/b/x", "b x\n")
-        .file("/home/etc/motd", "home motd")
-        .file("/home/x?y", "question")
-        .file("/home/x", "x\n")
+        .fold(site, |site, name| site.file(format!("/base/a/{name}"), format!("a {name}\n")))
+        .file("/base/b/x", "b x\n")
+        .file("/base/etc/motd", "base motd")
+        .file("/base/x?y", "question")
+        .file("/base/x", "x\n")
 }
 
 /// What the server heard after the login, without what any client may ask about the server itself.
@@ -71,19 +71,19 @@ fn the_table() {
                 "/%2Fetc/motd",
                 "",
                 &["CWD /etc", "TYPE I", "SIZE motd", "MDTM motd", "EPSV", "RETR motd"],
-                "root motd",
+                "far motd",
             ),
             (
                 "/%2fetc%2Fmotd",
                 "",
                 &["TYPE I", "SIZE /etc/motd", "MDTM /etc/motd", "EPSV", "RETR /etc/motd"],
-                "root motd",
+                "far motd",
             ),
             (
                 "/etc/motd",
                 "",
                 &["CWD etc", "TYPE I", "SIZE motd", "MDTM motd", "EPSV", "RETR motd"],
-                "home motd",
+                "base motd",
             ),
             (
                 "/a%2Fb/c.bin",
@@ -155,7 +155,7 @@ fn text() {
         assert_eq!((ran.exit, ran.text().as_str()), (0, expected), "{sent:?}: {}", ran.stderr);
     }
     // Without being asked not an octet is changed.
-    let server = serve(site().file("/home/t.txt", "a\r\nb\rc\n"));
+    let server = serve(site().file("/base/t.txt", "a\r\nb\rc\n"));
     assert_eq!(fetch([server.url("/t.txt")]).exits(0).text(), "a\r\nb\rc\n");
 }
 
@@ -164,7 +164,7 @@ fn directories() {
     let two = "one\r\ntwo\r\n";
     let raw = "--format raw";
     check(
-        &site().dir("/home/void"),
+        &site().dir("/base/void"),
         &[
             ("", raw, &["EPSV", "NLST"], "a\r\nb\r\netc\r\nvoid\r\nx\r\nx?y\r\n"),
             ("/", raw, &["EPSV", "NLST"], "a\r\nb\r\netc\r\nvoid\r\nx\r\nx?y\r\n"),
@@ -198,7 +198,7 @@ fn a_directory_by_word() {
 /// `-I`: what is known, and no data connection.
 #[test]
 fn the_head() {
-    let server = serve(site().modified("/home/x", "19941201123456"));
+    let server = serve(site().modified("/base/x", "19941201123456"));
     let ran = fetch(["-I", &server.url("/x")]);
     let (text, asked) = (ran.exits(0).text(), asked(&server));
     assert!(text.contains('2') && text.contains("1994"), "{text}");
@@ -229,7 +229,7 @@ fn ways_to_walk() {
                 "/%2Fetc/motd",
                 "--ftp-method nocwd",
                 &["TYPE I", "SIZE /etc/motd", "MDTM /etc/motd", "EPSV", "RETR /etc/motd"],
-                "root motd",
+                "far motd",
             ),
             (
                 "/a/b/x",
@@ -276,7 +276,7 @@ fn null_arguments() {
         let heard = server.commands().concat();
         assert!(heard.contains(&b"CWD ".to_vec()), "{how:?}: {:?}", server.dialogue());
         match exits {
-            0 => assert_eq!(ran.exits(0).text(), "home motd"),
+            0 => assert_eq!(ran.exits(0).text(), "base motd"),
             _ => assert!(ran.exit != 0 && ran.stdout.is_empty(), "{how:?}: {ran:?}"),
         }
     }

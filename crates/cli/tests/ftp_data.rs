@@ -258,6 +258,7 @@ fn calling(visit: impl FnOnce(SocketAddr) + Send + 'static) -> SocketAddr {
 }
 
 /// Connects from another address of this machine.
+#[allow(clippy::disallowed_methods, reason = "not the program: a stranger to it")]
 fn stranger(to: SocketAddr) -> std::io::Result<TcpStream> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let stream = runtime.block_on(async {

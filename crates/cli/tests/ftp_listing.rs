@@ -293,12 +293,8 @@ fn entries_lead_back() {
         let urls = members(ran.exits(0), "url");
         assert_eq!(urls.len(), strange.len(), "{}", ran.text());
         let all = fetch(&urls).exits(0).text();
-        for number in 0..strange.len() {
-            assert!(
-                all.contains(&format!("<{number}>")),
-                "{words}: {} {urls:?}",
-                strange[number].escape_ascii()
-            );
+        for (number, name) in strange.iter().enumerate() {
+            assert!(all.contains(&format!("<{number}>")), "{words}: {} {urls:?}", name.escape_ascii());
         }
     }
     // A directory's URL lists it.

@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use fetch_url_tests::{Act, Ending, FtpServer, FtpSite, On, Rule};
-use support::{Ran, content_of, fetch, fetch_in, names};
+use support::{Ran, content_of, fetch, fetch_in, in_parallel, names};
 
 fn serve(site: FtpSite) -> FtpServer {
     FtpServer::start(site).expect("a server on loopback")
@@ -17,8 +17,8 @@ fn serve(site: FtpSite) -> FtpServer {
 /// Files that hold their own path, below a login directory.
 fn site() -> FtpSite {
     let files = ["x", "y", "a/x", "a/y", "a/b/x", "a/b/y", "a/b/c/x", "d/x", "d/e/x"];
-    let site = FtpSite::new().login_directory("/home/me").file("/root/x", "/root/x;");
-    files.iter().fold(site, |site, name| site.file(format!("/home/me/{name}"), format!("{name};")))
+    let site = FtpSite::new().login_directory("/base/me").file("/far/x", "/far/x;");
+    files.iter().fold(site, |site, name| site.file(format!("/base/me/{name}"), format!("{name};")))
 }
 
 /// Fetches these paths in one run, to one standard output.
@@ -56,9 +56,9 @@ fn a_deeper_directory() {
 /// Back to where the login led, as PWD told it, or a new connection.
 #[test]
 fn another_directory() {
-    let paths = ["a/b/x", "d/x", "a/x", "x", "%2Froot/x", "a/b/y", "%2Froot/x", "d/e/x"];
-    let expected = "a/b/x;d/x;a/x;x;/root/x;a/b/y;/root/x;d/e/x;";
-    let refused = || site().answer("CWD /home/me", "550 No way back.\r\n");
+    let paths = ["a/b/x", "d/x", "a/x", "x", "%2Ffar/x", "a/b/y", "%2Ffar/x", "d/e/x"];
+    let expected = "a/b/x;d/x;a/x;x;/far/x;a/b/y;/far/x;d/e/x;";
+    let refused = || site().answer("CWD /base/me", "550 No way back.\r\n");
     for (what, site, most) in [
         ("PWD", site(), 2),
         ("no PWD", site().no("PWD"), paths.len()),
@@ -68,8 +68,49 @@ fn another_directory() {
     ] {
         let server = serve(site);
         let ran = fetched(&server, "", &paths);
-        assert_eq!((ran.exit, ran.text().as_str()), (0, expected), "{what}: {}", ran.stderr);
+        assert_eq!(
+            (ran.exit, ran.text().as_str()),
+            (0, expected),
+            "{what}: {} {:?}",
+            ran.stderr,
+            server.dialogue()
+        );
         assert!(server.connections() <= most, "{what}: {} {:?}", server.connections(), server.dialogue());
+    }
+}
+
+/// Whoever is not led back is somewhere else, where the same names are other objects.
+#[test]
+fn a_way_back_that_fails_leads_to_nobody_elses_file() {
+    let site = || site().file("/far/a/x", "WRONG;").file("/far/y", "WRONG;").file("/base/me/d/a/x", "WRONG;");
+    for (what, site) in [
+        ("a PWD that lies", site().reword("PWD", "257 \"/nowhere\" is here\r\n")),
+        ("no way back", site().answer("CWD /base/me", "550 No way back.\r\n")),
+    ] {
+        for paths in [
+            ["x", "%2Ffar/x", "a/x", "y"],
+            ["a/x", "%2Ffar/x", "y", "a/y"],
+            ["%2Ffar/x", "%2Ffar/a/x", "a/x", "x"],
+            ["x", "d/x", "a/x", "d/x"],
+            // The third finds a data connection ready, and goes out in one piece with the way back.
+            ["a/x", "x", "%2Ffar/x", "a/x"],
+        ] {
+            let server = serve(site.clone());
+            let ran = fetched(&server, "", &paths);
+            let object = |path: &str| match path {
+                "%2Ffar/x" => "/far/x;".to_owned(),
+                "%2Ffar/a/x" => "WRONG;".to_owned(),
+                path => format!("{path};"),
+            };
+            let expected: String = paths.iter().map(|path| object(path)).collect();
+            assert_eq!(
+                (ran.exit, ran.text()),
+                (0, expected),
+                "{what}: {} {:?}",
+                ran.stderr,
+                server.dialogue()
+            );
+        }
     }
 }
 
@@ -150,6 +191,75 @@ fn after_a_refusal() {
     assert_eq!((ran.exit, ran.text().as_str()), (78, "a/x;x;"), "{}", ran.stderr);
 }
 
+/// A connection that is well used sends more in one piece: a directory that is not there still ends it.
+#[test]
+fn a_missing_directory_late_on() {
+    for (last, exits) in [
+        ("nowhere/x", 78),
+        ("nowhere/b/x", 78),
+        ("a/nowhere/x", 78),
+        ("%2Fnowhere/x", 78),
+        ("nowhere/", 78),
+        ("nowhere;type=d", 78),
+    ] {
+        for words in ["", "--retry 2 --retry-delay 0", "--ftp-method singlecwd"] {
+            let server = serve(site());
+            let paths = if last.starts_with("a/") {
+                ["a/x", "a/y", "a/x", "a/y", last]
+            } else {
+                ["x", "y", "x", "y", last]
+            };
+            let ran = fetched(&server, words, &paths);
+            let expected: String = paths[..4].iter().map(|path| format!("{path};")).collect();
+            assert_eq!((ran.exit, ran.text()), (exits, expected), "{last} {words}: {:?}", server.dialogue());
+        }
+    }
+    // A position that is refused, and a type: the octets that come all the same are not those.
+    for (verb, nth) in [("REST", 5), ("TYPE", 2)] {
+        let refused = Rule::on(verb, Act::Answer(b"504 No.\r\n".to_vec())).nth(nth);
+        let server = serve(site().rule(refused));
+        let (words, paths) = match verb {
+            "REST" => ("-r 1-", ["x", "y", "x", "y", "x"]),
+            _ => ("", ["x", "y", "x", "y", "x;type=a"]),
+        };
+        let ran = fetched(&server, words, &paths);
+        let all = if verb == "REST" { ";;;;;" } else { "x;y;x;y;x;" };
+        // It said so, or asked once more and got what it wanted.
+        let is_right =
+            ran.text() == if ran.exit == 0 { all } else { &all[..if verb == "REST" { 4 } else { 8 }] };
+        assert!(is_right, "{verb}: {ran:?} {:?}", server.dialogue());
+    }
+    // And a listing that is not there, and a file where a directory was.
+    let server = serve(site());
+    let ran = fetched(&server, "--format raw", &["a/x", "a/y", "a/x", "a/nowhere/", "a/nowhere/x", "a/y"]);
+    assert_eq!((ran.exit, ran.text().as_str()), (78, "a/x;a/y;a/x;a/y;"), "{:?}", server.dialogue());
+}
+
+/// A long way makes the client hasty: what was refused is refused all the same, and no other object comes.
+#[test]
+fn a_refusal_on_a_long_way() {
+    let far = |site: FtpSite| serve(site.delay(Duration::from_millis(35)));
+    let rows: [(&str, FtpSite, &str, i32); 5] = [
+        ("CWD", site(), "nowhere/x", 78),
+        ("CWD of several", site(), "a/nowhere/x", 78),
+        ("TYPE", site().answer("TYPE", "504 No.\r\n"), "x", -1),
+        ("REST", site().no("REST"), "x", 33),
+        ("a listing", site(), "nowhere/", 78),
+    ];
+    in_parallel(&rows, 5, |(what, site, path, exits)| {
+        for words in ["", "--ftp-pasv --disable-epsv"] {
+            let words = if *what == "REST" { format!("{words} -r 1-") } else { words.to_owned() };
+            for paths in [&[*path][..], &[*path; 5]] {
+                let server = far(site.clone());
+                let ran = fetched(&server, &words, paths);
+                assert!(ran.stdout.is_empty(), "{what}: {:?} {:?}", ran.text(), server.dialogue());
+                assert!(if *exits < 0 { ran.exit != 0 } else { ran.exit == *exits }, "{what}: {ran:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
 /// TYPE is the connection's: asked for anew when it changes.
 #[test]
 fn one_type_after_another() {
@@ -207,7 +317,7 @@ fn a_connection_that_is_gone() {
 /// A transfer that broke off leaves no connection that could be out of step.
 #[test]
 fn after_a_cut() {
-    let site = || site().pattern("/home/me/big", 500_000);
+    let site = || site().pattern("/base/me/big", 500_000);
     for act in [
         Act::CutData(1000, Ending::Reset),
         Act::CutData(1000, Ending::Close),

@@ -201,6 +201,17 @@ impl Session {
         self.way.to(&errand.cwds).map(|way| way.len())
     }
 
+    /// Whether this session is where `errand` leads, and in its form: then nothing that could be refused
+    /// stands before its transfer.
+    pub fn is_ready_for(&self, errand: &Errand) -> bool {
+        let has_form = match &errand.task {
+            Task::Facts { .. } => false,
+            Task::List { .. } => self.form.as_ref().is_none_or(|form| *form == Form::Ascii),
+            Task::Retrieve { form, .. } => *form == Form::Image && self.form.as_ref() == Some(form),
+        };
+        has_form && self.steps_to(errand) == Some(0)
+    }
+
     /// Takes on an errand; the data connection is made as `road` says.
     ///
     /// # Errors
@@ -280,9 +291,9 @@ impl Session {
         &self.facts
     }
 
-    /// Where the server listens, if it was asked ahead and has answered.
-    pub const fn port(&self) -> Option<u16> {
-        self.data.port
+    /// Whether the transfer of the errand is still to be asked for.
+    pub fn is_preparing(&self) -> bool {
+        self.stage == Stage::Preparing
     }
 
     /// Where the server listens; taken once. None when it is the server that connects.

@@ -56,9 +56,11 @@ enum Served {
 async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<Served, Trouble> {
     let (road, opening) = data_road(line.ends(), plan).await?;
     if line.has_begun_to_connect() {
+        // Where all of it is wanted, nothing that is known of it changes what is said; and where nothing
+        // stands before it that could be refused, it is the right one.
+        let is_straight = plan.wants_all() && line.is_ready_for(&plan.errand);
         line.go(&plan.errand, &DataRoad::Begun)?;
-        // Where all of it is wanted, nothing that is known of it changes what is said.
-        if plan.wants_all() {
+        if is_straight {
             line.transfer(0, true);
             let step = line.advance(ctx).await?;
             let stream = line.connect_data(ctx).await?;
@@ -264,7 +266,8 @@ async fn finish(
 }
 
 /// A refusal: for the caller, or a reason to put it in other words.
-async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+async fn refused(trouble: Trouble, mut line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+    line.forget_data();
     if let Some((wording, why)) = Wording::after(&trouble, &line, &plan) {
         dialogue::decided(&why);
         if is_of_errand(&trouble) {
@@ -278,11 +281,12 @@ async fn refused(trouble: Trouble, line: Line, key: Key, plan: FtpPlan, ctx: &Ct
         let meta = Meta::new(plan.url.clone());
         return listing::empty(meta, line, key, &plan, ctx).await;
     }
+    if plan.asks_for_part() && is_of_place(&trouble) {
+        // What REST has set may still hold on this connection.
+        return Err(range_refused("the server cannot begin there"));
+    }
     if is_of_errand(&trouble) {
         plan.servers.put(key, line);
-    }
-    if plan.asks_for_part() && is_of_place(&trouble) {
-        return Err(range_refused("the server cannot begin there"));
     }
     Err(fault::error(trouble))
 }

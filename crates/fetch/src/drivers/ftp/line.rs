@@ -130,6 +130,18 @@ impl Line {
         self.session.steps_to(errand)
     }
 
+    /// Whether nothing stands before the transfer of `errand` that could be refused.
+    pub(super) fn is_ready_for(&self, errand: &Errand) -> bool {
+        self.session.is_ready_for(errand)
+    }
+
+    /// After a refusal nobody knows what a server makes of a data connection that was to be: the next
+    /// errand asks for another.
+    pub(super) fn forget_data(&mut self) {
+        self.ahead = None;
+        let _ = self.session.take_port();
+    }
+
     /// Takes on an errand.
     pub(super) fn go(&mut self, errand: &Errand, road: &DataRoad) -> Result<(), Trouble> {
         self.session.go(errand, road).map_err(Trouble::Fault)
@@ -144,7 +156,7 @@ impl Line {
                 Step::Say(commands) => self.say(&commands, &ctx.deadline).await?,
                 Step::Hear => {
                     // The port is known before other replies have come: the way there takes as long.
-                    if self.session.port().is_some() && self.ahead.is_none() {
+                    if self.session.is_preparing() && self.ahead.is_none() {
                         self.connect_ahead(&ctx.dial).await;
                     }
                     heard = Some(self.hear(&ctx.deadline).await?);
