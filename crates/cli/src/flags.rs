@@ -224,6 +224,9 @@ pub struct Fetch {
     /// Fetch several URLs at the same time
     #[arg(short = 'Z', long, help_heading = "Many")]
     pub parallel: bool,
+    /// One file over several connections, where the server can begin inside
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Many")]
+    pub segments: u16,
     /// How many at the same time
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Many")]
     pub parallel_max: u16,

@@ -70,6 +70,8 @@ pub(crate) struct Shape {
     pub(crate) include: bool,
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
+    /// Over how many connections a file may come.
+    pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
     pub(crate) options: FileOptions,
     /// An error whose body was delivered is a failure all the same.
@@ -161,6 +163,7 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
+            segments: if flags.include || flags.head { 1 } else { flags.segments },
             create_dirs: flags.create_dirs,
             options,
             fails_with_body: flags.fail_with_body,

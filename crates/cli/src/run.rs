@@ -15,7 +15,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
 use fetch_url::{
     Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Request, Response,
-    Sink, Want, deliver, safe_name,
+    Segments, Sink, Want, deliver, safe_name,
 };
 
 use crate::flags::{Flags, Verb};
@@ -108,6 +108,13 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    let file = match file {
+        Some(file) if resume.is_none() => match in_segments(job, transfer, &request, file, report).await? {
+            Some(file) => Some(file),
+            None => return Ok(()),
+        },
+        file => file,
+    };
     let response = job.fetcher.fetch(request.resuming(resume)).await?;
     report.meta = Some(response.meta.clone());
     if matches!(response.content, Content::Unchanged) && !job.shape.head {
@@ -134,6 +141,26 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
     watch.finish();
     report.receipt = Some(delivered?);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// Fetches a file over several connections, where that is wanted and can be; otherwise gives it back.
+async fn in_segments(
+    job: &Job,
+    transfer: &Transfer,
+    request: &Request,
+    file: FileSink,
+    report: &mut Report,
+) -> Result<Option<FileSink>, Error> {
+    let Some(segments) = Segments::plan(&job.fetcher, request, job.shape.segments).await? else {
+        return Ok(Some(file));
+    };
+    report.meta = Some(segments.meta().clone());
+    let mut watch = meter(job, transfer, report.number);
+    let delivered = segments.deliver(Sink::file(file), &mut watch).await;
+    report.came = watch.came();
+    watch.finish();
+    report.receipt = Some(delivered?);
+    Ok(None)
 }
 
 /// The request, watched by whoever wants to know of hops and retries.

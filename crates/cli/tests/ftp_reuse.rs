@@ -363,6 +363,7 @@ fn a_hundred_at_once() {
         let name = path.split('/').next_back().unwrap_or_default();
         assert_eq!(content_of(here.path(), name), *path);
     }
-    assert!(server.connections() <= 8, "{} connections", server.connections());
+    // Eight at a time; each is replaced once, when it turns out that it cannot find its way back.
+    assert!(server.connections() <= 16, "{} connections", server.connections());
     assert_eq!(counted(&server, "RETR"), 100);
 }

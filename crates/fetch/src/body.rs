@@ -17,12 +17,12 @@ use futures_core::Stream;
 use tokio::time::{Sleep, sleep_until};
 
 use made::Once;
-use mend::Mending;
 pub(crate) use mend::{Continuation, Mend, MendFuture, Piece, Reached};
+use mend::{Mending, Tail};
 
 use crate::engine::deadline::Deadline;
 use crate::original::Original;
-use crate::{Code, Error, Limits, Phase, Resume};
+use crate::{Code, Error, Limits, Phase};
 
 /// How we know that a body is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ pub struct Body {
     guard: Option<Box<Guard>>,
     mending: Mending,
     prefix: Prefix,
-    /// The last octets that came.
-    tail: Vec<u8>,
+    /// The last octets that came, for a mender that has to prove where it goes on.
+    tail: Tail,
     /// How often it was tried again since it began to come.
     retries: u32,
 }
@@ -125,7 +125,7 @@ impl Body {
             guard: None,
             mending: Mending::None,
             prefix: Prefix::None,
-            tail: Vec::new(),
+            tail: Tail::default(),
             retries: 0,
         }
     }
@@ -291,7 +291,7 @@ impl Body {
             let Mending::Ready { mender, may_restart } = std::mem::take(&mut self.mending) else {
                 return Poll::Ready(Some(Err(error)));
             };
-            let reached = Reached { offset: self.start + self.seen, tail: self.tail.clone() };
+            let reached = Reached { offset: self.start + self.seen, tail: self.tail.octets() };
             let future = mender.mend(error, reached, may_restart);
             self.mending = Mending::Running { future, may_restart };
         }
@@ -301,7 +301,7 @@ impl Body {
     fn begin_anew(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.start, self.seen, self.limits) = (body.start, 0, body.limits);
-        self.tail.clear();
+        self.tail = Tail::default();
     }
 
     fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
@@ -338,20 +338,11 @@ impl Body {
                 _ => {}
             }
             self.seen = seen;
-            self.remember(&chunk);
+            if !matches!(self.mending, Mending::None) {
+                self.tail.remember(&chunk);
+            }
             Ok(chunk)
         }))
-    }
-
-    /// Keeps the last octets, for a mender that has to prove where it goes on.
-    fn remember(&mut self, chunk: &[u8]) {
-        if matches!(self.mending, Mending::None) {
-            return;
-        }
-        let few = chunk.len().min(Resume::TAIL);
-        let surplus = (self.tail.len() + few).saturating_sub(Resume::TAIL);
-        self.tail.drain(..surplus);
-        self.tail.extend_from_slice(&chunk[chunk.len() - few..]);
     }
 
     fn check_end(&self) -> Option<Result<Bytes, Error>> {

@@ -33,6 +33,7 @@ mod policy;
 mod registry;
 mod request;
 mod response;
+mod segments;
 mod sink;
 
 pub use body::{Body, ByteSource, Proof};
@@ -58,6 +59,7 @@ pub use policy::{Follow, Limits, Policy, Reach, Retry, Schemes, Timeouts};
 pub use registry::Standing;
 pub use request::{ByteRange, Condition, Request, Resume, SpecialFiles, Validator, Want};
 pub use response::{Advice, Content, Listing, Meta, Response, Steps};
+pub use segments::Segments;
 pub use sink::Sink;
 pub use sink::digest::Algorithm;
 pub use sink::file::{FileOptions, FileSink, Sync};

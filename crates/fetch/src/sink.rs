@@ -11,7 +11,7 @@ mod state;
 
 use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Write};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
 
 use digest::{Algorithm, Digest};
 use file::FileSink;
@@ -148,6 +148,37 @@ impl Target {
         self.digest = self.algorithm.map(Digest::new);
         self.written = 0;
         Ok(())
+    }
+
+    /// Whether octets can be written in any order.
+    pub(crate) fn takes_parts(&self) -> bool {
+        self.digest.is_none() && self.can_begin_anew()
+    }
+
+    /// Writes `octets` at `offset`; what is there without a gap, [`Self::settle`] says.
+    pub(crate) fn write_at(&mut self, offset: u64, octets: &[u8]) -> Result<(), Error> {
+        let TargetKind::Part(part) = &mut self.kind else {
+            return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
+        };
+        part.file().write_all_at(octets, offset).map_err(failed)
+    }
+
+    /// Octets that were written.
+    pub(crate) fn read_at(&mut self, offset: u64, count: usize) -> Result<Vec<u8>, Error> {
+        let TargetKind::Part(part) = &mut self.kind else {
+            return Err(Error::new(Code::Internal, Phase::Deliver, "no file to read"));
+        };
+        let mut octets = vec![0; count];
+        part.file().read_exact_at(&mut octets, offset).map_err(failed)?;
+        Ok(octets)
+    }
+
+    /// The first `octets` are there.
+    pub(crate) fn settle(&mut self, octets: u64) {
+        if let TargetKind::Part(part) = &mut self.kind {
+            part.state.octets = octets;
+        }
+        self.written = octets;
     }
 
     /// Whether octets would go into the very file they come from.

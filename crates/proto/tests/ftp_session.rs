@@ -313,7 +313,7 @@ fn a_file_goes_on_where_it_broke_off() {
 
 #[test]
 fn facts_that_are_not_known_do_no_harm() {
-    for refusal in ["550 no", "500 what", "213 many", "450 later"] {
+    for refusal in ["550 no", "500 what", "213 many", "450 later", "202 not here"] {
         let replies =
             [&HELLO[..], &["200 I", refusal, refusal, "229 ok (|||2000|)", "150 here", "226 done"]].concat();
         let mut play = Play::anonymous(Pace::Together);

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use bytes::Bytes;
 
 use super::Body;
-use crate::{Error, Meta};
+use crate::{Error, Meta, Resume};
 
 /// What comes next of a body.
 #[derive(Debug)]
@@ -54,4 +54,39 @@ pub(super) enum Mending {
     Ready { mender: Box<dyn Mend>, may_restart: bool },
     /// It is being mended.
     Running { future: MendFuture, may_restart: bool },
+}
+
+/// The last octets of a body.
+#[derive(Default)]
+pub(super) struct Tail(Vec<u8>);
+
+impl Tail {
+    pub(super) fn remember(&mut self, chunk: &[u8]) {
+        let few = chunk.len().min(Resume::TAIL);
+        let surplus = (self.0.len() + few).saturating_sub(Resume::TAIL);
+        self.0.drain(..surplus);
+        self.0.extend_from_slice(&chunk[chunk.len() - few..]);
+    }
+
+    pub(super) fn octets(&self) -> Vec<u8> {
+        self.0.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tail;
+
+    #[test]
+    fn the_last_octets_whatever_the_pieces() {
+        let all: Vec<u8> = (0..=255).collect();
+        for size in [1, 3, 63, 64, 65, 256] {
+            let mut tail = Tail::default();
+            all.chunks(size).for_each(|chunk| tail.remember(chunk));
+            assert_eq!(tail.octets(), all[192..], "{size}");
+        }
+        let mut tail = Tail::default();
+        tail.remember(b"few");
+        assert_eq!(tail.octets(), b"few");
+    }
 }

@@ -33,6 +33,8 @@ pub enum Task {
         /// By which command.
         by: ListVerb,
     },
+    /// Only get there.
+    Reach,
     /// Retrieve a file.
     Retrieve {
         /// Its name.
@@ -133,7 +135,8 @@ impl Errand {
     /// A decoded CR, LF or NUL.
     pub fn new(url: &FtpUrl<'_>, wish: &Wish) -> Result<Self, ForbiddenOctet> {
         let Some(path) = url.path() else {
-            return Ok(Self { cwds: Vec::new(), task: Task::List { name: None, by: wish.list_by } });
+            let list = Task::List { name: None, by: wish.list_by };
+            return Ok(Self { cwds: Vec::new(), task: if wish.facts_only { Task::Reach } else { list } });
         };
         let cwds: Vec<Vec<u8>> = path.cwds().map(|cwd| cwd.decode().into_owned()).collect();
         let name = path.name().decode().into_owned();
@@ -144,11 +147,13 @@ impl Errand {
         let (mut cwds, mut name) = walked(cwds, name, wish.method);
         // Servers say of what is not there that it lists as nothing, or list the error. CWD does not;
         // with NLST it is the URL that says what the argument is.
-        let enters = wish.list_by != ListVerb::Nlst && wish.method != Method::NoCwd;
+        let enters = wish.facts_only || (wish.list_by != ListVerb::Nlst && wish.method != Method::NoCwd);
         if is_listing && enters && !name.is_empty() {
             cwds.push(std::mem::take(&mut name));
         }
-        let task = if is_listing {
+        let task = if is_listing && wish.facts_only {
+            Task::Reach
+        } else if is_listing {
             Task::List { name: Some(name).filter(|name| !name.is_empty()), by: wish.list_by }
         } else if wish.facts_only {
             Task::Facts { name }
@@ -170,7 +175,7 @@ impl Errand {
     /// The command that the data connection answers; none when only facts are wanted.
     pub(super) fn transfer(&self) -> Result<Option<Command>, ForbiddenOctet> {
         match &self.task {
-            Task::Facts { .. } => Ok(None),
+            Task::Facts { .. } | Task::Reach => Ok(None),
             Task::List { name: None, by } => Ok(Some(Command::new(by.verb()))),
             Task::List { name: Some(name), by } => Command::with(by.verb(), name.clone()).map(Some),
             Task::Retrieve { name, .. } => Command::with(Verb::Retr, name.clone()).map(Some),
@@ -190,6 +195,7 @@ impl Errand {
                 commands.push(Command::with(Verb::Mdtm, name.clone())?);
             }
             Task::List { .. } => commands.push(Command::new(Verb::Epsv)),
+            Task::Reach => {}
             Task::Retrieve { name, form } => {
                 commands.push(Command::own(Verb::Type, form));
                 if *form == Form::Image {
@@ -277,6 +283,11 @@ mod tests {
     fn wishes() {
         let wish = Wish { facts_only: true, ..Wish::default() };
         assert_eq!(commands("ftp://h/a/b", &wish), "CWD a · TYPE I · SIZE b · MDTM b");
+        for (url, reached) in
+            [("ftp://h/a/b/", "CWD a · CWD b"), ("ftp://h/a/b;type=d", "CWD a · CWD b"), ("ftp://h", "")]
+        {
+            assert_eq!(commands(url, &wish), reached, "{url}");
+        }
         let wish = Wish { ascii: true, ..Wish::default() };
         assert_eq!(commands("ftp://h/b", &wish), "TYPE A · EPSV · RETR b");
         assert_eq!(commands("ftp://h/b;type=i", &wish), "TYPE I · SIZE b · MDTM b · EPSV · RETR b");

@@ -54,7 +54,11 @@ impl Transfer {
             }
             (_, Some(stop), _) => {
                 let first = First { transfer: self, left: stop };
-                Body::from_source(first, expected, Proof::Proven("SIZE"))
+                Body::from_source(
+                    first,
+                    expected,
+                    Proof::Assumed("the server does not prove where it begins"),
+                )
             }
             (_, None, Some(size)) => {
                 let whole = Whole { transfer: self, left: size };
@@ -74,8 +78,9 @@ impl Transfer {
                 Ok(_) => return Err(Error::new(Code::Internal, Phase::Body, "the session has not ended")),
                 Err(trouble) => return Err(cut_short(fault::error(trouble))),
             }
-            line.prepare(&ctx.dial).await;
-            servers.put(key, line);
+            if line.prepare(&ctx.dial).await {
+                servers.put(key, line);
+            }
             Ok(())
         })
     }

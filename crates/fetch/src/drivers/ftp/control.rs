@@ -20,6 +20,9 @@ use super::secure::{HandOver, Outbox, SecureLine};
 use super::{clear, fault};
 use crate::{Code, Deadline, Error, Phase};
 
+/// The most lines of a reply.
+const MOST_LINES: usize = 1000;
+
 type Ftp = ImplAsyncFtpStream<SecureLine>;
 
 /// A control connection.
@@ -121,7 +124,7 @@ impl Control {
         let (Wire::Open(ftp) | Wire::Secure(ftp, _)) = &mut self.wire else { return Err(closed()) };
         let (mut reader, mut inbox) = (ReplyReader::new(), Inbox::new());
         inbox.push(&one(ftp).await.map_err(failed)?);
-        loop {
+        for _ in 0..MOST_LINES {
             if let Some(reply) = reader.read(&mut inbox)? {
                 return Ok(reply);
             }
@@ -133,6 +136,7 @@ impl Control {
                 None => return reader.abandon().ok_or_else(closed),
             }
         }
+        Err(endless())
     }
 
     /// The reply that is here already, without waiting; it is heard once more when it is asked for.
@@ -144,6 +148,11 @@ impl Control {
             self.early = Some(reply?);
         }
         Ok(self.early.as_ref())
+    }
+
+    /// It was heard.
+    pub(super) fn forget_early(&mut self) {
+        self.early = None;
     }
 }
 
@@ -192,13 +201,15 @@ fn ends(stream: &TcpStream) -> (IpAddr, IpAddr) {
 
 fn failed(error: FtpError) -> Error {
     match error {
-        FtpError::ConnectionError(error) if is_too_large(&error) => {
-            Error::new(Code::LimitReached, Phase::Reply, "a reply without end")
-        }
+        FtpError::ConnectionError(error) if is_too_large(&error) => endless(),
         FtpError::ConnectionError(error) => lost(error),
         FtpError::BadResponse => Error::new(Code::PeerMisbehaved, Phase::Reply, "what came is no FTP reply"),
         other => Error::new(Code::PeerMisbehaved, Phase::Reply, other.to_string()),
     }
+}
+
+fn endless() -> Error {
+    Error::new(Code::LimitReached, Phase::Reply, "a reply without end")
 }
 
 fn is_too_large(error: &std::io::Error) -> bool {

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use fetch_url_proto::ftp::{Command, DataRoad, Fault, Step, Task, Verb, port_argument};
+use fetch_url_proto::text::Reply;
 use tokio::net::TcpStream;
 
 use super::body::Transfer;
@@ -30,6 +31,9 @@ pub(super) async fn run(plan: FtpPlan, ctx: Ctx) -> Result<Outcome, Error> {
     check_part(&plan)?;
     let key = plan.servers.key(&plan, &ctx);
     while let Some(mut line) = plan.servers.take(&key, &plan.errand) {
+        if !line.is_quiet().await {
+            continue;
+        }
         match serve(&mut line, &plan, &ctx).await {
             Ok(answer) => return finish(answer, line, key, plan, &ctx).await,
             Err(trouble) if is_of_line(&trouble) => {}
@@ -141,7 +145,9 @@ fn wanted(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Error> {
 }
 
 async fn data_road((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataRoad, Opening), Error> {
-    let Some(active) = plan.options.active.filter(|_| !matches!(plan.errand.task, Task::Facts { .. })) else {
+    let Some(active) =
+        plan.options.active.filter(|_| !matches!(plan.errand.task, Task::Facts { .. } | Task::Reach))
+    else {
         return Ok((
             if plan.options.no_epsv || plan.wording.by_pasv {
                 DataRoad::PassiveV4
@@ -260,13 +266,19 @@ async fn finish(
         }
         Task::List { name, by } => Content::Listing(listing::of(transfer, name.as_deref(), *by, &plan, ctx)),
         Task::Retrieve { form, .. } => Content::Body(transfer.into_body(form, expected, stop)),
-        Task::Facts { .. } => return Err(internal()),
+        Task::Facts { .. } | Task::Reach => return Err(internal()),
     };
     Ok(Outcome::Answer(Response::new(meta, content)))
 }
 
 /// A refusal: for the caller, or a reason to put it in other words.
-async fn refused(trouble: Trouble, mut line: Line, key: Key, plan: FtpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+async fn refused(
+    trouble: Trouble,
+    mut line: Line,
+    key: Key,
+    plan: FtpPlan,
+    ctx: &Ctx,
+) -> Result<Outcome, Error> {
     line.forget_data();
     if let Some((wording, why)) = Wording::after(&trouble, &line, &plan) {
         dialogue::decided(&why);
@@ -305,6 +317,8 @@ const fn is_of_line(trouble: &Trouble) -> bool {
         Trouble::Fault(fault) => matches!(
             fault,
             Fault::Closing(_) | Fault::OutOfStep { .. } | Fault::Refused { is_way_home: true, .. }
+                // The data connection that was begun ahead has waited too long.
+                | Fault::Refused { reply: Reply { code: 425, .. }, .. }
         ),
         Trouble::NoData(_) => false,
     }

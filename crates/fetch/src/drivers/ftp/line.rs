@@ -205,7 +205,8 @@ impl Line {
             Some(fault) => Trouble::Fault(fault),
             None => Trouble::Lost(error),
         })?;
-        if !self.session.is_logged_in() {
+        // What is read for its numbers is no place for a secret, and a short one must not change them.
+        if !self.session.is_logged_in() || !matches!(reply.code, 213 | 227 | 229 | 257) {
             self.hide_secrets(&mut reply);
         }
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
@@ -279,15 +280,45 @@ impl Line {
     }
 
     /// Once the errand is done: hears where the next file can be fetched, if that was asked for and the
-    /// answer is here, and begins to connect there.
-    pub(super) async fn prepare(&mut self, dial: &Dial) {
+    /// answer is here, and begins to connect there. Whether the line is good for another errand.
+    pub(super) async fn prepare(&mut self, dial: &Dial) -> bool {
         if !self.session.has_asked_ahead() {
-            return;
+            return true;
         }
-        let Some(Ok(reply)) = Deadline::at_once(self.control.hear()).await else { return };
+        match Deadline::at_once(self.control.hear()).await {
+            None => true,
+            Some(Err(_)) => false,
+            Some(Ok(reply)) => {
+                let is_sound = self.hear_ahead(reply);
+                if is_sound {
+                    self.connect_ahead(dial).await;
+                }
+                is_sound
+            }
+        }
+    }
+
+    /// Takes the reply that was asked for ahead.
+    fn hear_ahead(&mut self, reply: Reply) -> bool {
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
-        if self.session.next(Some(reply)).is_ok() {
-            self.connect_ahead(dial).await;
+        matches!(self.session.next(Some(reply)), Ok(Step::Done))
+    }
+
+    /// Whether nothing waits to be heard but what was asked for: a reply too many would be taken for that to
+    /// the next command.
+    pub(super) async fn is_quiet(&mut self) -> bool {
+        loop {
+            match self.control.early().await {
+                Ok(None) => return true,
+                Ok(Some(reply)) if self.session.has_asked_ahead() => {
+                    let reply = reply.clone();
+                    self.control.forget_early();
+                    if !self.hear_ahead(reply) {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
         }
     }
 

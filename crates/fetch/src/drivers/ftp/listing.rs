@@ -185,7 +185,10 @@ impl Doubt {
         if let Some((plan, ctx)) = self.question.take() {
             self.asking = Some(Box::pin(async move {
                 let key = plan.servers.key(&plan, &ctx);
-                let Some(line) = plan.servers.take(&key, &plan.errand) else { return Ok(()) };
+                let line = match plan.servers.take(&key, &plan.errand) {
+                    Some(line) => line,
+                    None => Line::open(&plan, &ctx).await?,
+                };
                 check_directory(line, key, &plan, &ctx).await
             }));
         }
@@ -198,10 +201,10 @@ impl Doubt {
 
 /// CWD tells what NLST does not.
 async fn check_directory(mut line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Result<(), Error> {
-    let Task::List { name: Some(name), by } = &plan.errand.task else { return Ok(()) };
+    let Task::List { name: Some(name), .. } = &plan.errand.task else { return Ok(()) };
     let mut inside = plan.errand.clone();
     inside.cwds.push(name.clone());
-    inside.task = Task::List { name: None, by: *by };
+    inside.task = Task::Reach;
     match enter(&mut line, &inside, ctx).await {
         Ok(()) => {
             plan.servers.put(key, line);
@@ -236,11 +239,13 @@ pub(super) async fn empty(
 }
 
 /// Whether a refusal may mean an empty directory: there are servers that have no better word for one
-/// than 450 or 550. Of a directory that CWD has reached it means nothing else.
+/// than 450 or 550. Of a directory that CWD has reached it means nothing else; of the one that the login
+/// leads to nobody has proven that it may be read.
 pub(super) fn may_be_empty(trouble: &Trouble, plan: &FtpPlan) -> bool {
     let Trouble::Fault(Fault::Refused { asked: Some(command), reply, .. }) = trouble else { return false };
-    let Task::List { by, .. } = &plan.errand.task else { return false };
-    command.verb() == by.verb() && matches!(reply.code, 450 | 550)
+    let Task::List { by, name } = &plan.errand.task else { return false };
+    let can_be_proven = name.is_some() || !plan.errand.cwds.is_empty();
+    can_be_proven && command.verb() == by.verb() && matches!(reply.code, 450 | 550)
 }
 
 fn nothing(plan: &FtpPlan) -> Content {

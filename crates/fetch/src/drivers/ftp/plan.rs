@@ -162,7 +162,7 @@ pub(super) fn check_part(plan: &FtpPlan) -> Result<(), Error> {
     use fetch_url_proto::ftp::{Form, Task};
     let is_part = plan.range.is_some();
     match &plan.errand.task {
-        Task::Retrieve { form: Form::Image, .. } | Task::Facts { .. } => Ok(()),
+        Task::Retrieve { form: Form::Image, .. } | Task::Facts { .. } | Task::Reach => Ok(()),
         _ if is_part => Err(Error::new(
             Code::RangeRefused,
             Phase::Plan,

@@ -55,8 +55,8 @@ impl Session {
             (Verb::Epsv, 229) => return self.port_named(port::of_epsv(&text(&reply)), Verb::Epsv, reply),
             (Verb::Pasv, 227) => return self.port_named(port::of_pasv(&text(&reply)), Verb::Pasv, reply),
             // What is not known does no harm.
-            (Verb::Pwd, 400..=599) => {}
-            (Verb::Size | Verb::Mdtm, 400..=599) => {
+            (Verb::Pwd, 202 | 400..=599) => {}
+            (Verb::Size | Verb::Mdtm, 202 | 400..=599) => {
                 self.facts.refusal.get_or_insert(reply);
             }
             (Verb::Rest, 400..=599) => self.data.rest_refused = true,

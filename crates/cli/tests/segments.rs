@@ -1,0 +1,115 @@
+//! `--segments`: one file over several connections, whole and of one version or not at all.
+
+#![allow(clippy::expect_used, reason = "a helper of tests")]
+
+mod support;
+
+use fetch_url_tests::{
+    Act, Before, Ending, FileFacts, FtpServer, FtpSite, HttpServer, Rule, Target, file_handler, pattern_vec,
+};
+use support::sound::disk_is_sound;
+use support::{Ran, fetch, tagged};
+
+const SIZE: usize = 5 * 1024 * 1024 + 7;
+const TIME: &str = "19941201123456";
+
+fn content() -> Vec<u8> {
+    pattern_vec(0, SIZE)
+}
+
+fn site() -> FtpSite {
+    FtpSite::new().file("/d/o", content()).modified("/d/o", TIME)
+}
+
+fn serve(site: FtpSite) -> FtpServer {
+    FtpServer::start(site).expect("a server")
+}
+
+fn in_parts(target: &Target, url: &str, more: &[&str]) -> Ran {
+    let path = target.path();
+    let output = path.to_str().expect("a path in UTF-8");
+    fetch([&["--segments", "4", "-o", output], more, &[url]].concat())
+}
+
+fn retrs(server: &FtpServer) -> usize {
+    server.dialogue().iter().filter(|line| line.starts_with("RETR")).count()
+}
+
+#[track_caller]
+fn ends(ran: &Ran, exit: i32, target: &Target) {
+    ran.exits(exit);
+    disk_is_sound(target, exit, &content()).expect("the disk is sound");
+}
+
+#[test]
+fn four_parts_over_ftp() {
+    for before in Before::ALL {
+        let (server, target) = (serve(site()), Target::new(before).expect("a directory"));
+        ends(&in_parts(&target, &server.url("d/o"), &[]), 0, &target);
+        assert_eq!(retrs(&server), 4, "{:?}", server.dialogue());
+    }
+}
+
+#[test]
+fn four_parts_over_http() {
+    let server = HttpServer::start(file_handler(content(), tagged())).expect("a server");
+    let target = Target::new(Before::Old).expect("a directory");
+    ends(&in_parts(&target, &server.url("/o"), &[]), 0, &target);
+    let ranges = server.requests().iter().filter(|request| request.header_text("range").is_some()).count();
+    assert_eq!(ranges, 4);
+}
+
+#[test]
+fn a_server_that_gives_no_parts_gives_it_in_one() {
+    for site in [site().no("REST"), site().no("SIZE"), site().no("MDTM")] {
+        let (server, target) = (serve(site), Target::new(Before::Absent).expect("a directory"));
+        ends(&in_parts(&target, &server.url("d/o"), &[]), 0, &target);
+    }
+    let untagged = FileFacts { last_modified: None, etag: None, ..tagged() };
+    let server = HttpServer::start(file_handler(content(), untagged)).expect("a server");
+    let target = Target::new(Before::Absent).expect("a directory");
+    ends(&in_parts(&target, &server.url("/o"), &[]), 0, &target);
+}
+
+#[test]
+fn what_is_small_comes_in_one() {
+    let server = serve(FtpSite::new().file("/o", "small").modified("/o", TIME));
+    let target = Target::new(Before::Absent).expect("a directory");
+    in_parts(&target, &server.url("o"), &[]).exits(0);
+    assert_eq!((target.content().expect("a file").as_deref(), retrs(&server)), (Some(&b"small"[..]), 1));
+}
+
+/// A part that breaks off goes on where it broke.
+#[test]
+fn a_part_that_breaks_off() {
+    for nth in 1..=4 {
+        let cut = Rule::on("RETR", Act::CutData(300_000, Ending::Reset)).nth(nth);
+        let (server, target) = (serve(site().rule(cut)), Target::new(Before::Absent).expect("a directory"));
+        ends(&in_parts(&target, &server.url("d/o"), &[]), 0, &target);
+        assert_eq!(retrs(&server), 5, "{:?}", server.dialogue());
+    }
+}
+
+/// REST is taken, and the file comes from its beginning all the same: no splice gets the name.
+#[test]
+fn a_server_that_begins_elsewhere() {
+    let site = site().answer("REST", "350 of course\r\n");
+    for before in Before::ALL {
+        let (server, target) = (serve(site.clone()), Target::new(before).expect("a directory"));
+        let ran = in_parts(&target, &server.url("d/o"), &[]);
+        assert_ne!(ran.exit, 0, "{ran:?}");
+        assert!(target.is_untouched().expect("a directory"));
+    }
+}
+
+#[test]
+fn another_version_between_two_parts() {
+    // SIZE is asked once for the whole and once for each part.
+    for (verb, reply) in [("SIZE", "213 5242888\r\n"), ("MDTM", "213 20200101000000\r\n")] {
+        let other = Rule::on(verb, Act::Answer(reply.as_bytes().to_vec())).nth(4);
+        let (server, target) = (serve(site().rule(other)), Target::new(Before::Old).expect("a directory"));
+        let ran = in_parts(&target, &server.url("d/o"), &[]);
+        assert_ne!(ran.exit, 0, "{ran:?}");
+        assert!(target.is_untouched().expect("a directory"), "{verb}");
+    }
+}

@@ -1,0 +1,316 @@
+//! One object over several connections: each fetches a part, all write into one file in the making.
+//!
+//! Only where the object's size is known, and each part can be proven to be of the same version; and only
+//! where the server has shown that it can begin inside. What is kept of a run that breaks off is the part
+//! from the beginning on that has no gap.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Instant;
+
+use crate::sink::Target;
+use crate::{
+    Body, ByteRange, Code, Content, Error, Fetcher, Meta, Phase, Proof, Receipt, Request, Response, Resume,
+    Sink, Watch,
+};
+
+/// So many octets before each part are asked for once more: where they differ from those of the part before,
+/// the server did not begin where it was told to. Not every protocol says where it begins.
+const OVERLAP: usize = Resume::TAIL;
+/// No part is smaller: a connection costs more than it would bring.
+const SMALLEST: u64 = 1024 * 1024;
+
+/// A part on its way.
+type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + 's>>;
+
+/// An object in parts.
+pub struct Segments {
+    fetcher: Fetcher,
+    request: Request,
+    meta: Meta,
+    size: u64,
+    parts: Vec<Part>,
+    /// The answer that has shown that the server can begin inside: to the second part.
+    second: Option<Response>,
+}
+
+/// Where a part begins and ends, its last octet included, and how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    at: u64,
+    last: u64,
+    /// What came of the octets before it, where it was asked for.
+    before: Vec<Overlap>,
+}
+
+/// Octets that were asked for once more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Overlap {
+    at: u64,
+    octets: Vec<u8>,
+}
+
+impl Segments {
+    /// Asks what is known of the object, and whether the server can begin inside; none when the object
+    /// cannot be had in `most` parts, or is not worth it.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn plan(fetcher: &Fetcher, request: &Request, most: u16) -> Result<Option<Self>, Error> {
+        let is_whole = request.wanted_range().is_none() && request.resume().is_none();
+        if most < 2 || !is_whole || request.condition().is_some() {
+            return Ok(None);
+        }
+        let meta = fetcher.fetch(request.clone().head()).await?.meta;
+        let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
+        let parts = parts(size, u64::from(most));
+        let Some(second) = parts.get(1).cloned() else { return Ok(None) };
+        let second = match fetcher.fetch(request.clone().range(second.range())).await {
+            Ok(response) => is_part_of(&response.meta, &meta, second.asked_at()).then_some(response),
+            Err(error) if error.code() == Code::RangeRefused => None,
+            Err(error) => return Err(error),
+        };
+        let this = |second| Self {
+            fetcher: fetcher.clone(),
+            request: request.clone(),
+            meta,
+            size,
+            parts,
+            second: Some(second),
+        };
+        Ok(second.map(this))
+    }
+
+    /// What is known of the object.
+    pub const fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Fetches all parts at the same time into a file.
+    ///
+    /// # Errors
+    /// What ended a part before it was whole; `usage` for a sink that is no file. Nothing is then under the
+    /// final name that was not there before.
+    pub async fn deliver(mut self, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
+        let begun = Instant::now();
+        let url = self.meta.url.clone();
+        let target = sink.begin(&self.meta).map_err(|error| error.at(&url))?;
+        if !target.takes_parts() {
+            return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in parts"));
+        }
+        let assembly =
+            RefCell::new(Assembly { target, parts: self.parts.clone(), done: 0, size: self.size, watch });
+        assembly.borrow_mut().moved(0);
+        let second = self.second.take();
+        let fetched = all(self.fetch_parts(second, &assembly)).await;
+        let Assembly { mut target, parts, .. } = assembly.into_inner();
+        if let Err(error) = fetched {
+            target.settle(without_gap(&parts));
+            return Err(error.at(&url));
+        }
+        for overlap in parts.iter().flat_map(|part| &part.before) {
+            if target.read_at(overlap.at, overlap.octets.len())? != overlap.octets {
+                let detail = "the server does not begin where it is told to, or the object changed";
+                return Err(Error::new(Code::RangeRefused, Phase::Body, detail).at(&url));
+            }
+        }
+        target.settle(self.size);
+        let finished = target.finish().map_err(|error| error.at(&url))?;
+        Ok(Receipt {
+            url: url.redacted().to_string(),
+            bytes: self.size,
+            resumed_from: 0,
+            took: begun.elapsed(),
+            hops: self.meta.hops,
+            retries: self.meta.retries,
+            proof: Proof::Proven("its parts, all of the same version"),
+            digest: finished.digest,
+        })
+    }
+
+    fn fetch_parts<'s>(
+        &'s self,
+        mut second: Option<Response>,
+        assembly: &'s RefCell<Assembly<'_>>,
+    ) -> Vec<Fetching<'s>> {
+        let mut fetching: Vec<Fetching<'s>> = Vec::new();
+        for index in 0..self.parts.len() {
+            let asked = if index == 1 { second.take() } else { None };
+            fetching.push(Box::pin(self.fetch_part(index, asked, assembly)));
+        }
+        fetching
+    }
+
+    /// One part. When it breaks off, its rest is asked for, as long as each try brings something.
+    async fn fetch_part(
+        &self,
+        index: usize,
+        mut asked: Option<Response>,
+        assembly: &RefCell<Assembly<'_>>,
+    ) -> Result<(), Error> {
+        loop {
+            let part = assembly.borrow().parts[index].clone();
+            if part.at > part.last {
+                return Ok(());
+            }
+            let response = match asked.take() {
+                Some(response) => response,
+                None => self.fetcher.fetch(self.request.clone().range(part.range())).await?,
+            };
+            if !is_part_of(&response.meta, &self.meta, part.asked_at()) {
+                return Err(Error::new(Code::Truncated, Phase::Body, "the object changed between two parts"));
+            }
+            let Content::Body(body) = response.content else {
+                return Err(Error::new(Code::PeerMisbehaved, Phase::Body, "a part of it is no file"));
+            };
+            if let Err(error) = read_part(index, body, assembly).await {
+                let has_come = assembly.borrow().parts[index].at > part.at;
+                if !error.is_temporary() || !has_come {
+                    return Err(error);
+                }
+                tracing::debug!(%error, index, "the rest of a part once more");
+            }
+        }
+    }
+}
+
+impl Part {
+    /// Where it is asked for now.
+    const fn asked_at(&self) -> u64 {
+        self.at.saturating_sub(OVERLAP as u64)
+    }
+
+    const fn range(&self) -> ByteRange {
+        ByteRange::Span { first: self.asked_at(), last: Some(self.last) }
+    }
+}
+
+/// The parts of `size` octets: of the same length but for the last, and none too small.
+fn parts(size: u64, most: u64) -> Vec<Part> {
+    let count = most.min(size / SMALLEST).max(1);
+    let length = size.div_ceil(count);
+    (0..count)
+        .map(|index| Part {
+            at: index * length,
+            last: ((index + 1) * length).min(size) - 1,
+            before: Vec::new(),
+        })
+        .filter(|part| part.at <= part.last && size > 0)
+        .collect()
+}
+
+/// How many octets from the beginning on are there.
+fn without_gap(parts: &[Part]) -> u64 {
+    let broken = parts.iter().find(|part| part.at <= part.last);
+    broken.map_or_else(|| parts.last().map_or(0, |part| part.at), |part| part.at)
+}
+
+/// Whether an answer is the part of the same version that begins at `at`.
+fn is_part_of(answer: &Meta, object: &Meta, at: u64) -> bool {
+    answer.offset == at && answer.head.size == object.head.size && answer.validator == object.validator
+}
+
+/// The file that the parts go into.
+struct Assembly<'w> {
+    target: Target,
+    parts: Vec<Part>,
+    done: u64,
+    size: u64,
+    watch: &'w mut dyn Watch,
+}
+
+impl Assembly<'_> {
+    fn moved(&mut self, octets: u64) {
+        self.done += octets;
+        self.watch.moved(self.done, Some(self.size));
+    }
+
+    fn write(&mut self, index: usize, octets: &[u8]) -> Result<(), Error> {
+        let part = &mut self.parts[index];
+        let length = octets.len() as u64;
+        if length > (part.last + 1).saturating_sub(part.at) {
+            return Err(Error::new(
+                Code::PeerMisbehaved,
+                Phase::Body,
+                "more than the part that was asked for",
+            ));
+        }
+        self.target.write_at(part.at, octets)?;
+        part.at += length;
+        self.moved(length);
+        Ok(())
+    }
+}
+
+/// First the octets before the part, then the part.
+async fn read_part(index: usize, mut body: Body, assembly: &RefCell<Assembly<'_>>) -> Result<(), Error> {
+    let at = assembly.borrow().parts[index].asked_at();
+    let count = usize::try_from(assembly.borrow().parts[index].at - at).unwrap_or(OVERLAP);
+    let mut before = Vec::with_capacity(count);
+    while let Some(mut octets) = body.chunk().await? {
+        if before.len() < count {
+            let few = octets.len().min(count - before.len());
+            before.extend_from_slice(&octets.split_to(few));
+            if before.len() == count {
+                let overlap = Overlap { at, octets: before.clone() };
+                assembly.borrow_mut().parts[index].before.push(overlap);
+            }
+        }
+        assembly.borrow_mut().write(index, &octets)?;
+    }
+    Ok(())
+}
+
+/// All of them, or the first failure.
+async fn all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
+    poll_fn(move |cx| {
+        let mut index = 0;
+        while index < running.len() {
+            match running[index].as_mut().poll(cx) {
+                Poll::Pending => index += 1,
+                Poll::Ready(Ok(())) => drop(running.swap_remove(index)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            }
+        }
+        if running.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending }
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_object() {
+        for (size, most, count) in [
+            (0, 4, 0),
+            (1, 4, 1),
+            (SMALLEST, 4, 1),
+            (2 * SMALLEST, 4, 2),
+            (4 * SMALLEST - 1, 4, 3),
+            (10 * SMALLEST + 7, 4, 4),
+            (u64::MAX / 2, 3, 3),
+        ] {
+            let parts = parts(size, most);
+            assert_eq!(parts.len(), count, "{size} in {most}");
+            let mut next = 0;
+            for part in &parts {
+                assert_eq!(part.at, next);
+                next = part.last + 1;
+            }
+            assert_eq!(next, size);
+        }
+    }
+
+    #[test]
+    fn what_has_no_gap() {
+        let part = |at, last| Part { at, last, before: Vec::new() };
+        assert_eq!(without_gap(&[part(5, 9), part(20, 19)]), 5);
+        assert_eq!(without_gap(&[part(10, 9), part(12, 19)]), 12);
+        assert_eq!(without_gap(&[part(10, 9), part(20, 19)]), 20);
+        assert_eq!(without_gap(&[part(0, 9), part(20, 19)]), 0);
+    }
+}
