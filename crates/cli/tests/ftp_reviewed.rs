@@ -85,3 +85,22 @@ fn a_password_that_is_repeated_after_the_login() {
     ran.exits(78);
     assert!(!ran.stderr.contains("canary") && ran.stderr.contains("***"), "{}", ran.stderr);
 }
+
+/// --ssl gives up TLS only for a server that will have none: not for one that is busy.
+#[test]
+fn a_busy_server_is_not_asked_in_the_clear() {
+    for (on, reply) in [("AUTH", "421 Too many.\r\n"), ("AUTH", "431 Later.\r\n")] {
+        let server = FtpServer::start(site().answer(on, reply)).expect("a server");
+        let ran = fetch(["--ssl", &server.url("a").replace("ftp://", "ftp://me:canary@")]);
+        ran.exits(92);
+        assert!(!server.dialogue().iter().any(|line| line.starts_with("USER")), "{:?}", server.dialogue());
+    }
+}
+
+/// A file that has to be brought from a tape first is waited for.
+#[test]
+fn a_file_that_opens_slowly() {
+    let slow = Rule::on("RETR", Act::Pause(Duration::from_millis(3500))).nth(3);
+    let (ran, server) = fetched(site().rule(slow), &["a", "b", "c", "d"], &[]);
+    assert_eq!((ran.exits(0).text().as_str(), server.connections()), ("a;b;c;d;", 1));
+}

@@ -85,7 +85,7 @@ fn a_part_that_breaks_off() {
     for nth in 1..=4 {
         let cut = Rule::on("RETR", Act::CutData(300_000, Ending::Reset)).nth(nth);
         let (server, target) = (serve(site().rule(cut)), Target::new(Before::Absent).expect("a directory"));
-        ends(&in_parts(&target, &server.url("d/o"), &[]), 0, &target);
+        ends(&in_parts(&target, &server.url("d/o"), &["--retry", "2", "--retry-delay", "0.05"]), 0, &target);
         assert_eq!(retrs(&server), 5, "{:?}", server.dialogue());
     }
 }
@@ -112,4 +112,16 @@ fn another_version_between_two_parts() {
         assert_ne!(ran.exit, 0, "{ran:?}");
         assert!(target.is_untouched().expect("a directory"), "{verb}");
     }
+}
+
+/// Over several connections the time is over as soon as over one.
+#[test]
+fn the_time_for_everything() {
+    let slow = Rule::on("RETR", Act::Drip(20_000, std::time::Duration::from_millis(100)));
+    let (server, target) = (serve(site().rule(slow)), Target::new(Before::Old).expect("a directory"));
+    let begun = std::time::Instant::now();
+    let ran = in_parts(&target, &server.url("d/o"), &["-m", "1", "--retry", "3"]);
+    ran.exits(28);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(target.is_untouched().expect("a directory"));
 }

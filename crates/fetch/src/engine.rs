@@ -15,7 +15,7 @@ mod follow;
 mod mend;
 pub(crate) mod part;
 pub(crate) mod resume;
-mod retry;
+pub(crate) mod retry;
 mod spare;
 mod steps;
 

@@ -85,6 +85,10 @@ impl Fetcher {
         Ok(Explained { standing, commands })
     }
 
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
     /// How the scheme of `url` stands here.
     pub fn standing(&self, url: &Url<'_>) -> Standing {
         self.inner.registry.standing(url)

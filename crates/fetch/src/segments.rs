@@ -10,10 +10,11 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Instant;
 
+use crate::engine::retry::Patience;
 use crate::sink::Target;
 use crate::{
-    Body, ByteRange, Code, Content, Error, Fetcher, Meta, Phase, Proof, Receipt, Request, Response, Resume,
-    Sink, Watch,
+    Body, ByteRange, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Proof, Receipt, Request, Response,
+    Resume, Sink, Watch,
 };
 
 /// So many octets before each part are asked for once more: where they differ from those of the part before,
@@ -32,6 +33,8 @@ pub struct Segments {
     meta: Meta,
     size: u64,
     parts: Vec<Part>,
+    /// One clock for all of it.
+    deadline: Deadline,
     /// The answer that has shown that the server can begin inside: to the second part.
     second: Option<Response>,
 }
@@ -63,6 +66,7 @@ impl Segments {
         if most < 2 || !is_whole || request.condition().is_some() {
             return Ok(None);
         }
+        let deadline = Deadline::start(fetcher.inner().policy.timeouts);
         let meta = fetcher.fetch(request.clone().head()).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let parts = parts(size, u64::from(most));
@@ -78,6 +82,7 @@ impl Segments {
             meta,
             size,
             parts,
+            deadline,
             second: Some(second),
         };
         Ok(second.map(this))
@@ -104,14 +109,13 @@ impl Segments {
             RefCell::new(Assembly { target, parts: self.parts.clone(), done: 0, size: self.size, watch });
         assembly.borrow_mut().moved(0);
         let second = self.second.take();
-        let fetched = all(self.fetch_parts(second, &assembly)).await;
+        let fetching = all(self.fetch_parts(second, &assembly));
+        let fetched = self.deadline.bound_total(Phase::Body, fetching).await;
         let Assembly { mut target, parts, .. } = assembly.into_inner();
-        if let Err(error) = fetched {
-            target.settle(without_gap(&parts));
-            return Err(error.at(&url));
-        }
+        fetched.map_err(|error| error.at(&url))?;
         for overlap in parts.iter().flat_map(|part| &part.before) {
             if target.read_at(overlap.at, overlap.octets.len())? != overlap.octets {
+                target.settle(0);
                 let detail = "the server does not begin where it is told to, or the object changed";
                 return Err(Error::new(Code::RangeRefused, Phase::Body, detail).at(&url));
             }
@@ -125,7 +129,7 @@ impl Segments {
             took: begun.elapsed(),
             hops: self.meta.hops,
             retries: self.meta.retries,
-            proof: Proof::Proven("its parts, all of the same version"),
+            proof: Proof::Assumed("its parts are of the same version and their ends agree"),
             digest: finished.digest,
         })
     }
@@ -143,13 +147,14 @@ impl Segments {
         fetching
     }
 
-    /// One part. When it breaks off, its rest is asked for, as long as each try brings something.
+    /// One part. When it breaks off, its rest is asked for, as often as anything is tried again.
     async fn fetch_part(
         &self,
         index: usize,
         mut asked: Option<Response>,
         assembly: &RefCell<Assembly<'_>>,
     ) -> Result<(), Error> {
+        let mut patience = Patience::new(self.fetcher.inner().policy.retry);
         loop {
             let part = assembly.borrow().parts[index].clone();
             if part.at > part.last {
@@ -166,11 +171,8 @@ impl Segments {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Body, "a part of it is no file"));
             };
             if let Err(error) = read_part(index, body, assembly).await {
-                let has_come = assembly.borrow().parts[index].at > part.at;
-                if !error.is_temporary() || !has_come {
-                    return Err(error);
-                }
-                tracing::debug!(%error, index, "the rest of a part once more");
+                let reached = assembly.borrow().parts[index].at;
+                patience.wait(&self.request, error, reached, &self.deadline).await?;
             }
         }
     }
@@ -189,6 +191,9 @@ impl Part {
 
 /// The parts of `size` octets: of the same length but for the last, and none too small.
 fn parts(size: u64, most: u64) -> Vec<Part> {
+    if size == 0 {
+        return Vec::new();
+    }
     let count = most.min(size / SMALLEST).max(1);
     let length = size.div_ceil(count);
     (0..count)
@@ -197,7 +202,7 @@ fn parts(size: u64, most: u64) -> Vec<Part> {
             last: ((index + 1) * length).min(size) - 1,
             before: Vec::new(),
         })
-        .filter(|part| part.at <= part.last && size > 0)
+        .filter(|part| part.at <= part.last)
         .collect()
 }
 
@@ -239,6 +244,7 @@ impl Assembly<'_> {
         }
         self.target.write_at(part.at, octets)?;
         part.at += length;
+        self.target.settle(without_gap(&self.parts));
         self.moved(length);
         Ok(())
     }

@@ -58,7 +58,7 @@ impl Measured {
         match against.and_then(|peer| self.ratio(*measure, peer)) {
             Some(reached) if reached <= *ratio => format!("{aim}: {reached:.2}, met"),
             Some(reached) => format!("{aim}: {reached:.2}, MISSED"),
-            None => format!("{aim}: not installed"),
+            None => format!("{aim}: {} is not installed", peer.unwrap_or("no peer")),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What only FTP understands, as the flags say.
 
+use std::net::IpAddr;
+
 use fetch_url::{ActiveAddress, Error, FtpListing, FtpOptions, FtpWalk};
 
 use super::usage;
@@ -33,7 +35,10 @@ fn active(text: &str) -> Result<ActiveAddress, Error> {
     if text == "-" {
         return Ok(ActiveAddress::SameAsControl);
     }
-    text.trim_start_matches('[').trim_end_matches(']').parse().map(ActiveAddress::At).map_err(|_| {
-        usage(format!("-P {text}: neither - nor an address")).with_hint("-P - is the address we talk from")
+    let address: Option<IpAddr> = text.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    // Where everybody could enter, nobody is let in.
+    address.filter(|address| !address.is_unspecified()).map(ActiveAddress::At).ok_or_else(|| {
+        usage(format!("-P {text}: neither - nor an address of ours"))
+            .with_hint("-P - is the address we talk from")
     })
 }

@@ -17,7 +17,7 @@ const WORTH_IT: u64 = 1024 * 1024;
 
 /// How often one request has failed, and how often it still may.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     rules: Retry,
     begun: Instant,
     failures: u32,
@@ -27,7 +27,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    pub(super) fn new(rules: Retry) -> Self {
+    pub(crate) fn new(rules: Retry) -> Self {
         Self { rules, begun: Instant::now(), failures: 0, offset: 0, total: 0 }
     }
 
@@ -37,7 +37,7 @@ impl Patience {
     }
 
     /// Waits until `request` may be tried again after `error`; gives the error back when it may not.
-    pub(super) async fn wait(
+    pub(crate) async fn wait(
         &mut self,
         request: &Request,
         error: Error,

@@ -290,11 +290,12 @@ impl Session {
 
     /// Whether commands went out before the replies to others had come, and some are still to come: a
     /// server that cannot take that is silent now. What waits for the greeting waits for no command, and
-    /// whether a password is right some servers take their time to say.
+    /// whether a password is right, or where a file is, some servers take their time to say.
     pub fn is_overlapping(&self) -> bool {
         let is_patient = match self.asked.front() {
             Some(Asked::Command(command)) => {
-                matches!(command.verb(), Verb::User | Verb::Pass | Verb::Acct)
+                let verb = command.verb();
+                verb.is_transfer() || matches!(verb, Verb::User | Verb::Pass | Verb::Acct)
             }
             _ => true,
         };

@@ -87,7 +87,12 @@ impl Transfer {
 
     fn poll_arriving(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let State::Arriving(arriving) = &mut self.state else { return Poll::Ready(None) };
-        match ready!(arriving.0.poll(cx)) {
+        let Poll::Ready(arrived) = arriving.0.poll(cx) else {
+            let Err(trouble) = arriving.1.poll_promises(cx) else { return Poll::Pending };
+            self.state = State::Ended;
+            return Poll::Ready(Some(Err(fault::error(trouble))));
+        };
+        match arrived {
             Ok(octets) if !octets.is_empty() => Poll::Ready(Some(Ok(octets))),
             Ok(_) => {
                 let State::Arriving(arriving) = std::mem::replace(&mut self.state, State::Ended) else {

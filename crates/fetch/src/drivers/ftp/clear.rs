@@ -24,7 +24,7 @@ pub(super) async fn until_ready(stream: &mut TcpStream) -> Result<(), Error> {
         let count = stream.peek(&mut piece).await.map_err(lost)?;
         match &piece[..count] {
             [b'1', ..] => delayed(stream).await?,
-            [_, _, _, mark, ..] if *mark != b' ' && *mark != b'-' => {
+            [_, _, _, mark, ..] if !matches!(mark, b' ' | b'-' | b'\r' | b'\n') => {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "what came is no FTP reply"));
             }
             seen => {
@@ -79,9 +79,7 @@ pub(super) async fn auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
     stream.write_all(b"AUTH TLS\r\n").await.map_err(lost)?;
     let reply = hear(stream, &mut inbox).await?;
     if reply.code != 234 {
-        let code = if reply.code == 421 { Code::Busy } else { Code::TlsFailed };
-        let error = Error::new(code, Phase::Tls, "the server refuses it");
-        return Err(error.with_reply(&fault::words(&reply)));
+        return Err(no_tls(&reply));
     }
     // Whoever is on the way could put replies there, to be taken for the server's own.
     if !inbox.octets().is_empty() {
@@ -89,6 +87,16 @@ pub(super) async fn auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
         return Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
     }
     Ok(greeting)
+}
+
+/// Whether a server has said that it knows no TLS, or will have none: not that it is busy.
+pub(super) fn is_without_tls(error: &Error) -> bool {
+    error.code() == Code::TlsFailed && error.reply().is_some()
+}
+
+fn no_tls(reply: &Reply) -> Error {
+    let code = if (400..500).contains(&reply.code) { Code::Busy } else { Code::TlsFailed };
+    Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&fault::words(reply))
 }
 
 async fn hear(stream: &mut TcpStream, inbox: &mut Inbox) -> Result<Reply, Error> {

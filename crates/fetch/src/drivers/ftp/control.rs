@@ -4,8 +4,8 @@
 //! text, wait for each reply, and write passwords into its log.
 
 use std::future::Future as _;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::task::Poll;
+use std::net::{IpAddr, Ipv4Addr};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use fetch_url_proto::Inbox;
@@ -34,6 +34,8 @@ pub(super) struct Control {
     pub(super) local: IpAddr,
     /// A reply that came earlier than it is asked for.
     early: Option<Reply>,
+    /// What suppaftp took for one reply and is more.
+    inbox: Inbox,
 }
 
 enum Wire {
@@ -48,16 +50,17 @@ enum Wire {
 
 impl Control {
     /// A connection whose server has not greeted yet.
-    pub(super) fn plain(stream: TcpStream) -> Self {
-        let (peer, local) = ends(&stream);
-        Self { wire: Wire::Fresh(stream), peer, local, early: None }
+    pub(super) fn plain(stream: TcpStream) -> Result<Self, Error> {
+        let (peer, local) = ends(&stream)?;
+        Ok(Self { wire: Wire::Fresh(stream), peer, local, early: None, inbox: Inbox::new() })
     }
 
     /// In TLS, from the first octet or since the server gave this greeting.
-    pub(super) fn tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Self {
-        let (peer, local) = ends(stream.get_ref().0);
+    pub(super) fn tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Result<Self, Error> {
+        let (peer, local) = ends(stream.get_ref().0)?;
         let greeting = greeting.map(|reply| [&fault::words(reply)[..], b"\r\n"].concat()).unwrap_or_default();
-        Self { wire: Wire::FreshTls(Box::new(stream), greeting.into()), peer, local, early: None }
+        let wire = Wire::FreshTls(Box::new(stream), greeting.into());
+        Ok(Self { wire, peer, local, early: None, inbox: Inbox::new() })
     }
 
     /// Lines go out.
@@ -122,14 +125,16 @@ impl Control {
     /// only looks like its end goes on, if it goes on at once: there are servers that end with another.
     async fn reply(&mut self) -> Result<Reply, Error> {
         let (Wire::Open(ftp) | Wire::Secure(ftp, _)) = &mut self.wire else { return Err(closed()) };
-        let (mut reader, mut inbox) = (ReplyReader::new(), Inbox::new());
-        inbox.push(&one(ftp).await.map_err(failed)?);
+        let mut reader = ReplyReader::new();
+        if self.inbox.octets().is_empty() {
+            self.inbox.push(&one(ftp).await.map_err(failed)?);
+        }
         for _ in 0..MOST_LINES {
-            if let Some(reply) = reader.read(&mut inbox)? {
+            if let Some(reply) = reader.read(&mut self.inbox)? {
                 return Ok(reply);
             }
             match Deadline::at_once(one(ftp)).await {
-                Some(Ok(more)) => inbox.push(&more),
+                Some(Ok(more)) => self.inbox.push(&more),
                 // A line without a code, which suppaftp has dropped.
                 Some(Err(FtpError::BadResponse)) => {}
                 Some(Err(error)) => return Err(failed(error)),
@@ -148,6 +153,20 @@ impl Control {
             self.early = Some(reply?);
         }
         Ok(self.early.as_ref())
+    }
+
+    /// Whether a server that has begun a transfer promises it once more: it will never send it. Looks
+    /// while there are no octets.
+    pub(super) fn poll_promises(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
+        if self.early.is_none() {
+            let mut hearing = Box::pin(self.hear());
+            let heard = hearing.as_mut().poll(cx);
+            drop(hearing);
+            if let Poll::Ready(Ok(reply)) = heard {
+                self.early = Some(reply);
+            }
+        }
+        self.early.clone().filter(|reply| reply.code < 200)
     }
 
     /// It was heard.
@@ -192,11 +211,8 @@ fn read(octets: Vec<u8>) -> Result<Reply, Error> {
     reader.read(&mut inbox)?.or_else(|| reader.abandon()).ok_or_else(closed)
 }
 
-fn ends(stream: &TcpStream) -> (IpAddr, IpAddr) {
-    let ip = |address: std::io::Result<SocketAddr>| {
-        address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip())
-    };
-    (ip(stream.peer_addr()), ip(stream.local_addr()))
+fn ends(stream: &TcpStream) -> Result<(IpAddr, IpAddr), Error> {
+    Ok((stream.peer_addr().map_err(lost)?.ip(), stream.local_addr().map_err(lost)?.ip()))
 }
 
 fn failed(error: FtpError) -> Error {

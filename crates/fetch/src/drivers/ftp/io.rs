@@ -313,7 +313,10 @@ fn is_of_place(trouble: &Trouble) -> bool {
 /// of step, or there is no way back in it. A new one tells.
 const fn is_of_line(trouble: &Trouble) -> bool {
     match trouble {
-        Trouble::Lost(_) | Trouble::Silent => true,
+        Trouble::Silent => true,
+        Trouble::Lost(error) => {
+            matches!(error.code(), Code::EmptyReply | Code::PeerMisbehaved | Code::TimedOut | Code::Policy)
+        }
         Trouble::Fault(fault) => matches!(
             fault,
             Fault::Closing(_) | Fault::OutOfStep { .. } | Fault::Refused { is_way_home: true, .. }

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Pace, Session, Step, Verb};
@@ -71,11 +71,11 @@ impl Line {
                 let stream = ctx.dial.connect(&plan.host, plan.port, &deadline).await?;
                 let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
                 ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
-                Self::begin(Control::tls(stream, None), Some(config), plan, ctx)
+                Self::begin(Control::tls(stream, None)?, Some(config), plan, ctx)
             }
             StartTls::Never => {
                 let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
-                Self::begin(Control::plain(stream), None, plan, ctx)
+                Self::begin(Control::plain(stream)?, None, plan, ctx)
             }
             start => Self::start_tls(start, plan, ctx).await,
         }
@@ -89,13 +89,13 @@ impl Line {
                 let deadline = ctx.deadline.connecting();
                 let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
                 ctx.dial.contact().note(|facts| facts.secured = Some(std::time::Instant::now()));
-                Self::begin(Control::tls(stream, Some(&greeting)), Some(config), plan, ctx)
+                Self::begin(Control::tls(stream, Some(&greeting))?, Some(config), plan, ctx)
             }
             // Only a server that says no is asked in the clear: a wrong certificate is no such word.
-            Err(error) if start == StartTls::Try && error.reply().is_some() => {
+            Err(error) if start == StartTls::Try && clear::is_without_tls(&error) => {
                 dialogue::decided(&"no TLS with this server: in the clear");
                 let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
-                Self::begin(Control::plain(stream), None, plan, ctx)
+                Self::begin(Control::plain(stream)?, None, plan, ctx)
             }
             Err(error) => Err(error),
         }
@@ -172,12 +172,14 @@ impl Line {
     async fn receiving(&mut self) -> Result<Step, Trouble> {
         // Whatever else is wrong is found at the end.
         match self.control.early().await {
-            Ok(Some(reply)) if reply.code < 200 => {
-                let (asked, reply) = (Some(Verb::Retr), reply.clone());
-                Err(Trouble::Fault(Fault::OutOfStep { asked, reply }))
-            }
+            Ok(Some(reply)) if reply.code < 200 => Err(promised_again(reply.clone())),
             _ => Ok(Step::Receive),
         }
+    }
+
+    /// The same while octets are waited for.
+    pub(super) fn poll_promises(&mut self, cx: &mut Context<'_>) -> Result<(), Trouble> {
+        self.control.poll_promises(cx).map_or(Ok(()), |reply| Err(promised_again(reply)))
     }
 
     async fn say(&mut self, commands: &[Command], deadline: &Deadline) -> Result<(), Error> {
@@ -205,17 +207,20 @@ impl Line {
             Some(fault) => Trouble::Fault(fault),
             None => Trouble::Lost(error),
         })?;
-        // What is read for its numbers is no place for a secret, and a short one must not change them.
-        if !self.session.is_logged_in() || !matches!(reply.code, 213 | 227 | 229 | 257) {
-            self.hide_secrets(&mut reply);
-        }
+        self.hide_secrets(&mut reply);
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
         Ok(reply)
     }
 
-    /// There are servers that repeat what they were told.
+    /// There are servers that repeat what they were told. What is read for its numbers keeps them, though
+    /// a password may be such a number; the name of a directory may be a password too.
     fn hide_secrets(&self, reply: &mut Reply) {
-        for secret in self.secrets.iter().map(SecretBytes::expose).filter(|secret| !secret.is_empty()) {
+        let is_read = matches!(reply.code, 213 | 227 | 229) && self.session.is_logged_in();
+        let is_name = reply.code == 257;
+        let may_hide = |secret: &&[u8]| {
+            !secret.is_empty() && !is_name && (!is_read || secret.iter().any(u8::is_ascii_alphabetic))
+        };
+        for secret in self.secrets.iter().map(SecretBytes::expose).filter(may_hide) {
             for line in &mut reply.lines {
                 if memmem::find(line, secret).is_some() {
                     *line = hidden(line, secret).into();
@@ -230,9 +235,13 @@ impl Line {
         self.session.password(password).map_err(Trouble::Fault)
     }
 
-    /// Whether each command waits for the reply to the one before it.
-    pub(super) fn is_one_by_one(&self) -> bool {
-        self.session.pace() == Pace::OneByOne
+    /// Whether other words may help a server that lost its way: not one that was told everything in turn.
+    pub(super) fn was_told_together(&self) -> bool {
+        match self.session.pace() {
+            Pace::OneByOne => false,
+            Pace::Together => self.session.is_logged_in(),
+            Pace::Ahead => true,
+        }
     }
 
     pub(super) const fn facts(&self) -> &Facts {
@@ -299,7 +308,8 @@ impl Line {
     }
 
     /// Takes the reply that was asked for ahead.
-    fn hear_ahead(&mut self, reply: Reply) -> bool {
+    fn hear_ahead(&mut self, mut reply: Reply) -> bool {
+        self.hide_secrets(&mut reply);
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
         matches!(self.session.next(Some(reply)), Ok(Step::Done))
     }
@@ -366,6 +376,10 @@ fn way(ctx: &Ctx) -> Duration {
     let facts = ctx.dial.contact().facts();
     let way = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
     way.unwrap_or_default()
+}
+
+fn promised_again(reply: Reply) -> Trouble {
+    Trouble::Fault(Fault::OutOfStep { asked: Some(Verb::Retr), reply })
 }
 
 /// The lines of a reply as they came.

@@ -19,6 +19,9 @@ use super::plan::FtpPlan;
 use super::servers::Key;
 use crate::{Body, Code, Content, Ctx, Error, Listing, Meta, Outcome, Phase, Proof, Response};
 
+/// So many lines are held back in doubt.
+const MOST_HELD: usize = 64;
+
 /// The entries of a transfer.
 pub(super) fn of(
     transfer: Transfer,
@@ -41,7 +44,9 @@ pub(super) fn of(
         reader,
         directory: directory(plan),
         asked: name.unwrap_or_default().to_vec(),
-        held: None,
+        held: Vec::new(),
+        ready: VecDeque::new(),
+        repeats: false,
         doubt: name.map(|_| Doubt::new(plan.clone(), ctx.clone())),
     })
 }
@@ -59,8 +64,12 @@ struct Entries {
     directory: Option<String>,
     /// The argument of NLST.
     asked: Vec<u8>,
-    /// A first line that only repeats it.
-    held: Option<Entry>,
+    /// What came so far, as long as there is doubt.
+    held: Vec<Entry>,
+    /// What is beyond doubt.
+    ready: VecDeque<Entry>,
+    /// A line that only repeats the argument is among those held.
+    repeats: bool,
     /// As long as nothing tells that the directory is there.
     doubt: Option<Doubt>,
 }
@@ -71,24 +80,21 @@ impl Stream for Entries {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
+            if let Some(entry) = this.ready.pop_front() {
+                return Poll::Ready(Some(Ok(entry)));
+            }
             match this.reader.read(&mut this.inbox) {
-                Ok(Some(listed)) => match this.take(listed) {
-                    Some(entry) => return Poll::Ready(Some(Ok(entry))),
-                    None => continue,
-                },
-                Ok(None) => {}
-                Err(error) => {
-                    (this.body, this.doubt, this.held) = (None, None, None);
-                    return Poll::Ready(Some(Err(error.into())));
+                Ok(Some(listed)) => {
+                    this.take(listed);
+                    continue;
                 }
+                Ok(None) => {}
+                Err(error) => return Poll::Ready(Some(Err(this.give_up(error.into())))),
             }
             let Some(body) = &mut this.body else { return this.poll_doubt(cx) };
             match ready!(Pin::new(body).poll_next(cx)) {
                 Some(Ok(octets)) => this.inbox.push(&octets),
-                Some(Err(error)) => {
-                    (this.body, this.doubt, this.held) = (None, None, None);
-                    return Poll::Ready(Some(Err(error)));
-                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(this.give_up(error)))),
                 None => {
                     this.inbox.end();
                     this.body = None;
@@ -99,38 +105,37 @@ impl Stream for Entries {
 }
 
 impl Entries {
-    /// The entry to tell now. What only repeats the argument may be a file's name, or all that a server
-    /// says of a directory that it cannot read.
-    fn take(&mut self, listed: Listed) -> Option<Entry> {
-        let repeats = matches!(&listed, Listed::Entry(entry) if entry.name == self.asked);
-        let is_note = matches!(listed, Listed::Note(_));
-        let entry = entry(listed, self.directory.as_deref());
-        if self.doubt.is_none() || is_note {
-            return Some(entry);
-        }
-        if repeats && self.held.is_none() {
-            self.held = Some(entry);
-            return None;
-        }
-        // Only the argument again leaves the doubt: vsftpd lists links to a file with it.
-        if self.held.is_none() {
-            self.doubt = None;
-        }
-        Some(entry)
+    fn give_up(&mut self, error: Error) -> Error {
+        (self.body, self.doubt) = (None, None);
+        self.held.clear();
+        error
     }
 
-    /// At the end. Nothing was listed, or nothing but the argument: some servers say so of what is not
-    /// there.
+    /// Takes the next line. A complaint, or one that only repeats the argument, may be all that a server
+    /// says of a directory that it cannot read, or of a file (with which vsftpd lists the links to it).
+    fn take(&mut self, listed: Listed) {
+        self.repeats |= matches!(&listed, Listed::Entry(entry) if entry.name == self.asked);
+        let is_note = matches!(listed, Listed::Note(_));
+        self.held.push(entry(listed, self.directory.as_deref()));
+        let is_directory = !is_note && !self.repeats;
+        if self.doubt.is_none() || is_directory || self.held.len() >= MOST_HELD {
+            self.doubt = None;
+            self.ready.extend(self.held.drain(..));
+        }
+    }
+
+    /// At the end: whether what came, or nothing, is what a directory holds.
     fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
         if let Some(doubt) = &mut self.doubt {
             let settled = ready!(doubt.poll(cx));
             self.doubt = None;
             if let Err(error) = settled {
-                self.held = None;
+                self.held.clear();
                 return Poll::Ready(Some(Err(error)));
             }
         }
-        Poll::Ready(self.held.take().map(Ok))
+        self.ready.extend(self.held.drain(..));
+        Poll::Ready(self.ready.pop_front().map(Ok))
     }
 }
 

@@ -97,8 +97,11 @@ impl FtpPlan {
     /// The octets before `first` that the server is to send once more, to show that it begins there.
     pub(super) fn repeated(&self, first: u64) -> &[u8] {
         match &self.resume {
-            Some(resume) if first > 0 => &resume.tail,
-            _ => &[],
+            Some(Resume { tail, .. }) => {
+                let most = usize::try_from(first).unwrap_or(usize::MAX);
+                &tail[tail.len().saturating_sub(most)..]
+            }
+            None => &[],
         }
     }
 

@@ -1,5 +1,6 @@
 //! TLS for suppaftp: a stream of ours that it reads and writes, and the way to hand it over.
 
+use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,8 +15,15 @@ use tokio_rustls::client::TlsStream;
 
 /// What is to go out before anything more is read: several commands in one piece, which suppaftp's own
 /// methods cannot say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Outbox(Arc<Mutex<BytesMut>>);
+
+impl fmt::Debug for Outbox {
+    /// A password may be among it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outbox(…)")
+    }
+}
 
 impl Outbox {
     pub(super) fn put(&self, octets: &[u8]) {

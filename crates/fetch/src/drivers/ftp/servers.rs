@@ -48,13 +48,14 @@ impl Servers {
     pub(super) fn key(&self, plan: &FtpPlan, ctx: &Ctx) -> Key {
         let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
         let options = (&plan.options.account, &plan.options.anonymous_address);
+        let road = (plan.options.active.is_some(), plan.options.no_epsv, plan.wording.by_pasv);
         Key {
             host: name(&plan.host),
             port: plan.port,
             is_implicit: plan.is_implicit,
             start_tls: ctx.dial.start_tls(),
             must_be_public: ctx.dial.must_be_public(),
-            identity: self.hasher.hash_one((login, options, plan.wording.iac)),
+            identity: self.hasher.hash_one((login, options, road, plan.wording.iac)),
         }
     }
 

@@ -31,7 +31,7 @@ impl Wording {
     pub(super) fn after(trouble: &Trouble, line: &Line, plan: &FtpPlan) -> Option<(Self, String)> {
         let this = plan.wording;
         match trouble {
-            Trouble::Silent | Trouble::Fault(Fault::OutOfStep { .. }) if !line.is_one_by_one() => {
+            Trouble::Silent | Trouble::Fault(Fault::OutOfStep { .. }) if line.was_told_together() => {
                 plan.servers.asks_one_by_one(&plan.host, plan.port);
                 let why = "the server lost its way among several commands: one at a time";
                 Some((Self { one_by_one: true, ..this }, why.to_owned()))
