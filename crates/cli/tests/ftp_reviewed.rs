@@ -89,10 +89,10 @@ fn a_password_that_is_repeated_after_the_login() {
 /// --ssl gives up TLS only for a server that will have none: not for one that is busy.
 #[test]
 fn a_busy_server_is_not_asked_in_the_clear() {
-    for (on, reply) in [("AUTH", "421 Too many.\r\n"), ("AUTH", "431 Later.\r\n")] {
-        let server = FtpServer::start(site().answer(on, reply)).expect("a server");
+    for (reply, exit) in [("421 Too many.\r\n", 92), ("431 Later.\r\n", 35)] {
+        let server = FtpServer::start(site().answer("AUTH", reply)).expect("a server");
         let ran = fetch(["--ssl", &server.url("a").replace("ftp://", "ftp://me:canary@")]);
-        ran.exits(92);
+        ran.exits(exit);
         assert!(!server.dialogue().iter().any(|line| line.starts_with("USER")), "{:?}", server.dialogue());
     }
 }

@@ -91,12 +91,13 @@ pub(super) async fn auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
 
 /// Whether a server has said that it knows no TLS, or will have none: not that it is busy.
 pub(super) fn is_without_tls(error: &Error) -> bool {
-    error.code() == Code::TlsFailed && error.reply().is_some()
+    error.code() == Code::TlsFailed && error.reply().is_some() && !error.is_temporary()
 }
 
 fn no_tls(reply: &Reply) -> Error {
-    let code = if (400..500).contains(&reply.code) { Code::Busy } else { Code::TlsFailed };
-    Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&fault::words(reply))
+    let code = if reply.code == 421 { Code::Busy } else { Code::TlsFailed };
+    let error = Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&fault::words(reply));
+    if (400..500).contains(&reply.code) { error.passing() } else { error }
 }
 
 async fn hear(stream: &mut TcpStream, inbox: &mut Inbox) -> Result<Reply, Error> {

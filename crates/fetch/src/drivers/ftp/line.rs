@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use fetch_url_proto::ftp::{Command, DataRoad, Errand, Facts, Fault, Iac, Pace, Session, Step, Verb};
 use fetch_url_proto::text::Reply;
-use memchr::memmem;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use tokio::net::TcpStream;
@@ -18,7 +17,7 @@ use super::clear;
 use super::control::Control;
 use super::data::Arrival;
 use super::plan::FtpPlan;
-use crate::credentials::secret::SecretBytes;
+use super::secrets::Secrets;
 use crate::engine::dialogue;
 use crate::{Code, Ctx, Deadline, Dial, Error, Phase, StartTls};
 
@@ -55,8 +54,7 @@ pub(super) struct Line {
     iac: Iac,
     tls: Option<Arc<ClientConfig>>,
     ahead: Option<Ahead>,
-    /// What a server may know and nobody else may read.
-    secrets: Vec<SecretBytes>,
+    secrets: Secrets,
     /// It has served an errand before.
     pub(super) is_used: bool,
 }
@@ -120,7 +118,7 @@ impl Line {
             iac: plan.wording.iac,
             tls,
             ahead: None,
-            secrets: secrets(plan),
+            secrets: Secrets::of(plan),
             is_used: false,
         })
     }
@@ -207,36 +205,24 @@ impl Line {
             Some(fault) => Trouble::Fault(fault),
             None => Trouble::Lost(error),
         })?;
-        self.hide_secrets(&mut reply);
+        self.secrets.hide(&mut reply, self.session.is_logged_in());
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
         Ok(reply)
     }
 
-    /// There are servers that repeat what they were told. What is read for its numbers keeps them, though
-    /// a password may be such a number; the name of a directory may be a password too.
-    fn hide_secrets(&self, reply: &mut Reply) {
-        let is_read = matches!(reply.code, 213 | 227 | 229) && self.session.is_logged_in();
-        let is_name = reply.code == 257;
-        let may_hide = |secret: &&[u8]| {
-            !secret.is_empty() && !is_name && (!is_read || secret.iter().any(u8::is_ascii_alphabetic))
-        };
-        for secret in self.secrets.iter().map(SecretBytes::expose).filter(may_hide) {
-            for line in &mut reply.lines {
-                if memmem::find(line, secret).is_some() {
-                    *line = hidden(line, secret).into();
-                }
-            }
-        }
-    }
-
     /// The password that was asked for.
     pub(super) fn password(&mut self, password: &[u8]) -> Result<(), Trouble> {
-        self.secrets.push(password.to_vec().into());
+        self.secrets.add(password);
         self.session.password(password).map_err(Trouble::Fault)
     }
 
-    /// Whether other words may help a server that lost its way: not one that was told everything in turn.
-    pub(super) fn was_told_together(&self) -> bool {
+    /// Whether commands go out before the replies to others have come.
+    pub(super) fn tells_together(&self) -> bool {
+        self.session.pace() != Pace::OneByOne
+    }
+
+    /// Whether some did: before the login, only where the way is long.
+    pub(super) fn has_told_together(&self) -> bool {
         match self.session.pace() {
             Pace::OneByOne => false,
             Pace::Together => self.session.is_logged_in(),
@@ -309,7 +295,7 @@ impl Line {
 
     /// Takes the reply that was asked for ahead.
     fn hear_ahead(&mut self, mut reply: Reply) -> bool {
-        self.hide_secrets(&mut reply);
+        self.secrets.hide(&mut reply, self.session.is_logged_in());
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
         matches!(self.session.next(Some(reply)), Ok(Step::Done))
     }
@@ -353,24 +339,6 @@ impl Line {
     }
 }
 
-/// What the caller has given for this server alone.
-fn secrets(plan: &FtpPlan) -> Vec<SecretBytes> {
-    let password = plan.login.as_ref().and_then(crate::Credential::expose);
-    let known = password.into_iter().chain(plan.options.account.as_deref());
-    known.map(|secret| secret.to_vec().into()).collect()
-}
-
-fn hidden(line: &[u8], secret: &[u8]) -> Vec<u8> {
-    let (mut shown, mut from) = (Vec::new(), 0);
-    for at in memmem::find_iter(line, secret) {
-        shown.extend_from_slice(&line[from..at]);
-        shown.extend_from_slice(b"***");
-        from = at + secret.len();
-    }
-    shown.extend_from_slice(&line[from..]);
-    shown
-}
-
 /// How long the way to the server is: the first packet to come back took so long.
 fn way(ctx: &Ctx) -> Duration {
     let facts = ctx.dial.contact().facts();
@@ -399,21 +367,4 @@ fn with_sessions_of_its_own(dial: &Dial) -> Result<Arc<ClientConfig>, Error> {
     let mut config = (*dial.tls_config()?).clone();
     config.resumption = Resumption::in_memory_sessions(TLS_SESSIONS);
     Ok(Arc::new(config))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hidden;
-
-    #[test]
-    fn what_a_server_repeats_is_hidden() {
-        for (line, secret, shown) in [
-            ("canary is wrong", "canary", "*** is wrong"),
-            ("canarycanary", "canary", "******"),
-            ("***", "*", "*********"),
-            ("x", "canary", "x"),
-        ] {
-            assert_eq!(hidden(line.as_bytes(), secret.as_bytes()), shown.as_bytes(), "{line}");
-        }
-    }
 }

@@ -11,7 +11,10 @@ mod line;
 mod listing;
 pub(crate) mod options;
 mod plan;
+mod refusal;
+mod secrets;
 mod secure;
+mod serve;
 mod servers;
 mod wording;
 

@@ -31,10 +31,9 @@ impl Wording {
     pub(super) fn after(trouble: &Trouble, line: &Line, plan: &FtpPlan) -> Option<(Self, String)> {
         let this = plan.wording;
         match trouble {
-            Trouble::Silent | Trouble::Fault(Fault::OutOfStep { .. }) if line.was_told_together() => {
-                plan.servers.asks_one_by_one(&plan.host, plan.port);
-                let why = "the server lost its way among several commands: one at a time";
-                Some((Self { one_by_one: true, ..this }, why.to_owned()))
+            Trouble::Silent if line.tells_together() => Some(this.one_by_one(plan)),
+            Trouble::Fault(Fault::OutOfStep { .. }) if line.has_told_together() => {
+                Some(this.one_by_one(plan))
             }
             Trouble::NoData(error) => this.after_no_data(error, plan),
             Trouble::Fault(Fault::Refused { asked: Some(command), reply, .. }) => {
@@ -42,6 +41,12 @@ impl Wording {
             }
             _ => None,
         }
+    }
+
+    fn one_by_one(self, plan: &FtpPlan) -> (Self, String) {
+        plan.servers.asks_one_by_one(&plan.host, plan.port);
+        let why = "the server lost its way among several commands: one at a time";
+        (Self { one_by_one: true, ..self }, why.to_owned())
     }
 
     fn after_no_data(self, error: &crate::Error, plan: &FtpPlan) -> Option<(Self, String)> {
