@@ -61,13 +61,19 @@ fn transfers(rows: &[&'static Workload]) -> Result<Vec<Measured>, String> {
 /// One row: each tool once to warm up, then rounds of all tools in turn.
 fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Measured, String> {
     let urls = stage.urls(row);
-    let tools: Vec<&Tool> = tools.iter().filter(|tool| tool.can(row)).collect();
-    println!("bench: {}: {} rounds of {} tools", row.name, row.rounds, tools.len());
     let out = stage.folder().join("out");
     let once = |tool: &Tool| run::once(tool, row, &urls, &out);
-    for tool in &tools {
-        once(tool)?;
+    let mut warm: Vec<&Tool> = Vec::new();
+    for tool in tools.iter().filter(|tool| tool.can(row)) {
+        match once(tool) {
+            Ok(_) => warm.push(tool),
+            Err(why) if tool.name == peer::OURS => return Err(why),
+            // A peer that cannot do it, or not in a minute, is left out.
+            Err(why) => println!("{why}: left out"),
+        }
     }
+    let tools = warm;
+    println!("bench: {}: {} rounds of {} tools", row.name, row.rounds, tools.len());
     let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); tools.len()];
     let began = Instant::now();
     for round in 0..row.rounds {

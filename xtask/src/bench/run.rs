@@ -15,7 +15,7 @@ use super::remove;
 use super::workload::{Source, Workload};
 
 /// The longest run.
-const RUN_TIME: Duration = Duration::from_secs(60);
+const RUN_TIME: Duration = Duration::from_secs(30);
 /// Between two looks at a process's memory.
 const LOOK: Duration = Duration::from_millis(10);
 
