@@ -3,7 +3,7 @@
 mod cgi;
 mod files;
 mod names;
-mod parts;
+pub(crate) mod parts;
 mod redirects;
 mod statuses;
 mod time;

@@ -9,7 +9,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use fetch_url_tests::{Coding, HttpReply, HttpServer, coded, coded_zeros, pattern_vec};
-use support::{fetch, fetch_in, first_then, in_parallel, names, part_of, serving, started, until};
+use support::sound::measured;
+use support::{fetch, fetch_in, first_then, in_parallel, names, part_of, serving};
 
 /// RSS may not pass this, whatever a server sends (SECURITY.md, N8).
 const MEMORY: u64 = 64 * 1024;
@@ -188,20 +189,6 @@ fn the_limit_counts_output() {
     fetch_in(here.path(), ["--compressed", "--max-filesize", "100000", "-o", "b", &server.url("/")]).exits(0);
     fetch_in(here.path(), ["--max-filesize", "99999", "-o", "c", &server.url("/")]).exits(0);
     assert_eq!(names(here.path()), ["b", "c"]);
-}
-
-/// The most memory that a run used, in KiB, and how it ended.
-fn measured(arguments: &[&str]) -> (u64, support::Ran) {
-    let mut child = started(arguments);
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    until(Duration::from_secs(20), || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        most = most.max(line.trim().trim_end_matches(" kB").parse().unwrap_or(0));
-        child.try_wait().expect("our own child").is_some()
-    });
-    (most, support::ended(child))
 }
 
 /// Row 82: a ratio of more than 200 past 16 MiB is a bomb.

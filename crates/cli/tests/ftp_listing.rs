@@ -9,7 +9,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use fetch_url_tests::{Act, Ending, FtpServer, FtpSite, Terminal};
-use support::{BINARY, Ran, fetch, started, until};
+use support::sound::measured;
+use support::{BINARY, Ran, fetch};
 
 /// In KiB; SECURITY.md, N8.
 const MEMORY: u64 = 64 * 1024;
@@ -141,20 +142,6 @@ fn many() {
         assert_eq!(ran.exits(0).text().lines().count(), 5000, "{words}");
         assert!(ran.text().contains("entry-0004999.txt"), "{words}");
     }
-}
-
-/// The most memory that a run used, in KiB, and how it ended.
-fn measured(arguments: &[&str]) -> (u64, Ran) {
-    let mut child = started(arguments);
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    until(Duration::from_secs(25), || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        most = most.max(line.trim().trim_end_matches(" kB").parse().unwrap_or(0));
-        child.try_wait().expect("our own child").is_some()
-    });
-    (most, support::ended(child))
 }
 
 /// Row 84: streamed, not collected.

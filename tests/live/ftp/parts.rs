@@ -1,12 +1,13 @@
 //! Parts of a file, its time, and what is known of it without it.
 
 use std::fs;
-use std::ops::Range;
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
+use crate::live::http::parts::RANGES;
 use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, HELLO, MODIFIED, range};
 
@@ -25,22 +26,9 @@ each_ftp_server![
     a_part_of_a_big_file,
 ];
 
-/// Range and what of the 80,000 octets it names.
-const RANGES: [(&str, Range<usize>); 10] = [
-    ("0-0", 0..1),
-    ("0-7", 0..8),
-    ("8-15", 8..16),
-    ("39997-40003", 39_997..40_004),
-    ("79999-79999", 79_999..80_000),
-    ("79992-", 79_992..80_000),
-    ("-8", 79_992..80_000),
-    ("0-", 0..80_000),
-    ("79000-99999", 79_000..80_000),
-    ("-99999", 0..80_000),
-];
-
 fn ranges(server: FtpServer) {
-    for (asked, part) in RANGES {
+    let long = ("-99999", 0..80_000);
+    for (asked, part) in RANGES.into_iter().chain([long]) {
         fetch(&["-r", asked, &server.url("/range.txt")]).gives(&range()[part]);
     }
     let place = Place::new();

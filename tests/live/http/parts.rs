@@ -17,7 +17,7 @@ each_server![
 ];
 
 /// Range and what of the 80,000 octets it names.
-const RANGES: [(&str, std::ops::Range<usize>); 9] = [
+pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("0-0", 0..1),
     ("0-7", 0..8),
     ("8-15", 8..16),

@@ -1,8 +1,10 @@
-//! What holds after every fault: N1, N4 and N7 of the fault matrix (SECURITY.md, section 3).
+//! What holds after every fault: N1, N4, N7 and N8 of the fault matrix (SECURITY.md, section 3).
+
+use std::time::Duration;
 
 use fetch_url_tests::Target;
 
-use super::{Ran, ensure, journal_of, part_of};
+use super::{Ran, ended, ensure, journal_of, part_of, started, until};
 
 /// N7: one line that names program and URL, hints on lines of their own, no panic.
 pub(crate) fn report_is_one_line(ran: &Ran, server: &str) -> Result<(), String> {
@@ -37,4 +39,18 @@ pub(crate) fn disk_is_sound(target: &Target, exit: i32, content: &[u8]) -> Resul
         Ok(octets) => ensure(content.starts_with(&octets), || "the .part is no prefix".to_owned()),
         Err(_) => Ok(()),
     }
+}
+
+/// The most memory that a run used, in KiB, and how it ended.
+pub(crate) fn measured(arguments: &[&str]) -> (u64, Ran) {
+    let mut child = started(arguments);
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    until(Duration::from_secs(25), || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+        most = most.max(line.trim().trim_end_matches(" kB").parse().unwrap_or(0));
+        child.try_wait().expect("our own child").is_some()
+    });
+    (most, ended(child))
 }
