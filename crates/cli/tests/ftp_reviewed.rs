@@ -104,3 +104,13 @@ fn a_file_that_opens_slowly() {
     let (ran, server) = fetched(site().rule(slow), &["a", "b", "c", "d"], &[]);
     assert_eq!((ran.exits(0).text().as_str(), server.connections()), ("a;b;c;d;", 1));
 }
+
+/// Row 81: who answers each question in the last moment is as good as silent.
+#[test]
+fn a_conversation_without_end() {
+    let server = FtpServer::start(site().delay(Duration::from_millis(700))).expect("a server");
+    let begun = std::time::Instant::now();
+    let ran = fetch(["--read-timeout", "1", "--ftp-method", "rfc1738", &server.url("1/2/3/4/5/6/7/8/a")]);
+    ran.exits(28);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}

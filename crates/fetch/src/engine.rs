@@ -32,7 +32,7 @@ use crate::net::dial::Dial;
 use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Proof, Request, Response};
 
 /// How often a server may want the same request in other words.
-const MOST_WORDINGS: u32 = 5;
+const MOST_WORDINGS: u32 = 8;
 
 /// Fetches what `request` asks for, wherever the answers point, however often it takes.
 pub(crate) async fn fetch(inner: &Arc<Inner>, request: Request) -> Result<Response, Error> {

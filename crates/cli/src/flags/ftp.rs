@@ -32,7 +32,7 @@ pub struct Ftp {
     /// The account, for servers that want one (ACCT)
     #[arg(long, value_name = "ACCOUNT")]
     pub ftp_account: Option<String>,
-    /// What an anonymous login gives as its password [default: anonymous@]
+    /// What an anonymous login gives as its password (anonymous@)
     #[arg(long, value_name = "ADDRESS")]
     pub ftp_anonymous_email: Option<String>,
     /// The address in a reply to PASV is not used (it never is)

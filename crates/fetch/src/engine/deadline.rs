@@ -38,6 +38,17 @@ impl Deadline {
         self
     }
 
+    /// The same, and from now on all that is said and heard before an answer begins shares the time of two
+    /// replies: who answers each question in the last moment is as good as silent.
+    pub(crate) fn talking(mut self) -> Self {
+        let talk = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
+        self.end = match (self.end, talk) {
+            (Some(end), Some(talk)) => Some(end.min(talk)),
+            (end, talk) => end.or(talk),
+        };
+        self
+    }
+
     /// Waits for `work`, as long as `phase` may take and no longer than everything may.
     ///
     /// # Errors

@@ -66,9 +66,17 @@ pub(super) async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<
 
 /// Goes on until the transfer can begin.
 async fn until_ready(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<(), Trouble> {
+    let talk = |ctx: &Ctx| Ctx { deadline: ctx.deadline.talking(), ..ctx.clone() };
+    let mut talking = talk(ctx);
     loop {
-        match line.advance(ctx).await? {
-            Step::AskPassword => line.password(&ask(plan, ctx).await?)?,
+        let step = line.advance(&talking).await?;
+        // Whoever types a password takes time of their own.
+        if step == Step::AskPassword {
+            line.password(&ask(plan, ctx).await?)?;
+            talking = talk(ctx);
+            continue;
+        }
+        match step {
             Step::Ready => return Ok(()),
             _ => return Err(internal().into()),
         }

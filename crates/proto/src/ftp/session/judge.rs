@@ -1,6 +1,6 @@
 //! What a reply means: for each command the codes that RFC 959 §5.4 and its successors allow.
 
-use super::{Asked, Fault, Session, Stage, Step};
+use super::{Asked, Fault, Pace, Session, Stage, Step};
 use crate::ftp::{Command, Modified, Verb, facts, port};
 use crate::text::Reply;
 
@@ -56,6 +56,8 @@ impl Session {
             (Verb::Pasv, 227) => return self.port_named(port::of_pasv(&text(&reply)), Verb::Pasv, reply),
             // What is not known does no harm.
             (Verb::Pwd, 202 | 400..=599) => {}
+            // Asked alone, any answer is one to this.
+            (Verb::Size | Verb::Mdtm, 200..=299) if self.pace == Pace::OneByOne => {}
             (Verb::Size | Verb::Mdtm, 202 | 400..=599) => {
                 self.facts.refusal.get_or_insert(reply);
             }

@@ -42,15 +42,15 @@ pub enum DataRoad {
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "whoever drives a session must know every step")]
 pub enum Step {
-    /// A password: [`Session::password`] takes it.
+    /// A password: [`super::Session::password`] takes it.
     AskPassword,
     /// The errand is done, and the server has said so.
     Done,
     /// Wait for the next reply and hand it in.
     Hear,
-    /// Everything before the transfer is known: [`Session::transfer`] or another errand comes next.
+    /// Everything before the transfer is known: [`super::Session::transfer`] or another errand comes next.
     Ready,
-    /// The server sends on the data connection; its end goes to [`Session::next`] as no reply.
+    /// The server sends on the data connection; its end goes to [`super::Session::next`] as no reply.
     Receive,
     /// These go out, in one piece.
     Say(Vec<Command>),
