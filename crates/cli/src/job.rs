@@ -152,6 +152,9 @@ impl Shape {
             _ => 0,
         };
         let continued = (keep > 0).then_some(ByteRange::Span { first: keep, last: None });
+        let http = http::options(flags, matches)?;
+        // What is asked for in a way of its own is asked for once.
+        let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
         let options = FileOptions::default()
             .resuming(resume)
             .keeping(keep)
@@ -163,11 +166,11 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
-            segments: if flags.include || flags.head { 1 } else { flags.segments },
+            segments: if is_plain { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             options,
             fails_with_body: flags.fail_with_body,
-            http: http::options(flags, matches)?,
+            http,
             ftp: ftp::options(flags)?,
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,

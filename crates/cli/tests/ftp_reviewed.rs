@@ -114,3 +114,16 @@ fn a_conversation_without_end() {
     ran.exits(28);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
+
+/// An account may stand in netrc, too; nobody sees it.
+#[test]
+fn an_account_of_netrc() {
+    let server = FtpServer::start(site().user("me", "pw").account("canary")).expect("a server");
+    let here = tempfile::tempdir().expect("a directory");
+    let netrc = here.path().join("netrc");
+    std::fs::write(&netrc, "machine 127.0.0.1 login me password pw account canary\n").expect("a file");
+    std::fs::set_permissions(&netrc, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+    let ran = fetch(["-v", "--netrc-file", netrc.to_str().expect("UTF-8"), &server.url("a")]);
+    assert_eq!(ran.exits(0).text(), "a;");
+    assert!(ran.stderr.contains("> ACCT ***") && !ran.stderr.contains("canary"), "{}", ran.stderr);
+}

@@ -4,11 +4,13 @@
 
 mod support;
 
+use std::time::Duration;
+
 use fetch_url_tests::{
     Act, Before, Ending, FileFacts, FtpServer, FtpSite, HttpServer, Rule, Target, file_handler, pattern_vec,
 };
 use support::sound::disk_is_sound;
-use support::{Ran, fetch, tagged};
+use support::{Ran, ended, fetch, journal_of, part_of, send_signal, started, tagged, until};
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
 const TIME: &str = "19941201123456";
@@ -117,11 +119,52 @@ fn another_version_between_two_parts() {
 /// Over several connections the time is over as soon as over one.
 #[test]
 fn the_time_for_everything() {
-    let slow = Rule::on("RETR", Act::Drip(20_000, std::time::Duration::from_millis(100)));
+    let slow = Rule::on("RETR", Act::Drip(20_000, Duration::from_millis(100)));
     let (server, target) = (serve(site().rule(slow)), Target::new(Before::Old).expect("a directory"));
     let begun = std::time::Instant::now();
     let ran = in_parts(&target, &server.url("d/o"), &["-m", "1", "--retry", "3"]);
     ran.exits(28);
-    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     assert!(target.is_untouched().expect("a directory"));
+}
+
+/// What may have been done already is not done in parts.
+#[test]
+fn data_goes_out_once() {
+    let server = HttpServer::start(file_handler(content(), tagged())).expect("a server");
+    for words in [&["-d", "a=b"][..], &["-X", "POST"]] {
+        let (before, target) = (server.requests().len(), Target::new(Before::Absent).expect("a directory"));
+        in_parts(&target, &server.url("/o"), words);
+        assert_eq!(server.requests().len(), before + 1, "{words:?}");
+    }
+}
+
+#[test]
+fn what_must_be_proven_comes_in_one() {
+    let (server, target) = (serve(site()), Target::new(Before::Absent).expect("a directory"));
+    ends(&in_parts(&target, &server.url("d/o"), &["--require-complete"]), 0, &target);
+    assert_eq!(retrs(&server), 1);
+}
+
+/// A signal leaves the beginning that has no gap, and the next run goes on from there.
+#[test]
+fn stopped_by_a_signal() {
+    for (name, number) in [("INT", 2), ("TERM", 15)] {
+        let slow = |nth| Rule::on("RETR", Act::Drip(60_000, Duration::from_millis(20))).nth(nth);
+        let site = (1..=4).fold(site(), |site, nth| site.rule(slow(nth)));
+        let (server, target) = (serve(site), Target::new(Before::Old).expect("a directory"));
+        let (path, url) = (target.path(), server.url("d/o"));
+        let words = ["--segments", "4", "-o"].map(std::ffi::OsStr::new);
+        let child = started([&words[..], &[path.as_os_str(), url.as_ref()]].concat());
+        let has_begun = || std::fs::metadata(part_of(&path)).is_ok_and(|facts| facts.len() > 4_000_000);
+        assert!(until(Duration::from_secs(10), has_begun), "nothing comes");
+        send_signal(&child, name);
+        let ran = ended(child);
+        assert_eq!(ran.signal, Some(number), "{ran:?}");
+        assert!(target.is_untouched().expect("a directory") && journal_of(&path).exists(), "{name}");
+        ends(&in_parts(&target, &url, &["-C", "-"]), 0, &target);
+        let rest =
+            server.dialogue().iter().rev().find_map(|line| line.strip_prefix("REST ")?.parse::<u64>().ok());
+        assert!(rest.is_some_and(|rest| rest > 0 && rest < SIZE as u64 / 4), "{rest:?}");
+    }
 }

@@ -19,12 +19,14 @@ use secret::SecretBytes;
 pub struct Credential {
     user: Vec<u8>,
     password: Option<SecretBytes>,
+    /// RFC 959 §4.1.1: what some FTP servers want besides.
+    account: Option<SecretBytes>,
 }
 
 impl Credential {
     /// A user, and a password or none yet.
     pub fn new(user: impl Into<Vec<u8>>, password: Option<Vec<u8>>) -> Self {
-        Self { user: user.into(), password: password.map(SecretBytes::from) }
+        Self { user: user.into(), password: password.map(SecretBytes::from), account: None }
     }
 
     /// Reads `USER[:PASSWORD]`.
@@ -49,6 +51,11 @@ impl Credential {
     /// The password. Only for the command that needs it.
     pub fn expose(&self) -> Option<&[u8]> {
         self.password.as_ref().map(SecretBytes::expose)
+    }
+
+    /// The account. Only for the command that needs it.
+    pub(crate) fn expose_account(&self) -> Option<&[u8]> {
+        self.account.as_ref().map(SecretBytes::expose)
     }
 
     /// The same user with this password.
@@ -163,7 +170,8 @@ impl Credentials {
         let (netrc, default_too) = self.netrc.as_ref()?;
         let entry = netrc.find(&url.host()?.to_string(), user, *default_too)?;
         let user = entry.login.or(user)?;
-        Some(Credential::new(user, entry.password.map(|password| password.expose().to_vec())))
+        let password = entry.password.map(|password| password.expose().to_vec());
+        Some(Credential { account: entry.account.cloned(), ..Credential::new(user, password) })
     }
 
     pub(crate) fn forget_answer(&self, url: &Url<'_>) {

@@ -4,9 +4,9 @@
 //! where the server has shown that it can begin inside. What is kept of a run that breaks off is the part
 //! from the beginning on that has no gap.
 
-use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
@@ -24,19 +24,24 @@ const OVERLAP: usize = Resume::TAIL;
 const SMALLEST: u64 = 1024 * 1024;
 
 /// A part on its way.
-type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + 's>>;
+type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>;
 
 /// An object in parts.
 pub struct Segments {
+    object: Object,
+    parts: Vec<Part>,
+    /// The answer that has shown that the server can begin inside: to the second part.
+    second: Response,
+}
+
+/// What all parts share.
+struct Object {
     fetcher: Fetcher,
     request: Request,
     meta: Meta,
     size: u64,
-    parts: Vec<Part>,
     /// One clock for all of it.
     deadline: Deadline,
-    /// The answer that has shown that the server can begin inside: to the second part.
-    second: Option<Response>,
 }
 
 /// Where a part begins and ends, its last octet included, and how far it is.
@@ -63,7 +68,9 @@ impl Segments {
     /// Why there is no answer.
     pub async fn plan(fetcher: &Fetcher, request: &Request, most: u16) -> Result<Option<Self>, Error> {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
-        if most < 2 || !is_whole || request.condition().is_some() {
+        // That parts belong together is made certain, but no protocol says so.
+        let must_be_proven = fetcher.inner().policy.limits.requires_proof;
+        if most < 2 || !is_whole || request.condition().is_some() || must_be_proven {
             return Ok(None);
         }
         let deadline = Deadline::start(fetcher.inner().policy.timeouts);
@@ -76,21 +83,13 @@ impl Segments {
             Err(error) if error.code() == Code::RangeRefused => None,
             Err(error) => return Err(error),
         };
-        let this = |second| Self {
-            fetcher: fetcher.clone(),
-            request: request.clone(),
-            meta,
-            size,
-            parts,
-            deadline,
-            second: Some(second),
-        };
-        Ok(second.map(this))
+        let object = Object { fetcher: fetcher.clone(), request: request.clone(), meta, size, deadline };
+        Ok(second.map(|second| Self { object, parts, second }))
     }
 
     /// What is known of the object.
     pub const fn meta(&self) -> &Meta {
-        &self.meta
+        &self.object.meta
     }
 
     /// Fetches all parts at the same time into a file.
@@ -98,32 +97,44 @@ impl Segments {
     /// # Errors
     /// What ended a part before it was whole; `usage` for a sink that is no file. Nothing is then under the
     /// final name that was not there before.
-    pub async fn deliver(mut self, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
+    pub async fn deliver(self, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
+        let Self { object, parts, second } = self;
+        let url = object.meta.url.clone();
+        object.deliver(parts, second, sink, watch).await.map_err(|error| error.at(&url))
+    }
+}
+
+impl Object {
+    async fn deliver(
+        self,
+        parts: Vec<Part>,
+        second: Response,
+        sink: Sink,
+        watch: &mut dyn Watch,
+    ) -> Result<Receipt, Error> {
         let begun = Instant::now();
-        let url = self.meta.url.clone();
-        let target = sink.begin(&self.meta).map_err(|error| error.at(&url))?;
+        let target = sink.begin(&self.meta)?;
         if !target.takes_parts() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in parts"));
         }
-        let assembly =
-            RefCell::new(Assembly { target, parts: self.parts.clone(), done: 0, size: self.size, watch });
-        assembly.borrow_mut().moved(0);
-        let second = self.second.take();
-        let fetching = all(self.fetch_parts(second, &assembly));
-        let fetched = self.deadline.bound_total(Phase::Body, fetching).await;
-        let Assembly { mut target, parts, .. } = assembly.into_inner();
-        fetched.map_err(|error| error.at(&url))?;
+        let count = parts.len();
+        let assembly = Mutex::new(Assembly { target, parts, done: 0, size: self.size, watch });
+        locked(&assembly).moved(0);
+        let fetching = all(self.fetch_parts(count, second, &assembly));
+        self.deadline.bound_total(Phase::Body, fetching).await?;
+        let Assembly { mut target, parts, .. } =
+            assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
         for overlap in parts.iter().flat_map(|part| &part.before) {
             if target.read_at(overlap.at, overlap.octets.len())? != overlap.octets {
                 target.settle(0);
                 let detail = "the server does not begin where it is told to, or the object changed";
-                return Err(Error::new(Code::RangeRefused, Phase::Body, detail).at(&url));
+                return Err(Error::new(Code::RangeRefused, Phase::Body, detail));
             }
         }
         target.settle(self.size);
-        let finished = target.finish().map_err(|error| error.at(&url))?;
+        let finished = target.finish()?;
         Ok(Receipt {
-            url: url.redacted().to_string(),
+            url: self.meta.url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,
             took: begun.elapsed(),
@@ -136,11 +147,13 @@ impl Segments {
 
     fn fetch_parts<'s>(
         &'s self,
-        mut second: Option<Response>,
-        assembly: &'s RefCell<Assembly<'_>>,
+        count: usize,
+        second: Response,
+        assembly: &'s Mutex<Assembly<'_>>,
     ) -> Vec<Fetching<'s>> {
+        let mut second = Some(second);
         let mut fetching: Vec<Fetching<'s>> = Vec::new();
-        for index in 0..self.parts.len() {
+        for index in 0..count {
             let asked = if index == 1 { second.take() } else { None };
             fetching.push(Box::pin(self.fetch_part(index, asked, assembly)));
         }
@@ -152,11 +165,11 @@ impl Segments {
         &self,
         index: usize,
         mut asked: Option<Response>,
-        assembly: &RefCell<Assembly<'_>>,
+        assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
         let mut patience = Patience::new(self.fetcher.inner().policy.retry);
         loop {
-            let part = assembly.borrow().parts[index].clone();
+            let part = locked(assembly).parts[index].clone();
             if part.at > part.last {
                 return Ok(());
             }
@@ -171,7 +184,7 @@ impl Segments {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Body, "a part of it is no file"));
             };
             if let Err(error) = read_part(index, body, assembly).await {
-                let reached = assembly.borrow().parts[index].at;
+                let reached = locked(assembly).parts[index].at;
                 patience.wait(&self.request, error, reached, &self.deadline).await?;
             }
         }
@@ -250,10 +263,14 @@ impl Assembly<'_> {
     }
 }
 
+fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a, Assembly<'w>> {
+    assembly.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// First the octets before the part, then the part.
-async fn read_part(index: usize, mut body: Body, assembly: &RefCell<Assembly<'_>>) -> Result<(), Error> {
-    let at = assembly.borrow().parts[index].asked_at();
-    let count = usize::try_from(assembly.borrow().parts[index].at - at).unwrap_or(OVERLAP);
+async fn read_part(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
+    let at = locked(assembly).parts[index].asked_at();
+    let count = usize::try_from(locked(assembly).parts[index].at - at).unwrap_or(OVERLAP);
     let mut before = Vec::with_capacity(count);
     while let Some(mut octets) = body.chunk().await? {
         if before.len() < count {
@@ -261,10 +278,10 @@ async fn read_part(index: usize, mut body: Body, assembly: &RefCell<Assembly<'_>
             before.extend_from_slice(&octets.split_to(few));
             if before.len() == count {
                 let overlap = Overlap { at, octets: before.clone() };
-                assembly.borrow_mut().parts[index].before.push(overlap);
+                locked(assembly).parts[index].before.push(overlap);
             }
         }
-        assembly.borrow_mut().write(index, &octets)?;
+        locked(assembly).write(index, &octets)?;
     }
     Ok(())
 }
@@ -309,6 +326,14 @@ mod tests {
             }
             assert_eq!(next, size);
         }
+    }
+
+    #[test]
+    fn it_can_be_done_on_any_thread() {
+        fn can_be_sent<T: Send>(_: &T) {}
+        let _ = |segments: Segments, sink: Sink| {
+            can_be_sent(&async move { segments.deliver(sink, &mut ()).await })
+        };
     }
 
     #[test]

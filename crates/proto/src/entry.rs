@@ -25,7 +25,7 @@ pub enum EntryKind {
     File,
     /// Points elsewhere.
     Link,
-    /// None of the others: a device, a socket.
+    /// None of the others, such as a device or a socket; or nobody tells what it is.
     Other,
 }
 

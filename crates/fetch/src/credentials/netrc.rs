@@ -35,7 +35,6 @@ pub(crate) struct NetrcEntry<'n> {
     /// The password.
     pub(crate) password: Option<&'n SecretBytes>,
     /// A further password, for the ACCT command of FTP (RFC 959 §4.1.1).
-    #[allow(dead_code, reason = "no driver sends ACCT yet")]
     pub(crate) account: Option<&'n SecretBytes>,
 }
 

@@ -71,9 +71,15 @@ impl FtpPlan {
         Ok(self)
     }
 
+    /// The caller's account, or netrc's.
+    pub(super) fn account(&self) -> Option<&[u8]> {
+        let known = self.login.as_ref().and_then(Credential::expose_account);
+        self.options.account.as_deref().or(known)
+    }
+
     /// Who asks: nobody in particular unless a user is known.
     pub(super) fn session_login(&self, protects: bool) -> Result<Login, Error> {
-        let account = self.options.account.as_deref();
+        let account = self.account();
         let login = match &self.login {
             Some(login) => Login::new(login.user(), login.expose(), account)?,
             None => {

@@ -14,7 +14,7 @@ impl Secrets {
     /// What the caller has given for this server alone.
     pub(super) fn of(plan: &FtpPlan) -> Self {
         let password = plan.login.as_ref().and_then(Credential::expose);
-        let known = password.into_iter().chain(plan.options.account.as_deref());
+        let known = password.into_iter().chain(plan.account());
         Self(known.map(|secret| secret.to_vec().into()).collect())
     }
 

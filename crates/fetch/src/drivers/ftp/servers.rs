@@ -47,7 +47,7 @@ impl Servers {
     /// The key for a plan; who asks is part of it, as a number that says nothing.
     pub(super) fn key(&self, plan: &FtpPlan, ctx: &Ctx) -> Key {
         let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
-        let options = (&plan.options.account, &plan.options.anonymous_address);
+        let options = (plan.account(), &plan.options.anonymous_address);
         let road = (plan.options.active.is_some(), plan.options.no_epsv, plan.wording.by_pasv);
         Key {
             host: name(&plan.host),
