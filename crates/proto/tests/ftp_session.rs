@@ -109,6 +109,7 @@ fn word(fault: &Fault) -> String {
         Fault::Broken(reply) => format!("broken {}", reply.code),
         Fault::Closing(_) => "closing".to_owned(),
         Fault::Forbidden(_) => "forbidden".to_owned(),
+        Fault::OutOfReach => "out of reach".to_owned(),
         Fault::OutOfStep { asked, reply } => format!("out of step {asked:?} {}", reply.code),
         Fault::Refused { asked, is_way_home, reply } => {
             let command = asked.as_ref();
@@ -431,7 +432,10 @@ fn one_connection_for_several_urls() {
          = done",
     );
     // Another directory is out of reach: nobody knows what the login's is called.
-    assert_eq!(play.session.steps_to(&errand("ftp://h/x", &Wish::default())), None);
+    let elsewhere = errand("ftp://h/x", &Wish::default());
+    assert_eq!(play.session.steps_to(&elsewhere), None);
+    assert_eq!(play.session.go(&elsewhere, &DataRoad::Passive), Err(Fault::OutOfReach));
+    assert_eq!(play.session.next(None), Ok(Step::Done));
 }
 
 #[test]

@@ -130,13 +130,15 @@ impl Session {
     /// # Errors
     /// A forbidden octet, or the directory is out of reach: [`Self::steps_to`] tells.
     pub fn go(&mut self, errand: &Errand, road: &DataRoad) -> Result<(), Fault> {
+        // From nowhere the same names would lead to another file.
+        let way = self.way.to(&errand.cwds).ok_or(Fault::OutOfReach)?;
         (self.stage, self.facts) = (Stage::Preparing, Facts::default());
         self.transfer = errand.transfer()?;
         let data = if self.transfer.is_some() { self.data_command(road) } else { None };
         // Where the way is long, the data connection can be on its way while the other replies come.
         let (first, last) = if self.pace == Pace::Ahead { (data, None) } else { (None, data) };
         self.todo.extend(first);
-        for cwd in self.way.to(&errand.cwds).unwrap_or_default() {
+        for cwd in way {
             self.todo.push_back(Command::with(Verb::Cwd, cwd)?);
         }
         match &errand.task {

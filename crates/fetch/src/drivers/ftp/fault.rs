@@ -26,6 +26,9 @@ fn of_fault(fault: Fault) -> Error {
         Fault::Broken(reply) => error(Code::Truncated, Phase::Body, "the server broke off", &reply),
         Fault::Closing(reply) => error(Code::Busy, Phase::Request, "", &reply),
         Fault::Forbidden(octet) => octet.into(),
+        Fault::OutOfReach => {
+            Error::new(Code::Internal, Phase::Plan, "a connection that cannot reach the directory was taken")
+        }
         Fault::OutOfStep { asked, reply } => {
             let detail = match asked {
                 Some(verb) => format!("no reply to {}", verb.word()),

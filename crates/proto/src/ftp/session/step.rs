@@ -68,6 +68,8 @@ pub enum Fault {
     Closing(Reply),
     /// A decoded octet would have changed what is said.
     Forbidden(ForbiddenOctet),
+    /// The directory cannot be reached from where the session is: nothing was said.
+    OutOfReach,
     /// No reply that the protocol allows here.
     OutOfStep {
         /// What it would have been the reply to; the greeting has no command.
