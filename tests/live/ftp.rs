@@ -15,5 +15,6 @@ mod paths;
 mod resume;
 mod reuse;
 mod seen;
+mod segments;
 mod text;
 mod tls;

@@ -1,0 +1,25 @@
+//! One file over several connections.
+
+use crate::live::digest::sha256;
+use crate::live::ftp_server::{FtpServer, each_ftp_server};
+use crate::live::place::Place;
+use crate::live::tree::{BIG, HELLO};
+
+each_ftp_server![four_parts, what_is_small_comes_in_one];
+
+fn four_parts(server: FtpServer) {
+    let place = Place::new();
+    let ran = place.fetch(&["-v", "--segments", "4", "-o", "big", &server.url("/big.bin")]).exits(0);
+    place.holds(&["big"]);
+    assert_eq!(sha256(&place.read("big")), BIG);
+    let count = |what: &str| ran.err.lines().filter(|line| line.starts_with(what)).count();
+    // Only the first begins at the beginning.
+    assert_eq!((count("> RETR big.bin"), count("> REST ")), (4, 3), "{}", ran.err);
+}
+
+fn what_is_small_comes_in_one(server: FtpServer) {
+    let place = Place::new();
+    let ran = place.fetch(&["-v", "--segments", "4", "-o", "here", &server.url("/hello.txt")]).exits(0);
+    assert_eq!(place.read("here"), HELLO.as_bytes());
+    ran.hides("> REST");
+}
