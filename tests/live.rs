@@ -1,5 +1,5 @@
-//! The real `fetch-url` against the real servers of `docker/`: nginx, apache and caddy, and four of FTP, on 127.0.0.1; and, where no
-//! real one would do, behind proxies and in terminals of ours.
+//! The real `fetch-url` against the real servers of `docker/`, on 127.0.0.1: nginx, apache and caddy, four of FTP, two of gopher;
+//! and, where no real one would do, behind proxies and in terminals of ours.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!
@@ -14,6 +14,8 @@ mod live {
     mod digest;
     mod ftp;
     mod ftp_server;
+    mod gopher;
+    mod gopher_server;
     mod http;
     mod http_bodies;
     mod http_coded;

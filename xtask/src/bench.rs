@@ -5,6 +5,7 @@
 //! `bench/run.rs`, the figures in `bench/report.rs`.
 
 mod far;
+mod gopher;
 mod peer;
 mod report;
 mod run;

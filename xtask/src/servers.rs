@@ -13,14 +13,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Each server and the port of its plain HTTP or FTP; all ports are in `docker/README.md`.
-const SERVERS: [(&str, u16, Sign); 7] = [
+/// Each server and the port where it speaks in the clear; all ports are in `docker/README.md`.
+const SERVERS: [(&str, u16, Sign); 11] = [
     ("apache", 17081, Sign::Page),
     ("bsdftpd", 17124, Sign::Greeting),
     ("caddy", 17082, Sign::Page),
+    ("gophernicus", 17070, Sign::Text),
+    ("inn", 17119, Sign::News),
     ("nginx", 17080, Sign::Page),
     ("proftpd", 17122, Sign::Greeting),
     ("pureftpd", 17123, Sign::Greeting),
+    ("pygopherd", 17071, Sign::Text),
+    ("sn", 17118, Sign::News),
     ("vsftpd", 17121, Sign::Greeting),
 ];
 
@@ -30,8 +34,12 @@ const SERVERS: [(&str, u16, Sign); 7] = [
 enum Sign {
     /// The reply 220 that FTP begins with.
     Greeting,
+    /// The reply 200 or 201 that NNTP begins with.
+    News,
     /// A test file over HTTP.
     Page,
+    /// A test file over gopher.
+    Text,
 }
 
 const PUBLIC_BASE: &str = "debian:bookworm-slim";
@@ -173,7 +181,9 @@ impl Sign {
     fn is_seen(self, port: u16) -> bool {
         match (self, self.first_octets(port)) {
             (Self::Greeting, Ok(octets)) => octets.starts_with(b"220"),
+            (Self::News, Ok(octets)) => octets.starts_with(b"20"),
             (Self::Page, Ok(octets)) => octets.starts_with(b"HTTP/1.") && octets.ends_with(b" 200"),
+            (Self::Text, Ok(octets)) => octets.starts_with(b"About"),
             (_, Err(_)) => false,
         }
     }
@@ -181,8 +191,9 @@ impl Sign {
     /// What the server on this port says first.
     fn first_octets(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
         let request: &[u8] = match self {
-            Self::Greeting => b"QUIT\r\n",
+            Self::Greeting | Self::News => b"QUIT\r\n",
             Self::Page => b"GET /hello.txt HTTP/1.0\r\nHost: localhost\r\n\r\n",
+            Self::Text => b"/about.txt\r\n",
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let mut server = TcpStream::connect_timeout(&address, ATTEMPT)?;

@@ -1,6 +1,7 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
 mod ftp;
+mod gopher;
 mod http;
 mod login;
 mod network;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub use ftp::{Ftp, FtpMethod, ListFormat};
+pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
 pub use network::Network;
@@ -237,6 +239,9 @@ pub struct Fetch {
     /// What only FTP understands.
     #[command(flatten, next_help_heading = "FTP")]
     pub ftp: Ftp,
+    /// What only Gopher understands.
+    #[command(flatten, next_help_heading = "Gopher")]
+    pub gopher: Gopher,
     /// What only HTTP understands.
     #[command(flatten, next_help_heading = "HTTP")]
     pub http: Http,

@@ -4,6 +4,7 @@ mod condition;
 mod data;
 mod environment;
 mod ftp;
+mod gopher;
 mod http;
 mod login;
 mod policy;
@@ -17,8 +18,8 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fetch_url::url::Url;
 use fetch_url::{
-    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, FtpOptions, HttpOptions, Phase,
-    Request, SpecialFiles,
+    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
+    HttpOptions, Phase, Request, SpecialFiles,
 };
 
 use crate::flags::{ContinueAt, Fetch, Format};
@@ -78,6 +79,7 @@ pub(crate) struct Shape {
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
+    gopher: GopherOptions,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
@@ -87,6 +89,8 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Talk {
     pub(crate) errors: bool,
+    /// Nothing but errors is said.
+    pub(crate) is_silent: bool,
     /// What may be known but need not, such as retries.
     pub(crate) notes: bool,
     pub(crate) trace: Option<PathBuf>,
@@ -172,6 +176,7 @@ impl Shape {
             fails_with_body: flags.fail_with_body,
             http,
             ftp: ftp::options(flags)?,
+            gopher: gopher::options(flags)?,
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
@@ -181,9 +186,14 @@ impl Shape {
     /// The request for `url`.
     pub(crate) fn request(&self, url: &str) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
-        if matches!(request.url(), Url::Ftp(_)) {
-            request = request.with_extra(self.ftp.clone());
+        if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
+            return Err(usage("--form answers the forms of Gopher+: this URL has none"));
         }
+        request = match request.url() {
+            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
+            Url::Gopher(_) => request.with_extra(self.gopher.clone()),
+            _ => request,
+        };
         if self.head {
             request = request.head();
         }
@@ -225,6 +235,7 @@ impl Talk {
         };
         Self {
             errors: !flags.silent || flags.show_error,
+            is_silent: flags.silent,
             notes: !flags.silent && format != Format::Json,
             errors_as_json: format == Format::Json,
             trace: flags.trace.clone(),

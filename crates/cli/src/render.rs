@@ -5,6 +5,7 @@ pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod listing;
+mod menu;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 mod usage;
@@ -16,8 +17,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use fetch_url::proto::text::printable;
-use fetch_url::url::{Found, mask_password};
-use fetch_url::{Error, Event, Meta};
+use fetch_url::url::{Found, Url, mask_password};
+use fetch_url::{Advice, Error, Event, Meta};
 use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -95,12 +96,24 @@ pub(crate) fn head(meta: &Meta, format: Format) -> String {
     for (name, value) in &meta.fields {
         text.push_str(&format!("{}: {}\n", printable(name.as_bytes()), printable(value)));
     }
-    if meta.fields.is_empty() {
+    // HTTP tells these in its own fields.
+    if !matches!(meta.url, Url::Http(_)) {
         let size = meta.head.size.map(|size| format!("size: {size}\n"));
         let modified = meta.head.modified.map(|modified| format!("modified: {}\n", listing::date(modified)));
         text.extend(size.into_iter().chain(modified));
     }
     text
+}
+
+/// What a person can do, for a URL that names no object.
+pub(crate) fn advice(advice: &Advice, meta: &Meta, format: Format) -> String {
+    match format {
+        Format::Json => {
+            let value = json!({ "advice": advice.text, "url": meta.url.redacted().to_string() });
+            format!("{}\n", json::line(&value))
+        }
+        _ => advice.text.clone(),
+    }
 }
 
 fn head_value(meta: &Meta) -> Value {
@@ -151,6 +164,14 @@ fn print_octets(octets: &[u8]) -> bool {
 /// Something that a person may want to know.
 pub(crate) fn note(text: &str) {
     say(&format!("fetch-url: note: {text}\n"));
+}
+
+/// Something that a person may want to know of one URL.
+pub(crate) fn note_of(url: &str, text: &str, format: Format) {
+    match format {
+        Format::Json => say(&format!("{}\n", json::line(&json!({ "note": text, "url": url })))),
+        _ => note(&printable(format!("{url}: {text}").as_bytes())),
+    }
 }
 
 /// It failed and is tried again.

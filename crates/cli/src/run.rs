@@ -14,8 +14,8 @@ use std::time::Duration;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Escaped, Url};
 use fetch_url::{
-    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Request, Response,
-    Segments, Sink, Want, deliver, safe_name,
+    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Receipt, Request,
+    Response, Segments, Sink, Want, deliver, safe_name,
 };
 
 use crate::flags::{Flags, Verb};
@@ -135,12 +135,27 @@ pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> 
         }
         (None, _) => Sink::open(stdout()?),
     };
+    let is_read_now = job.talk.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
     let mut watch = meter(job, transfer, report.number);
     let delivered = deliver(response, sink, &mut watch).await;
     report.came = if is_object { watch.came() } else { 0 };
     watch.finish();
-    report.receipt = Some(delivered?);
+    let receipt = delivered?;
+    tell_notes(&receipt, job, is_read_now);
+    report.receipt = Some(receipt);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// What may be known of an answer. Who reads it as it comes sees its end; what is stored may be wanted whole.
+fn tell_notes(receipt: &Receipt, job: &Job, is_read_now: bool) {
+    if job.talk.is_silent {
+        return;
+    }
+    let missing = receipt.missing.filter(|_| !is_read_now);
+    let missing = missing.map(|mark| format!("{mark} is missing: all of it may have come, or not"));
+    for note in receipt.notes.iter().map(ToString::to_string).chain(missing) {
+        job.board.aside(|| render::note_of(&receipt.url, &note, job.shape.format));
+    }
 }
 
 /// Fetches a file over several connections, where that is wanted and can be; otherwise gives it back.
@@ -271,7 +286,7 @@ fn shaped(response: Response, job: &Job) -> Response {
         Content::Body(body) if !job.shape.include => return with(meta, body),
         Content::Body(body) => body.with_prefix(render::head(&meta, format) + "\n"),
         Content::Listing(entries) => listing::body(entries, format),
-        Content::Advice(advice) => fetch_url::Body::from_bytes(advice.text),
+        Content::Advice(advice) => fetch_url::Body::from_bytes(render::advice(&advice, &meta, format)),
         _ => fetch_url::Body::from_bytes(render::head(&meta, format)),
     };
     meta.is_resumable = false;

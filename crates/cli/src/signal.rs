@@ -1,18 +1,18 @@
 //! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Whether somebody is being asked for a password: nothing has come yet that could be kept.
-static ASKING: AtomicBool = AtomicBool::new(false);
+/// How many questions wait for an answer: nothing has come yet for them that could be kept.
+static ASKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Until this is dropped, somebody is being asked.
 #[must_use]
 pub(crate) fn asking() -> impl Drop {
-    ASKING.store(true, Ordering::Relaxed);
+    ASKING.fetch_add(1, Ordering::Relaxed);
     Asked
 }
 
@@ -20,13 +20,13 @@ struct Asked;
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        ASKING.store(false, Ordering::Relaxed);
+        ASKING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Whether somebody is being asked for a password.
 pub(crate) fn is_asking() -> bool {
-    ASKING.load(Ordering::Relaxed)
+    ASKING.load(Ordering::Relaxed) > 0
 }
 
 /// In this time a process notices its signal.

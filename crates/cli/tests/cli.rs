@@ -141,8 +141,6 @@ fn a_control_octet_in_the_url_is_not_shown_raw() {
 #[test]
 fn schemes_without_a_driver() {
     for url in [
-        "gopher://127.0.0.1/1a",
-        "gophers://127.0.0.1/1a",
         "news:a.group",
         "nntp://127.0.0.1/a.group/1",
         "nntps://127.0.0.1/a.group/1",

@@ -5,43 +5,26 @@
 
 mod made;
 mod mend;
+mod proof;
 
 use std::fmt;
 use std::fs::File;
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use tokio::time::{Sleep, sleep_until};
 
 use made::Once;
 pub(crate) use mend::{Continuation, Mend, MendFuture, Piece, Reached};
 use mend::{Mending, Tail};
+pub(crate) use proof::EndMark;
+pub use proof::Proof;
 
 use crate::engine::deadline::Deadline;
+use crate::engine::guard::Guard;
 use crate::original::Original;
 use crate::{Code, Error, Limits, Phase};
-
-/// How we know that a body is whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "it is known or it is not")]
-pub enum Proof {
-    /// The protocol cannot say; the peer ended where it ended.
-    Assumed(&'static str),
-    /// The protocol itself said so, by this means.
-    Proven(&'static str),
-}
-
-impl fmt::Display for Proof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Assumed(why) => write!(f, "assumed complete: {why}"),
-            Self::Proven(how) => write!(f, "complete by {how}"),
-        }
-    }
-}
 
 /// Where octets come from, piece by piece.
 pub trait ByteSource: Send {
@@ -59,6 +42,7 @@ pub struct Body {
     proof: Proof,
     limits: Limits,
     guard: Option<Box<Guard>>,
+    mark: EndMark,
     mending: Mending,
     prefix: Prefix,
     /// The last octets that came, for a mender that has to prove where it goes on.
@@ -89,12 +73,6 @@ impl Prefix {
     }
 }
 
-/// The idle guard: armed while the source has nothing.
-struct Guard {
-    deadline: Deadline,
-    timer: Option<Pin<Box<Sleep>>>,
-}
-
 impl Body {
     /// Pieces from `source`; `expected` octets, where the protocol says how many.
     pub fn from_source(source: impl ByteSource + 'static, expected: Option<u64>, proof: Proof) -> Self {
@@ -123,6 +101,7 @@ impl Body {
             proof,
             limits: Limits::default(),
             guard: None,
+            mark: EndMark::default(),
             mending: Mending::None,
             prefix: Prefix::None,
             tail: Tail::default(),
@@ -165,28 +144,34 @@ impl Body {
 
     /// Applies what the caller allows. The engine does this, once.
     /// `offset` octets of the object are there already.
-    pub(crate) fn guarded(
-        mut self,
-        mut limits: Limits,
-        deadline: Deadline,
-        offset: u64,
-    ) -> Result<Self, Error> {
-        if let Some(most) = limits.max_size {
+    pub(crate) fn guarded(mut self, mut guard: Guard, offset: u64) -> Result<Self, Error> {
+        if let Some(most) = guard.limits.max_size {
             let left = most.checked_sub(offset).ok_or_else(|| too_large(most))?;
             if self.expected.is_some_and(|expected| expected > left) {
                 return Err(too_large(most));
             }
-            limits.max_size = Some(left);
+            guard.limits.max_size = Some(left);
         }
         self.start = offset;
-        Ok(self.limited(limits, deadline))
+        Ok(self.limited(guard))
     }
 
     /// The same for a body of unknown length, from its beginning.
-    pub(crate) fn limited(mut self, limits: Limits, deadline: Deadline) -> Self {
-        self.limits = limits;
-        self.guard = Some(Box::new(Guard { deadline, timer: None }));
+    pub(crate) fn limited(mut self, guard: Guard) -> Self {
+        self.limits = guard.limits;
+        self.guard = Some(Box::new(guard));
         self
+    }
+
+    /// At its end `mark` tells whether what should stand there is missing.
+    pub(crate) fn ending_by(mut self, mark: EndMark) -> Self {
+        self.mark = mark;
+        self
+    }
+
+    /// What should stand at the end that came, and is missing.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.mark.missing()
     }
 
     /// Puts `octets` in front: no part of the object, so that no limit counts them.
@@ -198,7 +183,7 @@ impl Body {
 
     /// How long things may take.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
-        self.guard.as_ref().map(|guard| guard.deadline)
+        self.guard.as_ref().map(|guard| guard.deadline())
     }
 
     /// When it breaks off, `mender` is asked for the rest.
@@ -279,6 +264,7 @@ impl Body {
                         // What the rest says of its own length and end counts from now on.
                         self.expected = body.expected.and_then(|rest| self.seen.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
+                        (self.mark, self.guard) = (body.mark, body.guard);
                     }
                     Err(error) => {
                         self.mending = Mending::None;
@@ -301,6 +287,7 @@ impl Body {
     fn begin_anew(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.start, self.seen, self.limits) = (body.start, 0, body.limits);
+        (self.mark, self.guard) = (body.mark, body.guard);
         self.tail = Tail::default();
     }
 
@@ -311,15 +298,13 @@ impl Body {
         };
         match (polled, &mut self.guard) {
             (Poll::Ready(chunk), Some(guard)) => {
-                guard.timer = None;
-                let in_time = guard.deadline.check();
+                let in_time = guard.check();
                 Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.checked(chunk)))
             }
             (Poll::Ready(chunk), None) => Poll::Ready(self.checked(chunk)),
             (Poll::Pending, Some(guard)) => {
-                ready!(guard.poll_expired(cx));
-                guard.timer = None;
-                Poll::Ready(Some(Err(guard.deadline.idle_error())))
+                let expired = ready!(guard.poll_expired(cx));
+                Poll::Ready(Some(Err(expired)))
             }
             (Poll::Pending, None) => Poll::Pending,
         }
@@ -345,21 +330,17 @@ impl Body {
         }))
     }
 
-    fn check_end(&self) -> Option<Result<Bytes, Error>> {
+    fn check_end(&mut self) -> Option<Result<Bytes, Error>> {
         if let Some(expected) = self.expected.filter(|&expected| expected != self.seen) {
             return Some(Err(cut_short(self.seen, expected)));
+        }
+        if let Err(error) = self.mark.check(self.limits.requires_proof, &mut self.proof) {
+            return Some(Err(error));
         }
         match &self.source {
             Source::File(original) => original.check_unchanged().err().map(Err),
             Source::Stream(_) => None,
         }
-    }
-}
-
-impl Guard {
-    fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let until = self.deadline.idle_until();
-        self.timer.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(cx)
     }
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url_core::{Login, Url};
+use fetch_url_proto::gopher_plus::Question as FormQuestion;
 
 use crate::{Code, Error, Phase};
 use netrc::Netrc;
@@ -100,6 +101,22 @@ pub trait Ask: Send + Sync {
     /// # Errors
     /// Asking itself failed.
     fn ask(&self, question: &Question) -> Result<Option<Credential>, Error>;
+
+    /// The answers to those of the questions of the form at `url` that have none in `given`, in their
+    /// order; none when there is nobody to ask. What only is to be read has its place in both, and needs
+    /// no answer.
+    ///
+    /// # Errors
+    /// Asking itself failed.
+    fn fill(
+        &self,
+        url: &str,
+        questions: &[FormQuestion],
+        given: &[Option<Vec<u8>>],
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let _ = (url, questions, given);
+        Ok(None)
+    }
 }
 
 /// Where users and passwords come from when the URL does not say.

@@ -49,6 +49,10 @@ pub struct Receipt {
     pub retries: u32,
     /// How the end is known to be the end.
     pub proof: Proof,
+    /// What the caller should know: departures of the peer that lose nothing.
+    pub notes: Vec<&'static str>,
+    /// What should stand at the end that came, and is missing.
+    pub missing: Option<&'static str>,
     /// The digest that was asked for, in hexadecimal.
     pub digest: Option<String>,
 }
@@ -83,6 +87,8 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
         hops: meta.hops,
         retries: meta.retries.max(ending.retries),
         proof: ending.proof,
+        notes: meta.notes.clone(),
+        missing: ending.missing,
         digest: finished.digest,
     })
 }
@@ -90,6 +96,7 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
 /// How a body was known to be whole, and where in the object it began.
 struct Ending {
     proof: Proof,
+    missing: Option<&'static str>,
     start: u64,
     retries: u32,
 }
@@ -109,7 +116,7 @@ async fn run(
     if !target.takes_copies() {
         return stream(body, target, progress, meta).await;
     }
-    let ending = Ending { proof: body.proof(), start: meta.offset, retries: 0 };
+    let ending = Ending { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
     match body.into_file() {
         Ok(source) => copy(source, target, progress).await.map(|finished| (finished, ending)),
         Err(body) => stream(*body, target, progress, meta).await,
@@ -160,7 +167,8 @@ async fn stream(
                 drain.begin_anew(meta).await?;
             }
             Ok(None) => {
-                let ending = Ending { proof: body.proof(), start, retries: body.retries() };
+                let (proof, missing) = (body.proof(), body.missing());
+                let ending = Ending { proof, missing, start, retries: body.retries() };
                 return Ok((drain.finish().await?, ending));
             }
             Err(error) => {

@@ -99,6 +99,8 @@ pub struct Hop {
     pub answer: Response,
     /// There, the object is asked for plainly: the method and body of this request are done with.
     pub is_plain: bool,
+    /// What the answer is for a caller that does not follow, where it is no object.
+    pub instead: Option<Error>,
     /// The answer changed what we are to the server (a cookie): to be sent to a place once more is
     /// then no circle.
     pub changes_state: bool,
@@ -107,6 +109,7 @@ pub struct Hop {
 impl Hop {
     /// A hop to `to` because of `why`.
     pub fn new(to: impl Into<String>, why: impl Into<String>, answer: Response) -> Self {
-        Self { to: to.into(), why: why.into(), answer, is_plain: false, changes_state: false }
+        let (to, why) = (to.into(), why.into());
+        Self { to, why, answer, is_plain: false, instead: None, changes_state: false }
     }
 }

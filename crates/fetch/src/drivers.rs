@@ -2,6 +2,7 @@
 
 mod file;
 pub(crate) mod ftp;
+pub(crate) mod gopher;
 pub(crate) mod http;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ pub(crate) fn built_in() -> Registry {
     let mut registry = Registry::default();
     registry.add(Arc::new(file::FileDriver));
     registry.add(Arc::new(ftp::FtpDriver::default()));
+    registry.add(Arc::new(gopher::GopherDriver));
     registry.add(Arc::new(http::HttpDriver::default()));
     registry
 }

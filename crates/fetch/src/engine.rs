@@ -12,6 +12,7 @@ pub(crate) mod asking;
 pub(crate) mod deadline;
 pub(crate) mod dialogue;
 mod follow;
+pub(crate) mod guard;
 mod mend;
 pub(crate) mod part;
 pub(crate) mod resume;
@@ -24,12 +25,13 @@ use std::sync::Arc;
 use asking::Asking;
 use deadline::Deadline;
 use follow::Journey;
+use guard::Guard;
 use retry::Patience;
 use steps::Clock;
 
 use crate::fetcher::Inner;
 use crate::net::dial::Dial;
-use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Policy, Proof, Request, Response};
+use crate::{Code, Content, Ctx, Error, Event, Outcome, Phase, Proof, Request, Response};
 
 /// How often a server may want the same request in other words.
 const MOST_WORDINGS: u32 = 8;
@@ -80,7 +82,10 @@ async fn travel(
                     format!("{again:?} was not followed"),
                 ));
             }
-            Ok(Outcome::Follow(hop)) if !journey.follows() => hop.answer,
+            Ok(Outcome::Follow(hop)) if !journey.follows() => match hop.instead {
+                Some(error) => return Err(error.at(&url)),
+                None => hop.answer,
+            },
             Ok(Outcome::Follow(hop)) => {
                 let (target, standing) = journey.judge(&request, &hop).map_err(|error| error.at(&url))?;
                 tracing::debug!(url = %target.redacted(), why = hop.why, "hop");
@@ -99,7 +104,8 @@ async fn travel(
                 continue;
             }
         };
-        let mut answer = guarded(wanted(answer, &request), &inner.policy, deadline)?;
+        let guard = Guard::new(inner.policy.limits, deadline, dial.contact());
+        let mut answer = guarded(wanted(answer, &request), guard)?;
         answer.meta.asked = journey.start().clone();
         answer.meta.hops = journey.hops();
         answer.meta.retries = patience.retries();
@@ -149,17 +155,23 @@ fn wanted(mut answer: Response, request: &Request) -> Response {
 }
 
 /// The answer with what the caller allows laid around its body.
-fn guarded(mut response: Response, policy: &Policy, deadline: Deadline) -> Result<Response, Error> {
-    if let Content::Listing(listing) = response.content {
-        response.content = Content::Listing(listing.guarded(policy.limits, deadline));
-    } else if let Content::Body(body) = response.content {
-        if let (true, Proof::Assumed(why)) = (policy.limits.requires_proof, body.proof()) {
-            let error = Error::new(Code::Truncated, Phase::Body, format!("its end cannot be proven: {why}"));
-            return Err(error.lasting().at(&response.meta.url));
-        }
-        let offset = response.meta.offset;
-        let body = body.guarded(policy.limits, deadline, offset);
-        response.content = Content::Body(body.map_err(|error| error.at(&response.meta.url))?);
+fn guarded(mut response: Response, guard: Guard) -> Result<Response, Error> {
+    let proof = match &response.content {
+        Content::Body(body) => body.proof(),
+        Content::Listing(listing) => listing.proof(),
+        _ => return Ok(response),
+    };
+    if let (true, Proof::Assumed(why)) = (guard.requires_proof(), proof) {
+        let error = Error::new(Code::Truncated, Phase::Body, format!("its end cannot be proven: {why}"));
+        return Err(error.lasting().at(&response.meta.url));
     }
+    response.content = match response.content {
+        Content::Listing(listing) => Content::Listing(listing.guarded(guard)),
+        Content::Body(body) => {
+            let body = body.guarded(guard, response.meta.offset);
+            Content::Body(body.map_err(|error| error.at(&response.meta.url))?)
+        }
+        other => other,
+    };
     Ok(response)
 }

@@ -41,6 +41,7 @@ pub use credentials::{Ask, Credential, Credentials, Question};
 pub use deliver::{Receipt, Watch, deliver};
 pub use driver::{Again, Ctx, Driver, Hop, Outcome, Plan, RunFuture};
 pub use drivers::ftp::options::{ActiveAddress, FtpListing, FtpOptions, FtpWalk};
+pub use drivers::gopher::options::GopherOptions;
 pub use drivers::http::cookies::CookieJar;
 pub use drivers::http::options::{Field, HttpOptions, HttpVersion};
 pub use engine::asking::Asking;

@@ -6,6 +6,8 @@ pub(crate) mod data;
 pub(crate) mod dial;
 mod ports;
 pub(crate) mod proxy;
+pub(crate) mod pump;
 mod race;
 pub(crate) mod route;
+pub(crate) mod stream;
 pub(crate) mod tls;

@@ -10,7 +10,9 @@ use fetch_url_core::Url;
 use fetch_url_proto::{Entry, Head};
 use futures_core::Stream;
 
-use crate::{Body, ByteSource, Deadline, Error, Limits, Proof, Validator};
+use crate::body::EndMark;
+use crate::engine::guard::Guard;
+use crate::{Body, ByteSource, Error, Proof, Validator};
 
 /// An answer.
 #[derive(Debug)]
@@ -63,6 +65,8 @@ pub struct Meta {
     pub hops: u32,
     /// How often it was tried again.
     pub retries: u32,
+    /// What the caller should know: departures of the peer that lose nothing.
+    pub notes: Vec<&'static str>,
     /// When each step was done, and between which addresses.
     pub steps: Steps,
 }
@@ -109,6 +113,7 @@ impl Meta {
             protocol: None,
             hops: 0,
             retries: 0,
+            notes: Vec::new(),
             steps: Steps::default(),
         }
     }
@@ -148,13 +153,20 @@ impl Advice {
 /// A stream of entries, in flat memory.
 pub struct Listing {
     entries: Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>,
-    guard: Option<(Limits, Deadline)>,
+    guard: Option<Guard>,
+    proof: Proof,
+    mark: EndMark,
 }
 
 impl Listing {
     /// The entries of a stream.
     pub fn new(entries: impl Stream<Item = Result<Entry, Error>> + Send + 'static) -> Self {
-        Self { entries: Box::pin(entries), guard: None }
+        Self {
+            entries: Box::pin(entries),
+            guard: None,
+            proof: Proof::Proven("the end of the listing"),
+            mark: EndMark::default(),
+        }
     }
 
     /// The entries of an iterator that does not wait long.
@@ -176,19 +188,34 @@ impl Listing {
 impl Listing {
     /// The octets that `render` makes of each entry, as a body: what the caller allows of octets holds
     /// for these.
-    pub fn into_body(self, render: impl FnMut(&Entry) -> Vec<u8> + Send + Unpin + 'static) -> Body {
-        let guard = self.guard;
-        let proof = Proof::Proven("the end of the listing");
-        let body = Body::from_source(Rendered { listing: self, render }, None, proof);
+    pub fn into_body(mut self, render: impl FnMut(&Entry) -> Vec<u8> + Send + Unpin + 'static) -> Body {
+        let (guard, proof, mark) = (self.guard.take(), self.proof, self.mark.clone());
+        let body = Body::from_source(Rendered { listing: self, render }, None, proof).ending_by(mark);
         match guard {
-            Some((limits, deadline)) => body.limited(limits, deadline),
+            Some(guard) => body.limited(guard),
             None => body,
         }
     }
 
+    /// How its end is known to be the end; `mark` is told when what should stand there is missing.
+    pub(crate) fn ending_by(mut self, proof: Proof, mark: EndMark) -> Self {
+        (self.proof, self.mark) = (proof, mark);
+        self
+    }
+
+    /// How its end is known to be the end; what is assumed may show only there.
+    pub const fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    fn check_end(&mut self) -> Result<(), Error> {
+        let requires_proof = self.guard.as_ref().is_some_and(Guard::requires_proof);
+        self.mark.check(requires_proof, &mut self.proof)
+    }
+
     /// Applies what the caller allows. The engine does this, once.
-    pub(crate) fn guarded(mut self, limits: Limits, deadline: Deadline) -> Self {
-        self.guard = Some((limits, deadline));
+    pub(crate) fn guarded(mut self, guard: Guard) -> Self {
+        self.guard = Some(guard);
         self
     }
 }
@@ -215,7 +242,20 @@ impl Stream for Listing {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.entries.as_mut().poll_next(cx)
+        let polled = self.entries.as_mut().poll_next(cx);
+        let Some(guard) = &mut self.guard else { return polled };
+        match polled {
+            Poll::Ready(next) => {
+                if let Err(error) = guard.check() {
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Poll::Ready(match next {
+                    None => self.check_end().err().map(Err),
+                    next => next,
+                })
+            }
+            Poll::Pending => guard.poll_expired(cx).map(|error| Some(Err(error))),
+        }
     }
 }
 

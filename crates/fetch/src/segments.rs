@@ -10,6 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
+use fetch_url_core::Url;
+
 use crate::engine::retry::Patience;
 use crate::sink::Target;
 use crate::{
@@ -70,7 +72,9 @@ impl Segments {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
         // That parts belong together is made certain, but no protocol says so.
         let must_be_proven = fetcher.inner().policy.limits.requires_proof;
-        if most < 2 || !is_whole || request.condition().is_some() || must_be_proven {
+        // Some know no parts, and need not be asked.
+        let has_parts = !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_));
+        if most < 2 || !has_parts || !is_whole || request.condition().is_some() || must_be_proven {
             return Ok(None);
         }
         let deadline = Deadline::start(fetcher.inner().policy.timeouts);
@@ -134,6 +138,8 @@ impl Object {
         target.settle(self.size);
         let finished = target.finish()?;
         Ok(Receipt {
+            notes: Vec::new(),
+            missing: None,
             url: self.meta.url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,

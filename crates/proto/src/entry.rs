@@ -1,5 +1,8 @@
 //! A line of a listing, and what is known of an object before its octets.
 
+use crate::gopher::MenuItem;
+use crate::gopher_plus::Attributes;
+
 /// One line of a listing: a directory, a menu, a list of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -13,6 +16,26 @@ pub struct Entry {
     pub modified: Option<i64>,
     /// The URL that fetches it, password-free.
     pub url: Option<String>,
+    /// What only its protocol tells.
+    pub details: Details,
+}
+
+impl Entry {
+    /// Of this kind; nothing else is known.
+    pub const fn new(kind: EntryKind) -> Self {
+        Self { kind, name: Vec::new(), size: None, modified: None, url: None, details: Details::None }
+    }
+}
+
+/// What only one protocol tells of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Details {
+    /// Nothing.
+    #[default]
+    None,
+    /// Gopher: the item, and its Gopher+ attributes where they were asked for.
+    MenuItem(Box<MenuItem>, Option<Box<Attributes>>),
 }
 
 /// What a line of a listing stands for.

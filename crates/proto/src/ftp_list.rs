@@ -30,7 +30,7 @@ mod words;
 
 use bytes::Bytes;
 
-use crate::text::{Line, LineReader};
+use crate::text::LineReader;
 use crate::{Entry, EntryKind, Inbox, WireError};
 use date::Now;
 use words::Words;
@@ -117,25 +117,7 @@ impl ListReader {
         if self.again.is_some() {
             return Ok(self.again.take());
         }
-        match self.lines.read(inbox) {
-            Ok(Line::Whole(line)) => Ok(Some(line)),
-            Ok(Line::End | Line::Need) => Ok(None),
-            Err(WireError::Cut { .. }) => self.last_line(inbox).map(Some),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// What is left when nothing more will come, without the half of a line end.
-    fn last_line(&mut self, inbox: &mut Inbox) -> Result<Bytes, WireError> {
-        self.lines = lines();
-        let mut line = inbox.take(usize::MAX);
-        if line.ends_with(b"\r") {
-            line.truncate(line.len() - 1);
-        }
-        if line.len() > LINE_OCTETS {
-            return Err(WireError::Limit { limit: LINE_LIMIT, most: LINE_OCTETS });
-        }
-        Ok(line)
+        self.lines.read_any(inbox)
     }
 
     fn take(&mut self, line: Bytes) -> Option<Listed> {
@@ -217,5 +199,5 @@ fn is_idle(line: &[u8]) -> bool {
 
 /// An entry as every form of line makes it.
 fn made(kind: EntryKind, name: &[u8], size: Option<u64>, modified: Option<i64>) -> Entry {
-    Entry { kind, name: name.to_vec(), size, modified, url: None }
+    Entry { name: name.to_vec(), size, modified, ..Entry::new(kind) }
 }

@@ -1,18 +1,25 @@
-//! Gopher's request line for a URL (RFC 1738 §3.4.8, RFC 1436).
+//! Gopher (RFC 1436, RFC 4266, RFC 1738 §3.4): what is asked, what a menu says, and where an answer
+//! ends.
+//!
+//! Gopher+ answers are framed and described as [`crate::gopher_plus`] says.
 
-use fetch_url_core::GopherUrl;
+mod answer;
+mod described;
+mod dots;
+mod doubt;
+mod frame;
+mod item;
+mod menu;
+mod outline;
+mod reader;
+mod refused;
+mod request;
+mod sniff;
 
-use crate::{ForbiddenOctet, Octets, Outline};
-
-/// `selector`, `selector TAB search`, or `selector TAB search TAB gopher+`.
-pub(crate) fn requests(url: &GopherUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
-    let mut line = Octets::GOPHER.check("selector", &url.selector().decode())?.to_vec();
-    for (part, text) in [("search", url.search()), ("Gopher+ string", url.plus())] {
-        if let Some(text) = text {
-            line.push(b'\t');
-            line.extend_from_slice(Octets::GOPHER.check(part, &text.decode())?);
-        }
-    }
-    outline.say(&[&line]);
-    Ok(())
-}
+pub use answer::{Answer, Expected};
+pub use dots::Dots;
+pub use item::{Here, ItemType, MenuItem, link};
+pub use menu::MenuReader;
+pub(crate) use outline::requests;
+pub use refused::Refused;
+pub use request::{GopherRequest, Plus};

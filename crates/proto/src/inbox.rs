@@ -7,7 +7,18 @@ use bytes::{Buf, Bytes, BytesMut};
 #[derive(Debug, Default)]
 pub struct Inbox {
     octets: BytesMut,
-    is_ended: bool,
+    end: End,
+}
+
+/// Whether more can come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    Open,
+    /// The peer has closed the connection.
+    Closed,
+    /// The connection is lost: nobody has said that this was all.
+    Lost,
 }
 
 impl Inbox {
@@ -21,14 +32,30 @@ impl Inbox {
         self.octets.extend_from_slice(octets);
     }
 
-    /// Nothing more will come.
+    /// Where more can be put without a copy.
+    pub const fn room(&mut self) -> &mut BytesMut {
+        &mut self.octets
+    }
+
+    /// Nothing more will come: the peer says so.
     pub const fn end(&mut self) {
-        self.is_ended = true;
+        self.end = End::Closed;
+    }
+
+    /// Nothing more will come, and nobody says that this was all: the connection was reset, or TLS
+    /// ended without close_notify.
+    pub const fn lose(&mut self) {
+        self.end = End::Lost;
     }
 
     /// Whether nothing more will come.
-    pub const fn is_ended(&self) -> bool {
-        self.is_ended
+    pub fn is_ended(&self) -> bool {
+        self.end != End::Open
+    }
+
+    /// Whether nothing more will come although nobody said so.
+    pub fn is_lost(&self) -> bool {
+        self.end == End::Lost
     }
 
     /// What can be read.

@@ -11,7 +11,8 @@ mod entry;
 mod forbidden;
 pub mod ftp;
 pub mod ftp_list;
-mod gopher;
+pub mod gopher;
+pub mod gopher_plus;
 mod http;
 mod inbox;
 mod machine;
@@ -21,7 +22,7 @@ mod prospero;
 pub mod text;
 mod wais;
 
-pub use entry::{Entry, EntryKind, Head};
+pub use entry::{Details, Entry, EntryKind, Head};
 pub use forbidden::{ForbiddenOctet, Octets};
 pub use inbox::Inbox;
 pub use machine::{Event, Machine, Step, WireError};

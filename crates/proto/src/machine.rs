@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::gopher::Refused;
 use crate::{Entry, Head, Inbox};
 
 /// A protocol's side of one conversation.
@@ -43,6 +44,12 @@ pub enum Event {
     Entry(Entry),
     /// What is known of the object before its octets.
     Head(Head),
+    /// Something that whoever asked should know: a departure that loses nothing.
+    Note(&'static str),
+    /// The peer has no such object, or will not give it: its own words.
+    Refused(Box<Refused>),
+    /// The end came without the mark that this names: all of it may have come, or not.
+    Unmarked(&'static str),
 }
 
 /// How a peer broke the protocol.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use bytes::Bytes;
 use fetch_url_proto::ftp_list::{ListForm, ListReader, Listed, mlst};
-use fetch_url_proto::{Entry, EntryKind, Inbox, WireError, calendar};
+use fetch_url_proto::{Details, Entry, EntryKind, Inbox, WireError, calendar};
 
 const TABLE: &str = include_str!("data/ftp_list.tsv");
 /// 2026-11-21 12:00:00 UTC.
@@ -53,7 +53,9 @@ fn shown(listed: &Listed) -> String {
         Listed::Entry(entry) => entry.clone(),
         Listed::Note(line) => return format!("note {line:?}\n"),
     };
-    let Entry { kind, name, size, modified, url: None } = entry else { panic!("{entry:?}") };
+    let Entry { kind, name, size, modified, url: None, details: Details::None } = entry else {
+        panic!("{entry:?}")
+    };
     let name = Bytes::from(name);
     let size = size.map_or("-".to_owned(), |size| size.to_string());
     format!("{} {size} {} {name:?}\n", kind.word(), modified.map_or("-".to_owned(), date))
@@ -164,7 +166,7 @@ fn a_line_of_mlst() {
     let octets = b" modify=19941201123456;perm=adfr;size=13;type=file;unique=2FU232007; /hello.txt";
     let modified = calendar::seconds(1994, 12, 1, 12, 34, 56);
     let entry =
-        |kind, name: &[u8], size, modified| Entry { kind, name: name.to_vec(), size, modified, url: None };
+        |kind, name: &[u8], size, modified| Entry { name: name.to_vec(), size, modified, ..Entry::new(kind) };
     assert_eq!(mlst(octets), Some(entry(EntryKind::File, b"/hello.txt", Some(13), modified)));
     assert_eq!(mlst(b"Type=cdir; /"), Some(entry(EntryKind::Directory, b"/", None, None)));
     assert_eq!(mlst(b" End"), None);

@@ -20,7 +20,7 @@ pub(super) struct Tool {
 /// Ours.
 pub(super) const OURS: &str = "fetch-url";
 
-const EVERYTHING: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Http];
+const EVERYTHING: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
 const FTP: &[Source] = &[Source::FarFtp, Source::Ftp];
 const HTTP: &[Source] = &[Source::Http];
 const HTTP_AND_FTP: &[Source] = &[Source::FarFtp, Source::Ftp, Source::Http];

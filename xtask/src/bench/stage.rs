@@ -1,5 +1,5 @@
 //! Where the bench's objects lie, and what serves them: nginx when it is installed, else the loopback server of
-//! the tests; vsftpd, here and far away.
+//! the tests; vsftpd, here and far away; a Gopher server of ours.
 
 use std::fs::{self, File};
 use std::io::{Error, Result, Write as _};
@@ -13,6 +13,7 @@ use fetch_url_tests::{FileFacts, HttpServer, pattern_handler, pattern_vec};
 use tempfile::TempDir;
 
 use super::far::Far;
+use super::gopher::Gopher;
 use super::vsftpd::Vsftpd;
 use super::workload::{Source, WORKLOADS, Workload};
 use crate::program;
@@ -27,6 +28,7 @@ pub(super) struct Stage {
     folder: TempDir,
     server: Server,
     ftp: Option<Vsftpd>,
+    gopher: Gopher,
     far_ftp: Option<(Vsftpd, Far)>,
 }
 
@@ -53,7 +55,8 @@ impl Stage {
         let wants = |source| rows.iter().any(|row| row.source == source);
         let ftp = if wants(Source::Ftp) { told("ftp", Vsftpd::here(folder.path())) } else { None };
         let far_ftp = if wants(Source::FarFtp) { told("far ftp", far_ftp(folder.path())) } else { None };
-        Ok(Self { folder, server, ftp, far_ftp })
+        let gopher = Gopher::here(folder.path())?;
+        Ok(Self { folder, server, ftp, gopher, far_ftp })
     }
 
     /// Whether the row's objects can be had.
@@ -61,7 +64,7 @@ impl Stage {
         match row.source {
             Source::FarFtp => self.far_ftp.is_some(),
             Source::Ftp => self.ftp.is_some(),
-            Source::File | Source::Http => true,
+            Source::File | Source::Gopher | Source::Http => true,
         }
     }
 
@@ -86,6 +89,7 @@ impl Stage {
         let name = object(row, number);
         match (&self.server, row.source) {
             (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
+            (_, Source::Gopher) => format!("gopher://{}/9/{name}", self.gopher.authority),
             (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name)),
             (_, Source::FarFtp) => {
                 self.far_ftp.as_ref().map_or_else(String::new, |(server, _)| ftp_url(server, &name))

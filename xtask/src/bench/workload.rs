@@ -22,6 +22,7 @@ pub(super) enum Source {
     FarFtp,
     File,
     Ftp,
+    Gopher,
     Http,
 }
 
@@ -68,10 +69,12 @@ const fn one(name: &'static str, source: Source, size: u64, rounds: usize, targe
 pub(super) const WORKLOADS: &[Workload] = &[
     one("http-1g", Source::Http, GIB, 5, to_curl(Measure::Cpu, 0.8)),
     one("ftp-1g", Source::Ftp, GIB, 5, to_curl(Measure::Cpu, 0.65)),
+    one("gopher-1g", Source::Gopher, GIB, 5, to_curl(Measure::Cpu, 0.65)),
     one("file-1g", Source::File, GIB, 7, to_curl(Measure::Cpu, 0.6)),
     one("start-file", Source::File, KIB, 60, to_curl(Measure::Wall, 0.5)),
     one("start-http", Source::Http, KIB, 60, to_curl(Measure::Wall, 0.6)),
     one("start-ftp", Source::Ftp, KIB, 60, to_curl(Measure::Wall, 0.6)),
+    one("start-gopher", Source::Gopher, KIB, 60, to_curl(Measure::Wall, 0.6)),
     Workload {
         name: "many-http",
         source: Source::Http,
@@ -91,6 +94,16 @@ pub(super) const WORKLOADS: &[Workload] = &[
         at_once: 16,
         rounds: 9,
         target: to_the_best(Measure::Wall, 0.5),
+    },
+    Workload {
+        name: "many-gopher",
+        source: Source::Gopher,
+        folder: "",
+        size: KIB,
+        count: 2000,
+        at_once: 16,
+        rounds: 15,
+        target: to_curl(Measure::Wall, 0.7),
     },
     Workload {
         name: "far-ftp",

@@ -101,6 +101,21 @@ pub(super) const ROWS: &[Row] = &[
     },
     good("ftps", &["--cacert", "{ca}", "{ftps}/hello.txt"], &[HELLO]),
     bad("ftp: a name that would be a command", &["{ftp}/a%0D%0ADELE%20b"], 93, &["%0D (CR)"]),
+    good(
+        "gopher: a menu, each link with its URL",
+        &["{gopher}/"],
+        &["Welcome to the demo", "   1  text      A greeting\n", "{gopher}/0/hello.txt"],
+    ),
+    good("gopher: a text", &["{gopher}/0/hello.txt"], &[HELLO]),
+    good("gopher: a search", &["{gopher}/7/find%09two%20words"], &["two words"]),
+    bad("gopher: in the server's words", &["{gopher}/0/nothing"], 78, &["not here"]),
+    good(
+        "gopher+: attributes",
+        &["{gopher}/0/hello.txt%09%09!"],
+        &["modified 1994-12-01 12:34", "text/plain"],
+    ),
+    good("gopher+: a form, filled", &["--form", "Your name?=me", "{gopher}/0/guests%09%09?"], &["me"]),
+    good("gophers", &["--cacert", "{ca}", "{gophers}/0/hello.txt"], &[HELLO]),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],
@@ -132,7 +147,7 @@ pub(super) const ROWS: &[Row] = &[
             "http://ds.internic.net/instructions/overview.html#WARNING\n",
         ],
     ),
-    bad("a scheme without a driver", &["gopher://host.example/"], 1, &["not built in yet"]),
+    bad("a scheme without a driver", &["nntp://host.example/a.group"], 1, &["not built in yet"]),
     bad("no URL", &["http://host.example:99999/"], 3, &["^"]),
 ];
 

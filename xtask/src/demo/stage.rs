@@ -5,8 +5,8 @@ use std::io::Result;
 use std::path::Path;
 
 use fetch_url_tests::{
-    Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, HttpReply, HttpRequest, HttpServer, Rule,
-    ServerCert, file_handler, pattern_vec,
+    Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, GopherAsk, GopherForm, GopherItem, GopherServer,
+    GopherSite, HttpReply, HttpRequest, HttpServer, Rule, ServerCert, file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -23,6 +23,8 @@ pub(super) struct Stage {
     https: HttpServer,
     ftp: FtpServer,
     ftps: FtpServer,
+    gopher: GopherServer,
+    gophers: GopherServer,
     trusted: CertFiles,
 }
 
@@ -41,6 +43,8 @@ impl Stage {
             https: HttpServer::start_tls(site(), &cert)?,
             ftp: FtpServer::start(ftp_site())?,
             ftps: FtpServer::start_implicit(ftp_site(), &cert)?,
+            gopher: GopherServer::start(gopher_site())?,
+            gophers: GopherServer::start_tls(gopher_site(), &cert)?,
             trusted: cert.written()?,
         })
     }
@@ -56,6 +60,8 @@ impl Stage {
             .replace("{https}", self.https.url("/").trim_end_matches('/'))
             .replace("{ftp}", self.ftp.url("").trim_end_matches('/'))
             .replace("{ftps}", self.ftps.url("").trim_end_matches('/'))
+            .replace("{gopher}", self.gopher.url("").trim_end_matches('/'))
+            .replace("{gophers}", self.gophers.url("").trim_end_matches('/'))
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
     }
@@ -69,6 +75,24 @@ fn ftp_site() -> FtpSite {
         .file("/pub/big.bin", big_file())
         .modified("/pub/big.bin", "19941201123456")
         .rule(Rule::on("RETR big.bin", Act::CutData(CUT, Ending::Reset)).nth(1))
+}
+
+/// A site of Gopher+ with one item of each kind.
+fn gopher_site() -> GopherSite {
+    let found = |words: &[u8]| [b"0", words, b"\thello.txt\tlocalhost\t70\r\n"].concat();
+    let guests = GopherForm::new().ask(GopherAsk::Ask, "Your name?");
+    GopherSite::new()
+        .plus()
+        .item(GopherItem::new('i', "hello", "").name("Welcome to the demo").without_mark())
+        .item(
+            GopherItem::text("/hello.txt", HELLO)
+                .name("A greeting")
+                .modified("19941201123456")
+                .without_mark(),
+        )
+        .item(GopherItem::search("/find", found).name("A search").without_mark())
+        .item(GopherItem::text("/guests", "").name("Guests").form(guests))
+        .item(GopherItem::error('0', "/nothing", 1, "not here"))
 }
 
 /// The file that is cut and resumed.

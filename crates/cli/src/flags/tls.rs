@@ -29,6 +29,10 @@ pub struct Tls {
     /// The same, and nothing without TLS: nobody logs in before
     #[arg(long, alias = "ftp-ssl-reqd")]
     pub ssl_reqd: bool,
+    /// An end without close_notify is an end, in gophers and in FTP's data: anybody on the way could have
+    /// made it
+    #[arg(long)]
+    pub allow_tls_truncation: bool,
     /// TLS 1.2 or later (the default)
     #[arg(long = "tlsv1.2", overrides_with = "tlsv1_3")]
     pub tlsv1_2: bool,

@@ -33,7 +33,7 @@ pub(super) fn options(flags: &Tls) -> Result<TlsOptions, Error> {
         (_, true) => StartTls::Try,
         _ => StartTls::Never,
     };
-    options = options.start(start);
+    options = options.start(start).allow_truncation(flags.allow_tls_truncation);
     let lowest = if flags.tlsv1_3 { TlsVersion::V13 } else { TlsVersion::V12 };
     let highest = match flags.tls_max {
         Some(TlsMax::V12) => TlsVersion::V12,

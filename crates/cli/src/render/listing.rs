@@ -2,19 +2,25 @@
 
 use fetch_url::proto::calendar::civil;
 use fetch_url::proto::text::printable;
-use fetch_url::proto::{Entry, EntryKind};
+use fetch_url::proto::{Details, Entry, EntryKind};
 use fetch_url::{Body, Listing};
 use serde_json::json;
 
 use super::json::line;
+use super::menu::{self, Menu};
 use crate::flags::Format;
 
 /// The listing in `format`, as it streams in.
 pub(crate) fn body(listing: Listing, format: Format) -> Body {
+    let mut menu = Menu::default();
     match format {
         Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
-        Format::Raw => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
-        Format::Text => listing.into_body(|entry| as_text(entry).into_bytes()),
+        Format::Raw => {
+            listing.into_body(|entry| menu::raw(entry).unwrap_or_else(|| [&entry.name[..], b"\n"].concat()))
+        }
+        Format::Text => {
+            listing.into_body(move |entry| menu.text(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
+        }
     }
 }
 
@@ -31,13 +37,16 @@ fn as_text(entry: &Entry) -> String {
 }
 
 fn as_json(entry: &Entry) -> String {
-    let value = json!({
+    let mut value = json!({
         "kind": entry.kind.word(),
         "name": String::from_utf8_lossy(&entry.name),
         "size": entry.size,
         "modified": entry.modified,
         "url": entry.url,
     });
+    if let (Details::MenuItem(item, attributes), Some(object)) = (&entry.details, value.as_object_mut()) {
+        menu::add_json(item, attributes.as_deref(), object);
+    }
     format!("{}\n", line(&value))
 }
 
@@ -62,7 +71,7 @@ mod tests {
     #[test]
     fn a_hostile_name_stays_on_its_line() {
         let name = b"a\n\x1b[2J".to_vec();
-        let entry = Entry { kind: EntryKind::Directory, name, size: None, modified: None, url: None };
+        let entry = Entry { name, ..Entry::new(EntryKind::Directory) };
         assert_eq!(as_text(&entry), format!("{:>12}  {:<16}  a\\x0A\\x1B[2J/\n", "-", "-"));
     }
 }

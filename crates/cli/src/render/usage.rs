@@ -22,7 +22,6 @@ const CURL: &[&str] = &[
     "--config",
     "--crlfile",
     "--dns-servers",
-    "--form",
     "--ftp-alternative-to-user",
     "--ftp-create-dirs",
     "--ftp-pret",

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use fetch_url_core::Url;
+use fetch_url_proto::gopher_plus::Question as FormQuestion;
 use tokio::task::spawn_blocking;
 
 use super::deadline::Deadline;
@@ -48,6 +49,26 @@ impl Asking {
 }
 
 impl Asking {
+    /// Asks for the answers to those of the questions of a form that have none in `given`.
+    ///
+    /// # Errors
+    /// As for [`Asking::ask`].
+    pub async fn fill(
+        &self,
+        url: &Url<'_>,
+        questions: &[FormQuestion],
+        given: &[Option<Vec<u8>>],
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let Some(asker) = self.0.as_ref().and_then(Credentials::asker).cloned() else { return Ok(None) };
+        let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
+        let asked = async {
+            let asked = spawn_blocking(move || asker.fill(&url, &questions, &given)).await;
+            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        };
+        deadline.bound_total(Phase::Request, asked).await
+    }
+
     /// What was answered for the server of `url` is wrong.
     pub fn forget(&self, url: &Url<'_>) {
         if let Some(credentials) = &self.0 {

@@ -116,9 +116,9 @@ impl Deadline {
         self.timeouts.connect
     }
 
-    /// When a body that has nothing now is given up.
-    pub(crate) fn idle_until(&self) -> Instant {
-        self.until(Instant::now().checked_add(self.timeouts.idle)).0
+    /// When a body that has had nothing since `then` is given up.
+    pub(crate) fn idle_until(&self, then: Instant) -> Instant {
+        self.until(then.checked_add(self.timeouts.idle)).0
     }
 
     /// What `work` comes to within a moment; none when it would keep us waiting.

@@ -111,12 +111,15 @@ impl<'r> Journey<'r> {
         let (here, there) = (from.scheme(), target.scheme());
         let refused = |detail: String, hint: &str| {
             let error = Error::new(Code::Policy, Phase::Hop, detail).with_reply(hop.why.as_bytes());
-            Err(if hint.is_empty() { error } else { error.with_hint(hint) })
+            Err(error.with_hint(hint))
         };
         let (name, is_file) = (target.scheme_name(), there.family == Family::File);
-        if is_file || !self.rules.hop_schemes.has(name) || !self.rules.schemes.has(name) {
+        // Where hops are no habit of the protocol, the server that was asked may name another place of its own.
+        let is_own = is_same_server(from, target) && here.family != Family::Http;
+        let may_lead_there = self.rules.hop_schemes.has(name) || is_own;
+        if is_file || !may_lead_there || !self.rules.schemes.has(name) {
             let detail = format!("a redirect from {} to {name} is not followed", from.scheme_name());
-            return refused(detail, "");
+            return refused(detail, &format!("it points to {}", target.redacted()));
         }
         let is_downgrade = here.security == Security::Tls && there.security == Security::Plain;
         if is_downgrade && !self.rules.allow_downgrade {

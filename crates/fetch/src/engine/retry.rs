@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use super::deadline::Deadline;
-use crate::{Error, Event, Request, Retry};
+use crate::{Error, Event, Phase, Request, Retry};
 
 /// The first wait.
 const FIRST: Duration = Duration::from_secs(1);
@@ -94,6 +94,14 @@ fn asks_for_too_much(error: &Error) -> bool {
 /// A number from 0.75 to 1.25 made of random bits.
 fn spread(bits: u64) -> f64 {
     0.75 + f64::from(u16::try_from(bits & 0xffff).unwrap_or(0)) / f64::from(u16::MAX) / 2.0
+}
+
+/// The failure of a request that may not be made twice: it passes only where nothing can have gone out.
+pub(crate) fn once_only(error: Error) -> Error {
+    match error.phase() {
+        Phase::Resolve | Phase::Connect => error,
+        _ => error.lasting(),
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub(crate) struct Facts {
     pub(crate) secured: Option<Instant>,
     pub(crate) sent: Option<Instant>,
     pub(crate) replied: Option<Instant>,
+    /// The last octets arrived.
+    pub(crate) heard: Option<Instant>,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     /// How many connections were opened.

@@ -16,6 +16,7 @@ use super::address::AddressClass;
 use super::contact::{Contact, Ends};
 use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
+use super::stream::Stream;
 use super::{ports, race, tls};
 use crate::{Code, Deadline, Error, Phase, Reach, StartTls, TlsOptions};
 
@@ -181,6 +182,16 @@ impl Dial {
     /// When a protocol that begins in the clear is to go on in TLS.
     pub(crate) fn start_tls(&self) -> StartTls {
         self.dialer.tls.start_tls()
+    }
+
+    /// A connection in TLS, to be read in large pieces.
+    pub(crate) fn tls_stream(&self, stream: TlsStream<TcpStream>) -> Stream {
+        Stream::tls(stream, &self.contact, self.dialer.tls.allows_truncation())
+    }
+
+    /// The same in the clear.
+    pub(crate) fn plain_stream(&self, stream: TcpStream) -> Stream {
+        Stream::plain(stream, &self.contact)
     }
 
     /// Whether the caller allows ports of `port`'s kind.

@@ -54,6 +54,10 @@ impl Tls {
         self.options.start_tls()
     }
 
+    pub(crate) const fn allows_truncation(&self) -> bool {
+        self.options.allows_truncation()
+    }
+
     /// Whether the caller asked for something that is meant for the server alone.
     pub(crate) fn is_for_server_alone(&self) -> bool {
         self.options.is_for_server_alone()

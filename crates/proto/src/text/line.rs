@@ -55,6 +55,30 @@ impl LineReader {
         Ok(Line::Whole(line))
     }
 
+    /// The next line, of an input whose last line needs no end; none when more octets are needed, or at
+    /// the end of the input.
+    ///
+    /// # Errors
+    /// The line is longer than allowed, or the connection was lost within it.
+    pub fn read_any(&mut self, inbox: &mut Inbox) -> Result<Option<Bytes>, WireError> {
+        match self.read(inbox) {
+            Ok(Line::Whole(line)) => Ok(Some(line)),
+            Ok(Line::End | Line::Need) => Ok(None),
+            Err(WireError::Cut { .. }) if !inbox.is_lost() => self.last(inbox).map(Some),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is left of an input that has ended, without the half of a line end.
+    fn last(&mut self, inbox: &mut Inbox) -> Result<Bytes, WireError> {
+        self.looked = 0;
+        let mut line = inbox.take(usize::MAX);
+        if line.ends_with(b"\r") {
+            line.truncate(line.len() - 1);
+        }
+        if line.len() > self.most { Err(self.too_long()) } else { Ok(line) }
+    }
+
     fn unfinished(&self, inbox: &Inbox) -> Result<Line, WireError> {
         // One more for the CR that may already be there.
         if self.looked > self.most + 1 {

@@ -133,11 +133,11 @@ fn entry(directory: &Path, name: OsString) -> Entry {
         _ => EntryKind::Other,
     });
     Entry {
-        kind,
         name: name.into_encoded_bytes(),
         size: facts.as_ref().filter(|facts| facts.is_file()).map(Metadata::len),
         modified: facts.as_ref().and_then(modified),
         url: Some(url_of(&path)),
+        ..Entry::new(kind)
     }
 }
 

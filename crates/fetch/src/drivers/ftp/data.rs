@@ -1,51 +1,24 @@
 //! The octets of a data connection, until the server ends it.
 
-use std::future::{Future as _, poll_fn};
+use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use tokio::io::AsyncReadExt as _;
-use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
 
-/// Read at once: what is smaller costs system calls, what is larger does not stay in the cache.
-const PIECE: usize = 1024 * 1024;
-/// The first piece: most files are small.
-const FIRST_PIECE: usize = 16 * 1024;
+use crate::net::stream::Stream;
 
 /// What arrives on a data connection.
 pub(super) struct Arrival {
     stream: Stream,
     buffer: BytesMut,
-    piece: usize,
     /// What came behind octets that were looked at.
     early: Bytes,
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
 impl Arrival {
-    pub(super) fn plain(stream: TcpStream) -> Self {
-        Self {
-            stream: Stream::Plain(stream),
-            buffer: BytesMut::new(),
-            piece: FIRST_PIECE,
-            early: Bytes::new(),
-        }
-    }
-
-    pub(super) fn tls(stream: TlsStream<TcpStream>) -> Self {
-        Self {
-            stream: Stream::Tls(Box::new(stream)),
-            buffer: BytesMut::new(),
-            piece: FIRST_PIECE,
-            early: Bytes::new(),
-        }
+    pub(super) fn new(stream: Stream) -> Self {
+        Self { stream, buffer: BytesMut::new(), early: Bytes::new() }
     }
 
     /// Takes octets off that are here already, if these are they: no server says where in a file it
@@ -69,21 +42,7 @@ impl Arrival {
         if !self.early.is_empty() {
             return Poll::Ready(Ok(std::mem::take(&mut self.early)));
         }
-        self.buffer.reserve(self.piece);
-        let count = match &mut self.stream {
-            Stream::Plain(stream) => loop {
-                ready!(stream.poll_read_ready(cx))?;
-                match stream.try_read_buf(&mut self.buffer) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    read => break read?,
-                }
-            },
-            // An end without close_notify is an error here: anybody can end a connection.
-            Stream::Tls(stream) => ready!(pin!(stream.read_buf(&mut self.buffer)).poll(cx))?,
-        };
-        if count == self.piece {
-            self.piece = PIECE;
-        }
+        ready!(self.stream.poll_read(cx, &mut self.buffer))?;
         Poll::Ready(Ok(self.buffer.split().freeze()))
     }
 }

@@ -268,10 +268,10 @@ impl Line {
         plan: &FtpPlan,
         ctx: &Ctx,
     ) -> Result<Arrival, Error> {
-        let Some(config) = &self.tls else { return Ok(Arrival::plain(stream)) };
+        let Some(config) = &self.tls else { return Ok(Arrival::new(ctx.dial.plain_stream(stream))) };
         let deadline = ctx.deadline.connecting();
         let stream = ctx.dial.secure(stream, &plan.host, config.clone(), &deadline).await?;
-        Ok(Arrival::tls(stream))
+        Ok(Arrival::new(ctx.dial.tls_stream(stream)))
     }
 
     /// Once the errand is done: hears where the next file can be fetched, if that was asked for and the

@@ -36,10 +36,9 @@ pub(super) fn of(
         ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
     };
     let proof = Proof::Proven("the reply 226");
-    // The clock of a listing is that of any other body.
-    let body = Body::from_source(transfer, None, proof).guarded(crate::Limits::default(), ctx.deadline, 0);
+    let body = Body::from_source(transfer, None, proof);
     Listing::new(Entries {
-        body: body.ok(),
+        body: Some(body),
         inbox: Inbox::new(),
         reader,
         directory: directory(plan),
@@ -151,9 +150,7 @@ fn entry(listed: Listed, directory: Option<&str>) -> Entry {
             entry
         }
         // A line that is none is shown as it came: it may be the server's complaint.
-        Listed::Note(line) => {
-            Entry { kind: EntryKind::Other, name: line.to_vec(), size: None, modified: None, url: None }
-        }
+        Listed::Note(line) => Entry { name: line.to_vec(), ..Entry::new(EntryKind::Other) },
     }
 }
 

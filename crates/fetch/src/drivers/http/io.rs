@@ -5,6 +5,7 @@ use http::Response;
 use super::frames::Frames;
 use super::plan::HttpPlan;
 use super::{answer, auth, direct, proxied};
+use crate::engine::retry;
 use crate::{Again, Ctx, Error, Outcome};
 
 /// One request, one answer.
@@ -27,6 +28,5 @@ async fn send(plan: &HttpPlan, ctx: &Ctx) -> Result<Response<Frames>, Error> {
 
 /// What may have been done already must not be done twice (RFC 9110 §9.2.2).
 fn once_only(error: Error, plan: &HttpPlan) -> Error {
-    use crate::Phase::{Connect, Resolve};
-    if plan.is_idempotent() || matches!(error.phase(), Connect | Resolve) { error } else { error.lasting() }
+    if plan.is_idempotent() { error } else { retry::once_only(error) }
 }

@@ -55,6 +55,7 @@ pub struct TlsOptions {
     pins: Option<Pins>,
     versions: RangeInclusive<TlsVersion>,
     start: StartTls,
+    allows_truncation: bool,
 }
 
 /// When a protocol that begins in the clear goes on in TLS (RFC 4217, RFC 4642).
@@ -113,6 +114,19 @@ impl TlsOptions {
         self
     }
 
+    /// An end without close_notify is an end all the same, where the protocol says nothing of the length:
+    /// there are servers that end so, and so can anybody on the way. It holds for gophers and for FTP's
+    /// data.
+    #[must_use]
+    pub const fn allow_truncation(mut self, allows: bool) -> Self {
+        self.allows_truncation = allows;
+        self
+    }
+
+    pub(super) const fn allows_truncation(&self) -> bool {
+        self.allows_truncation
+    }
+
     pub(super) const fn start_tls(&self) -> StartTls {
         self.start
     }
@@ -148,6 +162,7 @@ impl Default for TlsOptions {
             pins: None,
             versions: TlsVersion::V12..=TlsVersion::V13,
             start: StartTls::Never,
+            allows_truncation: false,
         }
     }
 }

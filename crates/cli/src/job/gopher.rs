@@ -1,0 +1,61 @@
+//! What only Gopher understands, as the flags say.
+
+use std::path::Path;
+
+use fetch_url::proto::gopher::Dots;
+use fetch_url::{Error, GopherOptions};
+
+use super::{read, usage};
+use crate::flags::{Fetch, Format, GopherDots};
+
+/// What the flags say of Gopher.
+pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
+    let gopher = &flags.gopher;
+    let mut options = GopherOptions::default();
+    options.dots = match gopher.gopher_dots {
+        GopherDots::Auto => Dots::Evidence,
+        GopherDots::Raw => Dots::Raw,
+        GopherDots::Rfc1436 => Dots::Rfc1436,
+    };
+    options.view = gopher.view.as_deref().map(view).transpose()?;
+    options.answers = gopher.form.iter().map(|text| answer(text)).collect::<Result<_, _>>()?;
+    options.raw_menus = flags.format == Format::Raw;
+    Ok(options)
+}
+
+/// A media type, and a language behind a comma.
+fn view(text: &str) -> Result<Vec<u8>, Error> {
+    if text.is_empty() || text.starts_with(',') {
+        return Err(usage(format!("--view {text}: a media type is wanted, such as text/plain")));
+    }
+    Ok(text.replacen(',', " ", 1).into_bytes())
+}
+
+/// `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value that begins with an @.
+fn answer(text: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(usage(format!("--form {text}: NAME=VALUE is wanted")));
+    };
+    let value = match value.strip_prefix('@') {
+        None => value.as_bytes().to_vec(),
+        Some(rest) if rest.starts_with('@') => rest.as_bytes().to_vec(),
+        Some(path) => read(Path::new(path))
+            .map_err(|error| error.with_hint("an answer that begins with @ is written with two of them"))?,
+    };
+    Ok((name.as_bytes().to_vec(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers() {
+        let of = |text: &str| answer(text).map(|(name, value)| (name.len(), value)).ok();
+        assert_eq!(of("Your name?=a=b"), Some((10, b"a=b".to_vec())));
+        assert_eq!(of("1="), Some((1, Vec::new())));
+        assert_eq!(of("1=@@x"), Some((1, b"@x".to_vec())));
+        assert_eq!(of("1=@/nowhere/at/all"), None);
+        assert_eq!(of("1"), None);
+    }
+}

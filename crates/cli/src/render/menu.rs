@@ -1,0 +1,245 @@
+//! Gopher menus: for people in 80 columns, numbered, each link with its URL below it; for programs as
+//! JSON.
+
+use fetch_url::proto::gopher::{ItemType, MenuItem};
+use fetch_url::proto::gopher_plus::{Admin, Attributes, Block, Question, QuestionKind, View};
+use fetch_url::proto::text::printable;
+use fetch_url::proto::{Details, Entry};
+use serde_json::{Map, Value, json};
+use textwrap::Options;
+
+use super::listing::date;
+
+/// A line is no longer than this, unless it is a URL.
+const WIDTH: usize = 80;
+/// Where names and URLs begin.
+const INDENT: &str = "                ";
+
+/// Writes one entry after the other.
+#[derive(Default)]
+pub(super) struct Menu {
+    /// How many links there were.
+    links: usize,
+}
+
+impl Menu {
+    /// The lines for an entry that is an item of a menu; none for others.
+    pub(super) fn text(&mut self, entry: &Entry) -> Option<String> {
+        let Details::MenuItem(item, attributes) = &entry.details else { return None };
+        let name = printable(&item.name);
+        let mut text = match (&entry.url, item.item_type()) {
+            (Some(url), _) => {
+                self.links += 1;
+                let word = ItemType::word(item.gtype);
+                let first = format!("{:>4}  {word:<8}  ", self.links);
+                format!("{}\n{INDENT}{}\n", wrapped(&name, &first, INDENT), printable(url.as_bytes()))
+            }
+            (None, ItemType::Info) => info(&name, item.fault),
+            (None, _) => {
+                let first = format!("      {:<8}  ", ItemType::word(item.gtype));
+                format!("{}\n", wrapped(&name, &first, INDENT))
+            }
+        };
+        if let Some(attributes) = attributes {
+            text.push_str(&described(attributes, entry.modified));
+        }
+        Some(text)
+    }
+}
+
+/// A line that is only read.
+fn info(name: &str, fault: Option<&str>) -> String {
+    let line = match fault {
+        Some(fault) => format!("{name}  ({fault})"),
+        None => name.to_owned(),
+    };
+    if textwrap::core::display_width(&line) <= WIDTH {
+        format!("{}\n", line.trim_end())
+    } else {
+        format!("{}\n", wrapped(&line, "", ""))
+    }
+}
+
+fn wrapped(text: &str, first: &str, next: &str) -> String {
+    let options = Options::new(WIDTH).initial_indent(first).subsequent_indent(next);
+    textwrap::wrap(text, options).join("\n")
+}
+
+/// The attributes of an item, block by block.
+fn described(attributes: &Attributes, modified: Option<i64>) -> String {
+    let mut text =
+        modified.map(|modified| format!("{INDENT}modified {}\n", date(modified))).unwrap_or_default();
+    let deeper = format!("{INDENT}  ");
+    for block in &attributes.blocks {
+        text.push_str(&format!("{INDENT}{}\n", printable(&block.name)));
+        for line in if is_form(block) { questions(block) } else { lines(block).map(printable).collect() } {
+            text.push_str(&format!("{}\n", wrapped(&line, &deeper, &deeper)));
+        }
+    }
+    text
+}
+
+fn is_form(block: &Block) -> bool {
+    block.name.eq_ignore_ascii_case(b"ASK")
+}
+
+/// The questions of a form, with the numbers by which `--form` answers them.
+fn questions(block: &Block) -> Vec<String> {
+    let mut number = 0;
+    let question = |question: Question| {
+        let prompt = printable(&question.prompt);
+        if !question.is_answered() {
+            return prompt;
+        }
+        number += 1;
+        let word = match question.kind {
+            QuestionKind::AskF => "the name of a file to save in",
+            QuestionKind::AskL => "several lines",
+            QuestionKind::AskP => "a password",
+            QuestionKind::Choose => "one of these",
+            QuestionKind::ChooseF => "the content of a file",
+            QuestionKind::Select => "0 or 1",
+            _ => "a line",
+        };
+        let defaults: Vec<String> = question.defaults.iter().map(|default| printable(default)).collect();
+        let defaults = if defaults.is_empty() { String::new() } else { format!(": {}", defaults.join(", ")) };
+        format!("{number}. {prompt} ({word}{defaults})")
+    };
+    block.lines.iter().filter_map(|line| Question::parse(line)).map(question).collect()
+}
+
+fn lines(block: &Block) -> impl Iterator<Item = &[u8]> {
+    let inline = Some(&block.inline[..]).filter(|inline| !inline.is_empty());
+    inline.into_iter().chain(block.lines.iter().map(|line| &line[..]))
+}
+
+/// The attributes of an item as their server wrote them; none for other entries.
+pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
+    let Details::MenuItem(_, Some(attributes)) = &entry.details else { return None };
+    let mut octets = [b"+INFO: ", &attributes.info[..], b"\r\n"].concat();
+    for block in &attributes.blocks {
+        let inline = if block.inline.is_empty() { &b""[..] } else { b" " };
+        octets.extend([b"+", &block.name[..], b":", inline, &block.inline, b"\r\n"].concat());
+        block.lines.iter().for_each(|line| octets.extend([b" ", &line[..], b"\r\n"].concat()));
+    }
+    Some(octets)
+}
+
+/// What only Gopher tells of an entry, put into its JSON object.
+pub(super) fn add_json(item: &MenuItem, attributes: Option<&Attributes>, object: &mut Map<String, Value>) {
+    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let fields = [
+        ("type", json!(lossy(&[item.gtype]))),
+        ("selector", json!(lossy(&item.selector))),
+        ("host", json!(lossy(&item.host))),
+        ("port", json!(item.port)),
+        ("plus", json!(item.plus.is_some())),
+        ("form", json!(item.plus == Some(b'?'))),
+    ];
+    object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    if let Some(fault) = item.fault {
+        object.insert("note".to_owned(), json!(fault));
+    }
+    if let Some(attributes) = attributes {
+        let mut blocks = Map::new();
+        for block in &attributes.blocks {
+            add_block(&mut blocks, lossy(&block.name), block_json(block));
+        }
+        object.insert("attributes".to_owned(), Value::Object(blocks));
+    }
+}
+
+/// Of two blocks of one name both are kept.
+fn add_block(blocks: &mut Map<String, Value>, name: String, block: Value) {
+    let all = match (blocks.remove(&name), block) {
+        (None, block) => block,
+        (Some(Value::Array(first)), Value::Array(second)) => Value::Array([first, second].concat()),
+        (Some(Value::Array(first)), second) => Value::Array([first, vec![second]].concat()),
+        (Some(first), second) => json!([first, second]),
+    };
+    blocks.insert(name, all);
+}
+
+fn block_json(block: &Block) -> Value {
+    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    match block.name.to_ascii_uppercase().as_slice() {
+        b"ADMIN" => {
+            let admin = Admin::parse(&block.lines);
+            json!({ "admin": admin.admin.as_deref().map(lossy), "modified": admin.modified })
+        }
+        b"ASK" => {
+            let questions = block.lines.iter().filter_map(|line| Question::parse(line));
+            let questions = questions.map(|question| {
+                let defaults: Vec<String> = question.defaults.iter().map(|default| lossy(default)).collect();
+                json!({ "kind": format!("{:?}", question.kind), "prompt": lossy(&question.prompt), "defaults": defaults })
+            });
+            Value::Array(questions.collect())
+        }
+        b"VIEWS" => {
+            let views = block.lines.iter().filter_map(|line| View::parse(line));
+            let views = views.map(|view| {
+                let language = view.language.as_deref().map(lossy);
+                json!({ "type": lossy(&view.media_type), "language": language, "size": view.size })
+            });
+            Value::Array(views.collect())
+        }
+        _ => Value::String(lines(block).map(lossy).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn shown(lines: &[&'static str]) -> String {
+        let mut menu = Menu::default();
+        let items = lines.iter().map(|line| MenuItem::parse(&Bytes::from_static(line.as_bytes())));
+        items.filter_map(|item| menu.text(&item.into_entry(None))).collect()
+    }
+
+    #[test]
+    fn a_menu() {
+        let expected = "\
+Welcome
+
+   1  text      About
+                gopher://h.example/0/about
+   2  html      A page
+                http://h.example/
+      error     Nothing here
+no menu line  (fields are missing)
+";
+        assert_eq!(
+            shown(&[
+                "iWelcome\tfake\t(NULL)\t0",
+                "i\tfake\t(NULL)\t0",
+                "0About\t/about\th.example\t70",
+                "hA page\tURL:http://h.example/\th.example\t70",
+                "3Nothing here\t\terror.host\t1",
+                "no menu line",
+            ]),
+            expected
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let long =
+            "1word word word word word word word word word word word word word word word word word\t\th\t70";
+        let info =
+            "iword word word word word word word word word word word word word word word word word\t\th\t70";
+        let text = shown(&[long, info]);
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert_eq!(text.matches("word").count(), 34, "{text}");
+        // A wide character takes two columns.
+        let wide = "i漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字 漢字\t\th\t70";
+        assert_eq!(shown(&[wide]).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_hostile_menu_does_nothing() {
+        let text = shown(&["1\u{1b}[2J\t/a\th.example\t70", "i\u{9b}x\t\t\t", "1a\t/\u{1b}\th.example\t70"]);
+        assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text}");
+    }
+}

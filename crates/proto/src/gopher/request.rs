@@ -1,0 +1,227 @@
+//! What is sent to fetch an item: one line, and the answers to a form behind it (RFC 1436 §2, RFC 1738
+//! §3.4.2 to §3.4.9).
+
+use bytes::Bytes;
+use fetch_url_core::GopherUrl;
+use memchr::memchr;
+
+use crate::gopher_plus::is_data_block;
+use crate::{ForbiddenOctet, Octets};
+
+/// What a Gopher+ string asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Plus {
+    /// `!`, or `$` for all items of a directory: the attributes of these names, without names all of them.
+    Attributes(Vec<Vec<u8>>),
+    /// `+` with answers behind it: what a filled form leads to.
+    Filled,
+    /// `?`: the item has a form that must be filled first.
+    Form,
+    /// `+`, or `+` and a view: the object.
+    Object,
+}
+
+/// A request, its octets checked: none of them would change the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GopherRequest {
+    /// Selector and search words.
+    stem: Vec<u8>,
+    /// The Gopher+ string.
+    command: Option<Vec<u8>>,
+    /// The answers to a form, as they are sent behind the line.
+    data: Vec<u8>,
+}
+
+impl GopherRequest {
+    /// The request that a URL stands for.
+    ///
+    /// # Errors
+    /// A decoded octet that would change the protocol. Only the answers of §3.4.9 may have line ends,
+    /// and only where they are exactly one block of data.
+    pub fn of(url: &GopherUrl<'_>) -> Result<Self, ForbiddenOctet> {
+        let mut stem = Octets::GOPHER.check("selector", &url.selector().decode())?.to_vec();
+        let plus = url.plus().map(|plus| plus.decode().into_owned());
+        let search = url.search().map(|search| search.decode().into_owned());
+        // A Gopher+ string stands behind the selector where there are no words to search for.
+        let words = search.filter(|words| !words.is_empty() || plus.as_ref().is_none_or(Vec::is_empty));
+        if let Some(words) = words {
+            stem.push(b'\t');
+            stem.extend_from_slice(Octets::GOPHER.check("search", &words)?);
+        }
+        let (command, data) = match plus {
+            None => (None, Vec::new()),
+            Some(plus) => match filled(&plus) {
+                Some((command, data)) => (Some(command.to_vec()), data.to_vec()),
+                None => (Some(Octets::GOPHER.check("Gopher+ string", &plus)?.to_vec()), Vec::new()),
+            },
+        };
+        Ok(Self { stem, command, data })
+    }
+
+    /// The same item, this view of it: a media type, a blank and a language (RFC 1738 §3.4.8).
+    ///
+    /// # Errors
+    /// As for [`GopherRequest::of`].
+    pub fn with_view(mut self, view: &[u8]) -> Result<Self, ForbiddenOctet> {
+        self.command = Some([b"+", Octets::GOPHER.check("view", view)?].concat());
+        Ok(self)
+    }
+
+    /// The attributes of the same item, all of them: not every server knows how to choose.
+    #[must_use]
+    pub fn for_attributes(&self) -> Self {
+        Self { stem: self.stem.clone(), command: Some(b"!".to_vec()), data: Vec::new() }
+    }
+
+    /// The same attributes without a choice of names.
+    #[must_use]
+    pub fn for_all_attributes(&self) -> Self {
+        let command = self.command.as_ref().map(|command| command[..command.len().min(1)].to_vec());
+        Self { stem: self.stem.clone(), command, data: Vec::new() }
+    }
+
+    /// What a form leads to, with the block of data that its answers make.
+    #[must_use]
+    pub fn filled_with(&self, data: Vec<u8>) -> Self {
+        Self { stem: self.stem.clone(), command: Some(b"+\t1".to_vec()), data }
+    }
+
+    /// What is asked for, beyond what RFC 1436 knows.
+    pub fn plus(&self) -> Option<Plus> {
+        let command = self.command.as_deref()?;
+        Some(match command.split_first()? {
+            (b'!' | b'$', names) => Plus::Attributes(attribute_names(names)),
+            (b'?', b"") => Plus::Form,
+            _ if !self.data.is_empty() => Plus::Filled,
+            _ => Plus::Object,
+        })
+    }
+
+    /// The media type of the view that is asked for by name.
+    pub fn view(&self) -> Option<&[u8]> {
+        let view = self.command.as_deref()?.strip_prefix(b"+")?;
+        let media_type = view.split(|octet| matches!(octet, b' ' | b'\t')).next()?;
+        (!media_type.is_empty()).then_some(media_type)
+    }
+
+    /// All octets that are sent.
+    pub fn octets(&self) -> Bytes {
+        let mut octets = self.line();
+        octets.extend_from_slice(b"\r\n");
+        octets.extend_from_slice(&self.data);
+        octets.into()
+    }
+
+    /// The lines that are sent, without their ends.
+    pub fn lines(&self) -> Vec<Vec<u8>> {
+        let data = self.data.strip_suffix(b"\r\n").unwrap_or(&self.data);
+        let lines = data.split(|&octet| octet == b'\n').filter(|_| !data.is_empty());
+        let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec());
+        [self.line()].into_iter().chain(lines).collect()
+    }
+
+    fn line(&self) -> Vec<u8> {
+        match &self.command {
+            Some(command) => [&self.stem, &b"\t"[..], command].concat(),
+            None => self.stem.clone(),
+        }
+    }
+}
+
+/// `+view TAB 1`, and the block of data behind it (RFC 1738 §3.4.9).
+fn filled(plus: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr(b'\r', plus)?;
+    let (command, data) = (plus.get(..end)?, plus.get(end..)?.strip_prefix(b"\r\n")?);
+    let view = command.strip_suffix(b"\t1")?;
+    let is_command = view.first() == Some(&b'+') && Octets::GOPHER.check("view", view).is_ok();
+    (is_command && is_data_block(data)).then_some((command, data))
+}
+
+/// `+ABSTRACT+SMELL` or `+ABSTRACT +SMELL`, as RFC 1738 §3.4.7 writes it.
+fn attribute_names(text: &[u8]) -> Vec<Vec<u8>> {
+    let names = text.split(|octet| matches!(octet, b'+' | b' '));
+    names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fetch_url_core::{Url, parse};
+
+    fn request(text: &str) -> Result<GopherRequest, ForbiddenOctet> {
+        match parse(text).expect("a URL").url {
+            Url::Gopher(url) => GopherRequest::of(&url),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn what_is_sent() {
+        let attributes = |names: &[&str]| {
+            Some(Plus::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
+        };
+        for (url, octets, plus) in [
+            ("gopher://h", &b"\r\n"[..], None),
+            ("gopher://h/00/x", b"0/x\r\n", None),
+            ("gopher://h/7/find%09two%20words", b"/find\ttwo words\r\n", None),
+            ("gopher://h/7/find%09", b"/find\t\r\n", None),
+            ("gopher://h/0/a%09%09", b"/a\t\t\r\n", None),
+            ("gopher://h/0/a%09%09+", b"/a\t+\r\n", Some(Plus::Object)),
+            ("gopher://h/0a%09%09+text/plain%20En_US", b"a\t+text/plain En_US\r\n", Some(Plus::Object)),
+            ("gopher://h/7/f%09w%09+", b"/f\tw\t+\r\n", Some(Plus::Object)),
+            ("gopher://h/1/a%09%09$", b"/a\t$\r\n", attributes(&[])),
+            (
+                "gopher://h/1/a%09%09!+ABSTRACT%20+SMELL",
+                b"/a\t!+ABSTRACT +SMELL\r\n",
+                attributes(&["ABSTRACT", "SMELL"]),
+            ),
+            (
+                "gopher://h/1/a%09%09!+ABSTRACT+SMELL",
+                b"/a\t!+ABSTRACT+SMELL\r\n",
+                attributes(&["ABSTRACT", "SMELL"]),
+            ),
+            ("gopher://h/0/a%09%09?", b"/a\t?\r\n", Some(Plus::Form)),
+            (
+                "gopher://h/0/a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0Atwo%0D%0A.%0D%0A",
+                b"/a\t+\t1\r\n+-1\r\none\r\ntwo\r\n.\r\n",
+                Some(Plus::Filled),
+            ),
+        ] {
+            let request = request(url).expect("it can be sent");
+            assert_eq!(&request.octets()[..], octets, "{url}");
+            assert_eq!(request.plus(), plus, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_would_change_the_protocol_is_not_sent() {
+        for url in [
+            "gopher://h/0a%0D%0Ab",
+            "gopher://h/7a%09b%00",
+            "gopher://h/0a%09%09+%09x",
+            "gopher://h/0a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0A.%0D%0AQUIT%0D%0A",
+            "gopher://h/0a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0A",
+            "gopher://h/0a%09%09+%091%0D%0AQUIT%0D%0A",
+            "gopher://h/0a%09%09!%091%0D%0A+-1%0D%0Aone%0D%0A.%0D%0A",
+            "gopher://h/0a%09%09+%0Ax%091%0D%0A+-1%0D%0Aone%0D%0A.%0D%0A",
+            "gopher://h/0a%0D%0A%09%09+%091%0D%0A+-1%0D%0Aone%0D%0A.%0D%0A",
+        ] {
+            assert!(request(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn its_lines() {
+        let request = request("gopher://h/0/a%09%09?").expect("it can be sent");
+        assert_eq!(request.lines(), [b"/a\t?".to_vec()]);
+        let filled = request.filled_with(b"+-1\r\none\r\n\r\n.\r\n".to_vec());
+        let lines: [&[u8]; 5] = [b"/a\t+\t1", b"+-1", b"one", b"", b"."];
+        assert_eq!(filled.lines(), lines);
+        assert_eq!(filled.plus(), Some(Plus::Filled));
+        assert_eq!(&filled.for_attributes().octets()[..], b"/a\t!\r\n");
+        assert_eq!((filled.view(), request.view()), (None, None));
+        let viewed = request.with_view(b"text/html En_US").expect("it can be sent");
+        assert_eq!(viewed.view(), Some(&b"text/html"[..]));
+    }
+}

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Not as root: what nobody may read is refused.
+set -eu
+cd /opt/fetch-url-test
+sh prepare-gopher.sh pygopherd.log
+exec setpriv --reuid=nobody --regid=nogroup --clear-groups env PYTHONPATH="$PWD" PYTHONDONTWRITEBYTECODE=1 \
+  pygopherd "$PWD/pygopherd.conf"

@@ -1,0 +1,17 @@
+//! `gopher:` and `gophers:` at real servers.
+
+mod dots;
+mod ends;
+mod errors;
+mod files;
+mod forms;
+mod heads;
+mod links;
+mod menus;
+mod names;
+mod peers;
+mod plus;
+mod requests;
+mod searches;
+mod terminal;
+mod tls;

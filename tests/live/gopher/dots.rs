@@ -1,0 +1,77 @@
+//! Texts with dots: by what they show, as RFC 1436 says, and as they came.
+
+use super::ends::Came as _;
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::fetch;
+
+each_gopher_server![by_evidence, by_the_callers_word, no_text, larger_than_what_is_held];
+
+/// The texts of `docker/common/make-gopher.pl`: name, the file, what comes of it by evidence and by RFC 1436.
+const TEXTS: [(&str, &str, &str, &str); 8] = [
+    ("none-doubled", "first\n.\n..\n.dot\n...\nlast\n", "first\n.\n..\n.dot\n...\nlast\n", "first\n"),
+    ("only", ".\n", "", ""),
+    ("last", "first\nlast\n.\n", "first\nlast\n", "first\nlast\n"),
+    ("two-last", "first\n.\n.\n", "first\n.\n", "first\n"),
+    (
+        "all-doubled",
+        "first\n..\n...\n..dot\nlast\n.\n",
+        "first\n.\n..\n.dot\nlast\n",
+        "first\n.\n..\n.dot\nlast\n",
+    ),
+    (
+        "some-doubled",
+        "first\n..two\n.one\nlast\n.\n",
+        "first\n..two\n.one\nlast\n",
+        "first\n.two\n.one\nlast\n",
+    ),
+    ("doubled-no-end", "first\n..dot\nlast\n", "first\n..dot\nlast\n", "first\n.dot\nlast\n"),
+    ("no-line-end", "first\nlast\n.", "first\nlast\n", "first\nlast\n"),
+];
+
+/// A dot that no line end follows may be the beginning of a line that was cut. gophernicus puts one there.
+fn has_no_end(server: GopherServer, name: &str) -> bool {
+    name == "no-line-end" && server.is_plus
+}
+
+fn by_evidence(server: GopherServer) {
+    for (name, file, evident, _) in TEXTS {
+        let evident = if has_no_end(server, name) { file } else { evident };
+        let path = format!("/dots/{name}.txt");
+        assert_eq!(server.answer(&path), server.as_text(file.as_bytes()), "the server's {name}");
+        for gtype in ["0", "m"] {
+            fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(server.as_text(evident.as_bytes()));
+        }
+    }
+}
+
+fn by_the_callers_word(server: GopherServer) {
+    for (name, file, _, standard) in TEXTS {
+        let url = server.url(&format!("/0/dots/{name}.txt"));
+        fetch(&["--gopher-dots", "raw", &url]).came(server.as_text(file.as_bytes()));
+        let standard = if has_no_end(server, name) { file } else { standard };
+        fetch(&["--gopher-dots", "rfc1436", &url]).came(server.as_text(standard.as_bytes()));
+    }
+}
+
+/// What is no text keeps every dot, whatever is said.
+fn no_text(server: GopherServer) {
+    for (name, file, _, _) in TEXTS {
+        for (gtype, options) in [("9", &[][..]), ("d", &[]), ("h", &[]), ("9", &["--gopher-dots", "rfc1436"])]
+        {
+            let url = server.url(&format!("/{gtype}/dots/{name}.txt"));
+            fetch(&[options, &[&url]].concat()).came(server.as_text(file.as_bytes()));
+        }
+    }
+}
+
+/// Of a text of more than one mebibyte only the final dot is taken.
+fn larger_than_what_is_held(server: GopherServer) {
+    let lines: String =
+        (1..=30_000).map(|line| format!("..line {line} of a text of more than one mebibyte\n")).collect();
+    let url = server.url("/0/dots/large.txt");
+    fetch(&["--require-complete", &url]).gives(server.as_text(lines.as_bytes()));
+    let raw = server.as_text(format!("{lines}.\n").as_bytes());
+    fetch(&["--gopher-dots", "raw", &url]).gives(raw);
+    let standard = server.as_text(lines.replace("..line", ".line").as_bytes());
+    fetch(&["--gopher-dots", "rfc1436", &url]).gives(standard);
+}

@@ -1,0 +1,89 @@
+//! How the end of an answer is known, and what is said where nothing marks it.
+
+use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
+use crate::live::place::{Place, fetch};
+use crate::live::program::Ran;
+
+each_gopher_server![of_a_text, of_octets, of_a_menu, quietly];
+
+const NO_DOT: &str = "the line of one dot at its end is missing: all of it may have come, or not";
+const NO_OCTET: &str = "no octet came: the object is empty, or there is none";
+
+/// What a run is expected to have brought.
+pub(super) trait Came {
+    /// It wrote exactly this and succeeded; what it says is at most that nothing marks the end.
+    fn came(self, expected: impl AsRef<[u8]>) -> Self;
+}
+
+impl Came for Ran {
+    #[track_caller]
+    fn came(self, expected: impl AsRef<[u8]>) -> Self {
+        let this = self.exits(0).writes(expected);
+        let is_note = |line: &str| {
+            let begins = line.starts_with("fetch-url: note: ") || line.starts_with("{\"note\":");
+            begins && (line.contains(NO_DOT) || line.contains(NO_OCTET))
+        };
+        assert!(this.err.lines().all(is_note), "{}", this.err);
+        this
+    }
+}
+
+fn of_a_text(server: GopherServer) {
+    let place = Place::new();
+    let unended: &[&str] = if server.is_plus { &["no-line-end"] } else { &[] };
+    for name in ["none-doubled", "doubled-no-end"].iter().chain(unended) {
+        let url = server.url(&format!("/0/dots/{name}.txt"));
+        fetch(&[&url]).exits(0).says(NO_DOT);
+        place.fetch(&["-o", "here", &url]).exits(0).says(NO_DOT);
+        let refused = place.fetch(&["--require-complete", "-o", "there", &url]).exits(18);
+        refused.says("cut short");
+    }
+    for name in ["only", "last", "two-last", "all-doubled", "some-doubled", "large"] {
+        let ran = fetch(&["--require-complete", &server.url(&format!("/0/dots/{name}.txt"))]).exits(0);
+        assert_eq!(ran.err, "", "{name}");
+    }
+    assert!(!place.names().contains(&"there".to_owned()), "{:?}", place.names());
+}
+
+/// Octets end with the connection, always: nothing is missing that could be there.
+fn of_octets(server: GopherServer) {
+    let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
+    assert_eq!(ran.err, "");
+    fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
+    // gophernicus says by no octet that it cannot.
+    fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_OCTET);
+}
+
+/// pygopherd ends none in a dot.
+fn of_a_menu(server: GopherServer) {
+    let ran = fetch(&[&server.url("/1/pub")]).exits(0);
+    assert_eq!(ran.err.contains(NO_DOT), server.is_plus, "{}", ran.err);
+    let ran = fetch(&["--require-complete", &server.url("/1/pub")]);
+    assert_eq!(ran.exit, if server.is_plus { 18 } else { 0 }, "{}", ran.err);
+    let ran = fetch(&["--require-complete", &server.url("/1/cgi-bin/ten-thousand")]).exits(0);
+    assert_eq!(ran.err, "", "both end this one");
+}
+
+fn quietly(server: GopherServer) {
+    let url = server.url("/0/dots/none-doubled.txt");
+    fetch(&["-s", &url]).gives(server.answer("/dots/none-doubled.txt"));
+}
+
+/// With its length told, an object is whole, dot or no dot.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn of_a_length() {
+    for path in ["/0/about.txt", "/9/empty.bin", "/9/all-bytes.bin", "/0/dots/none-doubled.txt"] {
+        let url = PYGOPHERD.url(&format!("{path}%09%09+"));
+        fetch(&["--require-complete", &url]).gives(PYGOPHERD.answer(&path[2..]));
+    }
+}
+
+/// Where Gopher+ is not answered the end is known as it is without.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn of_a_length_that_is_not_told() {
+    let url = |name: &str| GOPHERNICUS.url(&format!("/0/dots/{name}.txt%09%09+"));
+    fetch(&["--require-complete", &url("last")]).exits(0).writes("first\r\nlast\r\n");
+    fetch(&["--require-complete", &url("none-doubled")]).exits(18);
+}

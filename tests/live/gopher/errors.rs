@@ -1,0 +1,93 @@
+//! What went wrong, in the server's words and ours, with the exit status of the cause.
+
+use super::ends::Came as _;
+use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
+use crate::live::place::{Place, fetch, key};
+
+each_gopher_server![a_missing_menu, an_unreadable_menu, nothing_is_left_behind, nobody_listens, by_json];
+
+/// gophernicus answers in the manner of a menu where the selector ends with a slash.
+fn a_missing_menu(server: GopherServer) {
+    let url = server.url(&format!("/1/{}/", key()));
+    let ran = fetch(&[&url]).exits(78).writes("").says("not found");
+    let first = ran.err.lines().next().expect("a line");
+    assert!(first.starts_with(&format!("fetch-url: {url}: ")), "{first}");
+    ran.says(if server.is_plus { "does not exist" } else { "Error: File or directory not found!" });
+}
+
+fn an_unreadable_menu(server: GopherServer) {
+    let ran = fetch(&[&server.url("/1/noperm-dir/")]).exits(9).writes("");
+    ran.says(if server.is_plus { "Permission denied" } else { "Access denied" });
+}
+
+fn nothing_is_left_behind(server: GopherServer) {
+    let place = Place::new();
+    place.write("old", "the old one");
+    for name in ["old", "new"] {
+        place.fetch(&["-o", name, &server.url(&format!("/1/{}/", key()))]).exits(78);
+    }
+    place.holds(&["old"]);
+    assert_eq!(place.read("old"), b"the old one");
+}
+
+fn nobody_listens(_: GopherServer) {
+    fetch(&["gopher://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
+    fetch(&["gophers://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
+}
+
+fn by_json(server: GopherServer) {
+    let ran = fetch(&["--format", "json", &server.url(&format!("/1/{}/", key()))]).exits(78);
+    for pair in ["\"code\":\"not_found\"", "\"exit\":78", "\"temporary\":false", "\"phase\":\""] {
+        assert!(ran.err.contains(pair), "{pair} is missing in {}", ran.err);
+    }
+    let words = if server.is_plus { "does not exist" } else { "Error: File or directory not found!" };
+    assert!(ran.err.contains(words), "{}", ran.err);
+}
+
+/// A line of type 3 and nothing else is no text, and no octets.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn one_line_of_type_3() {
+    for gtype in ["0", "1", "4", "5", "6", "7", "9", "g", "I", "s", "d", "h"] {
+        let place = Place::new();
+        let missing = PYGOPHERD.url(&format!("/{gtype}/{}", key()));
+        place.fetch(&["-o", "here", &missing]).exits(78).says("does not exist");
+        let denied = PYGOPHERD.url(&format!("/{gtype}/noperm.txt"));
+        place.fetch(&["-o", "here", &denied]).exits(9).says("Permission denied");
+        place.holds(&[]);
+    }
+}
+
+/// Where nothing marks an error, it is the text that the server sends.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_error_that_nothing_marks() {
+    for path in ["/nope", "/noperm.txt", "/odd/.hidden", "/../../etc/passwd"] {
+        fetch(&[&GOPHERNICUS.url(&format!("/0{path}"))]).came(GOPHERNICUS.answer(path));
+    }
+    // Not even where a menu was asked for: its lines are shown, and lead nowhere.
+    let ran = fetch(&["--format", "json", &GOPHERNICUS.url("/1/nope")]);
+    assert!((ran.text() + &ran.err).contains("File or directory not found!"), "{}{}", ran.text(), ran.err);
+    assert!(!ran.text().contains("gopher://"), "{}", ran.text());
+}
+
+/// An item of type 3 among others is no error of the menu.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn an_error_item_among_others() {
+    for server in [GOPHERNICUS, PYGOPHERD] {
+        let text = fetch(&[&server.url("")]).exits(0).text();
+        assert!(text.contains("An error") && text.contains("a line that ends with a dot."), "{text}");
+    }
+}
+
+/// What has never been there is not asked for again; nobody to talk to may pass.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_cannot_pass_is_not_tried_again() {
+    let (key, watch) = (key(), PYGOPHERD.watch());
+    fetch(&["--retry", "3", "--retry-delay", "0", &PYGOPHERD.url(&format!("/0/{key}"))]).exits(78);
+    PYGOPHERD.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 2, "{:?}", watch.all(&key));
+}

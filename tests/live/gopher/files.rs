@@ -1,0 +1,138 @@
+//! Files of every kind, octet for octet as the server sends them.
+
+use super::ends::Came as _;
+use super::menus::{field, links};
+use crate::live::digest::sha256;
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::{Place, fetch};
+use crate::live::tree::{BIG, files};
+
+each_gopher_server![
+    the_tree,
+    the_tree_as_octets,
+    as_the_server_sends_it,
+    each_type,
+    sixty_four_mebibytes,
+    several_at_once,
+    into_files,
+    no_parts,
+    a_slow_one,
+];
+
+/// Whether both servers take it for octets, and not for text.
+fn is_binary(path: &str) -> bool {
+    path.ends_with(".bin")
+}
+
+/// What the server sends of a file of the tree.
+fn sent(server: GopherServer, path: &str, octets: &[u8]) -> Vec<u8> {
+    if is_binary(path) { octets.to_vec() } else { server.as_text(octets) }
+}
+
+fn the_tree(server: GopherServer) {
+    for (path, octets) in files() {
+        let gtype = if is_binary(path) { '9' } else { '0' };
+        fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(sent(server, path, &octets));
+    }
+}
+
+/// The type in the URL is the client's alone: the server sends the same.
+fn the_tree_as_octets(server: GopherServer) {
+    for (path, octets) in files() {
+        fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &octets));
+    }
+}
+
+fn as_the_server_sends_it(server: GopherServer) {
+    let own =
+        ["/about.txt", "/page.html", "/dot.gif", "/unended.txt", "/dots/none-doubled.txt", "/dots/large.txt"];
+    for path in files().iter().map(|(path, _)| *path).chain(own) {
+        let octets = server.answer(path);
+        fetch(&[&server.url(&format!("/9{path}"))]).came(&octets);
+        // Without the slash in front it is the same file.
+        fetch(&[&server.url(&format!("/9{}", &path[1..]))]).came(&octets);
+    }
+}
+
+/// The same octets as an item of each type that is an object, by the URLs of a menu.
+fn each_type(server: GopherServer) {
+    let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
+    let octets = (0..=255).collect::<Vec<u8>>().repeat(16);
+    let mut seen = String::new();
+    for (line, url) in links(&menu) {
+        let gtype = field(line, "type").expect("a type");
+        seen.push_str(&gtype);
+        match gtype.as_str() {
+            "7" | "8" => {}
+            "h" => drop(fetch(&[&url]).exits(0).writes(server.answer("/page.html"))),
+            _ => drop(fetch(&[&url]).exits(0).writes(&octets)),
+        }
+    }
+    assert_eq!(seen, "0456789gIsd;MPX<rh", "{menu}");
+    for gtype in
+        ["0", "4", "5", "6", "9", "g", "I", "s", "d", ";", "M", "P", "X", "m", "c", "p", ":", "h", "%3C"]
+    {
+        fetch(&[&server.url(&format!("/{gtype}/all-bytes.bin"))]).came(&octets);
+    }
+}
+
+fn sixty_four_mebibytes(server: GopherServer) {
+    let place = Place::new();
+    let url = server.url("/9/big.bin");
+    place.fetch(&["-o", "here", &url]).came("");
+    assert_eq!(sha256(&place.read("here")), BIG);
+    place.holds(&["here"]);
+    let ran = fetch(&[&url]).exits(0);
+    assert_eq!(sha256(&ran.out), BIG);
+    // As text it streams, and is no other.
+    let ran = fetch(&[&server.url("/0/big.bin")]).exits(0);
+    assert_eq!(sha256(&ran.out), BIG);
+}
+
+fn several_at_once(server: GopherServer) {
+    let numbers = 300..320;
+    let urls: Vec<String> =
+        numbers.clone().map(|number| server.url(&format!("/0/many/f{number:04}.txt"))).collect();
+    let all: Vec<u8> =
+        numbers.clone().flat_map(|number| server.as_text(format!("{number:04}\n").as_bytes())).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    fetch(&urls).came(&all);
+    let place = Place::new();
+    place.fetch(&[&["-s", "-Z", "--remote-name-all"], &urls[..]].concat()).came("");
+    for number in numbers {
+        let expected = server.as_text(format!("{number:04}\n").as_bytes());
+        assert_eq!(place.read(&format!("f{number:04}.txt")), expected);
+    }
+}
+
+fn into_files(server: GopherServer) {
+    let place = Place::new();
+    place.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
+    assert_eq!(place.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
+    place.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
+    place.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
+    assert_eq!(place.read("here"), b"");
+    // A name that is no file name is made one.
+    place.fetch(&["-O", &server.url("/0/odd/.hidden")]);
+    place.fetch(&["-O", &server.url("/0/odd/-la")]);
+    assert!(place.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", place.names());
+}
+
+fn no_parts(server: GopherServer) {
+    fetch(&["-r", "0-9", &server.url("/9/all-bytes.bin")]).exits(33).writes("");
+    // What an earlier run left cannot be gone on from: it begins anew.
+    let place = Place::new();
+    let url = server.url("/9/all-bytes.bin");
+    place.leave_part("here", &url, "none", b"left over", 4096);
+    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
+}
+
+fn a_slow_one(server: GopherServer) {
+    let place = Place::new();
+    let url = server.url("/0/cgi-bin/slow");
+    let ran = place.fetch(&["-m", "2", "-o", "here", &url]).exits(28);
+    assert!((1900..4500).contains(&ran.took.as_millis()), "{:?}", ran.took);
+    assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+    fetch(&[&url]).came("first\nlast\n");
+}

@@ -1,0 +1,89 @@
+//! Forms of Gopher+: shown, and filled from the command line. pygopherd shows them, and takes no answers.
+
+use super::menus::field;
+use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
+use crate::live::place::{Place, fetch, key};
+
+/// All questions but those that have a default, by number or by name.
+const ANSWERS: [&str; 10] = [
+    "--form",
+    "A password?=secret",
+    "--form",
+    "Colour?=green",
+    "--form",
+    "News?=1",
+    "--form",
+    "5=two",
+    "--form",
+    "6=file",
+];
+
+/// The item with the form. The words behind it are for the log alone: a file has none to search for.
+fn url(words: &str) -> String {
+    PYGOPHERD.url(&format!("/0/plus/ask.txt%09{words}"))
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_questions_are_shown() {
+    let text = fetch(&[&url("%09?")]).exits(0).text();
+    for question in
+        ["Your name?", "anonymous", "A password?", "Colour?", "green", "News?", "Tell us", "A file?"]
+    {
+        assert!(text.contains(question), "no {question} in {text}");
+    }
+    let json = fetch(&["--format", "json", &url("%09?")]).exits(0).text();
+    for part in ["Your name?", "anonymous", "\"red\"", "AskP", "A file here?"] {
+        assert!(json.contains(part), "no {part} in {json}");
+    }
+    assert_eq!(field(&json, "selector").as_deref(), Some("/plus/ask.txt"));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_is_sent_for_a_filled_form() {
+    let (key, watch) = (key(), PYGOPHERD.watch());
+    let url = url(&key);
+    // The document itself: the server ignores the answers, and says so by no status line.
+    let ran = fetch(&[&ANSWERS[..], &["--form", "7=here", &url]].concat())
+        .exits(0)
+        .writes("A document with a form.\n");
+    assert!(ran.err.starts_with("fetch-url: note:"), "{}", ran.err);
+    let lines = watch.lines(&key, 2);
+    assert_eq!(lines, ["!", "+\\x091"].map(|end| format!("/plus/ask.txt\\x09{key}\\x09{end}")));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn answers_to_what_is_not_asked() {
+    for answer in ["Your age?=7", "9=x", "0=x", "Note=x"] {
+        let (place, key, watch) = (Place::new(), key(), PYGOPHERD.watch());
+        let own = ["--form", "7=x", "--form", answer, "-o", "here", &url(&key)];
+        place.fetch(&[&ANSWERS[..], &own].concat()).exits(2);
+        place.holds(&[]);
+        assert_eq!(watch.lines(&key, 1).len(), 1, "nothing is sent");
+    }
+    fetch(&["--form", "no equals sign", &url("x")]).exits(2).writes("");
+    // A choice is one of those offered.
+    let own = ["--form", "7=x", "--form", "Colour?=blue", &url("x")];
+    fetch(&[&ANSWERS[..], &own].concat()).exits(2).writes("");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn questions_that_are_left() {
+    let (key, watch) = (key(), PYGOPHERD.watch());
+    fetch(&["--form", "Your name?=me", &url(&key)]).exits(2).writes("").says("A password?");
+    assert_eq!(watch.lines(&key, 1), [format!("/plus/ask.txt\\x09{key}\\x09!")]);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn where_there_is_no_form() {
+    fetch(&["--form", "1=x", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(78).writes("");
+    fetch(&["--form", "1=x", &GOPHERNICUS.url("/0/plus/doc.txt")]).exits(78).writes("");
+    fetch(&["--form", "1=x", &PYGOPHERD.url(&format!("/0/{}", key()))])
+        .exits(78)
+        .writes("")
+        .says("does not exist");
+}

@@ -1,0 +1,45 @@
+//! `-I`: what is known of an item without fetching it.
+
+use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
+use crate::live::place::{fetch, key};
+
+each_gopher_server![the_type, the_object_does_not_come];
+
+fn the_type(server: GopherServer) {
+    for (path, word) in [("/0/about.txt", "text"), ("/1/pub", "menu"), ("/9/all-bytes.bin", "binary")] {
+        let ran = fetch(&["-I", &server.url(path)]).exits(0);
+        assert!(ran.text().to_lowercase().contains(word), "{path}: {}", ran.text());
+    }
+}
+
+fn the_object_does_not_come(server: GopherServer) {
+    let ran = fetch(&["-I", &server.url("/9/big.bin")]).exits(0);
+    assert!(ran.out.len() < 2000, "{} octets", ran.out.len());
+    let ran = fetch(&["-I", &server.url("/0/about.txt")]).exits(0);
+    assert!(!ran.text().contains("About the gopher servers"), "{}", ran.text());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_gopher_plus_tells() {
+    let text = fetch(&["-I", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(0).text();
+    for part in
+        ["in two lines.", "gopher plus test", "Admin of the tests <admin@test.invalid>", "text/plain", "1994"]
+    {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let json = fetch(&["-I", "--format", "json", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(0).text();
+    assert!(json.contains("gopher plus test"), "{json}");
+    fetch(&["-I", &PYGOPHERD.url(&format!("/0/{}", key()))]).exits(78).writes("").says("does not exist");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn one_question() {
+    for server in [GOPHERNICUS, PYGOPHERD] {
+        let (key, watch) = (key(), server.watch());
+        fetch(&["-I", &server.url(&format!("/0/{key}"))]);
+        assert_eq!(watch.line(&key), format!("/{key}\\x09!"));
+        assert_eq!(watch.all(&key).len(), 1);
+    }
+}

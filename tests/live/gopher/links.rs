@@ -1,0 +1,90 @@
+//! Items that lead elsewhere, and those that are no objects.
+
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::server::NGINX;
+
+each_gopher_server![
+    to_the_web,
+    to_another_gopher_server,
+    not_to_a_file,
+    not_when_told_so,
+    a_link_asks_no_gopher_server,
+    telnet_and_tn3270,
+    cso,
+    what_is_no_item,
+];
+
+fn to_the_web(server: GopherServer) {
+    let target = NGINX.http("/hello.txt");
+    for path in [format!("/hURL:{target}"), format!("/h/URL:{target}"), format!("/hURL%3A{target}")] {
+        fetch(&[&server.url(&path)]).exits(0).writes("Hello, world\n");
+    }
+    let key = key();
+    fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/headers?{key}"))))]).exits(0).says("");
+    assert!(NGINX.logged(&key).contains(&format!("/headers?{key}")), "{}", NGINX.logged(&key));
+    let place = Place::new();
+    place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(0);
+    assert_eq!(place.read("here"), b"Hello, world\n");
+}
+
+fn to_another_gopher_server(server: GopherServer) {
+    let target = server.url("/0/about.txt");
+    fetch(&[&server.url(&format!("/hURL:{target}"))]).exits(0).writes(server.answer("/about.txt"));
+}
+
+/// Nobody but the caller opens a file of the caller's.
+fn not_to_a_file(server: GopherServer) {
+    for target in ["file:///etc/hostname", "file://localhost/etc/hostname"] {
+        let place = Place::new();
+        place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
+        place.holds(&[]);
+    }
+}
+
+fn not_when_told_so(server: GopherServer) {
+    let url = server.url(&format!("/hURL:{}", NGINX.http("/hello.txt")));
+    let ran = fetch(&["--max-redirs", "0", &url]);
+    assert_ne!(ran.out, b"Hello, world\n", "it was followed");
+}
+
+fn a_link_asks_no_gopher_server(server: GopherServer) {
+    let (key, watch) = (key(), server.watch());
+    fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/hello.txt?{key}"))))]).exits(0);
+    server.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 1);
+    // Only an `h` item is a link: this is a selector.
+    fetch(&[&server.url(&format!("/0URL:{key}"))]);
+    watch.line(&format!("URL:{key}"));
+}
+
+/// What to do is told, and nobody is connected to.
+fn telnet_and_tn3270(server: GopherServer) {
+    let (key, watch) = (key(), server.watch());
+    let port = server.port().to_string();
+    for (gtype, program) in [("8", "telnet"), ("T", "tn3270")] {
+        let ran = fetch(&[&server.url(&format!("/{gtype}{key}"))]).exits(0);
+        let text = ran.text();
+        for part in [program, "127.0.0.1", &port, &key] {
+            assert!(text.contains(part), "no {part} in {text}");
+        }
+    }
+    server.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
+}
+
+fn cso(server: GopherServer) {
+    let ran = fetch(&[&server.url("/2")]).exits(0);
+    let text = ran.text();
+    for part in ["CSO", "127.0.0.1", &server.port().to_string()] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+fn what_is_no_item(server: GopherServer) {
+    fetch(&[&server.url("/3no%20such%20item")]).exits(78).writes("");
+    let ran = fetch(&[&server.url("/ia%20line")]).writes("");
+    assert_ne!(ran.exit, 0, "{}", ran.err);
+}

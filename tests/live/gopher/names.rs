@@ -1,0 +1,96 @@
+//! Every odd name of the tree: written out in a URL, and found in a menu.
+
+use std::collections::BTreeSet;
+
+use super::ends::Came as _;
+use super::menus::{field, links};
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::fetch;
+use crate::live::tree::odd_files;
+
+each_gopher_server![one_by_one, as_little_escaped_as_may_be, all_in_one_run, through_the_menus];
+
+/// Why a server cannot serve a name when its octets are sent as they are, and what comes of it.
+fn exception(server: GopherServer, path: &str) -> Option<i32> {
+    let has = |part: &str| path.contains(part);
+    match () {
+        () if has("%0A") || has("%0D") => Some(93),
+        // Behind the TAB are words to search for. gophernicus says so in a text that nothing marks.
+        () if has("%09") => Some(if server.is_plus { 78 } else { 0 }),
+        () if server.is_plus && (has("trailing%20space%20") || has("/...")) => Some(78),
+        () if !server.is_plus && (has("%25") || has("%3F") || has("%23") || has("/.")) => Some(0),
+        () => None,
+    }
+}
+
+fn served(server: GopherServer) -> Vec<(String, Vec<u8>)> {
+    let rows = odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none());
+    rows.map(|(path, octets)| (server.url(&format!("/0{path}")), server.as_text(octets.as_bytes()))).collect()
+}
+
+fn one_by_one(server: GopherServer) {
+    for (path, octets) in odd_files() {
+        let ran = fetch(&[&server.url(&format!("/0{path}"))]);
+        match exception(server, &path) {
+            None => drop(ran.came(server.as_text(octets.as_bytes()))),
+            Some(0) => assert!(ran.exits(0).text().starts_with("Error: "), "{path}"),
+            Some(exit) => drop(ran.exits(exit).writes("")),
+        }
+    }
+    let count = if server.is_plus { 27 } else { 23 };
+    assert_eq!(served(server).len(), count, "an exception too many");
+}
+
+/// No octet is reserved in a selector (RFC 4266 §2.1): each may stand for itself where the URL allows it.
+fn as_little_escaped_as_may_be(server: GopherServer) {
+    for (mut url, octets) in served(server) {
+        for octet in "!$&'()*+,;=:@?".chars() {
+            url = url.replace(&format!("%{:02X}", u32::from(octet)), &octet.to_string());
+        }
+        fetch(&[&url]).came(&octets);
+    }
+}
+
+fn all_in_one_run(server: GopherServer) {
+    let rows = served(server);
+    let urls: Vec<&str> = rows.iter().map(|(url, _)| url.as_str()).collect();
+    fetch(&urls).came(rows.iter().flat_map(|(_, octets)| octets.clone()).collect::<Vec<u8>>());
+}
+
+/// What is behind the URLs of a menu, and of the menus in it.
+fn found(url: &str, found_there: &mut BTreeSet<Vec<u8>>) {
+    let menu = fetch(&["--format", "json", url]).exits(0).text();
+    for (line, url) in links(&menu) {
+        match field(line, "type").as_deref() {
+            // The way up.
+            Some("1") if field(line, "name").is_some_and(|name| name.starts_with("..")) => {}
+            Some("1") => found(&url, found_there),
+            _ => drop(found_there.insert(fetch(&[&url]).out)),
+        }
+    }
+}
+
+/// What one server writes in a menu, the URL of the item sends back, octet for octet.
+fn through_the_menus(server: GopherServer) {
+    let mut there = BTreeSet::new();
+    found(&server.url("/1/odd"), &mut there);
+    let is_missing = |(_, octets): &(String, String)| !there.contains(&server.as_text(octets.as_bytes()));
+    let missing: BTreeSet<String> =
+        odd_files().into_iter().filter(is_missing).map(|(path, _)| path).collect();
+    let expected: BTreeSet<String> = unreachable(server).map(|name| format!("/odd/{name}")).collect();
+    assert_eq!(missing, expected);
+}
+
+/// The files to which no menu of the server leads: because it does not list them, or names them so that a line breaks or
+/// that it does not know them again.
+fn unreachable(server: GopherServer) -> impl Iterator<Item = String> {
+    let both = ["...", ".hidden", "new%0Aline/f.txt", "tab%09here.txt"].map(str::to_owned);
+    let own: Vec<String> = if server.is_plus {
+        // CR may not go out.
+        ["cr%0Dname.txt", "trailing%20space%20"].map(str::to_owned).into()
+    } else {
+        let long = format!("{}.txt", "a".repeat(200));
+        ["100%25/f.txt", "hash%23dir/f%231.txt", "ques%3Ftion/f.txt", &long].map(str::to_owned).into()
+    };
+    both.into_iter().chain(own)
+}

@@ -1,0 +1,95 @@
+//! The same URLs through curl, where it is installed: the same octets.
+
+use std::process::{Command, Stdio};
+
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::{Place, fetch};
+use crate::live::program::start_other;
+use crate::live::server::CA;
+use crate::live::tree::{files, odd_files};
+
+each_gopher_server![the_tree, odd_names, menus_and_searches, over_tls];
+
+fn has_curl() -> bool {
+    let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// Both give the same for `url`, ours with `options`; true if there is a curl that gives something. To curl an end of TLS
+/// without close_notify is one.
+#[track_caller]
+fn agree(options: &[&str], url: &str) -> bool {
+    if !has_curl() {
+        return true;
+    }
+    let place = Place::new();
+    let peer =
+        start_other("curl", place.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
+    if peer.exit == 0 {
+        fetch(&[&["--cacert", CA, "--allow-tls-truncation"], options, &[url]].concat())
+            .exits(0)
+            .writes(&peer.out);
+    }
+    peer.exit == 0
+}
+
+fn the_tree(server: GopherServer) {
+    for (path, _) in files() {
+        for gtype in ['0', '9'] {
+            assert!(agree(&[], &server.url(&format!("/{gtype}{path}"))), "{path}");
+        }
+    }
+    assert!(agree(&[], &server.url("/9/big.bin")));
+}
+
+/// curl sends CR and LF too, and knows no error.
+fn odd_names(server: GopherServer) {
+    for (path, _) in odd_files() {
+        let is_refused = ["%0A", "%0D"].iter().any(|octet| path.contains(octet));
+        let url = server.url(&format!("/9{path}"));
+        if !is_refused && !server.answer(decoded(&path)).starts_with(b"3") {
+            assert!(agree(&[], &url), "{path}");
+        }
+    }
+}
+
+/// The octets of a path.
+fn decoded(path: &str) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut rest = path.as_bytes();
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        let escape =
+            behind.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(octet) => {
+                octets.push(octet);
+                rest = &behind[2..];
+            }
+            None => octets.push(*first),
+        }
+    }
+    octets
+}
+
+fn menus_and_searches(server: GopherServer) {
+    for path in [
+        "",
+        "/",
+        "/1",
+        "/1/pub",
+        "/1/odd",
+        "/1/kinds",
+        "/1/cgi-bin/ten-thousand",
+        "/7/cgi-bin/search%09one%20two",
+    ] {
+        assert!(agree(&["--format", "raw"], &server.url(path)), "{path}");
+    }
+}
+
+fn over_tls(server: GopherServer) {
+    for path in ["/9/all-bytes.bin", "/9/big.bin", "/0/hello.txt"] {
+        assert!(agree(&[], &server.tls_url(path)), "{path}");
+    }
+    assert!(agree(&["--format", "raw"], &server.tls_url("/1/odd")));
+}

@@ -1,0 +1,186 @@
+//! Gopher+: what pygopherd answers, and what comes of it at a server that has never heard of it.
+
+use super::ends::Came as _;
+use super::menus::{field, links, named, value};
+use crate::live::digest::sha256;
+use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
+use crate::live::place::{Place, fetch, key};
+use crate::live::tree::{BIG, MODIFIED, files};
+
+/// With its length told, an object is proven to be whole, and is not read for dots.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn objects() {
+    for (path, octets) in files() {
+        for gtype in ["0", "9"] {
+            let url = PYGOPHERD.url(&format!("/{gtype}{path}%09%09+"));
+            fetch(&["--require-complete", &url]).gives(&octets);
+        }
+    }
+    for name in ["none-doubled", "only", "last", "two-last", "all-doubled", "no-line-end", "large"] {
+        let octets = PYGOPHERD.answer(format!("/dots/{name}.txt"));
+        fetch(&["--require-complete", &PYGOPHERD.url(&format!("/0/dots/{name}.txt%09%09+"))]).gives(&octets);
+    }
+    let big = fetch(&["--require-complete", &PYGOPHERD.url("/9/big.bin%09%09+")]).exits(0).out;
+    assert_eq!(sha256(&big), BIG);
+    let place = Place::new();
+    place.fetch(&["-O", &PYGOPHERD.url("/0/pub/README%09%09+")]).gives("");
+    place.holds(&["README"]);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn menus() {
+    for path in ["/1/", "/1/pub", "/1/odd", "/1/cgi-bin/ten-thousand", "/1/empty-dir"] {
+        let plain = fetch(&["--format", "json", &PYGOPHERD.url(path)]).exits(0).out;
+        fetch(&["--format", "json", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&plain);
+        // The octets of the menu, and not the status line before them.
+        let raw = fetch(&["--format", "raw", &PYGOPHERD.url(path)]).exits(0).out;
+        fetch(&["--format", "raw", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&raw);
+    }
+    let search =
+        fetch(&["--format", "json", &PYGOPHERD.url("/7/cgi-bin/search%09one%20two%09+")]).exits(0).text();
+    assert_eq!(links(&search).len(), 2, "{search}");
+}
+
+/// Both kinds of error are `--2` here; which one it is, the words tell.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn errors() {
+    for end in ["+", "!", "$", "+text/plain", "!+ABSTRACT"] {
+        for gtype in ["0", "1", "9"] {
+            let place = Place::new();
+            let url = PYGOPHERD.url(&format!("/{gtype}/{}%09%09{end}", key()));
+            place.fetch(&["-o", "here", &url]).exits(78).says("does not exist");
+            place.holds(&[]);
+        }
+    }
+    let ran = fetch(&[&PYGOPHERD.url("/1/noperm-dir%09%09+")]).exits(9).writes("");
+    ran.says("Permission denied").hides("--2");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn attributes_of_an_item() {
+    let url = PYGOPHERD.url("/0/plus/doc.txt%09%09!");
+    let text = fetch(&[&url]).exits(0).text();
+    for part in [
+        "ABSTRACT",
+        "What the document is about,",
+        "in two lines.",
+        "KEYWORDS",
+        "gopher plus test",
+        "Admin of the tests <admin@test.invalid>",
+        "VIEWS",
+        "text/plain",
+        "doc.txt",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let json = fetch(&["--format", "json", &url]).exits(0).text();
+    assert_eq!(json.lines().count(), 1, "{json}");
+    assert_eq!(field(&json, "ABSTRACT").as_deref(), Some("What the document is about,\nin two lines."));
+    assert_eq!(field(&json, "KEYWORDS").as_deref(), Some("gopher plus test"));
+    assert_eq!(field(&json, "selector").as_deref(), Some("/plus/doc.txt"));
+    assert!(json.contains(&format!("\"modified\":{MODIFIED}")), "{json}");
+    assert!(json.contains("text/plain"), "{json}");
+    let raw = fetch(&["--format", "raw", &url]).exits(0).out;
+    let all = PYGOPHERD.answer("/plus/doc.txt\t!");
+    assert_eq!(
+        raw,
+        all.strip_prefix(b"+-2\r\n").expect("the status line"),
+        "the blocks, without the status line"
+    );
+}
+
+/// The server takes a choice of attributes for words to search for; the choice is made here.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn chosen_attributes() {
+    for end in ["!+ABSTRACT", "!+abstract", "!+ABSTRACT+SMELL", "!+ABSTRACT%20+SMELL"] {
+        let text = fetch(&[&PYGOPHERD.url(&format!("/0/plus/doc.txt%09%09{end}"))]).exits(0).text();
+        assert!(text.contains("What the document is about,"), "{end}: {text}");
+        assert!(!text.contains("KEYWORDS") && !text.contains("Admin of the tests"), "{end}: {text}");
+        assert!(!text.contains("A document with attributes."), "{end}: {text}");
+    }
+    let json =
+        fetch(&["--format", "json", &PYGOPHERD.url("/0/plus/doc.txt%09%09!+KEYWORDS")]).exits(0).text();
+    assert_eq!(field(&json, "KEYWORDS").as_deref(), Some("gopher plus test"));
+    assert_eq!(field(&json, "ABSTRACT"), None, "{json}");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn attributes_of_all_items() {
+    let url = PYGOPHERD.url("/1/plus%09%09$");
+    let json = fetch(&["--format", "json", &url]).exits(0).text();
+    let count = PYGOPHERD.answer("/plus\t$").windows(6).filter(|part| part == b"+INFO:").count();
+    assert_eq!(json.lines().count(), count, "{json}");
+    let document = named(&json, "A document by a name of its own");
+    assert_eq!(field(document, "KEYWORDS").as_deref(), Some("gopher plus test"));
+    assert_eq!(value(document, "plus"), "true");
+    fetch(&[&field(document, "url").expect("a URL")]).came("A document with attributes.\n");
+    assert!(named(&json, "ask").contains("Your name?"), "{json}");
+    fetch(&[&field(named(&json, "pic"), "url").expect("a URL")]).came(PYGOPHERD.answer("/dot.gif"));
+    let text = fetch(&[&url]).exits(0).text();
+    for part in ["A document by a name of its own", "in two lines.", "image/gif", "Your name?"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let text = fetch(&[&PYGOPHERD.url("/1/plus%09%09$+VIEWS")]).exits(0).text();
+    assert!(text.contains("image/gif"), "{text}");
+    assert!(!text.contains("Your name?") && !text.contains("gopher plus test"), "{text}");
+    let json = fetch(&["--format", "json", &PYGOPHERD.url("/1/plus%09%09$+VIEWS")]).exits(0).text();
+    assert!(!json.contains("KEYWORDS") && json.contains("image/gif"), "{json}");
+}
+
+/// It answers any view with the one that there is.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn views() {
+    let watch = PYGOPHERD.watch();
+    let url = PYGOPHERD.url("/0/plus/doc.txt");
+    for (options, sent) in [
+        (["--view", "text/plain"], "/plus/doc.txt\\x09+text/plain"),
+        (["--view", "text/plain,En_US"], "/plus/doc.txt\\x09+text/plain En_US"),
+    ] {
+        fetch(&[&options[..], &["--require-complete", &url]].concat()).came("A document with attributes.\n");
+        assert!(watch.lines("/plus/doc.txt", 1).contains(&sent.to_owned()) || watch.line(sent) == sent);
+    }
+    fetch(&[&PYGOPHERD.url("/0/plus/doc.txt%09%09+text/plain%20En_US")])
+        .came("A document with attributes.\n");
+    fetch(&["--view", "text/plain\r\nx", &url]).exits(93).writes("");
+}
+
+/// A file has no items: the server sends the file itself, which is not taken for attributes.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn all_items_of_a_file() {
+    let ran = fetch(&[&PYGOPHERD.url("/0/about.txt%09%09$")]);
+    assert!([0, 8].contains(&ran.exit), "{} {}", ran.exit, ran.err);
+}
+
+/// gophernicus sends the object without a word before it: so it is delivered, and a note says so.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_server_without() {
+    let document = GOPHERNICUS.answer("/plus/doc.txt");
+    for end in ["+", "!", "!+ABSTRACT", "$", "+text/plain", "+application/postscript%20De_DE", "?"] {
+        let url = GOPHERNICUS.url(&format!("/0/plus/doc.txt%09%09{end}"));
+        let ran = fetch(&[&url]).exits(0).writes(&document);
+        assert!(ran.err.starts_with("fetch-url: note:"), "{end}: {}", ran.err);
+        assert!(ran.err.contains("does not speak Gopher+"), "{end}: {}", ran.err);
+    }
+    fetch(&["--view", "text/plain", &GOPHERNICUS.url("/0/plus/doc.txt")]).exits(0).writes(&document);
+    fetch(&[&GOPHERNICUS.url("/9/dot.gif%09%09+")]).exits(0).writes(GOPHERNICUS.answer("/dot.gif"));
+    let big = fetch(&[&GOPHERNICUS.url("/9/big.bin%09%09+")]).exits(0).out;
+    assert_eq!(sha256(&big), BIG);
+    // What a text shows by its dots holds all the same.
+    let last = GOPHERNICUS.as_text(b"first\nlast\n");
+    fetch(&[&GOPHERNICUS.url("/0/dots/last.txt%09%09+")]).exits(0).writes(&last);
+    let plain = fetch(&["--format", "json", &GOPHERNICUS.url("/1/pub")]).exits(0).out;
+    for end in ["+", "$", "!"] {
+        fetch(&["--format", "json", &GOPHERNICUS.url(&format!("/1/pub%09%09{end}"))]).exits(0).writes(&plain);
+    }
+    // An item by a menu of a server that tells nothing of Gopher+ needs no note.
+    fetch(&[&GOPHERNICUS.url("/0/plus/doc.txt")]).came(&document);
+}

@@ -1,0 +1,79 @@
+//! The line that goes out: the octets of the URL's path behind its type, decoded once.
+
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::{fetch, key};
+
+each_gopher_server![selectors, gopher_plus, octets_that_would_end_the_line, in_the_dialogue];
+
+#[track_caller]
+fn sends(server: GopherServer, path: &str, expected: &str) {
+    let (key, watch) = (key(), server.watch());
+    fetch(&[&server.url(&path.replace("KEY", &key))]);
+    assert_eq!(watch.line(&key), expected.replace("KEY", &key), "{path}");
+}
+
+fn selectors(server: GopherServer) {
+    for (path, selector) in [
+        ("/0/KEY", "/KEY"),
+        ("/0KEY", "KEY"),
+        ("/00/KEY", "0/KEY"),
+        ("/01KEY", "1KEY"),
+        ("/1/KEY/", "/KEY/"),
+        ("/9//KEY", "//KEY"),
+        ("/0/KEY/../x/./y", "/KEY/../x/./y"),
+        ("/0/../KEY", "/../KEY"),
+        ("/0/KEY?a=b&c", "/KEY?a=b&c"),
+        ("/0/KEY%3Fa", "/KEY?a"),
+        ("/0/KEY#fragment", "/KEY"),
+        ("/0/KEY%23no-fragment", "/KEY#no-fragment"),
+        ("/0/KEY;type=a", "/KEY;type=a"),
+        ("/0/KEY%2Fa", "/KEY/a"),
+        ("/0/KEY%2541", "/KEY%41"),
+        ("/0/KEY+a%20b%20", "/KEY+a b "),
+        ("/0/KEY%C3%BC%FF%01%7F", "/KEY\\xc3\\xbc\\xff\\x01\\x7f"),
+        ("/0%5CKEY", "\\x5cKEY"),
+        ("/sKEY", "KEY"),
+        ("/%30/KEY", "/KEY"),
+        ("/7/KEY%09", "/KEY\\x09"),
+        ("/7/KEY%09a%20b", "/KEY\\x09a b"),
+        ("/7/KEY%2509a", "/KEY%09a"),
+    ] {
+        sends(server, path, selector);
+    }
+}
+
+/// RFC 4266 §2.3: the Gopher+ string stands behind two TABs, of which the first goes when there are no words.
+fn gopher_plus(server: GopherServer) {
+    for (path, line) in [
+        ("/0/KEY%09%09+", "/KEY\\x09+"),
+        ("/0/KEY%09%09!", "/KEY\\x09!"),
+        ("/1/KEY%09%09$", "/KEY\\x09$"),
+        ("/0/KEY%09%09+application/postscript%20De_DE", "/KEY\\x09+application/postscript De_DE"),
+        ("/7/KEY%09words%09+", "/KEY\\x09words\\x09+"),
+        ("/7/KEY%09words%09!", "/KEY\\x09words\\x09!"),
+    ] {
+        sends(server, path, line);
+    }
+}
+
+fn octets_that_would_end_the_line(server: GopherServer) {
+    let (key, watch) = (key(), server.watch());
+    for octets in ["%0D%0A", "%0D", "%0A", "%00"] {
+        for path in
+            [format!("/0/{key}{octets}/x"), format!("/0/{key}%09%09+{octets}"), format!("/1{key}{octets}")]
+        {
+            fetch(&["-v", &server.url(&path)]).exits(93).writes("").hides("> ");
+        }
+    }
+    server.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
+}
+
+fn in_the_dialogue(server: GopherServer) {
+    let ran = fetch(&["-v", &server.url("/0/about.txt")]).exits(0).writes(server.answer("/about.txt"));
+    ran.says("> /about.txt\n");
+    // What could play with a terminal is shown escaped.
+    let ran = fetch(&["-v", &server.url("/0/nope%1B%5B31m")]);
+    ran.says("> /nope").hides("\u{1b}");
+}

@@ -1,0 +1,68 @@
+//! Type 7: words to search for.
+
+use super::ends::Came as _;
+use super::menus::{field, links};
+use crate::live::gopher_server::{GopherServer, each_gopher_server};
+use crate::live::place::{fetch, key};
+
+each_gopher_server![words, as_it_is_sent, nothing_to_search_for, what_is_found_can_be_fetched, forbidden];
+
+#[track_caller]
+fn found(url: &str) -> Vec<String> {
+    let menu = fetch(&["--format", "json", url]).exits(0).text();
+    menu.lines().map(|line| field(line, "name").expect("a name")).collect()
+}
+
+fn words(server: GopherServer) {
+    for (words, expected) in [
+        ("one", &["found one"][..]),
+        ("one%20two", &["found one", "found two"]),
+        ("gr%C3%BCn", &["found gr\u{fc}n"]),
+        ("100%25", &["found 100%"]),
+        ("%2509", &["found %09"]),
+        ("a+b", &["found a+b"]),
+        ("a=b&c", &["found a=b&c"]),
+        ("a%23b", &["found a#b"]),
+    ] {
+        assert_eq!(found(&server.url(&format!("/7/cgi-bin/search%09{words}"))), expected, "{words}");
+    }
+    // A search answers a menu whatever the type in the URL is.
+    assert_eq!(found(&server.url("/1/cgi-bin/search%09one")), ["found one"]);
+}
+
+fn as_it_is_sent(server: GopherServer) {
+    let (key, watch) = (key(), server.watch());
+    found(&server.url(&format!("/7/cgi-bin/search%09{key}%20?+%E9")));
+    assert_eq!(watch.line(&key), format!("/cgi-bin/search\\x09{key} ?+\\xe9"));
+    fetch(&["-v", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).says("> /cgi-bin/search");
+}
+
+/// pygopherd takes no words behind a TAB for Gopher+, and breaks down.
+fn nothing_to_search_for(server: GopherServer) {
+    fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
+    let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
+    assert!(ran.exit == 78 || server.is_plus, "{} {}", ran.exit, ran.err);
+}
+
+fn what_is_found_can_be_fetched(server: GopherServer) {
+    let menu = fetch(&["--format", "json", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).text();
+    let all = links(&menu);
+    assert_eq!(all.len(), 2, "{menu}");
+    for (_, url) in all {
+        fetch(&[&url]).came(server.answer("/about.txt"));
+    }
+}
+
+/// Octets that would end the line, or the words, are not sent.
+fn forbidden(server: GopherServer) {
+    let (key, watch) = (key(), server.watch());
+    for octet in ["%0D", "%0A", "%00", "%0D%0A"] {
+        fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{octet}x"))]).exits(93).writes("");
+        fetch(&[&server.url(&format!("/7/{key}{octet}x%09one"))]).exits(93).writes("");
+    }
+    // Two TABs end the words: a third one is in the Gopher+ string, where none may be.
+    fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).exits(93).writes("");
+    server.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
+}

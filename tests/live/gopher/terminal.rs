@@ -1,0 +1,82 @@
+//! Menus, texts and forms in a terminal: nothing that a server sends moves the cursor, and a person fills forms.
+
+use std::process::Command;
+
+use fetch_url_tests::Terminal;
+
+use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
+use crate::live::place::{Place, key};
+use crate::live::program::fetch_url;
+
+each_gopher_server![nothing_moves_the_cursor, the_menu_fits, octets_are_refused];
+
+fn run(arguments: &[&str]) -> Terminal {
+    let mut command = Command::new(fetch_url());
+    let place = Place::new();
+    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    Terminal::start(&command, 80).expect("a terminal")
+}
+
+/// What the terminal shows, and the exit status.
+fn shown(arguments: &[&str]) -> (Terminal, i32) {
+    let mut terminal = run(arguments);
+    let exit = terminal.exit().expect("an end");
+    (terminal, exit)
+}
+
+/// As a menu, as a text and as it came: the escape in a line is shown, not obeyed.
+fn nothing_moves_the_cursor(server: GopherServer) {
+    for gtype in ["0", "1"] {
+        for options in [&[][..], &["--format", "raw"], &["--format", "json"], &["-v"]] {
+            let url = server.url(&format!("/{gtype}/cgi-bin/odd-menu"));
+            let (terminal, exit) = shown(&[options, &[&url]].concat());
+            let screen = terminal.screen();
+            assert_eq!(exit, 0, "{screen}");
+            assert!(screen.contains("the last one"), "{options:?} {gtype}: {screen}");
+            let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
+            assert!(!terminal.octets().iter().any(is_evil), "{options:?} {gtype}: {}", screen.escape_debug());
+        }
+    }
+}
+
+fn the_menu_fits(server: GopherServer) {
+    for path in ["", "/1/odd", "/1/plus"] {
+        let (terminal, exit) = shown(&[&server.url(path)]);
+        assert_eq!(exit, 0, "{}", terminal.screen());
+        let screen = terminal.screen();
+        let long: Vec<&str> = screen
+            .lines()
+            .filter(|line| line.chars().count() > 80 && !line.trim().starts_with("gopher:"))
+            .collect();
+        assert_eq!(long, [""; 0], "{screen}");
+    }
+}
+
+fn octets_are_refused(server: GopherServer) {
+    let (terminal, exit) = shown(&[&server.url("/9/all-bytes.bin")]);
+    assert_eq!(exit, 23, "{}", terminal.screen());
+    assert!(!terminal.octets().contains(&0), "{}", terminal.screen());
+}
+
+/// The questions come one after the other, with what stands above them; what is a secret is not shown.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_form_is_filled() {
+    let (key, watch) = (key(), PYGOPHERD.watch());
+    let mut terminal = run(&[&PYGOPHERD.url(&format!("/0/plus/ask.txt%09{key}%09?"))]);
+    terminal.expect("Your name?").expect("the first question");
+    terminal.type_line("somebody").expect("it reads");
+    terminal.expect("A password?").expect("the second question");
+    terminal.type_secret("x-canary-x").expect("the echo is off");
+    terminal.expect("Colour?").expect("the third question");
+    assert!(terminal.screen().contains("a form"), "the note above: {}", terminal.screen());
+    assert!(!terminal.screen().contains("x-canary-x"), "{}", terminal.screen());
+    drop(terminal);
+    // It went away in the middle: no answer has been sent.
+    PYGOPHERD.answer(format!("/{key}-last"));
+    watch.line(&format!("{key}-last"));
+    assert_eq!(watch.all(&key).len(), 2, "{:?}", watch.all(&key));
+}

@@ -1,0 +1,164 @@
+//! The two gopher servers: where they listen, what they say to a raw socket, and what they wrote down.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::thread::sleep;
+use std::time::Duration;
+
+const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
+
+/// How often, and how many times, a log is read until a request is in it.
+const PAUSE: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 100;
+
+/// One answer to a raw socket.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// A gopher server of `docker/`.
+#[derive(Clone, Copy)]
+pub(crate) struct GopherServer {
+    pub(crate) name: &'static str,
+    port: u16,
+    tls_port: u16,
+    /// Whether it answers Gopher+.
+    pub(crate) is_plus: bool,
+}
+
+pub(crate) const GOPHERNICUS: GopherServer =
+    GopherServer { name: "gophernicus", port: 17070, tls_port: 17170, is_plus: false };
+pub(crate) const PYGOPHERD: GopherServer =
+    GopherServer { name: "pygopherd", port: 17071, tls_port: 17071, is_plus: true };
+
+impl GopherServer {
+    /// The gopher URL of a path: nothing, or `/`, a type and what is behind it.
+    pub(crate) fn url(self, path: &str) -> String {
+        format!("gopher://{}{path}", self.authority())
+    }
+
+    /// The gophers URL, by the name that the certificate is for.
+    pub(crate) fn tls_url(self, path: &str) -> String {
+        format!("gophers://localhost:{}{path}", self.tls_port)
+    }
+
+    pub(crate) fn authority(self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn port(self) -> u16 {
+        self.port
+    }
+
+    /// All that it sends to whoever sends `line`.
+    pub(crate) fn answer(self, line: impl AsRef<[u8]>) -> Vec<u8> {
+        let mut stream = TcpStream::connect(self.authority()).expect("the server listens");
+        stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
+        stream.write_all(&[line.as_ref(), b"\r\n"].concat()).expect("the server reads");
+        let mut octets = Vec::new();
+        stream.read_to_end(&mut octets).expect("an answer with an end");
+        octets
+    }
+
+    /// What it makes of a file that it takes for text: pygopherd nothing; gophernicus ends each line in CRLF, loses what
+    /// is behind a lone CR, and takes octets for Latin-1.
+    pub(crate) fn as_text(self, file: &[u8]) -> Vec<u8> {
+        if self.is_plus {
+            return file.to_vec();
+        }
+        let line = |line: &[u8]| {
+            let end = line.iter().position(|octet| b"\r\n".contains(octet)).unwrap_or(line.len());
+            format!("{}\r\n", line[..end].iter().copied().map(char::from).collect::<String>())
+        };
+        file.split_inclusive(|&octet| octet == b'\n').map(line).collect::<String>().into_bytes()
+    }
+
+    /// Only what it logs from now on.
+    pub(crate) fn watch(self) -> Watch {
+        Watch { server: self, from: self.log().len() }
+    }
+
+    fn log(self) -> Vec<u8> {
+        let path = format!("{LOGS}/{}.log", self.name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+}
+
+/// A server's log from some time on.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch {
+    server: GopherServer,
+    from: usize,
+}
+
+impl Watch {
+    /// The first line with `marker` that a client sent: what is not printing ASCII, and a backslash, as `\xNN`. pygopherd
+    /// says `TLS` before a line that came in TLS.
+    #[track_caller]
+    pub(crate) fn line(self, marker: &str) -> String {
+        self.lines(marker, 1).remove(0)
+    }
+
+    /// The first `count` lines with `marker`.
+    #[track_caller]
+    pub(crate) fn lines(self, marker: &str, count: usize) -> Vec<String> {
+        for _ in 0..LOOKS {
+            let lines = self.all(marker);
+            if lines.len() >= count {
+                return lines;
+            }
+            sleep(PAUSE);
+        }
+        panic!("{} has not logged {count} times {marker}", self.server.name);
+    }
+
+    /// All lines with `marker` by now.
+    pub(crate) fn all(self, marker: &str) -> Vec<String> {
+        let log = self.server.log();
+        let log = String::from_utf8_lossy(&log[self.from.min(log.len())..]);
+        let text = log.lines().filter_map(|line| line.split_once(' ')).map(|(_, text)| text);
+        text.filter(|text| text.contains(marker)).map(str::to_owned).collect()
+    }
+}
+
+/// One test for each gopher server: `each_gopher_server! { name, … }` calls `name(server)`.
+macro_rules! each_gopher_server {
+    ($($test:ident),+ $(,)?) => {
+        mod gophernicus { $(crate::live::gopher_server::each_gopher_server!(@one $test GOPHERNICUS);)+ }
+        mod pygopherd { $(crate::live::gopher_server::each_gopher_server!(@one $test PYGOPHERD);)+ }
+    };
+    (@one $test:ident $server:ident) => {
+        #[test]
+        #[ignore = "needs the servers of docker/"]
+        fn $test() {
+            super::$test(crate::live::gopher_server::$server);
+        }
+    };
+}
+pub(crate) use each_gopher_server;
+
+mod tests {
+    use super::*;
+    use crate::live::place::key;
+
+    fn a_request_is_found_again(server: GopherServer) {
+        let (key, watch) = (key(), server.watch());
+        server.answer(format!("/{key}\ta\\b é"));
+        assert_eq!(watch.line(&key), format!("/{key}\\x09a\\x5cb \\xc3\\xa9"));
+        assert_eq!(watch.all("no such marker"), [""; 0]);
+    }
+
+    #[test]
+    fn text() {
+        for (file, expected) in [
+            (&b""[..], &b""[..]),
+            (b"a\nb", b"a\r\nb\r\n"),
+            (b"a\r\n\xe9\n", b"a\r\n\xc3\xa9\r\n"),
+            (b"a\rb\nc\n", b"a\r\nc\r\n"),
+        ] {
+            assert_eq!(GOPHERNICUS.as_text(file), expected);
+            assert_eq!(PYGOPHERD.as_text(file), file);
+        }
+    }
+
+    each_gopher_server![a_request_is_found_again];
+}
