@@ -65,6 +65,13 @@ impl Place {
         names
     }
 
+    /// Removes what lies here.
+    pub(crate) fn clear(&self) {
+        for name in self.names() {
+            fs::remove_file(self.path(&name)).expect("our own file");
+        }
+    }
+
     /// Only these lie here.
     #[track_caller]
     pub(crate) fn holds(&self, names: &[&str]) {

@@ -69,7 +69,7 @@ fn empty_ones(server: FtpServer) {
 fn sixty_at_once(server: FtpServer) {
     let place = Place::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
-    let own = ["-Z", "--parallel-max", "30", "--retry", "5", "--retry-delay", "0", "--remote-name-all"];
+    let own = ["-Z", "--parallel-max", "30", "--retry", "50", "--retry-delay", "0.2", "--remote-name-all"];
     let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();
     place.fetch(&arguments).exits(0);
     for number in 3000..3060 {

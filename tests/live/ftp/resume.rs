@@ -39,9 +39,7 @@ fn interrupted(place: &Place, url: &str, signal: &str) {
         if exit < 0 && !place.path("big").exists() && part.exists() {
             return;
         }
-        for name in place.names() {
-            std::fs::remove_file(place.path(&name)).expect("our own file");
-        }
+        place.clear();
     }
     panic!("{url} was always whole before it could be interrupted");
 }
@@ -167,26 +165,33 @@ fn without_a_state_nothing_is_joined(server: FtpServer) {
     assert_eq!(place.read("there"), range());
 }
 
-/// Whatever came until then is of use.
+/// Whatever came until then is of use. How long the whole takes, here and now, is found by halving.
 fn out_of_time_and_resumed(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/big.bin"));
-    let mut resumed = 0;
-    for limit in ["0.06", "0.08", "0.1", "0.04", "0.03", "0.12", "0.05", "0.07", "0.02", "0.15"].repeat(3) {
-        let ran = place.fetch(&["-m", limit, "-o", "big", &url]);
-        if ran.exit == 28 && place.path("big.part").exists() {
-            let came = place.read("big.part").len();
+    let whole = place.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
+    let (mut too_short, mut too_long, mut resumed) = (0.0, whole * 2.0, 0);
+    for _ in 0..60 {
+        place.clear();
+        let limit = f64::midpoint(too_short, too_long);
+        let ran = place.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
+        let came = place.path("big.part").metadata().map_or(0, |facts| facts.len());
+        if ran.exit == 28 && came > 64 {
             let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
             ran.says(&format!("> REST {}", came - 64));
-            resumed += 1;
-        }
-        if place.path("big").exists() {
             assert_eq!(sha256(&place.read("big")), BIG);
-        }
-        for name in place.names() {
-            std::fs::remove_file(place.path(&name)).expect("our own file");
+            resumed += 1;
+        } else if ran.exit == 28 {
+            too_short = limit;
+        } else {
+            ran.exits(0);
+            too_long = limit;
         }
         if resumed == 2 {
             return;
+        }
+        // One run is slower than the next: never closer than that.
+        if too_long - too_short < whole / 50.0 {
+            (too_short, too_long) = (too_short * 0.8, too_long * 1.2);
         }
     }
     panic!("{url} was never cut by time while it came");
