@@ -5,6 +5,7 @@ mod gopher;
 mod http;
 mod login;
 mod network;
+mod news;
 mod route;
 mod talk;
 mod tls;
@@ -20,6 +21,7 @@ pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
 pub use network::Network;
+pub use news::{News, NewsPart};
 pub use talk::Talk;
 pub use tls::{Tls, TlsMax};
 pub use values::ContinueAt;
@@ -102,6 +104,8 @@ pub enum Format {
     Json,
     /// As it came
     Raw,
+    /// News: articles, and groups as all their articles, for mail readers
+    Mbox,
 }
 
 /// What to fetch, and how.
@@ -245,6 +249,9 @@ pub struct Fetch {
     /// What only HTTP understands.
     #[command(flatten, next_help_heading = "HTTP")]
     pub http: Http,
+    /// What only news understands.
+    #[command(flatten, next_help_heading = "News")]
+    pub news: News,
     /// Who is believed in TLS.
     #[command(flatten, next_help_heading = "TLS")]
     pub tls: Tls,

@@ -7,6 +7,7 @@ mod ftp;
 mod gopher;
 mod http;
 mod login;
+mod news;
 mod policy;
 mod tls;
 
@@ -19,7 +20,7 @@ use clap::parser::ValueSource;
 use fetch_url::url::Url;
 use fetch_url::{
     ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
-    HttpOptions, Phase, Request, SpecialFiles,
+    HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles,
 };
 
 use crate::flags::{ContinueAt, Fetch, Format};
@@ -80,6 +81,8 @@ pub(crate) struct Shape {
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
     gopher: GopherOptions,
+    news: NntpOptions,
+    news_server: Option<String>,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
@@ -177,21 +180,34 @@ impl Shape {
             http,
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
+            news: news::options(flags)?,
+            news_server: flags.news.news_server.clone(),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
         })
     }
 
-    /// The request for `url`.
-    pub(crate) fn request(&self, url: &str) -> Result<Request, Error> {
+    /// The request for `url`; `next` comes after it.
+    pub(crate) fn request(&self, url: &str, next: Next) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
         if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
             return Err(usage("--form answers the forms of Gopher+: this URL has none"));
         }
+        if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
+            return Err(usage("--format mbox is of news: this URL is none"));
+        }
+        if let Some(server) = news::server(request.url(), self.news_server.as_deref())? {
+            request = request.news_server(server);
+        }
         request = match request.url() {
             Url::Ftp(_) => request.with_extra(self.ftp.clone()),
             Url::Gopher(_) => request.with_extra(self.gopher.clone()),
+            Url::News(_) | Url::Nntp(_) => {
+                let mut options = self.news.clone();
+                options.next = next;
+                request.with_extra(options)
+            }
             _ => request,
         };
         if self.head {
@@ -281,7 +297,10 @@ fn transfers(flags: &Fetch, matches: &ArgMatches) -> Result<Vec<Transfer>, Error
     let mut outputs = outputs.into_iter();
     let rest = if flags.remote_name_all { named(flags) } else { Output::Stdout { is_explicit: false } };
     let transfer = |url: &String| {
-        let output = outputs.next().unwrap_or_else(|| rest.clone());
+        // Several articles go to a file each where a directory is named for them.
+        let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(url);
+        let rest = || if is_several { named(flags) } else { rest.clone() };
+        let output = outputs.next().unwrap_or_else(rest);
         Transfer { url: url.clone(), output }
     };
     Ok(flags.urls.iter().map(transfer).collect())

@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod listing;
 mod menu;
+mod news;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 mod usage;

@@ -2,6 +2,7 @@
 //! place.
 
 mod batch;
+mod unfold;
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use fetch_url::url::{Escaped, Url};
+use fetch_url::url::{Escaped, NewsPart, Url};
 use fetch_url::{
-    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Observe as _, Phase, Receipt, Request,
-    Response, Segments, Sink, Want, deliver, safe_name,
+    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
+    Request, Response, Segments, Sink, Want, deliver, safe_name,
 };
 
 use crate::flags::{Flags, Verb};
@@ -100,8 +101,13 @@ fn keep_cookies(job: &Job) -> u8 {
 }
 
 /// One URL, from its text to its place.
-pub(crate) async fn one(job: &Job, transfer: &Transfer, report: &mut Report) -> Result<(), Error> {
-    let request = observed(job.shape.request(&transfer.url)?, job, report);
+pub(crate) async fn one(
+    job: &Job,
+    transfer: &Transfer,
+    next: Next,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let request = observed(job.shape.request(&transfer.url, next)?, job, report);
     describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
@@ -265,6 +271,14 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
         Url::File(url) => url.path().split('/').next_back().map(Escaped::into_owned),
         Url::Ftp(url) => url.path().map(|path| path.name().into_owned()),
         Url::Gopher(url) => url.selector().split('/').next_back().map(Escaped::into_owned),
+        Url::News(url) => match url.part() {
+            NewsPart::Article(name) | NewsPart::Group(name) => Some(name.clone().into_owned()),
+            _ => None,
+        },
+        Url::Nntp(url) => match url.articles() {
+            Some(articles) => return Ok(articles.to_string()),
+            None => Some(url.group().clone().into_owned()),
+        },
         Url::Other(url) => url.path().and_then(|path| path.split('/').next_back().map(Escaped::into_owned)),
         _ => None,
     };

@@ -5,7 +5,9 @@ use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 
-use crate::Escaped;
+use crate::escape::sets;
+use crate::reader::Reader;
+use crate::{Dialect, Escaped, ParseError};
 
 /// A host: a name, or an address written as RFC 1738 or RFC 2732 writes it.
 ///
@@ -69,6 +71,19 @@ impl fmt::Display for Host<'_> {
 pub struct HostPort<'a> {
     pub(crate) host: Host<'a>,
     pub(crate) port: Option<NonZeroU16>,
+}
+
+impl HostPort<'static> {
+    /// Reads `host` or `host:port`, as they stand in a URL.
+    ///
+    /// # Errors
+    /// It is no such thing.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut reader = Reader::new(text, Dialect::Lenient);
+        let at = reader.host_port(sets::NONE)?.into_owned();
+        reader.finish()?;
+        Ok(at)
+    }
 }
 
 impl<'a> HostPort<'a> {

@@ -87,6 +87,18 @@ impl Url<'_> {
         }
     }
 
+    /// The same on this news server, where it names none: news URLs (RFC 5538 §2.1), and nntp's form of 1993.
+    #[must_use]
+    pub fn on_news_server(mut self, at: &HostPort<'static>) -> Self {
+        let server = match &mut self {
+            Self::News(url) => url.server_mut(),
+            Self::Nntp(url) => url.server_mut(),
+            _ => return self,
+        };
+        server.get_or_insert_with(|| at.clone());
+        self
+    }
+
     fn host_port(&self) -> Option<&HostPort<'_>> {
         match self {
             Self::File(_) | Self::Mailto(_) | Self::Other(_) => None,

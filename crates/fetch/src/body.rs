@@ -3,6 +3,7 @@
 //!
 //! A body that ends without an error is complete, by the proof it names.
 
+mod local_lines;
 mod made;
 mod mend;
 mod proof;
@@ -15,6 +16,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 
+pub(crate) use local_lines::LocalLines;
 use made::Once;
 pub(crate) use mend::{Continuation, Mend, MendFuture, Piece, Reached};
 use mend::{Mending, Tail};

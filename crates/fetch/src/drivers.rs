@@ -4,6 +4,7 @@ mod file;
 pub(crate) mod ftp;
 pub(crate) mod gopher;
 pub(crate) mod http;
+pub(crate) mod nntp;
 
 use std::sync::Arc;
 
@@ -15,5 +16,6 @@ pub(crate) fn built_in() -> Registry {
     registry.add(Arc::new(ftp::FtpDriver::default()));
     registry.add(Arc::new(gopher::GopherDriver));
     registry.add(Arc::new(http::HttpDriver::default()));
+    registry.add(Arc::new(nntp::NntpDriver::default()));
     registry
 }

@@ -19,6 +19,7 @@ pub(crate) mod resume;
 pub(crate) mod retry;
 mod spare;
 mod steps;
+pub(crate) mod waiting;
 
 use std::sync::Arc;
 

@@ -44,6 +44,7 @@ pub use drivers::ftp::options::{ActiveAddress, FtpListing, FtpOptions, FtpWalk};
 pub use drivers::gopher::options::GopherOptions;
 pub use drivers::http::cookies::CookieJar;
 pub use drivers::http::options::{Field, HttpOptions, HttpVersion};
+pub use drivers::nntp::options::{ArticleShape, Next, NntpOptions};
 pub use engine::asking::Asking;
 pub use engine::deadline::Deadline;
 pub use error::{CODES, Code, CodeRow, Error, Phase};

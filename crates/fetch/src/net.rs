@@ -3,6 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod contact;
 pub(crate) mod data;
+mod deflate;
 pub(crate) mod dial;
 mod ports;
 pub(crate) mod proxy;

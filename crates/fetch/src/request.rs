@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use fetch_url_core::{Url, parse};
+use fetch_url_core::{HostPort, Url, parse};
 
 use crate::{Credential, Error, Event, Observe};
 
@@ -16,6 +16,7 @@ pub struct Request {
     resume: Option<Resume>,
     condition: Option<Condition>,
     login: Option<Credential>,
+    news_server: Option<HostPort<'static>>,
     standing: HopStanding,
     observer: Option<Watcher>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
@@ -155,6 +156,7 @@ impl Request {
             resume: None,
             condition: None,
             login: None,
+            news_server: None,
             standing,
             observer: None,
             extras: Vec::new(),
@@ -187,6 +189,14 @@ impl Request {
     #[must_use]
     pub const fn only_if(mut self, condition: Condition) -> Self {
         self.condition = Some(condition);
+        self
+    }
+
+    /// The server for URLs that name none: `news:` (RFC 1738 §3.6).
+    #[must_use]
+    pub fn news_server(mut self, at: HostPort<'static>) -> Self {
+        self.url = self.url.on_news_server(&at);
+        self.news_server = Some(at);
         self
     }
 
@@ -264,7 +274,10 @@ impl Request {
 
     /// The same request for another URL.
     pub(crate) fn moved_to(mut self, url: Url<'static>, standing: HopStanding) -> Self {
-        self.url = url;
+        self.url = match &self.news_server {
+            Some(at) => url.on_news_server(at),
+            None => url,
+        };
         self.standing = standing;
         self
     }

@@ -2,6 +2,7 @@
 
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
+use crate::nntp::{ArticleFacts, GroupFacts};
 
 /// One line of a listing: a directory, a menu, a list of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,10 @@ pub enum Details {
     None,
     /// Gopher: the item, and its Gopher+ attributes where they were asked for.
     MenuItem(Box<MenuItem>, Option<Box<Attributes>>),
+    /// News: a group.
+    Newsgroup(Box<GroupFacts>),
+    /// News: an article.
+    Article(Box<ArticleFacts>),
 }
 
 /// What a line of a listing stands for.

@@ -12,7 +12,7 @@ mod item;
 mod menu;
 mod outline;
 mod reader;
-mod refused;
+mod refusal;
 mod request;
 mod sniff;
 
@@ -21,5 +21,4 @@ pub use dots::Dots;
 pub use item::{Here, ItemType, MenuItem, link};
 pub use menu::MenuReader;
 pub(crate) use outline::requests;
-pub use refused::Refused;
 pub use request::{GopherRequest, Plus};

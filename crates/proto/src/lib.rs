@@ -16,9 +16,10 @@ pub mod gopher_plus;
 mod http;
 mod inbox;
 mod machine;
-mod nntp;
+pub mod nntp;
 mod outline;
 mod prospero;
+mod refused;
 pub mod text;
 mod wais;
 
@@ -27,3 +28,4 @@ pub use forbidden::{ForbiddenOctet, Octets};
 pub use inbox::Inbox;
 pub use machine::{Event, Machine, Step, WireError};
 pub use outline::{Outline, outline};
+pub use refused::Refused;

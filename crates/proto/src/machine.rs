@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 
-use crate::gopher::Refused;
-use crate::{Entry, Head, Inbox};
+use crate::{Entry, Head, Inbox, Refused};
 
 /// A protocol's side of one conversation.
 pub trait Machine: Send {
     /// What to do next, given what has arrived.
     ///
     /// Called again after every step but [`Step::Done`]; after [`Step::Need`] only when the inbox
-    /// has more, or has been told that nothing more will come.
+    /// has more, or has been told that nothing more will come. A machine that takes several errands is
+    /// called after [`Step::Done`], too, for the next of them.
     ///
     /// # Errors
     /// The peer broke the protocol; the conversation is over.
@@ -22,7 +22,9 @@ pub trait Machine: Send {
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "whoever drives a machine must know every step")]
 pub enum Step {
-    /// The conversation is complete.
+    /// From here on both sides compress what they say (RFC 8054).
+    Deflate,
+    /// The conversation, or this errand of several, is complete.
     Done,
     /// Something for the caller.
     Emit(Event),
@@ -44,10 +46,14 @@ pub enum Event {
     Entry(Entry),
     /// What is known of the object before its octets.
     Head(Head),
+    /// A line that the peer has said, for whoever wants to read the dialogue.
+    Heard(Bytes),
     /// Something that whoever asked should know: a departure that loses nothing.
     Note(&'static str),
     /// The peer has no such object, or will not give it: its own words.
     Refused(Box<Refused>),
+    /// A line that goes out, without secrets, for whoever wants to read the dialogue.
+    Said(String),
     /// The end came without the mark that this names: all of it may have come, or not.
     Unmarked(&'static str),
 }

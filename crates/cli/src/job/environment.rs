@@ -30,6 +30,11 @@ pub(super) fn proxies() -> Result<Proxies, Error> {
     Ok(proxies)
 }
 
+/// `$NNTPSERVER`, as news readers have it.
+pub(super) fn news_server() -> Option<String> {
+    text("NNTPSERVER").filter(|text| !text.is_empty())
+}
+
 /// The hosts that the environment wants to be asked directly.
 pub(super) fn no_proxy() -> String {
     text("no_proxy").or_else(|| text("NO_PROXY")).unwrap_or_default()

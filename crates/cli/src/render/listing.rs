@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::json::line;
 use super::menu::{self, Menu};
+use super::news;
 use crate::flags::Format;
 
 /// The listing in `format`, as it streams in.
@@ -16,10 +17,12 @@ pub(crate) fn body(listing: Listing, format: Format) -> Body {
     match format {
         Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
         Format::Raw => {
-            listing.into_body(|entry| menu::raw(entry).unwrap_or_else(|| [&entry.name[..], b"\n"].concat()))
+            let own = |entry: &Entry| menu::raw(entry).or_else(|| news::raw(entry));
+            listing.into_body(move |entry| own(entry).unwrap_or_else(|| [&entry.name[..], b"\n"].concat()))
         }
-        Format::Text => {
-            listing.into_body(move |entry| menu.text(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
+        Format::Text | Format::Mbox => {
+            let mut own = move |entry: &Entry| menu.text(entry).or_else(|| news::text(entry));
+            listing.into_body(move |entry| own(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
         }
     }
 }
@@ -44,8 +47,12 @@ fn as_json(entry: &Entry) -> String {
         "modified": entry.modified,
         "url": entry.url,
     });
-    if let (Details::MenuItem(item, attributes), Some(object)) = (&entry.details, value.as_object_mut()) {
-        menu::add_json(item, attributes.as_deref(), object);
+    match (&entry.details, value.as_object_mut()) {
+        (Details::MenuItem(item, attributes), Some(object)) => {
+            menu::add_json(item, attributes.as_deref(), object);
+        }
+        (details, Some(object)) => news::add_json(details, object),
+        (_, None) => {}
     }
     format!("{}\n", line(&value))
 }

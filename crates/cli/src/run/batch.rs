@@ -2,18 +2,20 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use fetch_url::url::Url;
+use fetch_url::{Error, Next};
 use tokio::task::LocalSet;
 
-use super::one;
+use super::{one, unfold};
 use crate::job::{Job, Transfer};
 use crate::render;
 use crate::report::Report;
 
 /// Fetches everything; the first failure's status.
 pub(super) async fn all(job: &Rc<Job>) -> u8 {
-    let batch =
-        Rc::new(Batch { job: job.clone(), next: Cell::new(0), first_failure: Cell::new((usize::MAX, 0)) });
+    let batch = Rc::new(Batch::new(job));
     match job.parallel.min(job.transfers.len()) {
         0 | 1 => batch.work().await,
         workers => {
@@ -33,19 +35,59 @@ pub(super) async fn all(job: &Rc<Job>) -> u8 {
 struct Batch {
     job: Rc<Job>,
     next: Cell<usize>,
+    /// What comes one after the other: drivers may look ahead.
+    urls: Arc<[Url<'static>]>,
+    /// The number for one more, which no URL of the command line has.
+    spare: Cell<usize>,
     /// Which transfer it was, and its exit status.
     first_failure: Cell<(usize, u8)>,
 }
 
 impl Batch {
+    fn new(job: &Rc<Job>) -> Self {
+        let count = job.transfers.len();
+        Self {
+            job: job.clone(),
+            next: Cell::new(0),
+            urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
+            spare: Cell::new(count),
+            first_failure: Cell::new((usize::MAX, 0)),
+        }
+    }
+
     /// One transfer after the other, as long as there are some.
     async fn work(&self) {
         while let Some((number, transfer)) = self.take() {
-            let status = self.run(number, transfer).await;
+            let status = match unfold::articles(&self.job, transfer).await {
+                Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
+                Ok(Some(urls)) => self.run_each(&urls, transfer).await,
+                Err(error) => self.end(Report::begin(number, &transfer.url), Some(error), transfer),
+            };
             if status != 0 && number < self.first_failure.get().0 {
                 self.first_failure.set((number, status));
             }
         }
+    }
+
+    fn after(&self, urls: &Arc<[Url<'static>]>, index: usize) -> Next {
+        Next::new(urls.clone(), index + 1)
+    }
+
+    /// Several files that one URL stands for; the first failure's status.
+    async fn run_each(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer) -> u8 {
+        let mut first_failure = 0;
+        for (index, url) in urls.iter().enumerate() {
+            let transfer = Transfer { url: url.to_string(), output: whole.output.clone() };
+            let number = self.spare.replace(self.spare.get() + 1);
+            let status = self.run(number, &transfer, self.after(urls, index)).await;
+            if first_failure == 0 {
+                first_failure = status;
+            }
+            if first_failure != 0 && self.job.fails_early {
+                break;
+            }
+        }
+        first_failure
     }
 
     fn take(&self) -> Option<(usize, &Transfer)> {
@@ -58,13 +100,19 @@ impl Batch {
         Some((number, transfer))
     }
 
-    async fn run(&self, number: usize, transfer: &Transfer) -> u8 {
+    async fn run(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
         let job = &*self.job;
         if let Some(events) = &job.events {
             events.start(number, &transfer.url);
         }
         let mut report = Report::begin(number, &transfer.url);
-        let error = one(job, transfer, &mut report).await.err();
+        let error = one(job, transfer, next, &mut report).await.err();
+        self.end(report, error, transfer)
+    }
+
+    /// Says how it ended.
+    fn end(&self, mut report: Report, error: Option<Error>, transfer: &Transfer) -> u8 {
+        let job = &*self.job;
         report.end(error);
         job.board.count();
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
@@ -78,7 +126,14 @@ impl Batch {
     }
 }
 
-fn tell(error: &fetch_url::Error, transfer: &Transfer, job: &Job) {
+/// The URLs of all transfers; none when one of them is wrong, which it will be told for.
+fn urls(job: &Job) -> Arc<[Url<'static>]> {
+    let url =
+        |transfer: &Transfer| Some(job.shape.request(&transfer.url, Next::default()).ok()?.url().clone());
+    job.transfers.iter().map(url).collect::<Option<Vec<_>>>().unwrap_or_default().into()
+}
+
+fn tell(error: &Error, transfer: &Transfer, job: &Job) {
     match (job.talk.errors, job.talk.errors_as_json) {
         (false, _) => {}
         (true, true) => {

@@ -60,6 +60,10 @@ impl<'a> NewsUrl<'a> {
         self.server.as_ref()
     }
 
+    pub(crate) const fn server_mut(&mut self) -> &mut Option<HostPort<'a>> {
+        &mut self.server
+    }
+
     /// What is named.
     pub const fn part(&self) -> &NewsPart<'a> {
         &self.part

@@ -62,6 +62,10 @@ impl<'a> NntpUrl<'a> {
         self.server.as_ref()
     }
 
+    pub(crate) const fn server_mut(&mut self) -> &mut Option<HostPort<'a>> {
+        &mut self.server
+    }
+
     /// The group.
     pub const fn group(&self) -> &Escaped<'a> {
         &self.group

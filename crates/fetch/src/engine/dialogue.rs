@@ -19,6 +19,11 @@ pub(super) fn request(plan: &dyn Plan) {
     }
 }
 
+/// Whether somebody listens.
+pub(crate) fn is_heard() -> bool {
+    tracing::enabled!(target: TARGET, Level::INFO)
+}
+
 /// One thing that goes out; shows no secret.
 pub(crate) fn said(what: &dyn std::fmt::Display) {
     tracing::info!(target: TARGET, "> {what}");

@@ -184,6 +184,21 @@ impl Dial {
         self.dialer.tls.start_tls()
     }
 
+    /// A connection that goes on in TLS, to be read in large pieces.
+    ///
+    /// # Errors
+    /// `tls_failed`; `timed_out`.
+    pub(crate) async fn start_tls_on(
+        &self,
+        stream: TcpStream,
+        host: &Host<'_>,
+        deadline: &Deadline,
+    ) -> Result<Stream, Error> {
+        let stream = self.secure(stream, host, self.tls_config()?, &deadline.connecting()).await?;
+        self.contact.note(|facts| facts.secured = Some(Instant::now()));
+        Ok(self.tls_stream(stream))
+    }
+
     /// A connection in TLS, to be read in large pieces.
     pub(crate) fn tls_stream(&self, stream: TlsStream<TcpStream>) -> Stream {
         Stream::tls(stream, &self.contact, self.dialer.tls.allows_truncation())

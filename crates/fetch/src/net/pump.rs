@@ -3,15 +3,18 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
-use fetch_url_proto::{Inbox, Machine, Step, WireError};
+use fetch_url_core::Host;
+use fetch_url_proto::{Event, Inbox, Machine, Step, WireError};
 
 use super::contact::Contact;
+use super::dial::Dial;
 use super::stream::Stream;
-use crate::{Code, Error, Phase};
+use crate::engine::dialogue;
+use crate::{Code, Deadline, Error, Phase};
 
 /// So often in one go the machine is given more that comes to nothing: then others, such as clocks, have
 /// their turn.
@@ -49,6 +52,43 @@ impl<M: Machine> Pump<M> {
     /// The machine.
     pub(crate) const fn machine(&self) -> &M {
         &self.machine
+    }
+
+    /// The machine, for one more errand.
+    pub(crate) const fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// From here on `contact` is told: the connection is used once more.
+    pub(crate) fn meet(&mut self, contact: &Contact) {
+        self.stream.meet(contact);
+        (self.contact, self.has_heard) = (contact.clone(), false);
+    }
+
+    /// Whether the peer has said nothing that nobody has asked for, such as goodbye.
+    pub(crate) fn is_silent(&mut self) -> bool {
+        let is_empty = self.outgoing.is_empty() && self.inbox.octets().is_empty() && !self.inbox.is_ended();
+        is_empty && self.poll_fill(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// The machine has asked for TLS: its connection goes on in it.
+    ///
+    /// # Errors
+    /// `tls_failed`, also when octets came in the clear behind the reply: whoever is on the way could put
+    /// replies there, to be taken for the server's own.
+    pub(crate) async fn secured(
+        mut self,
+        host: &Host<'_>,
+        dial: &Dial,
+        deadline: &Deadline,
+    ) -> Result<Self, Error> {
+        let refused = |detail| Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
+        if !self.inbox.octets().is_empty() {
+            return refused("octets in the clear behind the reply to STARTTLS");
+        }
+        let Some(plain) = self.stream.into_plain() else { return refused("TLS in TLS") };
+        self.stream = dial.start_tls_on(plain, host, deadline).await?;
+        Ok(self)
     }
 
     /// What the machine comes to next: an event, its end, or the wish for TLS.
@@ -89,8 +129,17 @@ impl<M: Machine> Pump<M> {
                 Ok(Step::Need) => self.needs_more = true,
                 Ok(Step::Send(octets)) => {
                     self.contact.note(|facts| facts.sent = Some(Instant::now()));
-                    self.outgoing = octets;
+                    match self.stream.wrapped(octets) {
+                        Ok(octets) => self.outgoing = octets,
+                        Err(error) => self.lost = Some(error),
+                    }
                 }
+                Ok(Step::Deflate) => {
+                    let arrived = self.inbox.take(usize::MAX);
+                    self.stream.deflate(&arrived);
+                }
+                Ok(Step::Emit(Event::Heard(line))) => dialogue::heard(&line),
+                Ok(Step::Emit(Event::Said(line))) => dialogue::said(&line),
                 Ok(step) => return Poll::Ready(Ok(step)),
                 Err(error) => return Poll::Ready(Err(self.fault(error))),
             }

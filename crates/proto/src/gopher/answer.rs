@@ -6,11 +6,11 @@ use super::doubt::Doubt;
 use super::frame::{Chunk, End, Frame};
 use super::item::Here;
 use super::reader::{Found, Reader};
-use super::refused::RefusalReader;
+use super::refusal::RefusalReader;
 use super::sniff::{Sniffed, sniff};
-use super::{Dots, GopherRequest, ItemType, Plus, Refused, described};
+use super::{Dots, GopherRequest, ItemType, Plus, described};
 use crate::gopher_plus::{Framing, STATUS_OCTETS, Status, status};
-use crate::{Event, Head, Inbox, Machine, Step, WireError};
+use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
 
 /// What an answer is expected to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,13 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use fetch_url_proto::ftp::{Form, Step};
 
-use super::ascii::LocalLines;
 use super::data::Arrival;
 use super::fault;
 use super::line::Line;
 use super::plan::FtpPlan;
-use super::servers::{Key, Servers};
+use super::servers::Servers;
+use crate::body::LocalLines;
+use crate::engine::waiting::Key;
 use crate::{Body, ByteSource, Code, Ctx, Error, Phase, Proof};
 
 type Ending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;

@@ -9,7 +9,7 @@ use super::listing;
 use super::plan::{FtpPlan, check_part};
 use super::refusal::{is_of_line, refused};
 use super::serve::{Served, internal, range_refused, serve};
-use super::servers::Key;
+use crate::engine::waiting::Key;
 use crate::{Body, Code, Content, Ctx, Error, Outcome, Phase, Proof, Response};
 
 /// Fetches what the plan says; a server that does not understand gets it in other words.

@@ -16,7 +16,7 @@ use super::body::Transfer;
 use super::fault;
 use super::line::{Line, Trouble};
 use super::plan::FtpPlan;
-use super::servers::Key;
+use crate::engine::waiting::Key;
 use crate::{Body, Code, Content, Ctx, Error, Listing, Meta, Outcome, Phase, Proof, Response};
 
 /// So many lines are held back in doubt.

@@ -1,6 +1,5 @@
 //! `ftp:` and `ftps:` (RFC 1738 §3.2, RFC 959, RFC 2428, RFC 3659, RFC 4217).
 
-mod ascii;
 mod body;
 mod clear;
 mod control;

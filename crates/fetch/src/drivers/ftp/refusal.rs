@@ -6,10 +6,10 @@ use fetch_url_proto::text::Reply;
 use super::line::{Line, Trouble};
 use super::plan::FtpPlan;
 use super::serve::range_refused;
-use super::servers::Key;
 use super::wording::Wording;
 use super::{fault, listing};
 use crate::engine::dialogue;
+use crate::engine::waiting::Key;
 use crate::{Again, Code, Content, Ctx, Error, Meta, Outcome, Response};
 
 /// A refusal: for the caller, or a reason to put it in other words.

@@ -1,7 +1,7 @@
 //! A server's word that there is no answer, in everybody's words.
 
 use fetch_url_core::mask_password;
-use fetch_url_proto::gopher::Refused;
+use fetch_url_proto::Refused;
 
 use super::plan::GopherPlan;
 use crate::{Code, Content, Error, Hop, Meta, Outcome, Phase, Response};

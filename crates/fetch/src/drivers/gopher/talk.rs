@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::gopher::{Answer, Expected, GopherRequest, Refused};
+use fetch_url_proto::gopher::{Answer, Expected, GopherRequest};
 use fetch_url_proto::gopher_plus::Framing;
-use fetch_url_proto::{Details, Entry, Event, Head, Step};
+use fetch_url_proto::{Details, Entry, Event, Head, Refused, Step};
 use futures_core::Stream;
 
 use super::plan::GopherPlan;

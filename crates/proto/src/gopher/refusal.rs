@@ -1,36 +1,14 @@
-//! A server's word that there is no answer (Gopher+ §2.3).
+//! Reads a server's word that there is no answer (Gopher+ §2.3).
 
 use bytes::Bytes;
 
 use super::MenuItem;
 use super::frame::{Chunk, Frame};
-use crate::Inbox;
 use crate::gopher_plus::Refusal;
+use crate::{Inbox, Refused};
 
 /// So much of a refusal is read.
 const REFUSAL_OCTETS: usize = 16 * 1024;
-/// So much of it is told.
-const WORDS_OCTETS: usize = 1024;
-
-/// A server's word that there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Refused {
-    /// The code of Gopher+: 1 not available, 2 try again later, 3 moved.
-    pub code: Option<u32>,
-    /// The server's words.
-    pub words: Bytes,
-    /// Where the item is now.
-    pub moved_to: Option<MenuItem>,
-}
-
-impl Refused {
-    /// By a server that has no codes.
-    pub(super) fn in_words(mut words: Bytes) -> Self {
-        words.truncate(WORDS_OCTETS);
-        Self { code: None, words, moved_to: None }
-    }
-}
 
 /// Reads the body of an error.
 #[derive(Debug)]
@@ -63,6 +41,6 @@ impl RefusalReader {
     fn refused(&self) -> Refused {
         let refusal = Refusal::parse(self.body.strip_suffix(b".\r\n").unwrap_or(&self.body));
         let moved_to = refusal.moved_to().map(|line| MenuItem::parse(&Bytes::copy_from_slice(line)));
-        Refused { code: refusal.code, words: refusal.words().into(), moved_to }
+        Refused { asked: None, code: refusal.code, words: refusal.words().into(), moved_to }
     }
 }

@@ -1,18 +1,18 @@
-//! Text of TYPE A: the line ends of the wire become those of this machine (RFC 959 §3.1.1.1).
+//! Text: the line ends of the wire become those of this machine (RFC 959 §3.1.1.1).
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 
 /// Turns CRLF into LF, however the octets are cut; a CR that no LF follows stays.
 #[derive(Debug, Default)]
-pub(super) struct LocalLines {
+pub(crate) struct LocalLines {
     /// A CR came last, and what follows it is not known.
     holds_cr: bool,
 }
 
 impl LocalLines {
     /// The next octets.
-    pub(super) fn turn(&mut self, octets: Bytes) -> Bytes {
+    pub(crate) fn turn(&mut self, octets: Bytes) -> Bytes {
         if cfg!(windows) || (!self.holds_cr && memchr(b'\r', &octets).is_none()) {
             return octets;
         }
@@ -35,7 +35,7 @@ impl LocalLines {
     }
 
     /// What was held back, when there is nothing more.
-    pub(super) fn end(&mut self) -> Option<Bytes> {
+    pub(crate) fn end(&mut self) -> Option<Bytes> {
         std::mem::take(&mut self.holds_cr).then_some(Bytes::from_static(b"\r"))
     }
 }

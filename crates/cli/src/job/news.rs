@@ -1,0 +1,52 @@
+//! What only news understands, as the flags say.
+
+use fetch_url::proto::nntp::Part;
+use fetch_url::url::{HostPort, Url};
+use fetch_url::{ArticleShape, Error, NntpOptions};
+
+use super::{environment, usage};
+use crate::flags::{Fetch, Format, NewsPart};
+
+/// What the flags say of news.
+pub(super) fn options(flags: &Fetch) -> Result<NntpOptions, Error> {
+    let news = &flags.news;
+    let mut options = NntpOptions::default();
+    options.part = match news.part {
+        NewsPart::Article => Part::Article,
+        NewsPart::Body => Part::Body,
+        NewsPart::Head => Part::Head,
+    };
+    options.shape = match flags.format {
+        Format::Mbox if news.part != NewsPart::Article => {
+            return Err(usage("--format mbox is of whole articles: without --part"));
+        }
+        Format::Mbox => ArticleShape::Mbox,
+        _ if news.text => ArticleShape::LocalLines,
+        _ => ArticleShape::AsItCame,
+    };
+    options.raw_lists = flags.format == Format::Raw;
+    options.clear_login = news.insecure_auth;
+    Ok(options)
+}
+
+/// Whether a URL names several articles.
+pub(super) fn is_range(url: &str) -> bool {
+    let parsed = fetch_url::url::parse(url);
+    let Ok(Url::Nntp(url)) = parsed.map(|parsed| parsed.url) else { return false };
+    url.articles().is_some_and(|articles| articles.first < articles.last)
+}
+
+/// The server for URLs that name none: the flag's, else the environment's, which matters only where one is
+/// needed.
+pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
+    let is_needed = matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none();
+    let read = |text: &str, source: &str| {
+        let wrong = |error| usage(format!("{source}: \"{text}\" is no HOST or HOST:PORT: {error}"));
+        HostPort::parse(text).map(Some).map_err(wrong)
+    };
+    match (flag, environment::news_server()) {
+        (Some(text), _) => read(text, "--news-server"),
+        (None, Some(text)) if is_needed => read(&text, "NNTPSERVER"),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,188 @@
+//! Articles as octets: one, or those of a range, one after another.
+
+use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName};
+use fetch_url_proto::{Event, Refused, Step};
+
+use super::io::answer;
+use super::line::{Line, disagree, key};
+use super::plan::{Errand, NntpPlan};
+use super::refusal;
+use super::shape::Shaper;
+use crate::engine::waiting::Key;
+use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Phase, Proof};
+
+/// So many articles of a range are named ahead; the session asks for as many as it sees fit.
+const AHEAD: usize = 192;
+/// How the end of an article is known.
+const PROOF: Proof = Proof::Proven("the line of one dot at its end");
+
+/// The article whose answer has begun.
+pub(super) fn one(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Body {
+    Body::from_source(Incoming::new(line, plan, ctx, None), None, PROOF)
+}
+
+/// The articles of a range, of which the answer for the first has begun.
+pub(super) fn several(line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
+    let rest = rest(&line, &plan)?;
+    let body = Body::from_source(Incoming::new(line, &plan, &ctx, Some(rest)), None, PROOF);
+    Ok(answer(&plan, Content::Body(body)))
+}
+
+/// The first number of a range is none of an article: the next one that is begins the answer.
+pub(super) async fn after_a_gap(
+    refused: &Refused,
+    mut line: Line,
+    plan: NntpPlan,
+    ctx: Ctx,
+) -> Result<Outcome, Error> {
+    if !refusal::is_missing(refused) {
+        return Err(refusal::error(refused, &plan, &ctx));
+    }
+    let mut rest = rest(&line, &plan)?;
+    loop {
+        rest.ask_ahead(&mut line);
+        if line.pump.machine().asks().len() == 0 {
+            let error = refusal::error(refused, &plan, &ctx);
+            line.wait(&plan, key(&plan, &ctx));
+            return Err(error);
+        }
+        match ctx.deadline.bound(Phase::Reply, line.pump.step()).await? {
+            Step::Emit(Event::Head(_)) => {
+                let body = Body::from_source(Incoming::new(line, &plan, &ctx, Some(rest)), None, PROOF);
+                return Ok(answer(&plan, Content::Body(body)));
+            }
+            Step::Emit(Event::Refused(refused)) if !refusal::is_missing(&refused) => {
+                return Err(refusal::error(&refused, &plan, &ctx));
+            }
+            Step::Emit(Event::Refused(_)) | Step::Done => {}
+            _ => return Err(disagree()),
+        }
+    }
+}
+
+/// The numbers behind the first, as far as the group has any.
+fn rest(line: &Line, plan: &NntpPlan) -> Result<Rest, Error> {
+    let Errand::Articles(group, numbers) = &plan.errand else { return Err(disagree()) };
+    let (low, high) = line.pump.machine().selected().map_or((0, u64::MAX), |group| (group.low, group.high));
+    let first = (*numbers.start() + 1).max(low);
+    Ok(Rest { group: group.clone(), numbers: first..=high.min(*numbers.end()), part: plan.options.part })
+}
+
+/// What has not been asked for yet.
+struct Rest {
+    group: GroupName,
+    numbers: RangeInclusive<u64>,
+    part: fetch_url_proto::nntp::Part,
+}
+
+impl Rest {
+    /// Names some more to the session.
+    fn ask_ahead(&mut self, line: &mut Line) {
+        let session = line.pump.machine_mut();
+        let named = session.asks().len();
+        // Seldom, and many at a time.
+        if named > AHEAD / 2 {
+            return;
+        }
+        for number in self.numbers.by_ref().take(AHEAD - named) {
+            session.ask(Ask::Article(ArticleAt::Number(self.group.clone(), number), self.part));
+        }
+    }
+}
+
+/// Octets of articles as they arrive.
+struct Incoming {
+    /// None after the end.
+    line: Option<Line>,
+    shaper: Shaper,
+    /// None for one article.
+    rest: Option<Rest>,
+    plan: NntpPlan,
+    ctx: Ctx,
+    key: Key,
+}
+
+impl Incoming {
+    fn new(line: Line, plan: &NntpPlan, ctx: &Ctx, rest: Option<Rest>) -> Self {
+        Self {
+            line: Some(line),
+            shaper: Shaper::new(plan.options.shape),
+            rest,
+            plan: plan.clone(),
+            ctx: ctx.clone(),
+            key: key(plan, ctx),
+        }
+    }
+
+    /// The next octets; none at the end.
+    fn poll_octets(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        loop {
+            let Some(line) = &mut self.line else { return Poll::Ready(Ok(None)) };
+            if let Some(rest) = &mut self.rest {
+                rest.ask_ahead(line);
+            }
+            match ready!(line.pump.poll_step(cx))? {
+                Step::Emit(Event::Body(octets)) => match self.shaper.turn(octets) {
+                    // Some are held back.
+                    turned if turned.is_empty() => {}
+                    turned => return Poll::Ready(Ok(Some(turned))),
+                },
+                Step::Done => {
+                    if self.is_last() {
+                        self.end();
+                    }
+                    let turned = self.shaper.end();
+                    if !turned.is_empty() {
+                        return Poll::Ready(Ok(Some(turned)));
+                    }
+                }
+                Step::Emit(Event::Head(_)) if self.rest.is_some() => {}
+                Step::Emit(Event::Refused(refused)) if self.rest.is_some() => {
+                    self.take_gap(&refused)?;
+                }
+                _ => return Poll::Ready(Err(disagree())),
+            }
+        }
+    }
+
+    /// One of several is not there: that is no fault.
+    fn take_gap(&mut self, refused: &Refused) -> Result<(), Error> {
+        if refusal::is_missing(refused) {
+            return Ok(());
+        }
+        Err(refusal::error(refused, &self.plan, &self.ctx))
+    }
+
+    /// Whether nothing more is to come.
+    fn is_last(&mut self) -> bool {
+        match (&mut self.rest, &mut self.line) {
+            (Some(rest), Some(line)) => {
+                rest.ask_ahead(line);
+                line.pump.machine().asks().len() == 0
+            }
+            _ => true,
+        }
+    }
+
+    /// The connection waits for the next URL.
+    fn end(&mut self) {
+        if let Some(line) = self.line.take() {
+            line.wait(&self.plan, self.key.clone());
+        }
+    }
+}
+
+impl ByteSource for Incoming {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let octets = ready!(self.poll_octets(cx));
+        if octets.is_err() {
+            self.line = None;
+        }
+        Poll::Ready(octets.transpose())
+    }
+}

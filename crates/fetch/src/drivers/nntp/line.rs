@@ -1,0 +1,159 @@
+//! A connection to a news server and its session.
+
+use fetch_url_proto::nntp::{Ask, Session, StartTls as SessionTls, Terms};
+use fetch_url_proto::{Event, Refused, Step};
+
+use super::plan::{NntpPlan, login_of};
+use crate::engine::waiting::Key;
+use crate::net::contact::Ends;
+use crate::net::pump::Pump;
+use crate::{Code, Credential, Ctx, Error, Phase, StartTls};
+
+/// The server wants to know who asks (RFC 3977 §3.2.1).
+const AUTH_NEEDED: u32 = 480;
+/// The server closes the connection.
+const CLOSING: u32 = 400;
+/// So many articles are named ahead, of which the session asks for as many as it sees fit.
+const AHEAD: usize = 192;
+
+/// One connection.
+pub(super) struct Line {
+    pub(super) pump: Pump<Session>,
+    ends: Ends,
+}
+
+/// How an answer begins.
+pub(super) enum Begun {
+    Line(Box<Line>),
+    Refused(Box<Refused>, Box<Line>),
+}
+
+/// The key of the connections that `plan` can use.
+pub(super) fn key(plan: &NntpPlan, ctx: &Ctx) -> Key {
+    let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+    let asks = (login, plan.options.clear_login);
+    plan.waiting.key(&plan.host, plan.port, plan.is_tls, &ctx.dial, asks)
+}
+
+/// Asks for what the plan says, on a connection that waits or on a new one.
+pub(super) async fn begin(plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
+    if let Some(line) = waiting(plan, ctx) {
+        match line.begin(plan, ctx).await {
+            // While it waited, the server has had enough of it.
+            Err(error) if !is_heard(ctx) && error.is_about_the_peer() => {}
+            Ok(Begun::Refused(refused, _)) if refused.code == Some(CLOSING) => {}
+            // It was not asked for a login before, and its other errands are under way.
+            Ok(Begun::Refused(refused, _)) if refused.code == Some(AUTH_NEEDED) => {}
+            begun => return begun,
+        }
+    }
+    Line::open(plan, ctx).await?.begin(plan, ctx).await
+}
+
+fn is_heard(ctx: &Ctx) -> bool {
+    ctx.dial.contact().facts().replied.is_some()
+}
+
+/// A connection that waits: it was asked for this ahead, or for nothing.
+fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
+    let (key, ask) = (key(plan, ctx), plan.ask());
+    let rank = |line: &Line| match line.pump.machine().asks().next() {
+        Some(first) if *first == ask => Some(0),
+        None => Some(1),
+        Some(_) => None,
+    };
+    while let Some(mut line) = plan.waiting.take(&key, rank) {
+        line.pump.meet(ctx.dial.contact());
+        let has_asked = line.pump.machine().asks().len() > 0;
+        if has_asked || line.pump.is_silent() {
+            ctx.dial.uses(line.ends);
+            return Some(line);
+        }
+    }
+    // What was asked for ahead and is not wanted now stands in the way of what is.
+    while plan.waiting.drop_one(&key) {}
+    None
+}
+
+impl Line {
+    async fn open(plan: &NntpPlan, ctx: &Ctx) -> Result<Self, Error> {
+        let mut terms = Terms::default();
+        terms.is_secure = plan.is_tls;
+        terms.start_tls = match ctx.dial.start_tls() {
+            StartTls::Never => SessionTls::Never,
+            StartTls::Try => SessionTls::Try,
+            StartTls::Require => SessionTls::Must,
+        };
+        terms.clear_login = plan.options.clear_login;
+        terms.login = plan.session_login()?;
+        let stream = if plan.is_tls {
+            let stream = ctx.dial.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
+            ctx.dial.tls_stream(stream)
+        } else {
+            let stream = ctx.dial.connect(&plan.host, plan.port, &ctx.deadline).await?;
+            ctx.dial.plain_stream(stream)
+        };
+        let contact = ctx.dial.contact();
+        let facts = contact.facts();
+        let session = Session::new(terms).telling(crate::engine::dialogue::is_heard());
+        Ok(Self { pump: Pump::new(session, stream, contact), ends: (facts.peer, facts.local) })
+    }
+
+    /// Goes on until the answer begins.
+    async fn begin(mut self, plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
+        let ask = plan.ask();
+        if self.pump.machine().asks().len() == 0 {
+            self.pump.machine_mut().ask(ask.clone());
+        }
+        self.ask_ahead(plan);
+        loop {
+            match ctx.deadline.bound(Phase::Reply, self.pump.step()).await? {
+                Step::Emit(Event::Head(_)) => return Ok(Begun::Line(Box::new(self))),
+                Step::Emit(Event::Refused(refused)) => match self.login_after(&refused, plan, ctx).await? {
+                    Some(login) => {
+                        let Some(login) = login_of(&login)? else { return Err(disagree()) };
+                        self.pump.machine_mut().log_in(login, ask.clone());
+                    }
+                    None => return Ok(Begun::Refused(refused, Box::new(self))),
+                },
+                Step::Secure => {
+                    self.pump = self.pump.secured(&plan.host, &ctx.dial, &ctx.deadline).await?;
+                }
+                _ => return Err(disagree()),
+            }
+        }
+    }
+
+    /// Names what will be wanted next.
+    fn ask_ahead(&mut self, plan: &NntpPlan) {
+        let named = self.pump.machine().asks().len();
+        let asks: Vec<Ask> = plan.next_asks(named - 1).take(AHEAD.saturating_sub(named)).collect();
+        asks.into_iter().for_each(|ask| self.pump.machine_mut().ask(ask));
+    }
+
+    /// Who somebody says we are, where the server wants to know and nobody has said so.
+    async fn login_after(
+        &self,
+        refused: &Refused,
+        plan: &NntpPlan,
+        ctx: &Ctx,
+    ) -> Result<Option<Credential>, Error> {
+        if refused.code != Some(AUTH_NEEDED) || !self.pump.machine().can_log_in() {
+            return Ok(None);
+        }
+        let user = plan.login.as_ref().map(Credential::user);
+        let answer = ctx.asking.ask(&plan.url, user, None, &ctx.deadline).await?;
+        Ok(answer.filter(|answer| answer.expose().is_some()))
+    }
+
+    /// Waits for the next URL, if it can.
+    pub(super) fn wait(self, plan: &NntpPlan, key: Key) {
+        if self.pump.machine().is_open() {
+            plan.waiting.put(key, self);
+        }
+    }
+}
+
+pub(super) fn disagree() -> Error {
+    Error::new(Code::Internal, Phase::Reply, "the session and its driver disagree")
+}

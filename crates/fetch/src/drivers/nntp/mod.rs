@@ -1,0 +1,36 @@
+//! `news:`, `snews:`, `nntp:` and `nntps:` (RFC 1738 §3.6 and §3.7, RFC 5538, RFC 3977).
+
+mod articles;
+mod head;
+mod io;
+mod line;
+mod listing;
+pub(crate) mod options;
+mod plan;
+mod refusal;
+mod shape;
+
+use std::sync::Arc;
+
+use crate::engine::waiting::Waiting;
+use crate::{Driver, Error, Plan, Request};
+
+/// Reads news. A connection that has answered waits for the next URL of its server.
+#[derive(Default)]
+pub(crate) struct NntpDriver {
+    waiting: Arc<Waiting<line::Line>>,
+}
+
+impl Driver for NntpDriver {
+    fn id(&self) -> &'static str {
+        "nntp"
+    }
+
+    fn schemes(&self) -> &'static [&'static str] {
+        &["news", "nntp", "nntps", "snews"]
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        Ok(Box::new(plan::NntpPlan::new(request, self.waiting.clone())?))
+    }
+}

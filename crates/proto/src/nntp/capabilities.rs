@@ -1,0 +1,37 @@
+//! What a server says it can do (RFC 3977 §5.2).
+
+/// What a server says it can do, as far as it matters here. Before it has said so, nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Capabilities {
+    pub(super) reader: bool,
+    pub(super) over: bool,
+    pub(super) deflate: bool,
+}
+
+impl Capabilities {
+    /// Takes in one line.
+    pub(super) fn read(&mut self, line: &[u8]) {
+        let mut words = line.split(|octet| matches!(octet, b' ' | b'\t')).filter(|word| !word.is_empty());
+        let Some(label) = words.next() else { return };
+        match label.to_ascii_uppercase().as_slice() {
+            b"READER" => self.reader = true,
+            b"OVER" => self.over = true,
+            b"COMPRESS" => self.deflate = words.any(|word| word.eq_ignore_ascii_case(b"DEFLATE")),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let mut read = Capabilities::default();
+        for line in ["", " \t", "VERSION 2", "reader", "OVER MSGID", "COMPRESS LZ deflate", "OVERDUE"] {
+            read.read(line.as_bytes());
+        }
+        assert_eq!(read, Capabilities { reader: true, over: true, deflate: true });
+    }
+}

@@ -1,0 +1,143 @@
+//! Dates of articles: RFC 5322 §3.3, and how they were written in the forty years of news before and after
+//! it (RFC 850, asctime).
+
+use super::header::without_comments;
+use crate::calendar;
+
+/// The zones with a name that tells how far they are from Greenwich, in hours (RFC 5322 §4.3).
+const ZONES: [(&[u8], i64); 8] = [
+    (b"EST", -5),
+    (b"EDT", -4),
+    (b"CST", -6),
+    (b"CDT", -5),
+    (b"MST", -7),
+    (b"MDT", -6),
+    (b"PST", -8),
+    (b"PDT", -7),
+];
+
+/// Seconds since 1970-01-01 UTC of the body of a Date field; none if it is no date.
+///
+/// A zone that is missing, or whose name says nothing, is UTC. A leap second is the one before it.
+pub fn date_seconds(date: &[u8]) -> Option<i64> {
+    let bare = without_comments(date);
+    let mut rest = Rest(&bare);
+    let mut word = rest.word();
+    if word.is_some_and(is_day_name) {
+        rest.skip(b',');
+        word = rest.word();
+    }
+    let (date, east) = match word {
+        Some(word) => month_first(month(word)?, &mut rest)?,
+        None => day_first(&mut rest)?,
+    };
+    let [year, month, day, hour, minute, second] = date;
+    Some(calendar::seconds(year, month, day, hour, minute, second)? - east)
+}
+
+/// `06 Nov 1994 08:49:37 GMT`, `06-Nov-94 08:49:37 GMT`: the date, and how far its zone is east.
+fn day_first(rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
+    let day = rest.number(1, 2)?;
+    rest.skip(b'-');
+    let month = month(rest.word()?)?;
+    rest.skip(b'-');
+    let year = rest.year()?;
+    let [hour, minute, second] = rest.time()?;
+    Some(([year, month, day, hour, minute, second], rest.zone()?))
+}
+
+/// `Nov  6 08:49:37 1994`, as asctime writes it; date(1) puts a zone before the year, others behind it.
+fn month_first(month: i64, rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
+    let day = rest.number(1, 2)?;
+    let [hour, minute, second] = rest.time()?;
+    let before = rest.word().map_or(0, named_zone);
+    let year = rest.year()?;
+    let behind = rest.zone()?;
+    Some(([year, month, day, hour, minute, second], if behind == 0 { before } else { behind }))
+}
+
+/// What of a date has not been read; blanks may stand before each part of it.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, is_part: impl Fn(&u8) -> bool) -> &'a [u8] {
+        let start = self.0.trim_ascii_start();
+        let length = start.iter().take_while(|octet| is_part(octet)).count();
+        let (part, rest) = start.split_at(length);
+        self.0 = rest;
+        part
+    }
+
+    /// Letters; those of other languages are in the names of zones.
+    fn word(&mut self) -> Option<&'a [u8]> {
+        let word = self.take(|octet| octet.is_ascii_alphabetic() || !octet.is_ascii());
+        (!word.is_empty()).then_some(word)
+    }
+
+    /// At least `least` and at most `most` digits.
+    fn number(&mut self, least: usize, most: usize) -> Option<i64> {
+        let digits = self.take(u8::is_ascii_digit);
+        let number =
+            |digits: &[u8]| digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+        (least..=most).contains(&digits.len()).then(|| number(digits))
+    }
+
+    /// Whether this sign came next.
+    fn skip(&mut self, sign: u8) -> bool {
+        let behind = self.0.trim_ascii_start().strip_prefix(&[sign]);
+        self.0 = behind.unwrap_or(self.0);
+        behind.is_some()
+    }
+
+    /// Two digits are a year of 1950 to 2049, three count from 1900 (RFC 5322 §4.3).
+    fn year(&mut self) -> Option<i64> {
+        let before = self.0.trim_ascii_start().len();
+        let year = self.number(2, 4)?;
+        Some(match before - self.0.len() {
+            2 if year < 50 => year + 2000,
+            2 | 3 => year + 1900,
+            _ => year,
+        })
+    }
+
+    fn time(&mut self) -> Option<[i64; 3]> {
+        let hour = self.number(1, 2)?;
+        let minute = self.skip(b':').then(|| self.number(2, 2))??;
+        let second = if self.skip(b':') { self.number(2, 2)? } else { 0 };
+        Some([hour, minute, if second == 60 { 59 } else { second }])
+    }
+
+    /// What the zone is east of Greenwich, in seconds; nothing but words may follow, such as `DST`.
+    ///
+    /// `GMT+0100` is what it says, and not GMT.
+    fn zone(&mut self) -> Option<i64> {
+        let mut east = self.word().map_or(0, named_zone);
+        let sign = if self.skip(b'+') { 1 } else { -1 };
+        if sign == 1 || self.skip(b'-') {
+            let zone = self.number(4, 4)?;
+            east = sign * (zone / 100 * 60 + zone % 100) * 60;
+        }
+        while self.word().is_some() {}
+        self.0.trim_ascii().is_empty().then_some(east)
+    }
+}
+
+/// A name that is none of ours, and a letter of the military, is UTC (RFC 5322 §4.3).
+fn named_zone(name: &[u8]) -> i64 {
+    let zone = ZONES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    zone.map_or(0, |(_, hours)| hours * 3600)
+}
+
+fn is_day_name(word: &[u8]) -> bool {
+    place(word, b"MonTueWedThuFriSatSun").is_some()
+}
+
+fn month(word: &[u8]) -> Option<i64> {
+    place(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
+}
+
+/// Which of these, counted from 1, a word begins with.
+fn place(word: &[u8], names: &[u8]) -> Option<i64> {
+    let start = word.get(..3)?;
+    (1..).zip(names.chunks(3)).find(|(_, name)| name.eq_ignore_ascii_case(start)).map(|(number, _)| number)
+}

@@ -1,0 +1,92 @@
+//! The one line that answers a command (RFC 3977 §3.2); a block may follow it.
+
+use bytes::Bytes;
+
+use crate::WireError;
+use crate::text::LineReader;
+
+/// RFC 3977 §3.1 says 512; a server that says more is understood, too.
+const LINE_OCTETS: usize = 4096;
+/// So much of what is no reply is told.
+const SHOWN_OCTETS: usize = 80;
+
+/// The answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reply {
+    pub(super) code: u16,
+    /// What follows the code.
+    pub(super) text: Bytes,
+    /// All of it.
+    pub(super) line: Bytes,
+}
+
+/// A reader of such lines.
+pub(super) const fn reply_lines() -> LineReader {
+    LineReader::new("a reply", "the length of a reply line", LINE_OCTETS)
+}
+
+impl Reply {
+    /// Three digits, and a blank before the text.
+    pub(super) fn parse(line: Bytes) -> Result<Self, WireError> {
+        let code = match line.get(..3) {
+            Some(&[first @ b'1'..=b'5', second @ b'0'..=b'9', third @ b'0'..=b'9']) => {
+                [first, second, third].iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0'))
+            }
+            _ => return Err(unexpected("a reply", &line)),
+        };
+        match line.get(3) {
+            None => Ok(Self { code, text: Bytes::new(), line }),
+            Some(b' ' | b'\t') => Ok(Self { code, text: line.slice(4..), line }),
+            Some(_) => Err(unexpected("a reply", &line)),
+        }
+    }
+
+    /// The words of the text.
+    pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.split(|octet| matches!(octet, b' ' | b'\t')).filter(|word| !word.is_empty())
+    }
+
+    /// It is not what is allowed here.
+    pub(super) fn is_no(&self, what: &'static str) -> WireError {
+        unexpected(what, &self.line)
+    }
+}
+
+fn unexpected(what: &'static str, line: &Bytes) -> WireError {
+    WireError::Unexpected { what, got: line.slice(..line.len().min(SHOWN_OCTETS)) }
+}
+
+/// A number as servers write it; none for what is none, or does not fit.
+pub(super) fn number(word: &[u8]) -> Option<u64> {
+    std::str::from_utf8(word)
+        .ok()
+        .filter(|word| word.bytes().all(|octet| octet.is_ascii_digit()))?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_text() {
+        let read = |line: &'static str| Reply::parse(Bytes::from_static(line.as_bytes()));
+        let of = |line| read(line).ok().map(|reply| (reply.code, reply.text));
+        assert_eq!(of("200 ready"), Some((200, "ready".into())));
+        assert_eq!(of("200"), Some((200, Bytes::new())));
+        assert_eq!(of("200 "), Some((200, Bytes::new())));
+        assert_eq!(of("220\t1\t<a@b>"), Some((220, "1\t<a@b>".into())));
+        for line in ["", "2", "20", "2000 x", "600 x", "099 x", "20x", "200-x", "hello", "\u{662}00 x"] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number(b"0000000012"), Some(12));
+        for word in [&b""[..], b"-1", b"+1", b"1x", b"99999999999999999999999", b"\xff"] {
+            assert_eq!(number(word), None, "{word:?}");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! One connection to a server: what to say next, and what the replies mean. No socket, no clock.
+//!
+//! ```text
+//! greeting ─▶ (STARTTLS) ─▶ GROUP ─▶ ARTICLE, ARTICLE, … ─▶ Head, Body …, Done for each
+//!                 ▲            │
+//!                 └── 480, 483, 401: a detour by STARTTLS, AUTHINFO or MODE READER, and once more
+//! ```
+//!
+//! The first errand on a connection goes alone: its reply may be that we must log in. Once one was answered,
+//! articles are asked for ahead, as many as the window takes.
+
+mod block;
+mod detour;
+mod hear;
+mod say;
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+use bytes::Bytes;
+
+use super::capabilities::Capabilities;
+use super::command::{Command, Verb};
+use super::reply::{Reply, reply_lines};
+use super::{Ask, GroupName, Login, StartTls, Terms};
+use crate::text::{Line, LineReader, hidden};
+use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
+use block::Block;
+
+/// One connection's side of the conversation.
+#[derive(Debug)]
+pub struct Session {
+    terms: Terms,
+    known: Known,
+    lines: LineReader,
+    /// What is told before anything else is done.
+    ready: VecDeque<Step>,
+    /// What must be said before the errand can go on.
+    first: VecDeque<Verb>,
+    /// Their replies are still to come, in this order.
+    asked: VecDeque<Asked>,
+    /// The errands; the first of them is being answered.
+    asks: VecDeque<Ask>,
+    /// So many of them have been asked for.
+    begun: usize,
+    /// What follows the reply that came last.
+    block: Option<Block>,
+    /// The answer to the first errand.
+    refused: Option<Refused>,
+    progress: Progress,
+    stage: Stage,
+    tells: bool,
+}
+
+/// What a reply will be the reply to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Asked {
+    Greeting,
+    /// What was asked for before a detour: the refusal is known already.
+    Before,
+    Command(Verb),
+    Group(GroupName),
+    /// HEAD of an article in a list.
+    HeadOf(u64),
+}
+
+impl Asked {
+    /// The words of the command.
+    const fn words(&self) -> &'static str {
+        match self {
+            Self::Greeting | Self::Before => "",
+            Self::Command(verb) => verb.words(),
+            Self::Group(_) => Verb::Group.words(),
+            Self::HeadOf(_) => Verb::Head.words(),
+        }
+    }
+}
+
+/// How far the connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No errand has been answered: a detour may be needed.
+    New,
+    /// Errands are asked for ahead.
+    Answering,
+    /// The server has closed it, or nobody knows what it says next.
+    Over,
+}
+
+/// What is known of the server.
+#[derive(Debug, Default)]
+struct Known {
+    capabilities: Option<Capabilities>,
+    selected: Option<Selected>,
+    is_logged_in: bool,
+    is_deflated: bool,
+    said_mode_reader: bool,
+    said_starttls: bool,
+    said_compress: bool,
+}
+
+/// The group that is selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Selected {
+    /// Its name.
+    pub group: GroupName,
+    /// About how many articles there are.
+    pub count: u64,
+    /// The lowest number.
+    pub low: u64,
+    /// The highest number; below `low` when there is no article.
+    pub high: u64,
+}
+
+/// How far the first errand is, where it takes more than one command.
+#[derive(Debug, Default)]
+struct Progress {
+    /// GROUP was said for it.
+    is_selected: bool,
+    /// How the server lists the articles of a group.
+    overview: Option<Overview>,
+    /// Articles whose header is to be asked for.
+    heads: Option<RangeInclusive<u64>>,
+    /// The server knows no LIST ACTIVE.
+    by_list: bool,
+    /// Its Head has been told.
+    is_told: bool,
+}
+
+/// How the articles of a group are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overview {
+    Over,
+    Xover,
+    Heads,
+}
+
+impl Session {
+    /// A session with a server that has not greeted yet.
+    pub fn new(terms: Terms) -> Self {
+        let first = match terms.start_tls {
+            StartTls::Never => None,
+            _ if terms.is_secure => None,
+            StartTls::Must | StartTls::Try => Some(Verb::StartTls),
+        };
+        Self {
+            terms,
+            known: Known::default(),
+            lines: reply_lines(),
+            ready: VecDeque::new(),
+            first: first.into_iter().collect(),
+            asked: VecDeque::from([Asked::Greeting]),
+            asks: VecDeque::new(),
+            begun: 0,
+            block: None,
+            refused: None,
+            progress: Progress::default(),
+            stage: Stage::New,
+            tells: false,
+        }
+    }
+
+    /// The dialogue is told, line by line.
+    #[must_use]
+    pub const fn telling(mut self, tells: bool) -> Self {
+        self.tells = tells;
+        self
+    }
+
+    /// One more errand. Each is answered by [`Event::Head`], what belongs to it, and [`Step::Done`]; or by
+    /// [`Event::Refused`] and [`Step::Done`].
+    pub fn ask(&mut self, ask: Ask) {
+        self.asks.push_back(ask);
+    }
+
+    /// The errands that are not answered yet, the next one first.
+    pub fn asks(&self) -> impl ExactSizeIterator<Item = &Ask> {
+        self.asks.iter()
+    }
+
+    /// Whether a login could be of use after a refusal: one may be sent, or TLS can still be had for it.
+    pub fn can_log_in(&self) -> bool {
+        let has_way = self.terms.is_secure || self.terms.clear_login || !self.known.said_starttls;
+        self.stage == Stage::New && !self.known.is_logged_in && self.terms.login.is_none() && has_way
+    }
+
+    /// Who we are, after the server has refused `ask` with 480: it is asked for once more.
+    pub fn log_in(&mut self, login: Login, ask: Ask) {
+        self.terms.login = Some(login);
+        self.asks.push_front(ask);
+        self.ready.clear();
+        self.begin_login();
+    }
+
+    /// The group that is selected.
+    pub const fn selected(&self) -> Option<&Selected> {
+        self.known.selected.as_ref()
+    }
+
+    /// Whether the connection is in TLS.
+    pub const fn is_secure(&self) -> bool {
+        self.terms.is_secure
+    }
+
+    /// Whether the connection has answered an errand, and can take another.
+    pub fn is_open(&self) -> bool {
+        self.stage == Stage::Answering && self.block.is_none()
+    }
+
+    /// What to do next; none when something was taken in, and nothing is to be done for it.
+    fn advance(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+        if let Some(step) = self.ready.pop_front() {
+            return Ok(Some(step));
+        }
+        if self.block.is_some() {
+            return self.read_block(inbox);
+        }
+        if self.refused.is_some() && !self.awaits_rest() {
+            self.end_refused();
+            return Ok(None);
+        }
+        if self.refused.is_none()
+            && let Some(commands) = self.say()
+        {
+            return Ok(Some(self.send(&commands)));
+        }
+        match (self.ready.is_empty(), self.asked.is_empty()) {
+            (false, _) => Ok(None),
+            (true, true) => Ok(Some(Step::Done)),
+            (true, false) => self.hear(inbox),
+        }
+    }
+
+    /// Whether replies are still to come that belong to the errand that was refused.
+    fn awaits_rest(&self) -> bool {
+        let has_several = self.stage == Stage::New || self.progress.heads.is_some();
+        has_several && self.stage != Stage::Over && !self.asked.is_empty()
+    }
+
+    /// These go out, in one piece.
+    fn send(&mut self, commands: &[Command]) -> Step {
+        let mut lines = Vec::new();
+        for command in commands {
+            command.write(&mut lines);
+            if self.tells {
+                self.ready.push_back(Step::Emit(Event::Said(command.to_string())));
+            }
+        }
+        self.ready.push_back(Step::Send(lines.into()));
+        // The words first, then what they are about.
+        self.ready.pop_front().unwrap_or(Step::Done)
+    }
+
+    fn hear(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+        match self.lines.read(inbox) {
+            Ok(Line::Need) => Ok(Some(Step::Need)),
+            Ok(Line::Whole(line)) => {
+                let shown = self.shown(&line);
+                if self.tells {
+                    self.ready.push_back(Step::Emit(Event::Heard(shown.clone())));
+                }
+                self.take(Reply::parse(line)?, shown)?;
+                Ok(None)
+            }
+            // What was refused is refused, whatever becomes of the connection.
+            Ok(Line::End) | Err(_) if self.refused.is_some() => {
+                self.stage = Stage::Over;
+                Ok(None)
+            }
+            Ok(Line::End) => Err(WireError::Cut { what: "the dialogue" }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A line without the password, which there are servers that repeat.
+    fn shown(&self, line: &Bytes) -> Bytes {
+        match &self.terms.login {
+            Some(login) => hidden(line, &login.password),
+            None => line.clone(),
+        }
+    }
+
+    /// The first errand is done with.
+    fn finish(&mut self) {
+        self.asks.pop_front();
+        self.begun = self.begun.saturating_sub(1);
+        self.progress = Progress::default();
+        self.ready.push_back(Step::Done);
+        if self.stage == Stage::New {
+            self.stage = Stage::Answering;
+        }
+    }
+
+    /// What is known of the first errand's object, told once.
+    fn tell_head(&mut self) {
+        if !std::mem::replace(&mut self.progress.is_told, true) {
+            self.ready.push_back(Step::Emit(Event::Head(Head::default())));
+        }
+    }
+
+    /// An answer that nothing follows.
+    fn finish_empty(&mut self) {
+        self.tell_head();
+        self.finish();
+    }
+
+    fn end_refused(&mut self) {
+        let Some(refused) = self.refused.take() else { return };
+        self.ready.push_back(Step::Emit(Event::Refused(Box::new(refused))));
+        let is_new = self.stage == Stage::New;
+        self.finish();
+        if is_new {
+            (self.stage, self.begun) = (Stage::New, 0);
+        }
+    }
+
+    /// Goes on with what follows a reply.
+    fn read_block(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+        let Some(block) = &mut self.block else { return Ok(None) };
+        match block.step(inbox)? {
+            Step::Done => {
+                let block = self.block.take();
+                self.end_block(block);
+                Ok(None)
+            }
+            step => Ok(Some(step)),
+        }
+    }
+
+    fn end_block(&mut self, block: Option<Block>) {
+        match block {
+            Some(Block::Capabilities(list)) => self.known.capabilities = Some(list.capabilities()),
+            Some(Block::Header(header)) => self.ready.push_back(Step::Emit(header.event())),
+            _ => self.finish(),
+        }
+    }
+}
+
+impl Machine for Session {
+    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+        loop {
+            if let Some(step) = self.advance(inbox)? {
+                return Ok(step);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Refusals that are no last word: the server wants a login, TLS, or to be told that we read.
+
+use super::{Asked, Progress, Session, Stage};
+use crate::nntp::command::Verb;
+
+impl Session {
+    /// Whether the first errand can be asked for once more after something else was said, which is then
+    /// begun. Each is tried once, and only while nothing is asked for ahead.
+    pub(super) fn goes_round(&mut self, code: u16) -> bool {
+        if self.stage != Stage::New {
+            return false;
+        }
+        match code {
+            480 if self.terms.login.is_some() && !self.known.is_logged_in => self.begin_login(),
+            483 if !self.terms.is_secure && !self.known.said_starttls => self.begin(&[Verb::StartTls]),
+            // The last is what servers say that take articles from other servers, too.
+            401 | 480 | 500 if !self.known.said_mode_reader => {
+                self.known.said_mode_reader = true;
+                self.begin(&[Verb::ModeReader])
+            }
+            _ => false,
+        }
+    }
+
+    /// A login, in TLS where it may not go out in the clear (RFC 4643 §2.2).
+    pub(super) fn begin_login(&mut self) -> bool {
+        if self.terms.is_secure || self.terms.clear_login {
+            return self.begin(&[Verb::User]);
+        }
+        !self.known.said_starttls && self.begin(&[Verb::StartTls, Verb::User])
+    }
+
+    /// These come first, then the errand once more. The replies that are still to come are heard before.
+    fn begin(&mut self, verbs: &[Verb]) -> bool {
+        self.first.extend(verbs);
+        self.progress = Progress::default();
+        self.begun = 0;
+        for asked in &mut self.asked {
+            *asked = Asked::Before;
+        }
+        true
+    }
+
+    /// What the server has told is not known any more.
+    pub(super) fn forget(&mut self) {
+        self.known.capabilities = None;
+        self.known.selected = None;
+        self.known.said_mode_reader = false;
+    }
+}
