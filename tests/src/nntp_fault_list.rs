@@ -141,7 +141,7 @@ pub static NNTP_FAULTS: &[NntpFault] = &[
     NntpFault::new("header_endless_line", 63, |s| endless(s, "ARTICLE", &format!("{FOUND}Subject: "), "xxxxxxxx")).says(&["line"]),
     NntpFault::news("news_header_endless_line", 63, |s| endless(s, "ARTICLE", &FOUND.replace(" 1 ", " 0 "), "xxxxxxxx")).says(&["line"]),
     NntpFault::new("article_endless", 63, |s| endless(s, "ARTICLE", &format!("{FOUND}Subject: x\r\n\r\n"), "a line\r\n")).with(&["--max-filesize", "1M"]),
-    NntpFault::new("article_too_large", 63, honest).with(&["--max-filesize", "1999"]),
+    NntpFault::new("article_too_large", 63, honest).with(&["--max-filesize", "1000"]),
     NntpFault::new("capabilities_endless", 0, |s| endless(s, "CAPABILITIES", "101 ok\r\nVERSION 2\r\n", "X-MANY\r\n")).or(&[63]),
     NntpFault::new("capabilities_endless_line", 0, |s| endless(s, "CAPABILITIES", "101 ok\r\nVERSION 2\r\n", "xxxxxxxx")).or(&[63]),
     NntpFault::new("reply_600_octets", 0, |s| named(s, &format!("220 1 <plain@test.invalid> {}\r\n", "x".repeat(570)))).or(&[8, 63]),

@@ -89,7 +89,7 @@ pub struct NntpFaultSetting {
 }
 
 impl Default for NntpFaultSetting {
-    /// About 2000 octets and a stall of 10 seconds.
+    /// About 1500 octets and a stall of 10 seconds.
     fn default() -> Self {
         let body: String = (0..100).map(|line| format!("{line:02}: a line.\r\n")).collect();
         let article = crate::NntpArticle::post("plain@test.invalid", "plain article 1", body);

@@ -133,7 +133,6 @@ fn one_fault(row: &Row, setting: &NntpFaultSetting, cert: &ServerCert) -> Result
 }
 
 #[test]
-#[ignore = "until the driver is there"]
 fn every_fault_ends_as_the_matrix_says() {
     let (setting, cert) = (setting(), ServerCert::good().expect("a certificate"));
     in_parallel(&rows(), THREADS, |row| one_fault(row, &setting, &cert));
@@ -141,7 +140,6 @@ fn every_fault_ends_as_the_matrix_says() {
 
 /// Nothing stays, so the next run begins anew, and ends as if nothing had happened.
 #[test]
-#[ignore = "until the driver is there"]
 fn the_next_run_begins_anew() {
     let (setting, cert) = (setting(), ServerCert::good().expect("a certificate"));
     let cut = [
@@ -194,7 +192,6 @@ fn filed(before: Before, arguments: &[&str]) -> (Ran, u64, Option<Vec<u8>>) {
 }
 
 #[test]
-#[ignore = "until the driver is there"]
 fn nobody_listens() {
     for before in Before::ALL {
         let addr = serve(NntpSite::new()).news_server();
@@ -211,7 +208,6 @@ fn nobody_listens() {
 
 /// Rows 9 and 19: what would change the protocol does not go out, and mail servers are not talked to.
 #[test]
-#[ignore = "until the driver is there"]
 fn what_may_not_go_out_does_not() {
     let server = serve(NntpSite::new());
     let rows = [
@@ -257,7 +253,6 @@ fn crowded(site: NntpSite, path: &str, format: &str, lines: u64, last: &str) -> 
 /// Row 84: streamed, not collected. A debug build makes text of fewer lines in the same time; what it would
 /// collect of these shows as well.
 #[test]
-#[ignore = "until the driver is there"]
 fn a_million_groups_and_articles() {
     const LINES: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
     let groups = |count: u64| NntpSite::new().crowd(count);
@@ -277,7 +272,6 @@ fn a_million_groups_and_articles() {
 
 /// Rows 83, 84 and 112: one line of 1 GiB, in all places that have lines.
 #[test]
-#[ignore = "until the driver is there"]
 fn a_line_of_a_gigabyte() {
     const PIECE: &[u8] = &[b'x'; 1024];
     let begun = Instant::now();
@@ -293,7 +287,6 @@ fn a_line_of_a_gigabyte() {
 
 /// A long article streams, and dots at the beginning of all its lines are undoubled.
 #[test]
-#[ignore = "until the driver is there"]
 fn a_long_article_streams() {
     const LINES: u64 = 1 << 20;
     let start = "Message-ID: <a@test.invalid>\r\nSubject: x\r\n\r\n";
@@ -309,7 +302,6 @@ fn a_long_article_streams() {
 
 /// Commands for several articles go out together, and no more are asked for than the URL names.
 #[test]
-#[ignore = "until the driver is there"]
 fn several_articles_are_pipelined() {
     let group = (1..=50).fold(NntpGroup::new("fetch.test"), |group, number| {
         group.next(NntpArticle::post(&format!("{number}@test.invalid"), "x", "body\r\n"))
