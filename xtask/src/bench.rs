@@ -6,6 +6,7 @@
 
 mod far;
 mod gopher;
+mod news;
 mod peer;
 mod report;
 mod run;
@@ -23,6 +24,9 @@ use stage::Stage;
 use workload::{WORKLOADS, Workload};
 
 use crate::program::{self, cargo};
+pub(crate) use news::{
+    CLIENT as NEWS_CLIENT, SERVER as NEWS_SERVER, fetch as fetch_news, serve as serve_news,
+};
 
 /// A row stops here, whatever rounds are left, once it has `FEWEST_ROUNDS`.
 const ROW_TIME: Duration = Duration::from_secs(90);

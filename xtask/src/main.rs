@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["bench"] => bench::run(""),
         ["bench", filter] => bench::run(filter),
+        // The two ends of rows of the bench, which it starts as programs of their own.
+        [bench::NEWS_SERVER, address] => bench::serve_news(address),
+        [bench::NEWS_CLIENT, ahead, url, out] => bench::fetch_news(ahead, url, out),
         ["gen"] => generated::write(),
         ["gen", "--check"] => generated::check(),
         ["-h" | "--help" | "help"] => {

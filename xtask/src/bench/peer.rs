@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::news;
 use super::workload::{Source, Workload};
 use crate::program;
 
@@ -20,7 +21,10 @@ pub(super) struct Tool {
 /// Ours.
 pub(super) const OURS: &str = "fetch-url";
 
-const EVERYTHING: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
+const EVERYTHING: &[Source] =
+    &[Source::FarFtp, Source::FarNews, Source::File, Source::Ftp, Source::Gopher, Source::Http, Source::News];
+const CURLS: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
+const NEWS: &[Source] = &[Source::FarNews, Source::News];
 const FTP: &[Source] = &[Source::FarFtp, Source::Ftp];
 const HTTP: &[Source] = &[Source::Http];
 const HTTP_AND_FTP: &[Source] = &[Source::FarFtp, Source::Ftp, Source::Http];
@@ -47,7 +51,7 @@ const PEERS: [Peer; 5] = [
             "{out}",
             "{urls}",
         ],
-        EVERYTHING,
+        CURLS,
     ),
     ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], &[], HTTP_AND_FTP),
     (
@@ -89,7 +93,21 @@ pub(super) fn all(ours: &Path) -> Vec<Tool> {
             tools.push(Tool { name, version, program: name.into(), arguments, many, speaks });
         }
     }
+    tools.extend(raw_news());
     tools
+}
+
+/// No tool fetches news: two programs of ours that do nothing else.
+fn raw_news() -> impl Iterator<Item = Tool> {
+    const SCRIPTS: [(&str, Words); 2] = [
+        ("a pipelining script", &[news::CLIENT, "128", "{url}", "{out}"]),
+        ("one at a time", &[news::CLIENT, "1", "{url}", "{out}"]),
+    ];
+    let program = std::env::current_exe().ok();
+    SCRIPTS.into_iter().filter_map(move |(name, arguments)| {
+        let program = program.clone()?;
+        Some(Tool { name, version: String::new(), program, arguments, many: &[], speaks: NEWS })
+    })
 }
 
 impl Tool {

@@ -42,7 +42,7 @@ pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> 
         fs::write(&list, urls.join("\n")).map_err(told)?;
         tool.command_for_many(urls, row.at_once, &list, out)
     };
-    if row.source == Source::FarFtp {
+    if matches!(row.source, Source::FarFtp | Source::FarNews) {
         command = far::from_here(&command);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::far::Far;
 use super::gopher::Gopher;
+use super::news::{ARTICLE_OCTETS, News};
 use super::vsftpd::Vsftpd;
 use super::workload::{Source, WORKLOADS, Workload};
 use crate::program;
@@ -29,7 +30,11 @@ pub(super) struct Stage {
     server: Server,
     ftp: Option<Vsftpd>,
     gopher: Gopher,
-    far_ftp: Option<(Vsftpd, Far)>,
+    far_ftp: Option<Vsftpd>,
+    news: Option<News>,
+    far_news: Option<News>,
+    /// Behind those who use it.
+    _far: Option<Far>,
 }
 
 enum Server {
@@ -44,7 +49,8 @@ impl Stage {
         let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
         for row in rows {
             fs::create_dir_all(folder.path().join(row.folder))?;
-            for number in 0..row.count {
+            let is_made = matches!(row.source, Source::FarNews | Source::News);
+            for number in 0..if is_made { 0 } else { row.count } {
                 write_object(&folder.path().join(object(row, number)), row.size)?;
             }
         }
@@ -54,15 +60,22 @@ impl Stage {
         };
         let wants = |source| rows.iter().any(|row| row.source == source);
         let ftp = if wants(Source::Ftp) { told("ftp", Vsftpd::here(folder.path())) } else { None };
-        let far_ftp = if wants(Source::FarFtp) { told("far ftp", far_ftp(folder.path())) } else { None };
+        let news = if wants(Source::News) { told("news", News::here()) } else { None };
+        let wants_far = wants(Source::FarFtp) || wants(Source::FarNews);
+        let far = if wants_far { told("far end", Far::open()) } else { None };
+        let is_far = |source| far.is_some() && wants(source);
+        let far_ftp = if is_far(Source::FarFtp) { told("far ftp", Vsftpd::far(folder.path())) } else { None };
+        let far_news = if is_far(Source::FarNews) { told("far news", News::far()) } else { None };
         let gopher = Gopher::here(folder.path())?;
-        Ok(Self { folder, server, ftp, gopher, far_ftp })
+        Ok(Self { folder, server, ftp, gopher, far_ftp, news, far_news, _far: far })
     }
 
     /// Whether the row's objects can be had.
     pub(super) fn serves(&self, row: &Workload) -> bool {
         match row.source {
             Source::FarFtp => self.far_ftp.is_some(),
+            Source::FarNews => self.far_news.is_some(),
+            Source::News => self.news.is_some(),
             Source::Ftp => self.ftp.is_some(),
             Source::File | Source::Gopher | Source::Http => true,
         }
@@ -92,8 +105,10 @@ impl Stage {
             (_, Source::Gopher) => format!("gopher://{}/9/{name}", self.gopher.authority),
             (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name)),
             (_, Source::FarFtp) => {
-                self.far_ftp.as_ref().map_or_else(String::new, |(server, _)| ftp_url(server, &name))
+                self.far_ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name))
             }
+            (_, Source::News) => news_url(self.news.as_ref(), row),
+            (_, Source::FarNews) => news_url(self.far_news.as_ref(), row),
             (Server::Nginx { port, .. }, Source::Http) => format!("http://127.0.0.1:{port}/{name}"),
             (Server::Loopback(servers), Source::Http) => {
                 let server = servers.iter().find(|(served, _)| *served == row.name);
@@ -115,9 +130,9 @@ fn ftp_url(server: &Vsftpd, name: &str) -> String {
     format!("ftp://{}/{name}", server.authority)
 }
 
-fn far_ftp(folder: &Path) -> Result<(Vsftpd, Far)> {
-    let far = Far::open()?;
-    Ok((Vsftpd::far(folder)?, far))
+fn news_url(server: Option<&News>, row: &Workload) -> String {
+    let authority = server.map_or("", |server| &server.authority);
+    format!("nntp://{authority}/bench.group/1-{}", row.size / ARTICLE_OCTETS)
 }
 
 /// What could be had; otherwise says why its rows are left out.

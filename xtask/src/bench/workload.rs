@@ -20,10 +20,13 @@ pub(super) struct Workload {
 pub(super) enum Source {
     /// By FTP, 50 ms away and back.
     FarFtp,
+    /// By NNTP, as far.
+    FarNews,
     File,
     Ftp,
     Gopher,
     Http,
+    News,
 }
 
 /// What is measured of a run.
@@ -104,6 +107,15 @@ pub(super) const WORKLOADS: &[Workload] = &[
         at_once: 16,
         rounds: 15,
         target: to_curl(Measure::Wall, 0.7),
+    },
+    // One file of 2,000 articles of 2 KiB: what the server gives to who does nothing but ask.
+    Workload {
+        target: Target { measure: Measure::Wall, ratio: 1.25, peer: Some("a pipelining script") },
+        ..one("many-news", Source::News, 2000 * 2 * KIB, 15, to_curl(Measure::Wall, 1.0))
+    },
+    Workload {
+        target: Target { measure: Measure::Wall, ratio: 0.05, peer: Some("one at a time") },
+        ..one("far-many-news", Source::FarNews, 500 * 2 * KIB, 2, to_curl(Measure::Wall, 1.0))
     },
     Workload {
         name: "far-ftp",

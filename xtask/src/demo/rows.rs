@@ -3,7 +3,8 @@
 
 use super::stage::big_file;
 
-/// One command and what must come of it. `{http}`, `{https}`, `{ftp}`, `{ftps}`, `{folder}` and `{ca}` are filled in.
+/// One command and what must come of it. `{http}`, `{ftps}`, `{nntp}` and their like, `{news}`, `{folder}` and `{ca}`
+/// are filled in.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) title: &'static str,
@@ -116,6 +117,22 @@ pub(super) const ROWS: &[Row] = &[
     ),
     good("gopher+: a form, filled", &["--form", "Your name?=me", "{gopher}/0/guests%09%09?"], &["me"]),
     good("gophers", &["--cacert", "{ca}", "{gophers}/0/hello.txt"], &[HELLO]),
+    good("news: all groups", &["--news-server", "{news}", "news:*"], &["demo.announce", "demo.test"]),
+    good(
+        "news: a group",
+        &["--news-server", "{news}", "news:demo.test"],
+        &["Alice", "An article", "caf\u{e9}"],
+    ),
+    good("news: an article", &["--news-server", "{news}", "news:one@demo.invalid"], &[".a line with a dot"]),
+    good("nntp: an article by its number", &["{nntp}/demo.test/1"], &["Subject: An article"]),
+    good("nntp: its header", &["-I", "{nntp}/demo.test/1"], &["Message-ID: <one@demo.invalid>"]),
+    good(
+        "nntp: a group as an mbox",
+        &["--format", "mbox", "{nntp}/demo.test"],
+        &["From alice@demo.invalid "],
+    ),
+    bad("nntp: in the server's words", &["{nntp}/demo.nothing"], 78, &["411"]),
+    good("nntps", &["--cacert", "{ca}", "{nntps}/demo.test/1"], &["Subject: An article"]),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],
@@ -147,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
             "http://ds.internic.net/instructions/overview.html#WARNING\n",
         ],
     ),
-    bad("a scheme without a driver", &["nntp://host.example/a.group"], 1, &["not built in yet"]),
+    bad("a scheme without a driver", &["wais://host.example/a.database"], 1, &["not built in yet"]),
     bad("no URL", &["http://host.example:99999/"], 3, &["^"]),
 ];
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use fetch_url_tests::{
     Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, GopherAsk, GopherForm, GopherItem, GopherServer,
-    GopherSite, HttpReply, HttpRequest, HttpServer, Rule, ServerCert, file_handler, pattern_vec,
+    GopherSite, HttpReply, HttpRequest, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite, Rule,
+    ServerCert, file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -25,6 +26,8 @@ pub(super) struct Stage {
     ftps: FtpServer,
     gopher: GopherServer,
     gophers: GopherServer,
+    nntp: NntpServer,
+    nntps: NntpServer,
     trusted: CertFiles,
 }
 
@@ -45,6 +48,8 @@ impl Stage {
             ftps: FtpServer::start_implicit(ftp_site(), &cert)?,
             gopher: GopherServer::start(gopher_site())?,
             gophers: GopherServer::start_tls(gopher_site(), &cert)?,
+            nntp: NntpServer::start(news_site())?,
+            nntps: NntpServer::start_tls(news_site(), &cert)?,
             trusted: cert.written()?,
         })
     }
@@ -62,6 +67,9 @@ impl Stage {
             .replace("{ftps}", self.ftps.url("").trim_end_matches('/'))
             .replace("{gopher}", self.gopher.url("").trim_end_matches('/'))
             .replace("{gophers}", self.gophers.url("").trim_end_matches('/'))
+            .replace("{news}", &self.nntp.news_server())
+            .replace("{nntp}", self.nntp.url("").trim_end_matches('/'))
+            .replace("{nntps}", self.nntps.url("").trim_end_matches('/'))
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
     }
@@ -75,6 +83,19 @@ fn ftp_site() -> FtpSite {
         .file("/pub/big.bin", big_file())
         .modified("/pub/big.bin", "19941201123456")
         .rule(Rule::on("RETR big.bin", Act::CutData(CUT, Ending::Reset)).nth(1))
+}
+
+/// Two groups, and two articles in one of them.
+fn news_site() -> NntpSite {
+    let article = |id: &str, subject: &str, body: &str| {
+        let header = format!("Message-ID: <{id}@demo.invalid>\r\nFrom: Alice <alice@demo.invalid>\r\n");
+        let dated = format!("{header}Date: Thu, 01 Dec 1994 12:34:56 +0000\r\nSubject: {subject}\r\n");
+        NntpArticle::new(format!("{dated}\r\n{body}"))
+    };
+    let group = NntpGroup::new("demo.test")
+        .next(article("one", "An article", ".a line with a dot\r\n"))
+        .next(article("two", "=?ISO-8859-1?Q?caf=E9?=", "and another\r\n"));
+    NntpSite::new().group(group).group(NntpGroup::new("demo.announce"))
 }
 
 /// A site of Gopher+ with one item of each kind.

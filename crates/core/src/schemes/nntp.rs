@@ -33,7 +33,7 @@ pub struct Articles {
 impl<'a> NntpUrl<'a> {
     #[inline]
     pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
-        let server = if reader.is_1993() && !reader.rest().starts_with(b"//") {
+        let server = if has_form_of_1993(reader) {
             reader.note(NoteKind::Historic, reader.at()..reader.at());
             None
         } else {
@@ -110,6 +110,16 @@ impl<'a> NntpUrl<'a> {
             articles: self.articles,
         }
     }
+}
+
+/// `nntp:group/123`, in the BNF of 1993, where the server was the reader's own affair; people wrote it since.
+fn has_form_of_1993(reader: &Reader<'_>) -> bool {
+    let rest = reader.rest();
+    let is_article = || {
+        let slash = rest.iter().position(|&octet| octet == b'/');
+        slash.is_some_and(|slash| slash > 0 && rest.get(slash + 1).is_some_and(u8::is_ascii_digit))
+    };
+    !rest.starts_with(b"//") && (reader.is_1993() || (reader.is_lenient() && is_article()))
 }
 
 impl Articles {

@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// One more errand. Each is answered by [`Event::Head`], what belongs to it, and [`Step::Done`]; or by
-    /// [`Event::Refused`] and [`Step::Done`].
+    /// [`Event::Refused`] alone.
     pub fn ask(&mut self, ask: Ask) {
         self.asks.push_back(ask);
     }
@@ -189,7 +189,6 @@ impl Session {
     pub fn log_in(&mut self, login: Login, ask: Ask) {
         self.terms.login = Some(login);
         self.asks.push_front(ask);
-        self.ready.clear();
         self.begin_login();
     }
 
@@ -203,9 +202,9 @@ impl Session {
         self.terms.is_secure
     }
 
-    /// Whether the connection has answered an errand, and can take another.
+    /// Whether the last errand has its answer, and the connection can take another.
     pub fn is_open(&self) -> bool {
-        self.stage == Stage::Answering && self.block.is_none()
+        self.stage != Stage::Over && self.block.is_none() && self.refused.is_none() && self.ready.is_empty()
     }
 
     /// What to do next; none when something was taken in, and nothing is to be done for it.
@@ -281,15 +280,19 @@ impl Session {
         }
     }
 
-    /// The first errand is done with.
+    /// The first errand has its answer.
     fn finish(&mut self) {
-        self.asks.pop_front();
-        self.begun = self.begun.saturating_sub(1);
-        self.progress = Progress::default();
+        self.drop_first();
         self.ready.push_back(Step::Done);
         if self.stage == Stage::New {
             self.stage = Stage::Answering;
         }
+    }
+
+    fn drop_first(&mut self) {
+        self.asks.pop_front();
+        self.begun = self.begun.saturating_sub(1);
+        self.progress = Progress::default();
     }
 
     /// What is known of the first errand's object, told once.
@@ -307,12 +310,8 @@ impl Session {
 
     fn end_refused(&mut self) {
         let Some(refused) = self.refused.take() else { return };
+        self.drop_first();
         self.ready.push_back(Step::Emit(Event::Refused(Box::new(refused))));
-        let is_new = self.stage == Stage::New;
-        self.finish();
-        if is_new {
-            (self.stage, self.begun) = (Stage::New, 0);
-        }
     }
 
     /// Goes on with what follows a reply.

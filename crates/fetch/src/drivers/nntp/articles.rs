@@ -59,7 +59,7 @@ pub(super) async fn after_a_gap(
             Step::Emit(Event::Refused(refused)) if !refusal::is_missing(&refused) => {
                 return Err(refusal::error(&refused, &plan, &ctx));
             }
-            Step::Emit(Event::Refused(_)) | Step::Done => {}
+            Step::Emit(Event::Refused(_)) => {}
             _ => return Err(disagree()),
         }
     }
@@ -133,9 +133,7 @@ impl Incoming {
                     turned => return Poll::Ready(Ok(Some(turned))),
                 },
                 Step::Done => {
-                    if self.is_last() {
-                        self.end();
-                    }
+                    self.end_if_last();
                     let turned = self.shaper.end();
                     if !turned.is_empty() {
                         return Poll::Ready(Ok(Some(turned)));
@@ -144,6 +142,7 @@ impl Incoming {
                 Step::Emit(Event::Head(_)) if self.rest.is_some() => {}
                 Step::Emit(Event::Refused(refused)) if self.rest.is_some() => {
                     self.take_gap(&refused)?;
+                    self.end_if_last();
                 }
                 _ => return Poll::Ready(Err(disagree())),
             }
@@ -158,19 +157,14 @@ impl Incoming {
         Err(refusal::error(refused, &self.plan, &self.ctx))
     }
 
-    /// Whether nothing more is to come.
-    fn is_last(&mut self) -> bool {
-        match (&mut self.rest, &mut self.line) {
-            (Some(rest), Some(line)) => {
-                rest.ask_ahead(line);
-                line.pump.machine().asks().len() == 0
+    /// Where nothing more is to come, the connection waits for the next URL.
+    fn end_if_last(&mut self) {
+        if let (Some(rest), Some(line)) = (&mut self.rest, &mut self.line) {
+            rest.ask_ahead(line);
+            if line.pump.machine().asks().len() > 0 {
+                return;
             }
-            _ => true,
         }
-    }
-
-    /// The connection waits for the next URL.
-    fn end(&mut self) {
         if let Some(line) = self.line.take() {
             line.wait(&self.plan, self.key.clone());
         }

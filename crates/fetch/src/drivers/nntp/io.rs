@@ -13,9 +13,10 @@ pub(super) async fn run(plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
             return articles::after_a_gap(&refused, *line, plan, ctx).await;
         }
         Begun::Refused(refused, line) => {
-            let error = refusal::error(&refused, &plan, &ctx);
-            line.wait(&plan, key(&plan, &ctx));
-            return Err(error);
+            if refusal::is_missing(&refused) {
+                line.wait(&plan, key(&plan, &ctx));
+            }
+            return Err(refusal::error(&refused, &plan, &ctx));
         }
     };
     if plan.wants_head {

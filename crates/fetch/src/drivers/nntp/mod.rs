@@ -12,6 +12,8 @@ mod shape;
 
 use std::sync::Arc;
 
+use fetch_url_core::Host;
+
 use crate::engine::waiting::Waiting;
 use crate::{Driver, Error, Plan, Request};
 
@@ -31,6 +33,10 @@ impl Driver for NntpDriver {
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(plan::NntpPlan::new(request, self.waiting.clone())?))
+        let at = request.url().host().map(Host::into_owned).zip(request.url().port());
+        Ok(match at {
+            Some(at) => Box::new(plan::NntpPlan::new(request, at, self.waiting.clone())?),
+            None => Box::new(plan::Homeless::new(request)?),
+        })
     }
 }

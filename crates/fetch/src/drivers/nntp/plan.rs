@@ -46,16 +46,20 @@ pub(super) enum Errand {
 }
 
 impl NntpPlan {
-    pub(super) fn new(request: &Request, waiting: Arc<Waiting<Line>>) -> Result<Self, Error> {
+    /// What `request` asks of the server at `host`.
+    pub(super) fn new(
+        request: &Request,
+        (host, port): (Host<'static>, u16),
+        waiting: Arc<Waiting<Line>>,
+    ) -> Result<Self, Error> {
         let url = request.url();
-        let (Some(host), Some(port)) = (url.host(), url.port()) else { return Err(without_server(url)) };
         if request.wanted_range().is_some() && request.want() == Want::Object {
             return Err(Error::new(Code::RangeRefused, Phase::Plan, "NNTP knows no parts of an article"));
         }
         let options = request.extra::<NntpOptions>().cloned().unwrap_or_default();
         let this = Self {
             url: url.clone(),
-            host: host.into_owned(),
+            host,
             port,
             is_tls: url.scheme().security == Security::Tls,
             login: request.login().cloned(),
@@ -176,12 +180,6 @@ fn bad_name(error: NameError) -> Error {
     }
 }
 
-fn without_server(url: &Url<'_>) -> Error {
-    let detail = format!("{}: names no server", url.scheme_name());
-    Error::new(Code::Usage, Phase::Plan, detail)
-        .with_hint("--news-server HOST or the environment's NNTPSERVER says which one to ask")
-}
-
 impl Plan for NntpPlan {
     fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
         Box::pin(io::run(*self, ctx))
@@ -194,23 +192,62 @@ impl Plan for NntpPlan {
 
 impl fmt::Display for NntpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = match self.options.part {
-            _ if self.wants_head => "HEAD",
-            Part::Article => "ARTICLE",
-            Part::Body => "BODY",
-            Part::Head => "HEAD",
-        };
-        match &self.errand {
-            Errand::Article(ArticleAt::Id(id)) => write!(f, "{part} <{}>", escaped(id.octets())),
-            Errand::Article(ArticleAt::Number(group, number)) => {
-                write!(f, "GROUP {}\n{part} {number}", escaped(group.octets()))
-            }
-            Errand::Articles(group, numbers) => {
-                write!(f, "GROUP {}\n{part} {}\n…", escaped(group.octets()), numbers.start())
-            }
-            Errand::Group(group, _) => write!(f, "GROUP {}\nOVER", escaped(group.octets())),
-            Errand::Groups(None) => f.write_str("LIST ACTIVE"),
-            Errand::Groups(Some(pattern)) => write!(f, "LIST ACTIVE {}", escaped(pattern.octets())),
+        f.write_str(&commands(&self.errand, self.options.part, self.wants_head))
+    }
+}
+
+/// What is asked for, a line for each command.
+fn commands(errand: &Errand, part: Part, wants_head: bool) -> String {
+    let part = match part {
+        _ if wants_head => "HEAD",
+        Part::Article => "ARTICLE",
+        Part::Body => "BODY",
+        Part::Head => "HEAD",
+    };
+    let name = |group: &GroupName| escaped(group.octets());
+    match errand {
+        Errand::Article(ArticleAt::Id(id)) => format!("{part} <{}>", escaped(id.octets())),
+        Errand::Article(ArticleAt::Number(group, number)) => {
+            format!("GROUP {}\n{part} {number}", name(group))
         }
+        Errand::Articles(group, numbers) => {
+            format!("GROUP {}\n{part} {}\n…\n{part} {}", name(group), numbers.start(), numbers.end())
+        }
+        Errand::Group(group, _) => format!("GROUP {}\nOVER", name(group)),
+        Errand::Groups(None) => "LIST ACTIVE".to_owned(),
+        Errand::Groups(Some(pattern)) => format!("LIST ACTIVE {}", name(pattern)),
+    }
+}
+
+/// A URL that names no server, where the caller has named none: it can be read, and not be asked for.
+pub(super) struct Homeless {
+    commands: String,
+    scheme: String,
+}
+
+impl Homeless {
+    pub(super) fn new(request: &Request) -> Result<Self, Error> {
+        let url = request.url();
+        let commands = commands(&errand(url)?, Part::Article, request.want() == Want::Head);
+        Ok(Self { commands, scheme: url.scheme_name().to_owned() })
+    }
+}
+
+impl Plan for Homeless {
+    fn run(self: Box<Self>, _: Ctx) -> RunFuture {
+        let detail = format!("{}: names no server", self.scheme);
+        let error = Error::new(Code::Usage, Phase::Plan, detail)
+            .with_hint("--news-server HOST or the environment's NNTPSERVER says which one to ask");
+        Box::pin(async move { Err(error) })
+    }
+
+    fn speaks_for_itself(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for Homeless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.commands)
     }
 }

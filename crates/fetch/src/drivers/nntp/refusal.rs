@@ -46,7 +46,7 @@ const fn code(reply: u32) -> Code {
     }
 }
 
-/// Whether it says that there is no such article: of several, the others may be there.
+/// Whether it says that there is no such article or group: others may be there.
 pub(super) const fn is_missing(refused: &Refused) -> bool {
-    matches!(refused.code, Some(420 | 423 | 430))
+    matches!(refused.code, Some(411 | 420 | 423 | 430))
 }
