@@ -5,6 +5,7 @@ pub(crate) mod contact;
 pub(crate) mod data;
 mod deflate;
 pub(crate) mod dial;
+mod lookup;
 mod ports;
 pub(crate) mod proxy;
 pub(crate) mod pump;

@@ -14,6 +14,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::address::AddressClass;
 use super::contact::{Contact, Ends};
+use super::lookup::look_up;
 use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
 use super::stream::Stream;
@@ -368,25 +369,6 @@ fn bind_device(_: &TcpSocket, _: &str) -> std::io::Result<()> {
     Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "no device can be chosen on this system"))
 }
 
-async fn look_up(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
-    let failed = |error: std::io::Error| {
-        let may_pass = says_it_may_pass(&error.to_string());
-        let error = Error::io(Code::ResolveFailed, Phase::Resolve, name, error);
-        if may_pass { error } else { error.lasting() }
-    };
-    let addresses: Vec<_> = tokio::net::lookup_host((name, port)).await.map_err(failed)?.collect();
-    if addresses.is_empty() {
-        return Err(Error::new(Code::ResolveFailed, Phase::Resolve, format!("{name} has no address")));
-    }
-    Ok(addresses)
-}
-
-/// Whether the resolver says EAI_AGAIN: std hands on its words, not its number.
-fn says_it_may_pass(words: &str) -> bool {
-    let words = words.to_ascii_lowercase();
-    words.contains("temporary failure") || words.contains("try again")
-}
-
 fn server_name(host: &Host<'_>) -> Result<ServerName<'static>, Error> {
     match host {
         Host::V4(address) => Ok(ServerName::IpAddress(IpAddr::V4(*address).into())),
@@ -396,17 +378,5 @@ fn server_name(host: &Host<'_>) -> Result<ServerName<'static>, Error> {
             ServerName::try_from(name)
                 .map_err(|error| Error::new(Code::TlsFailed, Phase::Tls, error.to_string()))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_is_not_there_is_not_there_a_second_later() {
-        let said = |words: &str| says_it_may_pass(&format!("failed to lookup address information: {words}"));
-        assert!(said("Temporary failure in name resolution") && said("Try again"));
-        assert!(!said("Name or service not known") && !said("No address associated with hostname"));
     }
 }

@@ -40,7 +40,7 @@ pub(super) async fn after_a_gap(
     plan: NntpPlan,
     ctx: Ctx,
 ) -> Result<Outcome, Error> {
-    if !refusal::is_missing(refused) {
+    if !refusal::is_gap(refused) {
         return Err(refusal::error(refused, &plan, &ctx));
     }
     let mut rest = rest(&line, &plan)?;
@@ -56,7 +56,7 @@ pub(super) async fn after_a_gap(
                 let body = Body::from_source(Incoming::new(line, &plan, &ctx, Some(rest)), None, PROOF);
                 return Ok(answer(&plan, Content::Body(body)));
             }
-            Step::Emit(Event::Refused(refused)) if !refusal::is_missing(&refused) => {
+            Step::Emit(Event::Refused(refused)) if !refusal::is_gap(&refused) => {
                 return Err(refusal::error(&refused, &plan, &ctx));
             }
             Step::Emit(Event::Refused(_)) => {}
@@ -151,7 +151,7 @@ impl Incoming {
 
     /// One of several is not there: that is no fault.
     fn take_gap(&mut self, refused: &Refused) -> Result<(), Error> {
-        if refusal::is_missing(refused) {
+        if refusal::is_gap(refused) {
             return Ok(());
         }
         Err(refusal::error(refused, &self.plan, &self.ctx))

@@ -1,5 +1,6 @@
 //! What is known of an object (`-I`): the header of an article, the numbers of a group.
 
+use fetch_url_proto::nntp::date_seconds;
 use fetch_url_proto::{Event, Step};
 
 use super::io::meta;
@@ -29,7 +30,11 @@ pub(super) async fn read(mut line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Out
     }
     let mut meta = meta(&plan);
     match &plan.errand {
-        Errand::Article(_) => meta.fields = fields(&header),
+        Errand::Article(_) => {
+            meta.fields = fields(&header);
+            let date = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("date"));
+            meta.head.modified = date.and_then(|(_, value)| date_seconds(value));
+        }
         Errand::Groups(_) => meta.fields.push(("Groups".to_owned(), groups.to_string().into())),
         Errand::Articles(..) | Errand::Group(..) => {
             if let Some(group) = line.pump.machine().selected() {

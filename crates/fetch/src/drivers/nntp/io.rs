@@ -13,7 +13,7 @@ pub(super) async fn run(plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
             return articles::after_a_gap(&refused, *line, plan, ctx).await;
         }
         Begun::Refused(refused, line) => {
-            if refusal::is_missing(&refused) {
+            if refusal::is_harmless(&refused) {
                 line.wait(&plan, key(&plan, &ctx));
             }
             return Err(refusal::error(&refused, &plan, &ctx));

@@ -46,7 +46,13 @@ const fn code(reply: u32) -> Code {
     }
 }
 
-/// Whether it says that there is no such article or group: others may be there.
-pub(super) const fn is_missing(refused: &Refused) -> bool {
-    matches!(refused.code, Some(411 | 420 | 423 | 430))
+/// Whether it says that there is no such article: others of its group may be there.
+pub(super) fn is_gap(refused: &Refused) -> bool {
+    let is_article = matches!(refused.asked, Some("ARTICLE" | "BODY" | "HEAD"));
+    is_article && matches!(refused.code, Some(420 | 423 | 430))
+}
+
+/// Whether it is about the errand alone, and the connection can take another.
+pub(super) fn is_harmless(refused: &Refused) -> bool {
+    is_gap(refused) || (refused.asked == Some("GROUP") && refused.code == Some(411))
 }

@@ -7,7 +7,8 @@ impl Session {
     /// Whether the first errand can be asked for once more after something else was said, which is then
     /// begun. Each is tried once, and only while nothing is asked for ahead.
     pub(super) fn goes_round(&mut self, code: u16) -> bool {
-        if self.stage != Stage::New {
+        // Neither STARTTLS nor a login is allowed on a compressed connection (RFC 8054 §2.2.2).
+        if self.stage != Stage::New || self.known.is_deflated {
             return false;
         }
         match code {

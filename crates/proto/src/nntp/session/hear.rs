@@ -28,8 +28,7 @@ impl Session {
             return if reply.code < 400 { Err(reply.is_no("a refusal")) } else { Ok(()) };
         }
         if reply.code == CLOSING {
-            self.stage = Stage::Over;
-            self.refuse(&asked, &reply, shown);
+            self.refuse_for_good(&asked, &reply, shown);
             return Ok(());
         }
         match &asked {
@@ -55,6 +54,13 @@ impl Session {
         self.refused = Some(Refused::by(asked.words(), reply.code, shown));
     }
 
+    /// The same, and nothing more is said on this connection: what was to come first has failed.
+    fn refuse_for_good(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) {
+        self.refuse(asked, reply, shown);
+        self.stage = Stage::Over;
+        self.first.clear();
+    }
+
     /// No, unless a detour helps.
     fn refuse_errand(
         &mut self,
@@ -76,8 +82,7 @@ impl Session {
         match reply.code {
             200 | 201 => Ok(()),
             400.. => {
-                self.stage = Stage::Over;
-                self.refuse(asked, reply, shown);
+                self.refuse_for_good(asked, reply, shown);
                 Ok(())
             }
             _ => Err(reply.is_no("a greeting")),
@@ -110,10 +115,7 @@ impl Session {
     fn take_mode_reader(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) -> Result<(), WireError> {
         match reply.code {
             200 | 201 => {}
-            502 => {
-                self.stage = Stage::Over;
-                self.refuse(asked, reply, shown);
-            }
+            502 => self.refuse_for_good(asked, reply, shown),
             400.. => {}
             _ => return Err(reply.is_no("a reply to MODE READER")),
         }
@@ -129,7 +131,7 @@ impl Session {
                 self.ready.push_back(Step::Secure);
             }
             400.. if self.terms.start_tls == StartTls::Try && self.first.is_empty() => {}
-            400.. => self.refuse(asked, reply, shown),
+            400.. => self.refuse_for_good(asked, reply, shown),
             _ => return Err(reply.is_no("a reply to STARTTLS")),
         }
         Ok(())
@@ -149,7 +151,7 @@ impl Session {
                 self.known.is_logged_in = true;
             }
             (Verb::User, 381) => self.first.push_front(Verb::Pass),
-            (_, 400..) => self.refuse(asked, reply, shown),
+            (_, 400..) => self.refuse_for_good(asked, reply, shown),
             _ => return Err(reply.is_no("a reply to AUTHINFO")),
         }
         Ok(())

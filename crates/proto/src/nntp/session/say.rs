@@ -74,7 +74,8 @@ impl Session {
                             break;
                         }
                         commands.push(self.select(group.clone()));
-                        if self.known.selected.is_some() {
+                        // Only where no other errand is under way, a refusal of both is told from one of another.
+                        if self.known.selected.is_some() || self.stage != Stage::New {
                             break;
                         }
                     }

@@ -1,0 +1,393 @@
+//! Plays dialogues with news servers: whole, octet by octet, cut at every position, and ended at every position.
+//!
+//! A dialogue has one line for each thing that happens, in order:
+//!
+//! ```text
+//! A: g 5             an ask; made when all before it has happened (see `ask_of`)
+//! C: GROUP g         a command
+//! S: 211 1 5 5 g     a line of the server; it comes when all commands before it are out; `\r`, `\n`, `\xHH`
+//! s: 211             the same without a line end
+//! L: me canary       a login, after a refusal
+//! X:                 the server closes the connection
+//! = done             a step or an event: head, body (`|` is CR LF), entry, refused, secure, deflate, done; or how
+//!                    the peer broke the protocol: cut, limit, unexpected
+//! ```
+
+#![allow(clippy::expect_used, reason = "a dialogue that cannot be set up fails")]
+
+use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, ListForm, Login, MessageId, Part, Session, Terms};
+use fetch_url_proto::{Details, Entry, Event, Inbox, Machine, Step, WireError};
+
+/// What no event may hold.
+const SECRET: &str = "canary";
+/// More steps than any dialogue takes for an octet.
+const MOST_IDLE: usize = 10_000;
+
+pub fn login(user: &str, password: &str) -> Login {
+    Login::new(user.as_bytes(), password.as_bytes()).expect("nothing is forbidden")
+}
+
+/// The same events and commands, wherever the server's octets are cut; and nothing that was not earned, wherever
+/// they end.
+#[track_caller]
+pub fn check(terms: &Terms, dialogue: &str) {
+    let script = Script::of(dialogue);
+    let octets = script.octets.len();
+    let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
+    let all = Ways { is_eager: false, tells: true, end: None };
+    assert_eq!(by(&|_| false, all), script.expected, "whole: {dialogue}");
+    assert_eq!(by(&|_| false, Ways { tells: false, ..all }), script.expected, "untold: {dialogue}");
+    assert_eq!(by(&|_| true, all), script.expected, "octet by octet: {dialogue}");
+    assert_eq!(by(&|_| false, Ways { is_eager: true, ..all }), script.expected, "at once: {dialogue}");
+    if octets > 20_000 {
+        return;
+    }
+    for at in 0..octets {
+        assert_eq!(by(&|cut| cut == at, all), script.expected, "cut at {at}: {dialogue}");
+        let ended = by(&|_| false, Ways { end: Some(at), ..all });
+        assert!(script.earns(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
+    }
+}
+
+/// A dialogue, read.
+struct Script {
+    /// All that the server says.
+    octets: Vec<u8>,
+    /// From this octet on so many commands, handshakes and compressions must have been.
+    gates: Vec<(usize, usize)>,
+    /// When so much has been told, this is done.
+    actions: Vec<(usize, Action)>,
+    expected: Vec<String>,
+    closes: bool,
+}
+
+#[derive(Clone)]
+enum Action {
+    Ask(Ask),
+    LogIn(Login),
+}
+
+impl Script {
+    fn of(dialogue: &str) -> Self {
+        let (octets, gates, actions, expected) = Default::default();
+        let mut script = Self { octets, gates, actions, expected, closes: false };
+        let mut gate = 0;
+        for line in dialogue.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
+            let (kind, text) = line.split_at_checked(2).expect("a kind of line");
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            match kind {
+                "A:" => script.actions.push((script.expected.len(), Action::Ask(ask_of(text)))),
+                "L:" => {
+                    let (user, password) = text.split_once(' ').expect("a user and a password");
+                    script.actions.push((script.expected.len(), Action::LogIn(login(user, password))));
+                }
+                "S:" | "s:" => {
+                    script.octets.extend(unescaped(text));
+                    script.octets.extend_from_slice(if kind == "S:" { b"\r\n" } else { b"" });
+                }
+                "X:" => script.closes = true,
+                _ => {
+                    script.expected.push(line.trim_end().to_owned());
+                    if is_gate(line.trim_end()) {
+                        gate += 1;
+                        script.gates.push((script.octets.len(), gate));
+                    }
+                }
+            }
+        }
+        script
+    }
+
+    /// How far the server's octets may go when so many gates have been passed.
+    fn open_to(&self, passed: usize) -> usize {
+        let closed = self.gates.iter().find(|(_, gate)| *gate > passed);
+        closed.map_or(self.octets.len(), |(at, _)| *at)
+    }
+
+    /// Whether all of this was to come, but for how it ends.
+    fn earns(&self, told: &[String]) -> bool {
+        let Some((end, before)) = told.split_last() else { return true };
+        if told == self.expected || self.expected.starts_with(told) && end != "= done" {
+            return true;
+        }
+        // An errand that comes to its end had its dot, or needed none.
+        if self.expected.starts_with(told) {
+            return true;
+        }
+        let is_part = |(at, line): (usize, &String)| {
+            let whole = self.expected.get(at);
+            whole == Some(line)
+                || whole.is_some_and(|whole| line.starts_with("= body") && starts_with(whole, line))
+        };
+        matches!(end.as_str(), "= cut" | "= limit") && before.iter().enumerate().all(is_part)
+    }
+}
+
+/// Half a line end may have come.
+fn starts_with(whole: &str, part: &str) -> bool {
+    whole.starts_with(part.trim_end_matches("\\r").trim_end_matches('|'))
+}
+
+fn is_gate(line: &str) -> bool {
+    line.starts_with("C: ") || matches!(line, "= secure" | "= deflate")
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
+    let (mut octets, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&octet, behind)) = rest.split_first() {
+        let (octet, length) = match (octet, behind.first()) {
+            (b'\\', Some(b'r')) => (b'\r', 1),
+            (b'\\', Some(b'n')) => (b'\n', 1),
+            (b'\\', Some(b't')) => (b'\t', 1),
+            (b'\\', Some(b'x')) => {
+                let digits = std::str::from_utf8(&behind[1..3]).expect("two digits");
+                (u8::from_str_radix(digits, 16).expect("two digits"), 3)
+            }
+            _ => (octet, 0),
+        };
+        octets.push(octet);
+        rest = &behind[length..];
+    }
+    octets
+}
+
+/// `[body|head] GROUP NUMBER`, `[body|head] <ID>`, `group GROUP`, `[raw] groups [PATTERN]`, `[raw] over GROUP [A-B]`.
+fn ask_of(text: &str) -> Ask {
+    let name = |word: &str| GroupName::new(word.as_bytes()).expect("a group");
+    let words: Vec<&str> = text.split(' ').collect();
+    let (part, form, words) = match words.as_slice() {
+        ["body", rest @ ..] => (Part::Body, ListForm::Entries, rest),
+        ["head", rest @ ..] => (Part::Head, ListForm::Entries, rest),
+        ["raw", rest @ ..] => (Part::Article, ListForm::Octets, rest),
+        rest => (Part::Article, ListForm::Entries, rest),
+    };
+    match words {
+        ["group", group] => Ask::Group(name(group)),
+        ["groups", pattern @ ..] => Ask::Groups(pattern.first().map(|pattern| name(pattern)), form),
+        ["over", group] => Ask::Overview(name(group), None, form),
+        ["over", group, numbers] => {
+            let (first, last) = numbers.split_once('-').expect("two numbers");
+            let numbers = (first.parse().expect("a number"), last.parse().expect("a number"));
+            Ask::Overview(name(group), Some(numbers), form)
+        }
+        [group, number] => {
+            Ask::Article(ArticleAt::Number(name(group), number.parse().expect("a number")), part)
+        }
+        [id] => {
+            let id = id.trim_start_matches('<').trim_end_matches('>');
+            Ask::Article(ArticleAt::Id(MessageId::new(id.as_bytes()).expect("an id")), part)
+        }
+        _ => panic!("no ask: {text}"),
+    }
+}
+
+/// How a dialogue is played.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// The server says everything before it is asked.
+    is_eager: bool,
+    tells: bool,
+    /// The connection ends at this octet.
+    end: Option<usize>,
+}
+
+struct Play<'s> {
+    script: &'s Script,
+    session: Session,
+    inbox: Inbox,
+    ways: Ways,
+    fed: usize,
+    told: Vec<String>,
+    body: Vec<u8>,
+    /// Commands, as the session tells of them before they go out.
+    said: Vec<String>,
+    has_head: bool,
+    /// Errands that are not answered, as the session must know, too.
+    open: usize,
+}
+
+impl<'s> Play<'s> {
+    fn new(terms: &Terms, script: &'s Script, ways: Ways) -> Self {
+        let session = Session::new(terms.clone()).telling(ways.tells);
+        let (inbox, told, body, said) = Default::default();
+        Self { script, session, inbox, ways, fed: 0, told, body, said, has_head: false, open: 0 }
+    }
+
+    fn run(mut self, cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+        self.act();
+        let mut idle = 0;
+        loop {
+            idle += 1;
+            assert!(idle < MOST_IDLE, "it goes round: {:#?}", self.told);
+            match self.session.step(&mut self.inbox) {
+                Ok(Step::Need) => {
+                    idle = 0;
+                    if !self.feed(cuts) {
+                        break;
+                    }
+                }
+                Ok(step) => {
+                    if !self.take(step) {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    assert!(!format!("{error} {error:?}").contains(SECRET), "{error}");
+                    self.tell(match error {
+                        WireError::Cut { .. } => "= cut".to_owned(),
+                        WireError::Limit { .. } => "= limit".to_owned(),
+                        _ => "= unexpected".to_owned(),
+                    });
+                    break;
+                }
+            }
+        }
+        self.flush();
+        self.told
+    }
+
+    /// The server's next octets, up to the next cut; or the end. Neither when it waits for us.
+    fn feed(&mut self, cuts: &dyn Fn(usize) -> bool) -> bool {
+        assert!(!self.inbox.is_ended(), "it wants more after the end: {:#?}", self.told);
+        let to = if self.ways.is_eager { self.barrier() } else { self.script.open_to(self.passed()) };
+        let to = to.min(self.ways.end.unwrap_or(usize::MAX));
+        let piece = (self.fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
+        if piece > self.fed {
+            self.inbox.push(&self.script.octets[self.fed..piece]);
+            self.fed = piece;
+            return true;
+        }
+        let is_end = self.ways.end == Some(self.fed);
+        if is_end || self.script.closes && self.fed == self.script.octets.len() {
+            if is_end && self.fed % 2 == 0 { self.inbox.lose() } else { self.inbox.end() }
+            return true;
+        }
+        false
+    }
+
+    fn passed(&self) -> usize {
+        self.told.iter().filter(|line| is_gate(line)).count()
+    }
+
+    /// Octets behind a handshake or a compression never come before it.
+    fn barrier(&self) -> usize {
+        let gates = self.script.expected.iter().filter(|line| is_gate(line));
+        let passed = self.passed();
+        let next = gates.enumerate().position(|(at, line)| at >= passed && !line.starts_with("C: "));
+        next.map_or(self.script.octets.len(), |at| self.script.gates[at].0)
+    }
+
+    /// Whether to go on.
+    fn take(&mut self, step: Step) -> bool {
+        match step {
+            Step::Send(octets) => self.send(&octets),
+            Step::Secure => {
+                self.inbox.clear();
+                self.tell("= secure".to_owned());
+            }
+            Step::Deflate => self.tell("= deflate".to_owned()),
+            Step::Done if self.open == 0 => return false,
+            Step::Done => {
+                assert!(std::mem::take(&mut self.has_head), "done without a head: {:#?}", self.told);
+                return self.answered("= done".to_owned());
+            }
+            Step::Emit(event) => return self.take_event(event),
+            Step::Need => {}
+        }
+        true
+    }
+
+    fn send(&mut self, octets: &[u8]) {
+        let text = std::str::from_utf8(octets).expect("commands are text");
+        let commands: Vec<&str> = text.strip_suffix("\r\n").expect("a line end").split("\r\n").collect();
+        if self.ways.tells {
+            assert_eq!(self.said.join("\n"), commands.join("\n").replace(SECRET, "***"));
+            self.said.clear();
+        }
+        let (passed, expected) = (self.passed(), self.script.open_to(self.passed()));
+        let is_early = !self.ways.is_eager && self.ways.end.is_none() && self.fed < expected;
+        assert!(!is_early, "{text} before its time ({passed}): {:#?}", self.told);
+        commands.iter().for_each(|command| self.tell(format!("C: {command}")));
+    }
+
+    fn take_event(&mut self, event: Event) -> bool {
+        assert!(!format!("{event:?}").contains(SECRET), "{event:?}");
+        match event {
+            Event::Body(octets) => {
+                assert!(self.has_head && !octets.is_empty(), "{:#?}", self.told);
+                self.body.extend_from_slice(&octets);
+            }
+            Event::Entry(entry) => self.tell(entry_word(&entry)),
+            Event::Head(_) => {
+                assert!(!std::mem::replace(&mut self.has_head, true), "a second head: {:#?}", self.told);
+                self.tell("= head".to_owned());
+            }
+            Event::Heard(line) => {
+                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                assert!(shown.contains(&*String::from_utf8_lossy(&line)), "{line:?}");
+            }
+            Event::Refused(refused) => {
+                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                let words = String::from_utf8_lossy(&refused.words).into_owned();
+                assert!(shown.contains(&words) && refused.code.is_some(), "{refused:?}");
+                self.has_head = false;
+                let asked = refused.asked.unwrap_or_default();
+                let line = format!("= refused {} {asked}", refused.code.unwrap_or_default());
+                return self.answered(line.trim_end().to_owned());
+            }
+            Event::Said(line) => self.said.push(line),
+            other => panic!("{other:?}"),
+        }
+        true
+    }
+
+    /// One errand fewer; whether there is another.
+    fn answered(&mut self, line: String) -> bool {
+        // A greeting may be a refusal before anything was asked for.
+        self.open = self.open.saturating_sub(1);
+        assert_eq!(self.session.asks().len(), self.open, "{line}: {:#?}", self.told);
+        self.tell(line);
+        self.open > 0
+    }
+
+    fn tell(&mut self, line: String) {
+        self.flush();
+        self.told.push(line);
+        self.act();
+    }
+
+    fn flush(&mut self) {
+        if !self.body.is_empty() {
+            let text = std::mem::take(&mut self.body).escape_ascii().to_string();
+            self.told.push(format!("= body {}", text.replace("\\r\\n", "|")));
+        }
+    }
+
+    fn act(&mut self) {
+        for (_, action) in self.script.actions.iter().filter(|(at, _)| *at == self.told.len()) {
+            self.open += 1;
+            match action.clone() {
+                Action::Ask(ask) => self.session.ask(ask),
+                Action::LogIn(login) => {
+                    assert!(self.session.can_log_in());
+                    let Some((_, Action::Ask(ask))) = self.script.actions.first() else { panic!("no ask") };
+                    self.session.log_in(login, ask.clone());
+                }
+            }
+        }
+    }
+}
+
+fn entry_word(entry: &Entry) -> String {
+    let name = entry.name.escape_ascii();
+    match &entry.details {
+        Details::Newsgroup(facts) => {
+            format!("= group {name} {}-{} {}", facts.low, facts.high, facts.posting.escape_ascii())
+        }
+        Details::Article(facts) => {
+            assert_eq!(entry.name, facts.number.to_string().into_bytes());
+            format!("= article {name} {} {}", facts.message_id.escape_ascii(), facts.subject.escape_ascii())
+        }
+        _ => format!("= other {name}"),
+    }
+}

@@ -1,0 +1,20 @@
+//! `news:`, `nntp:`, `snews:` and `nntps:` at real servers.
+
+mod articles;
+mod bodies;
+mod errors;
+mod files;
+mod forbidden;
+mod groups;
+mod heads;
+mod logins;
+mod mbox;
+mod overviews;
+mod parts;
+mod peers;
+mod ranges;
+mod requests;
+mod seen;
+mod terminal;
+mod tls;
+mod which_server;

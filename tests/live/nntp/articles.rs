@@ -1,0 +1,97 @@
+//! One article, by every kind of URL: octet for octet what the server holds, without the dots of the wire.
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::fetch;
+
+each_news_server![
+    by_every_kind_of_url,
+    each_odd_one,
+    groups_with_other_letters,
+    reserved_octets_in_a_name,
+    a_long_name,
+    a_cross_posting,
+    many_plain_ones,
+    a_fragment_is_not_sent,
+];
+
+/// The row of each kind in the table, and the same without its server.
+fn by_every_kind_of_url(server: NewsServer) {
+    let expected = server.nth("ARTICLE", "fetch.test", 1200);
+    assert!(expected.starts_with(b"Path: ") && expected.ends_with(b"This is article 1200.\r\nfiller filler filler \r\n"));
+    let (authority, number) = (server.authority(), server.number(1200));
+    let id = "plain-1200@test.invalid";
+    for url in [
+        server.url(&format!("fetch.test/{number}")),
+        format!("nntp:fetch.test/{number}"),
+        format!("news:{id}"),
+        format!("NEWS:{id}"),
+        format!("news://{authority}/{id}"),
+        "news:%70lain-1200%40test.invalid".to_owned(),
+    ] {
+        fetch(&["--news-server", &authority, &url]).gives(&expected);
+    }
+    // A URL with a server does not need the option.
+    fetch(&[&server.url(&format!("fetch.test/{number}"))]).gives(&expected);
+    fetch(&[&server.id_url(id)]).gives(&expected);
+}
+
+/// Dots, no body, a line of 100,000 octets, a folded head, a mebibyte, `From `, HTML, MIME.
+fn each_odd_one(server: NewsServer) {
+    for nth in (1701..=1705).chain(1707..=1713) {
+        fetch(&[&server.nth_url("fetch.test", nth)]).gives(server.nth("ARTICLE", "fetch.test", nth));
+    }
+    let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime", "crosspost"];
+    for name in names {
+        let expected = server.block(&[&format!("ARTICLE <{name}@test.invalid>")]);
+        fetch(&[&server.id_url(&format!("{name}@test.invalid"))]).gives(expected);
+    }
+}
+
+fn groups_with_other_letters(server: NewsServer) {
+    let expected = server.nth("ARTICLE", "fetch.with+plus_and-dash", 7);
+    for group in ["fetch.with+plus_and-dash", "fetch.with%2Bplus%5Fand%2ddash", "%66etch.with+plus_and-dash"] {
+        fetch(&[&server.nth_url(group, 7)]).gives(&expected);
+    }
+    fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).gives(server.nth("ARTICLE", "alt.binaries.fetch", 1));
+}
+
+/// Escaped as RFC 5538 §2 wants it, wherever it is not needed, and in small letters.
+fn reserved_octets_in_a_name(server: NewsServer) {
+    let rows = [
+        ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid"),
+        ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b/c%2bd%3de%24f%23g%3fh%26i%21j%7ek%40test%2Einvalid"),
+        ("quote'back`brace{x}|y^z@test.invalid", "quote'back%60brace%7Bx%7D%7Cy%5Ez@test.invalid"),
+        ("quote'back`brace{x}|y^z@test.invalid", "quote%27back%60brace%7bx%7d%7cy%5ez@test.invalid"),
+    ];
+    for (id, escaped) in rows {
+        let expected = server.block(&[&format!("ARTICLE <{id}>")]);
+        fetch(&[&server.id_url(escaped)]).gives(&expected);
+        fetch(&["--news-server", &server.authority(), &format!("news:{escaped}")]).gives(&expected);
+    }
+}
+
+fn a_long_name(server: NewsServer) {
+    let id = format!("{}@test.invalid", "x".repeat(200));
+    fetch(&[&server.id_url(&id)]).gives(server.block(&[&format!("ARTICLE <{id}>")]));
+}
+
+/// One article in two groups: the same by its name and by either number.
+fn a_cross_posting(server: NewsServer) {
+    let by_name = fetch(&[&server.id_url("crosspost@test.invalid")]).exits(0).out;
+    fetch(&[&server.nth_url("fetch.test", 1713)]).gives(&by_name);
+    let of_it = |nth| server.nth("ARTICLE", "fetch.8bit", nth) == by_name;
+    let nth = (1..=100).find(|&nth| of_it(nth)).expect("it is in both groups");
+    fetch(&[&server.nth_url("fetch.8bit", nth)]).gives(&by_name);
+}
+
+/// As several URLs of one run.
+fn many_plain_ones(server: NewsServer) {
+    let urls: Vec<String> = (300..340).map(|nth| server.nth_url("fetch.test", nth)).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    fetch(&urls).gives(server.those("ARTICLE", "fetch.test", 300..340).concat());
+}
+
+fn a_fragment_is_not_sent(server: NewsServer) {
+    let url = format!("{}#part", server.nth_url("fetch.test", 5));
+    fetch(&[&url]).gives(server.nth("ARTICLE", "fetch.test", 5));
+}

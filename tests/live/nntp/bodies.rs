@@ -1,0 +1,131 @@
+//! Bodies whose octets are known without asking a server: what `docker/common/make-news.pl` wrote.
+
+use crate::live::digest::sha256;
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![
+    dots,
+    no_body,
+    a_long_line,
+    one_mebibyte,
+    ten_mebibytes,
+    eight_bits,
+    yenc_of_every_octet,
+    yenc_in_three_parts,
+    uuencoded,
+];
+
+#[track_caller]
+fn body(server: NewsServer, name: &str) -> Vec<u8> {
+    let ran = fetch(&["--part", "body", &server.id_url(&format!("{name}@test.invalid"))]).exits(0);
+    assert_eq!(ran.err, "", "{name}");
+    ran.out
+}
+
+fn dots(server: NewsServer) {
+    let expected = b".\r\n..\r\n...\r\n.dot\r\nnot.a.dot\r\n\r\n.\r\n";
+    assert_eq!(body(server, "dots"), expected, "{}", server.name);
+    let whole = fetch(&[&server.id_url("dots@test.invalid")]).exits(0).out;
+    assert!(whole.ends_with(&[b"\r\n\r\n", &expected[..]].concat()), "{}", whole.escape_ascii());
+}
+
+fn no_body(server: NewsServer) {
+    assert_eq!(body(server, "emptybody"), b"");
+    let whole = fetch(&[&server.id_url("emptybody@test.invalid")]).exits(0).out;
+    assert!(whole.starts_with(b"Path: "), "{}", whole.escape_ascii());
+}
+
+fn a_long_line(server: NewsServer) {
+    assert_eq!(body(server, "longline"), ["x".repeat(100_000).as_bytes(), b"\r\n"].concat());
+}
+
+fn one_mebibyte(server: NewsServer) {
+    let expected = format!("{}\r\n", "0123456789".repeat(6)).repeat(16_913);
+    assert!(body(server, "big") == expected.as_bytes());
+}
+
+/// 10,485,760 octets: to standard output and into a file, the article and its body.
+fn ten_mebibytes(server: NewsServer) {
+    let lines: String = (1..=163_840).map(|number| format!("{number:062}\r\n")).collect();
+    assert_eq!(lines.len(), 10_485_760);
+    let expected = sha256(lines.as_bytes());
+    assert_eq!(sha256(&body(server, "huge")), expected);
+    let place = Place::new();
+    place.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
+    let whole = place.read("huge");
+    assert_eq!(sha256(&whole[whole.len() - lines.len()..]), expected);
+    assert_eq!(sha256(&whole), sha256(&server.block(&["ARTICLE <huge@test.invalid>"])));
+    place.holds(&["huge"]);
+}
+
+fn eight_bits(server: NewsServer) {
+    assert_eq!(body(server, "latin1-7"), b"na\xefve caf\xe9 \xff\r\n");
+    assert_eq!(body(server, "utf8-7"), "Gr\u{fc}\u{df}e\r\n".as_bytes());
+    for nth in [1, 2, 50, 51, 52, 100] {
+        fetch(&[&server.nth_url("fetch.8bit", nth)]).gives(server.nth("ARTICLE", "fetch.8bit", nth));
+    }
+    let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).exits(0).out;
+    let has = |part: &str| head.windows(part.len()).any(|octets| octets == part.as_bytes());
+    assert!(has("Zo\u{eb} <zoe@test.invalid>") && has("raw UTF-8 \u{fc}\u{f1}\u{ee} 7"), "{}", head.escape_ascii());
+}
+
+/// The octets of a yEnc body: each minus 42, minus 64 more behind `=`.
+fn yenc_decoded(body: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    for line in body.split(|&octet| octet == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.starts_with(b"=y") {
+            continue;
+        }
+        let mut is_escaped = false;
+        for &octet in line {
+            if octet == b'=' && !is_escaped {
+                is_escaped = true;
+                continue;
+            }
+            octets.push(octet.wrapping_sub(if is_escaped { 106 } else { 42 }));
+            is_escaped = false;
+        }
+    }
+    octets
+}
+
+fn all_octets() -> Vec<u8> {
+    (0..=255).collect::<Vec<u8>>().repeat(8)
+}
+
+fn yenc_of_every_octet(server: NewsServer) {
+    for number in [1, 20] {
+        let body = body(server, &format!("yenc-{number}"));
+        let first = format!("=ybegin line=128 size=2048 name=all-{number}.bin\r\n");
+        assert!(body.starts_with(first.as_bytes()), "{}", body.escape_ascii());
+        assert_eq!(yenc_decoded(&body), all_octets());
+        let url = server.nth_url("alt.binaries.fetch", number);
+        fetch(&[&url]).gives(server.nth("ARTICLE", "alt.binaries.fetch", number));
+    }
+}
+
+fn yenc_in_three_parts(server: NewsServer) {
+    let parts = [1, 2, 3].map(|part| yenc_decoded(&body(server, &format!("yenc-multi-{part}"))));
+    let word = |number: u64| u32::try_from(number * 2_654_435_761 % (1 << 32)).expect("32 bits");
+    let expected: Vec<u8> = (0..3072).flat_map(|number| word(number).to_be_bytes()).collect();
+    assert_eq!(parts.concat(), expected);
+}
+
+fn uuencoded(server: NewsServer) {
+    let body = body(server, "uu-12");
+    let mut octets = Vec::new();
+    let lines: Vec<&[u8]> = body.split(|&octet| octet == b'\n').collect();
+    for line in &lines[1..lines.len() - 3] {
+        let mut bits = line[1..].iter().take_while(|&&octet| octet != b'\r').map(|octet| (octet - 32) & 63);
+        let mut of_line = Vec::new();
+        while let (Some(a), Some(b), Some(c), Some(d)) = (bits.next(), bits.next(), bits.next(), bits.next()) {
+            of_line.extend([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
+        }
+        of_line.truncate(usize::from((line[0] - 32) & 63));
+        octets.extend(of_line);
+    }
+    assert_eq!(octets, all_octets());
+    assert!(body.ends_with(b"`\r\nend\r\n"));
+}

@@ -1,0 +1,60 @@
+//! `-I`: what is known of an article, of a group, of a server; no body is asked for.
+
+use super::seen::commands;
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::fetch;
+
+each_news_server![of_an_article, of_an_article_in_json, of_a_group, of_an_empty_group, of_what_is_missing];
+
+/// The lines of a head as the server has it; CR LF or LF.
+fn head_lines(octets: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(octets).replace("\r\n", "\n");
+    text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect()
+}
+
+fn of_an_article(server: NewsServer) {
+    for nth in [2, 1702, 1711] {
+        let expected = head_lines(&server.nth("HEAD", "fetch.test", nth));
+        let ran = fetch(&["-I", &server.nth_url("fetch.test", nth)]).exits(0);
+        assert_eq!(head_lines(&ran.out), expected, "{nth}");
+    }
+    let ran = fetch(&["-I", &server.id_url("plain-0002@test.invalid")]).exits(0);
+    assert_eq!(head_lines(&ran.out), head_lines(&server.nth("HEAD", "fetch.test", 2)));
+    let url = server.nth_url("fetch.test", 1705);
+    let verbs = commands(server, &["-I", &url]);
+    assert!(verbs.iter().all(|line| ["GROUP", "HEAD", "STAT"].contains(&line.split(' ').next().unwrap_or(""))));
+}
+
+fn of_an_article_in_json(server: NewsServer) {
+    let text = fetch(&["-I", "--format", "json", &server.nth_url("fetch.test", 2)]).exits(0).text();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for part in [r#"["Subject","plain article 2"]"#, r#"["Message-ID","<plain-0002@test.invalid>"]"#] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+/// How many articles there are, and between which numbers.
+fn of_a_group(server: NewsServer) {
+    for (group, count, last) in [("fetch.test", 1748, 1748), ("fetch.8bit", 100, 100)] {
+        let text = fetch(&["-I", &server.url(group)]).exits(0).text();
+        let expected = [count, server.number(1), server.number(last)].map(|number| number.to_string());
+        let numbers: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, n)| n).collect();
+        assert_eq!(numbers, expected, "{text}");
+    }
+    assert_eq!(commands(server, &["-I", &server.url("fetch.test")]), ["GROUP fetch.test"]);
+}
+
+fn of_an_empty_group(server: NewsServer) {
+    let text = fetch(&["-I", &server.url("fetch.empty")]).exits(0).text();
+    assert!(text.lines().any(|line| line == "Articles: 0"), "{text}");
+}
+
+fn of_what_is_missing(server: NewsServer) {
+    for url in [
+        server.url("fetch.no-such-group"),
+        server.nth_url("fetch.test", 9000),
+        server.id_url("nobody@test.invalid"),
+    ] {
+        fetch(&["-I", &url]).exits(78).writes("").says("not found");
+    }
+}

@@ -1,0 +1,77 @@
+//! `--part`, and `--text` for the line ends of this machine.
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![
+    of_an_article,
+    of_an_article_by_its_name,
+    of_a_range,
+    as_text,
+    as_text_into_a_file,
+    nothing_of_an_octet_range,
+];
+
+const VERBS: [(&str, &str); 3] = [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")];
+
+fn of_an_article(server: NewsServer) {
+    for nth in [1, 3, 1701, 1702, 1704] {
+        for (part, verb) in VERBS {
+            let expected = server.nth(verb, "fetch.test", nth);
+            fetch(&["--part", part, &server.nth_url("fetch.test", nth)]).gives(expected);
+        }
+    }
+    // A head and a body are the article, with an empty line between them.
+    let [head, body, article] = VERBS.map(|(part, _)| {
+        fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).exits(0).out
+    });
+    assert_eq!([head, b"\r\n".to_vec(), body].concat(), article);
+    fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).exits(2).writes("");
+}
+
+fn of_an_article_by_its_name(server: NewsServer) {
+    for (part, verb) in VERBS {
+        let expected = server.block(&[&format!("{verb} <plain-0044@test.invalid>")]);
+        fetch(&["--part", part, &server.id_url("plain-0044@test.invalid")]).gives(expected);
+    }
+}
+
+fn of_a_range(server: NewsServer) {
+    let url = server.url(&format!("fetch.test/{}-{}", server.number(60), server.number(69)));
+    for (part, verb) in VERBS {
+        fetch(&["--part", part, &url]).gives(server.those(verb, "fetch.test", 60..70).concat());
+    }
+}
+
+/// Each CR LF becomes LF; no other octet changes.
+fn local(octets: &[u8]) -> Vec<u8> {
+    let lines = octets.split_inclusive(|&octet| octet == b'\n');
+    lines.flat_map(|line| line.strip_suffix(b"\r\n").map_or(line.to_vec(), |line| [line, b"\n"].concat())).collect()
+}
+
+fn as_text(server: NewsServer) {
+    for nth in [1, 1701, 1702, 1703, 1704] {
+        let expected = local(&server.nth("ARTICLE", "fetch.test", nth));
+        assert!(!expected.contains(&b'\r'));
+        fetch(&["--text", &server.nth_url("fetch.test", nth)]).gives(expected);
+    }
+    fetch(&["--text", "--part", "body", &server.id_url("latin1-7@test.invalid")]).gives(b"na\xefve caf\xe9 \xff\n");
+    // Unasked, they stay what they are.
+    let article = fetch(&[&server.nth_url("fetch.test", 1)]).exits(0).out;
+    let count = |octet| article.iter().filter(|&&other| other == octet).count();
+    assert_eq!((count(b'\r'), count(b'\n')), (count(b'\n'), count(b'\r')));
+    assert!(count(b'\r') > 8);
+}
+
+fn as_text_into_a_file(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
+    assert_eq!(place.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
+}
+
+/// NNTP has none: refused, and nothing is delivered.
+fn nothing_of_an_octet_range(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
+    place.holds(&[]);
+}
