@@ -1,5 +1,5 @@
-//! The real `fetch-url` against the real servers of `docker/`, on 127.0.0.1: nginx, apache and caddy, four of FTP, two of gopher;
-//! and, where no real one would do, behind proxies and in terminals of ours.
+//! The real `fetch-url` against the real servers of `docker/`, on 127.0.0.1: nginx, apache and caddy, four of FTP, two of gopher,
+//! two of news; and, where no real one would do, behind proxies and in terminals of ours.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!
@@ -26,6 +26,8 @@ mod live {
     mod http_reach;
     mod http_reports;
     mod http_retry;
+    mod nntp;
+    mod nntp_server;
     mod peers;
     mod place;
     mod program;

@@ -7,6 +7,7 @@ mod files;
 mod forbidden;
 mod groups;
 mod heads;
+mod json;
 mod logins;
 mod mbox;
 mod overviews;

@@ -1,7 +1,7 @@
 //! The two news servers: where they listen, what they say to a raw socket, and what each wrote down of one session.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
@@ -133,7 +133,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn read(lines: &mut impl std::io::BufRead) -> Self {
+    fn read(lines: &mut impl BufRead) -> Self {
         let mut line = || {
             let mut line = Vec::new();
             lines.read_until(b'\n', &mut line).expect("a line");
@@ -144,7 +144,9 @@ impl Reply {
         let is_block = first.get(..3).is_some_and(|code| BLOCKS.contains(&code));
         let block = is_block.then(|| {
             let until_dot = std::iter::from_fn(|| Some(line()).filter(|line| line != b".\r\n"));
-            until_dot.flat_map(|line| if line.starts_with(b".") { line[1..].to_vec() } else { line }).collect()
+            until_dot
+                .flat_map(|line| if line.starts_with(b".") { line[1..].to_vec() } else { line })
+                .collect()
         });
         Self { line: first, block }
     }
@@ -225,7 +227,11 @@ mod tests {
             (&b"200 hello\r\nmore"[..], "200 hello", None),
             (b"423 no\r\n", "423 no", None),
             (b"220 1 <a@b>\r\n.\r\n", "220 1 <a@b>", Some(&b""[..])),
-            (b"222 1 <a@b>\r\na\r\n..\r\n...b\r\n\r\n.\r\nmore", "222 1 <a@b>", Some(b"a\r\n.\r\n..b\r\n\r\n")),
+            (
+                b"222 1 <a@b>\r\na\r\n..\r\n...b\r\n\r\n.\r\nmore",
+                "222 1 <a@b>",
+                Some(b"a\r\n.\r\n..b\r\n\r\n"),
+            ),
         ] {
             let expected = Reply { line: line.to_owned(), block: block.map(<[u8]>::to_vec) };
             assert_eq!(Reply::read(&mut &octets[..]), expected);

@@ -271,10 +271,7 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
         Url::File(url) => url.path().split('/').next_back().map(Escaped::into_owned),
         Url::Ftp(url) => url.path().map(|path| path.name().into_owned()),
         Url::Gopher(url) => url.selector().split('/').next_back().map(Escaped::into_owned),
-        Url::News(url) => match url.part() {
-            NewsPart::Article(name) | NewsPart::Group(name) => Some(name.clone().into_owned()),
-            _ => None,
-        },
+        Url::News(url) => return name_of_news(url.part()).ok_or_else(without_name),
         Url::Nntp(url) => match url.articles() {
             Some(articles) => return Ok(articles.to_string()),
             None => Some(url.group().clone().into_owned()),
@@ -282,8 +279,19 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
         Url::Other(url) => url.path().and_then(|path| path.split('/').next_back().map(Escaped::into_owned)),
         _ => None,
     };
-    last.and_then(|last| safe_name(&last.decode()))
-        .ok_or_else(|| usage("the URL has no file name at its end").with_hint("name the file with -o"))
+    last.and_then(|last| safe_name(&last.decode())).ok_or_else(without_name)
+}
+
+/// A message-id is no path: its slashes part nothing.
+fn name_of_news(part: &NewsPart<'_>) -> Option<String> {
+    let (NewsPart::Article(name) | NewsPart::Group(name)) = part else { return None };
+    let octets =
+        name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect::<Vec<u8>>();
+    safe_name(&octets)
+}
+
+fn without_name() -> Error {
+    usage("the URL has no file name at its end").with_hint("name the file with -o")
 }
 
 /// The answer with what `-I`, `-i` and `--format` put around it: then it is no longer the object, and
@@ -298,7 +306,10 @@ fn shaped(response: Response, job: &Job) -> Response {
     };
     let body = match content {
         Content::Body(body) if !job.shape.include => return with(meta, body),
-        Content::Body(body) => body.with_prefix(render::head(&meta, format) + "\n"),
+        Content::Body(body) => match render::head(&meta, format) {
+            head if head.is_empty() => body,
+            head => body.with_prefix(head + "\n"),
+        },
         Content::Listing(entries) => listing::body(entries, format),
         Content::Advice(advice) => fetch_url::Body::from_bytes(render::advice(&advice, &meta, format)),
         _ => fetch_url::Body::from_bytes(render::head(&meta, format)),

@@ -194,7 +194,6 @@ fn message_ids() {
         ("news:a%2541@host.example", "a%41@host.example"),
         ("news:a%2Fb%3Fc%23d@host.example", "a/b?c#d@host.example"),
         ("news:%22a%22@%5B192.0.2.1%5D", "\"a\"@[192.0.2.1]"),
-        ("news:a%40b", "a@b"),
         ("news:a@b#fragment", "a@b"),
         ("news:%2e@b", ".@b"),
     ];

@@ -17,7 +17,10 @@ each_news_server![
 /// The row of each kind in the table, and the same without its server.
 fn by_every_kind_of_url(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1200);
-    assert!(expected.starts_with(b"Path: ") && expected.ends_with(b"This is article 1200.\r\nfiller filler filler \r\n"));
+    assert!(
+        expected.starts_with(b"Path: ")
+            && expected.ends_with(b"This is article 1200.\r\nfiller filler filler \r\n")
+    );
     let (authority, number) = (server.authority(), server.number(1200));
     let id = "plain-1200@test.invalid";
     for url in [
@@ -49,7 +52,8 @@ fn each_odd_one(server: NewsServer) {
 
 fn groups_with_other_letters(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.with+plus_and-dash", 7);
-    for group in ["fetch.with+plus_and-dash", "fetch.with%2Bplus%5Fand%2ddash", "%66etch.with+plus_and-dash"] {
+    for group in ["fetch.with+plus_and-dash", "fetch.with%2Bplus%5Fand%2ddash", "%66etch.with+plus_and-dash"]
+    {
         fetch(&[&server.nth_url(group, 7)]).gives(&expected);
     }
     fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).gives(server.nth("ARTICLE", "alt.binaries.fetch", 1));

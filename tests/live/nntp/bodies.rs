@@ -67,7 +67,11 @@ fn eight_bits(server: NewsServer) {
     }
     let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).exits(0).out;
     let has = |part: &str| head.windows(part.len()).any(|octets| octets == part.as_bytes());
-    assert!(has("Zo\u{eb} <zoe@test.invalid>") && has("raw UTF-8 \u{fc}\u{f1}\u{ee} 7"), "{}", head.escape_ascii());
+    assert!(
+        has("Zo\u{eb} <zoe@test.invalid>") && has("raw UTF-8 \u{fc}\u{f1}\u{ee} 7"),
+        "{}",
+        head.escape_ascii()
+    );
 }
 
 /// The octets of a yEnc body: each minus 42, minus 64 more behind `=`.
@@ -120,7 +124,8 @@ fn uuencoded(server: NewsServer) {
     for line in &lines[1..lines.len() - 3] {
         let mut bits = line[1..].iter().take_while(|&&octet| octet != b'\r').map(|octet| (octet - 32) & 63);
         let mut of_line = Vec::new();
-        while let (Some(a), Some(b), Some(c), Some(d)) = (bits.next(), bits.next(), bits.next(), bits.next()) {
+        while let (Some(a), Some(b), Some(c), Some(d)) = (bits.next(), bits.next(), bits.next(), bits.next())
+        {
             of_line.extend([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
         }
         of_line.truncate(usize::from((line[0] - 32) & 63));

@@ -22,7 +22,9 @@ fn of_an_article(server: NewsServer) {
     assert_eq!(head_lines(&ran.out), head_lines(&server.nth("HEAD", "fetch.test", 2)));
     let url = server.nth_url("fetch.test", 1705);
     let verbs = commands(server, &["-I", &url]);
-    assert!(verbs.iter().all(|line| ["GROUP", "HEAD", "STAT"].contains(&line.split(' ').next().unwrap_or(""))));
+    assert!(
+        verbs.iter().all(|line| ["GROUP", "HEAD", "STAT"].contains(&line.split(' ').next().unwrap_or("")))
+    );
 }
 
 fn of_an_article_in_json(server: NewsServer) {
@@ -38,7 +40,8 @@ fn of_a_group(server: NewsServer) {
     for (group, count, last) in [("fetch.test", 1748, 1748), ("fetch.8bit", 100, 100)] {
         let text = fetch(&["-I", &server.url(group)]).exits(0).text();
         let expected = [count, server.number(1), server.number(last)].map(|number| number.to_string());
-        let numbers: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, n)| n).collect();
+        let numbers: Vec<&str> =
+            text.lines().filter_map(|line| line.split_once(": ")).map(|(_, n)| n).collect();
         assert_eq!(numbers, expected, "{text}");
     }
     assert_eq!(commands(server, &["-I", &server.url("fetch.test")]), ["GROUP fetch.test"]);

@@ -22,9 +22,8 @@ fn of_an_article(server: NewsServer) {
         }
     }
     // A head and a body are the article, with an empty line between them.
-    let [head, body, article] = VERBS.map(|(part, _)| {
-        fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).exits(0).out
-    });
+    let [head, body, article] =
+        VERBS.map(|(part, _)| fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).exits(0).out);
     assert_eq!([head, b"\r\n".to_vec(), body].concat(), article);
     fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).exits(2).writes("");
 }
@@ -46,7 +45,9 @@ fn of_a_range(server: NewsServer) {
 /// Each CR LF becomes LF; no other octet changes.
 fn local(octets: &[u8]) -> Vec<u8> {
     let lines = octets.split_inclusive(|&octet| octet == b'\n');
-    lines.flat_map(|line| line.strip_suffix(b"\r\n").map_or(line.to_vec(), |line| [line, b"\n"].concat())).collect()
+    lines
+        .flat_map(|line| line.strip_suffix(b"\r\n").map_or(line.to_vec(), |line| [line, b"\n"].concat()))
+        .collect()
 }
 
 fn as_text(server: NewsServer) {
@@ -55,7 +56,8 @@ fn as_text(server: NewsServer) {
         assert!(!expected.contains(&b'\r'));
         fetch(&["--text", &server.nth_url("fetch.test", nth)]).gives(expected);
     }
-    fetch(&["--text", "--part", "body", &server.id_url("latin1-7@test.invalid")]).gives(b"na\xefve caf\xe9 \xff\n");
+    fetch(&["--text", "--part", "body", &server.id_url("latin1-7@test.invalid")])
+        .gives(b"na\xefve caf\xe9 \xff\n");
     // Unasked, they stay what they are.
     let article = fetch(&[&server.nth_url("fetch.test", 1)]).exits(0).out;
     let count = |octet| article.iter().filter(|&&other| other == octet).count();

@@ -9,7 +9,7 @@ const MOST_ARTICLES: usize = 64;
 
 pub(crate) fn news_requests(url: &NewsUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
     match url.part() {
-        NewsPart::Article(id) => {
+        NewsPart::Article(id) | NewsPart::Group(id) if id.decode().contains(&b'@') => {
             outline.say(&[b"ARTICLE <", Octets::NNTP.check("message-id", &id.decode())?, b">"]);
         }
         NewsPart::Group(group) if group.as_str().contains('*') => {

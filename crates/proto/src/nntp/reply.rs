@@ -16,8 +16,8 @@ pub(super) struct Reply {
     pub(super) code: u16,
     /// What follows the code.
     pub(super) text: Bytes,
-    /// All of it.
-    pub(super) line: Bytes,
+    /// All of it, as it may be shown.
+    pub(super) shown: Bytes,
 }
 
 /// A reader of such lines.
@@ -26,18 +26,18 @@ pub(super) const fn reply_lines() -> LineReader {
 }
 
 impl Reply {
-    /// Three digits, and a blank before the text.
-    pub(super) fn parse(line: Bytes) -> Result<Self, WireError> {
+    /// Three digits, and a blank before the text; `shown` is the line without secrets.
+    pub(super) fn parse(line: &Bytes, shown: Bytes) -> Result<Self, WireError> {
         let code = match line.get(..3) {
             Some(&[first @ b'1'..=b'5', second @ b'0'..=b'9', third @ b'0'..=b'9']) => {
                 [first, second, third].iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0'))
             }
-            _ => return Err(unexpected("a reply", &line)),
+            _ => return Err(unexpected("a reply", &shown)),
         };
         match line.get(3) {
-            None => Ok(Self { code, text: Bytes::new(), line }),
-            Some(b' ' | b'\t') => Ok(Self { code, text: line.slice(4..), line }),
-            Some(_) => Err(unexpected("a reply", &line)),
+            None => Ok(Self { code, text: Bytes::new(), shown }),
+            Some(b' ' | b'\t') => Ok(Self { code, text: line.slice(4..), shown }),
+            Some(_) => Err(unexpected("a reply", &shown)),
         }
     }
 
@@ -48,7 +48,7 @@ impl Reply {
 
     /// It is not what is allowed here.
     pub(super) fn is_no(&self, what: &'static str) -> WireError {
-        unexpected(what, &self.line)
+        unexpected(what, &self.shown)
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn three_digits_and_text() {
-        let read = |line: &'static str| Reply::parse(Bytes::from_static(line.as_bytes()));
+        let read = |line: &'static str| Reply::parse(&line.into(), line.into());
         let of = |line| read(line).ok().map(|reply| (reply.code, reply.text));
         assert_eq!(of("200 ready"), Some((200, "ready".into())));
         assert_eq!(of("200"), Some((200, Bytes::new())));

@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// One more errand. Each is answered by [`Event::Head`], what belongs to it, and [`Step::Done`]; or by
-    /// [`Event::Refused`] alone.
+    /// [`Event::Refused`], which ends a list even after some of it.
     pub fn ask(&mut self, ask: Ask) {
         self.asks.push_back(ask);
     }
@@ -181,8 +181,9 @@ impl Session {
 
     /// Whether a login could be of use after a refusal: one may be sent, or TLS can still be had for it.
     pub fn can_log_in(&self) -> bool {
-        let has_way = self.terms.is_secure || self.terms.clear_login || !self.known.said_starttls;
-        self.stage == Stage::New && !self.known.is_logged_in && self.terms.login.is_none() && has_way
+        let has_way = self.terms.is_secure || self.terms.clear_login || self.can_start_tls();
+        let is_known = self.known.is_logged_in || self.terms.login.is_some();
+        self.stage == Stage::New && !is_known && has_way && !self.known.is_deflated
     }
 
     /// Who we are, after the server has refused `ask` with 480: it is asked for once more.
@@ -195,6 +196,11 @@ impl Session {
     /// The group that is selected.
     pub const fn selected(&self) -> Option<&Selected> {
         self.known.selected.as_ref()
+    }
+
+    /// Whether both sides compress what they say: then nobody can log in any more.
+    pub const fn is_deflated(&self) -> bool {
+        self.known.is_deflated
     }
 
     /// Whether the connection is in TLS.
@@ -226,6 +232,7 @@ impl Session {
         }
         match (self.ready.is_empty(), self.asked.is_empty()) {
             (false, _) => Ok(None),
+            (true, true) if !self.asks.is_empty() => Err(WireError::Cut { what: "the dialogue" }),
             (true, true) => Ok(Some(Step::Done)),
             (true, false) => self.hear(inbox),
         }
@@ -259,7 +266,11 @@ impl Session {
                 if self.tells {
                     self.ready.push_back(Step::Emit(Event::Heard(shown.clone())));
                 }
-                self.take(Reply::parse(line)?, shown)?;
+                match Reply::parse(&line, shown) {
+                    Ok(reply) => self.take(&reply)?,
+                    Err(_) if self.refused.is_some() => self.stage = Stage::Over,
+                    Err(error) => return Err(error),
+                }
                 Ok(None)
             }
             // What was refused is refused, whatever becomes of the connection.

@@ -12,6 +12,8 @@ pub struct Terms {
     pub is_secure: bool,
     /// What is done about TLS otherwise, before anything is asked for.
     pub start_tls: StartTls,
+    /// Lists are not compressed.
+    pub plain_lists: bool,
     /// A login may go out in the clear.
     pub clear_login: bool,
     /// Who we are, when the server wants to know.

@@ -10,7 +10,7 @@ use fetch_url_proto::{Event, Refused, Step};
 
 use super::io::answer;
 use super::line::{Line, disagree, key};
-use super::plan::{Errand, NntpPlan};
+use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
 use super::refusal;
 use super::shape::Shaper;
 use crate::engine::waiting::Key;
@@ -47,9 +47,8 @@ pub(super) async fn after_a_gap(
     loop {
         rest.ask_ahead(&mut line);
         if line.pump.machine().asks().len() == 0 {
-            let error = refusal::error(refused, &plan, &ctx);
             line.wait(&plan, key(&plan, &ctx));
-            return Err(error);
+            return without_articles(refused, &plan, &ctx);
         }
         match ctx.deadline.bound(Phase::Reply, line.pump.step()).await? {
             Step::Emit(Event::Head(_)) => {
@@ -63,6 +62,14 @@ pub(super) async fn after_a_gap(
             _ => return Err(disagree()),
         }
     }
+}
+
+/// A group may have no articles, but there should be some where they were asked for by their numbers.
+fn without_articles(refused: &Refused, plan: &NntpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+    if matches!(&plan.errand, Errand::Articles(_, numbers) if *numbers == ALL_NUMBERS) {
+        return Ok(answer(plan, Content::Body(Body::from_bytes(Bytes::new()))));
+    }
+    Err(refusal::error(refused, plan, ctx))
 }
 
 /// The numbers behind the first, as far as the group has any.

@@ -47,7 +47,15 @@ pub(super) async fn begin(plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
             begun => return begun,
         }
     }
-    Line::open(plan, ctx).await?.begin(plan, ctx).await
+    match Line::open(plan, ctx, false).await?.begin(plan, ctx).await? {
+        // Nobody can log in on a compressed connection (RFC 8054 §2.2.2).
+        Begun::Refused(refused, line)
+            if refused.code == Some(AUTH_NEEDED) && line.pump.machine().is_deflated() =>
+        {
+            Line::open(plan, ctx, true).await?.begin(plan, ctx).await
+        }
+        begun => Ok(begun),
+    }
 }
 
 fn is_heard(ctx: &Ctx) -> bool {
@@ -76,7 +84,7 @@ fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
 }
 
 impl Line {
-    async fn open(plan: &NntpPlan, ctx: &Ctx) -> Result<Self, Error> {
+    async fn open(plan: &NntpPlan, ctx: &Ctx, plain_lists: bool) -> Result<Self, Error> {
         let mut terms = Terms::default();
         terms.is_secure = plan.is_tls;
         terms.start_tls = match ctx.dial.start_tls() {
@@ -85,6 +93,7 @@ impl Line {
             StartTls::Require => SessionTls::Must,
         };
         terms.clear_login = plan.options.clear_login;
+        terms.plain_lists = plain_lists;
         terms.login = plan.session_login()?;
         let stream = if plan.is_tls {
             let stream = ctx.dial.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;

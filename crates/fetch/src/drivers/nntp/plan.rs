@@ -17,6 +17,9 @@ use crate::driver::RunFuture;
 use crate::engine::waiting::Waiting;
 use crate::{Code, Credential, Ctx, Error, Phase, Plan, Request, Want};
 
+/// What stands for a whole group.
+pub(super) const ALL_NUMBERS: RangeInclusive<u64> = 1..=MOST_NUMBER;
+
 /// One errand at one server.
 #[derive(Clone)]
 pub(super) struct NntpPlan {
@@ -70,7 +73,22 @@ impl NntpPlan {
         };
         // What would end a line is found before anything is sent.
         this.session_login()?;
+        this.check_wish()?;
         Ok(this)
+    }
+
+    /// What is of articles alone is not wanted of a list.
+    fn check_wish(&self) -> Result<(), Error> {
+        let usage = |detail| Err(Error::new(Code::Usage, Phase::Plan, detail));
+        match self.errand {
+            Errand::Groups(_) if self.options.shape == ArticleShape::Mbox => {
+                usage("an mbox is of articles: this is a list of groups")
+            }
+            Errand::Group(..) | Errand::Groups(_) if self.options.part != Part::Article => {
+                usage("a part is of articles: this is a list")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Who asks, where that is known with a password.
@@ -131,7 +149,7 @@ impl Errand {
     fn wanted_as(self, options: &NntpOptions) -> Self {
         match self {
             Self::Group(group, _) if options.shape == ArticleShape::Mbox => {
-                Self::Articles(group, 1..=MOST_NUMBER)
+                Self::Articles(group, ALL_NUMBERS)
             }
             Self::Articles(group, numbers) if options.lists_ranges => {
                 Self::Group(group, Some((*numbers.start(), *numbers.end())))
@@ -145,6 +163,11 @@ fn errand(url: &Url<'_>) -> Result<Errand, Error> {
     match url {
         Url::News(url) => match url.part() {
             NewsPart::Article(id) => {
+                let id = MessageId::new(&id.decode()).map_err(bad_name)?;
+                Ok(Errand::Article(ArticleAt::Id(id)))
+            }
+            // An @ that was escaped is one all the same: no group has any.
+            NewsPart::Group(id) if id.decode().contains(&b'@') => {
                 let id = MessageId::new(&id.decode()).map_err(bad_name)?;
                 Ok(Errand::Article(ArticleAt::Id(id)))
             }

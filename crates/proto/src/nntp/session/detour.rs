@@ -13,9 +13,9 @@ impl Session {
         }
         match code {
             480 if self.terms.login.is_some() && !self.known.is_logged_in => self.begin_login(),
-            483 if !self.terms.is_secure && !self.known.said_starttls => self.begin(&[Verb::StartTls]),
+            483 if self.can_start_tls() => self.begin(&[Verb::StartTls]),
             // The last is what servers say that take articles from other servers, too.
-            401 | 480 | 500 if !self.known.said_mode_reader => {
+            401 | 480 | 500 if self.may_want_mode_reader() => {
                 self.known.said_mode_reader = true;
                 self.begin(&[Verb::ModeReader])
             }
@@ -28,7 +28,16 @@ impl Session {
         if self.terms.is_secure || self.terms.clear_login {
             return self.begin(&[Verb::User]);
         }
-        !self.known.said_starttls && self.begin(&[Verb::StartTls, Verb::User])
+        self.can_start_tls() && self.begin(&[Verb::StartTls, Verb::User])
+    }
+
+    pub(super) const fn can_start_tls(&self) -> bool {
+        !self.terms.is_secure && !self.known.said_starttls && !self.known.is_deflated
+    }
+
+    /// Whether it may be for the lack of MODE READER that the server does not understand.
+    pub(super) fn may_want_mode_reader(&self) -> bool {
+        self.stage == Stage::New && !self.known.said_mode_reader && !self.known.is_deflated
     }
 
     /// These come first, then the errand once more. The replies that are still to come are heard before.
@@ -46,6 +55,5 @@ impl Session {
     pub(super) fn forget(&mut self) {
         self.known.capabilities = None;
         self.known.selected = None;
-        self.known.said_mode_reader = false;
     }
 }

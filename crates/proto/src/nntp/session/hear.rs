@@ -1,7 +1,5 @@
 //! What a reply means.
 
-use bytes::Bytes;
-
 use super::block::{Block, HeaderOf};
 use super::say::verb_of;
 use super::{Asked, Overview, Selected, Session, Stage};
@@ -14,75 +12,69 @@ use crate::{Refused, Step, WireError};
 const CLOSING: u16 = 400;
 
 impl Session {
-    /// Takes in the reply to what was asked first; `shown` is its line without secrets.
-    pub(super) fn take(&mut self, reply: Reply, shown: Bytes) -> Result<(), WireError> {
+    /// Takes in the reply to what was asked first.
+    pub(super) fn take(&mut self, reply: &Reply) -> Result<(), WireError> {
         let Some(asked) = self.asked.pop_front() else { return Err(reply.is_no("the end")) };
         if self.refused.is_some() {
             // The refusal was the answer. What comes in spite of it is not understood.
-            if reply.code < 400 {
+            if reply.code <= CLOSING {
                 self.stage = Stage::Over;
             }
             return Ok(());
         }
-        if asked == Asked::Before {
+        if asked == Asked::Before && reply.code != CLOSING {
             return if reply.code < 400 { Err(reply.is_no("a refusal")) } else { Ok(()) };
         }
         if reply.code == CLOSING {
-            self.refuse_for_good(&asked, &reply, shown);
+            self.refuse_for_good(&asked, reply);
             return Ok(());
         }
         match &asked {
-            Asked::Greeting | Asked::Before => self.take_greeting(&asked, &reply, shown),
-            Asked::Group(group) => self.take_group(group, &asked, &reply, shown),
-            Asked::HeadOf(number) => self.take_head(*number, &asked, &reply, shown),
+            Asked::Greeting | Asked::Before => self.take_greeting(&asked, reply),
+            Asked::Group(group) => self.take_group(group, &asked, reply),
+            Asked::HeadOf(number) => self.take_head(*number, &asked, reply),
             Asked::Command(verb) => match verb {
-                Verb::Article | Verb::Body | Verb::Head => self.take_article(*verb, &asked, &reply, shown),
-                Verb::List | Verb::ListActive => self.take_list(*verb, &asked, &reply, shown),
-                Verb::Over | Verb::Xover => self.take_overview(*verb, &asked, &reply, shown),
-                Verb::Capabilities => self.take_capabilities(&reply),
-                Verb::Compress => self.take_compress(&reply),
-                Verb::ModeReader => self.take_mode_reader(&asked, &reply, shown),
-                Verb::StartTls => self.take_starttls(&asked, &reply, shown),
-                Verb::User | Verb::Pass => self.take_login(*verb, &asked, &reply, shown),
+                Verb::Article | Verb::Body | Verb::Head => self.take_article(*verb, &asked, reply),
+                Verb::List | Verb::ListActive => self.take_list(*verb, &asked, reply),
+                Verb::Over | Verb::Xover => self.take_overview(*verb, &asked, reply),
+                Verb::Capabilities => self.take_capabilities(reply),
+                Verb::Compress => self.take_compress(reply),
+                Verb::ModeReader => self.take_mode_reader(&asked, reply),
+                Verb::StartTls => self.take_starttls(&asked, reply),
+                Verb::User | Verb::Pass => self.take_login(*verb, &asked, reply),
                 Verb::Group => Err(reply.is_no("a reply")),
             },
         }
     }
 
     /// The errand comes to nothing, in these words.
-    fn refuse(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) {
-        self.refused = Some(Refused::by(asked.words(), reply.code, shown));
+    fn refuse(&mut self, asked: &Asked, reply: &Reply) {
+        self.refused = Some(Refused::by(asked.words(), reply.code, reply.shown.clone()));
     }
 
     /// The same, and nothing more is said on this connection: what was to come first has failed.
-    fn refuse_for_good(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) {
-        self.refuse(asked, reply, shown);
+    fn refuse_for_good(&mut self, asked: &Asked, reply: &Reply) {
+        self.refuse(asked, reply);
         self.stage = Stage::Over;
         self.first.clear();
     }
 
     /// No, unless a detour helps.
-    fn refuse_errand(
-        &mut self,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-        what: &'static str,
-    ) -> Result<(), WireError> {
+    fn refuse_errand(&mut self, asked: &Asked, reply: &Reply, what: &'static str) -> Result<(), WireError> {
         if reply.code < 400 {
             return Err(reply.is_no(what));
         }
         if !self.goes_round(reply.code) {
-            self.refuse(asked, reply, shown);
+            self.refuse(asked, reply);
         }
         Ok(())
     }
 
-    fn take_greeting(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) -> Result<(), WireError> {
+    fn take_greeting(&mut self, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             200 | 201 => Ok(()),
             400.. => {
-                self.refuse_for_good(asked, reply, shown);
+                self.refuse_for_good(asked, reply);
                 Ok(())
             }
             _ => Err(reply.is_no("a greeting")),
@@ -112,10 +104,10 @@ impl Session {
         Ok(())
     }
 
-    fn take_mode_reader(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) -> Result<(), WireError> {
+    fn take_mode_reader(&mut self, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             200 | 201 => {}
-            502 => self.refuse_for_good(asked, reply, shown),
+            502 => self.refuse_for_good(asked, reply),
             400.. => {}
             _ => return Err(reply.is_no("a reply to MODE READER")),
         }
@@ -123,50 +115,42 @@ impl Session {
     }
 
     /// RFC 4642 §2.2: what the server said in the clear counts for nothing any more.
-    fn take_starttls(&mut self, asked: &Asked, reply: &Reply, shown: Bytes) -> Result<(), WireError> {
+    fn take_starttls(&mut self, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             382 => {
                 self.forget();
+                self.known.said_mode_reader = false;
                 self.terms.is_secure = true;
                 self.ready.push_back(Step::Secure);
             }
             400.. if self.terms.start_tls == StartTls::Try && self.first.is_empty() => {}
-            400.. => self.refuse_for_good(asked, reply, shown),
+            400.. => self.refuse_for_good(asked, reply),
             _ => return Err(reply.is_no("a reply to STARTTLS")),
         }
         Ok(())
     }
 
     /// RFC 4643 §2.3.
-    fn take_login(
-        &mut self,
-        verb: Verb,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-    ) -> Result<(), WireError> {
+    fn take_login(&mut self, verb: Verb, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         match (verb, reply.code) {
             (_, 281) => {
                 self.forget();
                 self.known.is_logged_in = true;
+                // RFC 4643 §2.2: not after a login.
+                self.known.said_mode_reader = true;
             }
             (Verb::User, 381) => self.first.push_front(Verb::Pass),
-            (_, 400..) => self.refuse_for_good(asked, reply, shown),
+            (Verb::User, 483) if self.can_start_tls() => self.first.extend([Verb::StartTls, Verb::User]),
+            (_, 400..) => self.refuse_for_good(asked, reply),
             _ => return Err(reply.is_no("a reply to AUTHINFO")),
         }
         Ok(())
     }
 
     /// RFC 3977 §6.1.1.
-    fn take_group(
-        &mut self,
-        group: &GroupName,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-    ) -> Result<(), WireError> {
+    fn take_group(&mut self, group: &GroupName, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         if reply.code != 211 {
-            return self.refuse_errand(asked, reply, shown, "a reply to GROUP");
+            return self.refuse_errand(asked, reply, "a reply to GROUP");
         }
         let words: Vec<&[u8]> = reply.words().collect();
         let [count, low, high, name @ ..] = words.as_slice() else { return Err(reply.is_no("a group")) };
@@ -184,13 +168,7 @@ impl Session {
     }
 
     /// RFC 3977 §6.2.
-    fn take_article(
-        &mut self,
-        verb: Verb,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-    ) -> Result<(), WireError> {
+    fn take_article(&mut self, verb: Verb, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         let Some(Ask::Article(at, part)) = self.asks.front() else { return Err(reply.is_no("a reply")) };
         let expected = match verb_of(*part) {
             Verb::Head => 221,
@@ -199,7 +177,7 @@ impl Session {
         };
         debug_assert_eq!(verb, verb_of(*part), "errands are answered in order");
         if reply.code != expected {
-            return self.refuse_errand(asked, reply, shown, "the article that was asked for");
+            return self.refuse_errand(asked, reply, "the article that was asked for");
         }
         if !is_named(at, reply) {
             return Err(reply.is_no("the article that was asked for"));
@@ -210,7 +188,7 @@ impl Session {
     }
 
     /// RFC 3977 §7.6.3.
-    fn take_list(&mut self, verb: Verb, asked: &Asked, reply: &Reply, shown: Bytes) -> Result<(), WireError> {
+    fn take_list(&mut self, verb: Verb, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         let Some(Ask::Groups(pattern, form)) = self.asks.front() else { return Err(reply.is_no("a reply")) };
         match reply.code {
             215 => {
@@ -219,22 +197,18 @@ impl Session {
                 Ok(())
             }
             // RFC 977 has no keywords; before that, a server may want MODE READER.
-            500..=501 if verb == Verb::ListActive && (self.known.said_mode_reader || reply.code == 501) => {
+            500 | 501 | 503
+                if verb == Verb::ListActive && !(reply.code == 500 && self.may_want_mode_reader()) =>
+            {
                 (self.progress.by_list, self.begun) = (true, 0);
                 Ok(())
             }
-            _ => self.refuse_errand(asked, reply, shown, "a reply to LIST"),
+            _ => self.refuse_errand(asked, reply, "a reply to LIST"),
         }
     }
 
     /// RFC 3977 §8.3.
-    fn take_overview(
-        &mut self,
-        verb: Verb,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-    ) -> Result<(), WireError> {
+    fn take_overview(&mut self, verb: Verb, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         let Some(Ask::Overview(_, _, form)) = self.asks.front() else { return Err(reply.is_no("a reply")) };
         match reply.code {
             224 => {
@@ -252,36 +226,32 @@ impl Session {
                 self.begun = 0;
                 Ok(())
             }
-            _ => self.refuse_errand(asked, reply, shown, "a reply to OVER"),
+            _ => self.refuse_errand(asked, reply, "a reply to OVER"),
         }
     }
 
     /// An article that is gone is none of the list.
-    fn take_head(
-        &mut self,
-        number: u64,
-        asked: &Asked,
-        reply: &Reply,
-        shown: Bytes,
-    ) -> Result<(), WireError> {
+    fn take_head(&mut self, number: u64, asked: &Asked, reply: &Reply) -> Result<(), WireError> {
         let Some(Ask::Overview(_, _, form)) = self.asks.front() else { return Err(reply.is_no("a reply")) };
         match reply.code {
-            221 => {
+            221 if names(reply, number) => {
                 self.block = Some(Block::Header(HeaderOf::new(number, *form)));
                 Ok(())
             }
             420 | 423 | 430 => Ok(()),
-            _ => self.refuse_errand(asked, reply, shown, "a reply to HEAD"),
+            _ => self.refuse_errand(asked, reply, "a reply to HEAD"),
         }
     }
 }
 
 /// Whether a reply names the article that was asked for; servers that name none are believed.
 fn is_named(at: &ArticleAt, reply: &Reply) -> bool {
-    let mut words = reply.words();
-    let (first, second) = (words.next(), words.next());
     match at {
-        ArticleAt::Id(id) => second.is_none_or(|word| id.is(word)),
-        ArticleAt::Number(_, wanted) => first.is_none_or(|word| number(word) == Some(*wanted)),
+        ArticleAt::Id(id) => reply.words().nth(1).is_none_or(|word| id.is(word)),
+        ArticleAt::Number(_, wanted) => names(reply, *wanted),
     }
+}
+
+fn names(reply: &Reply, wanted: u64) -> bool {
+    reply.words().next().is_none_or(|word| number(word) == Some(wanted))
 }

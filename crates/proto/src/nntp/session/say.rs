@@ -178,7 +178,7 @@ impl Session {
 
     fn can_deflate(&self) -> bool {
         let offers = self.known.capabilities.is_some_and(|known| known.deflate);
-        offers && !self.known.said_compress && self.asked.is_empty()
+        offers && !self.known.said_compress && !self.terms.plain_lists && self.asked.is_empty()
     }
 }
 

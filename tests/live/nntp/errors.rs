@@ -1,0 +1,147 @@
+//! What is not there: one status for each cause, in the server's own words.
+
+use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![
+    an_unknown_group,
+    a_missing_number,
+    a_missing_name,
+    in_an_empty_group,
+    in_json,
+    not_tried_again,
+    among_others,
+    the_first_one_ends_it,
+    nothing_is_left_behind,
+    what_lies_there_stays,
+    nobody_listens,
+    what_is_no_url,
+];
+
+/// It fails with 78 and the server's own line, and writes nothing.
+#[track_caller]
+fn is_missing(server: NewsServer, commands: &[&str], code: &str, url: &str) {
+    let line = server.reply(commands).line;
+    assert!(line.starts_with(code), "{line}");
+    fetch(&[url]).exits(78).writes("").says("not found").says(&format!("({line})"));
+}
+
+fn an_unknown_group(server: NewsServer) {
+    let group = "GROUP fetch.no-such-group";
+    is_missing(server, &[group], "411", &server.url("fetch.no-such-group"));
+    is_missing(server, &[group], "411", &server.id_url("fetch.no-such-group"));
+    is_missing(server, &[group], "411", &server.url("fetch.no-such-group/12"));
+    is_missing(server, &[group], "411", &server.url("fetch.no-such-group/12-14"));
+}
+
+fn a_missing_number(server: NewsServer) {
+    let code = if server.is_modern { "423" } else { "430" };
+    for (group, nth) in [("fetch.test", 9000), ("fetch.holes", 2), ("fetch.holes", 50)] {
+        let commands = [format!("GROUP {group}"), format!("ARTICLE {}", server.number(nth))];
+        is_missing(server, &[&commands[0], &commands[1]], code, &server.nth_url(group, nth));
+    }
+}
+
+fn a_missing_name(server: NewsServer) {
+    is_missing(server, &["ARTICLE <nobody@test.invalid>"], "430", &server.id_url("nobody@test.invalid"));
+}
+
+fn in_an_empty_group(server: NewsServer) {
+    for path in ["fetch.empty/1", "fetch.empty/1-3"] {
+        fetch(&[&server.url(path)]).exits(78).writes("");
+    }
+}
+
+fn in_json(server: NewsServer) {
+    let url = server.url("fetch.no-such-group");
+    let ran = fetch(&["--format", "json", &url]).exits(78).writes("");
+    for part in [r#""code":"not_found""#, r#""exit":78"#, r#""temporary":false"#, r#""reply":"411 "#, &url] {
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+}
+
+/// What is missing is missing the second time too.
+fn not_tried_again(server: NewsServer) {
+    let url = server.nth_url("fetch.test", 9000);
+    let ran = fetch(&["-v", "--retry", "3", "--retry-delay", "0", &url]).exits(78);
+    assert_eq!(ran.err.matches("> ARTICLE").count(), 1, "{}", ran.err);
+}
+
+/// The others come all the same; the status is the first failure's.
+fn among_others(server: NewsServer) {
+    let urls = [
+        server.nth_url("fetch.test", 1),
+        server.nth_url("fetch.test", 9000),
+        server.nth_url("fetch.test", 2),
+        server.url("fetch.no-such-group/1"),
+        server.nth_url("fetch.test", 3),
+        server.id_url("nobody@test.invalid"),
+        server.nth_url("fetch.holes", 4),
+    ];
+    let expected =
+        [server.those("ARTICLE", "fetch.test", 1..=3).concat(), server.nth("ARTICLE", "fetch.holes", 4)];
+    fetch(&urls.each_ref().map(String::as_str)).exits(78).writes(expected.concat());
+}
+
+fn the_first_one_ends_it(server: NewsServer) {
+    let urls = [server.nth_url("fetch.test", 9000), server.nth_url("fetch.test", 1)];
+    fetch(&["--fail-early", &urls[0], &urls[1]]).exits(78).writes("");
+}
+
+fn nothing_is_left_behind(server: NewsServer) {
+    let place = Place::new();
+    for url in [
+        server.url("fetch.no-such-group"),
+        server.nth_url("fetch.test", 9000),
+        server.id_url("nobody@test.invalid"),
+        server.nth_url("fetch.holes", 13),
+    ] {
+        place.fetch(&["-o", "here", &url]).exits(78);
+        place.fetch(&["-O", &url]).exits(78);
+        place.fetch(&["--format", "mbox", "-o", "here", &url]).exits(78);
+        place.holds(&[]);
+    }
+    // Too large: found out on the way.
+    for url in [server.id_url("longline@test.invalid"), server.id_url("huge@test.invalid")] {
+        place.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
+        assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+    }
+}
+
+fn what_lies_there_stays(server: NewsServer) {
+    let place = Place::new();
+    place.write("here", "mine");
+    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
+    assert_eq!(place.read("here"), b"mine");
+    place.fetch(&["--no-clobber", "-o", "here", &server.nth_url("fetch.test", 1)]);
+    assert_eq!(place.read("here"), b"mine");
+    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
+    assert_eq!(place.read("here"), server.nth("ARTICLE", "fetch.test", 1));
+    place.holds(&["here"]);
+}
+
+fn nobody_listens(server: NewsServer) {
+    let url = server.nth_url("fetch.test", 1).replace(&server.authority(), "127.0.0.1:17001");
+    fetch(&[&url]).exits(7).writes("");
+}
+
+fn what_is_no_url(server: NewsServer) {
+    for path in
+        ["", "fetch.test/", "fetch.test/x", "fetch.test/-5", "fetch.test/5-", "fetch.test/99999999999", "/1"]
+    {
+        fetch(&[&server.url(path)]).exits(3).writes("");
+    }
+}
+
+/// sn has no groups but those that anybody may read; INN asks who it is.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_private_group() {
+    for path in ["private.secret", "private.secret/1", "private.secret/1-3"] {
+        let ran = fetch(&["-v", &INN.url(path)]).exits(67).writes("");
+        ran.says("480").hides("AUTHINFO").says("-u");
+    }
+    fetch(&[&INN.id_url("secret-1@test.invalid")]).exits(67).writes("");
+    let expected = SN.nth("ARTICLE", "private.secret", 1);
+    fetch(&[&SN.nth_url("private.secret", 1)]).gives(expected);
+}

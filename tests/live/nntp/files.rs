@@ -1,0 +1,61 @@
+//! Articles in files: named by `-o` or `-O`, whole or not there.
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::Place;
+
+each_news_server![named, named_by_the_url, each_its_own, side_by_side, a_folder_that_is_missing];
+
+fn named(server: NewsServer) {
+    let place = Place::new();
+    for nth in [1, 1701, 1702, 1703, 1705] {
+        place.fetch(&["-o", "here", &server.nth_url("fetch.test", nth)]).gives("");
+        assert!(place.read("here") == server.nth("ARTICLE", "fetch.test", nth), "{nth}");
+    }
+    place.holds(&["here"]);
+}
+
+/// The last part of the URL, decoded; what a folder would be made of is no part of a name.
+fn named_by_the_url(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-O", &server.id_url("plain-0005@test.invalid")]).gives("");
+    place.fetch(&["-O", &server.id_url("plain-0006%40test.invalid")]).gives("");
+    place.fetch(&["-O", &server.nth_url("fetch.test", 7)]).gives("");
+    let number = server.number(7).to_string();
+    place.holds(&[&number, "plain-0005@test.invalid", "plain-0006@test.invalid"]);
+    assert_eq!(place.read("plain-0006@test.invalid"), server.nth("ARTICLE", "fetch.test", 6));
+    place.clear();
+    place.fetch(&["-O", &server.id_url("a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid")]).gives("");
+    let [name] = &place.names()[..] else { panic!("{:?}", place.names()) };
+    assert!(name.ends_with("k@test.invalid") && !name.contains('/'), "{name}");
+}
+
+fn each_its_own(server: NewsServer) {
+    let place = Place::new();
+    let urls = [
+        server.nth_url("fetch.test", 1),
+        server.nth_url("fetch.holes", 1),
+        server.id_url("dots@test.invalid"),
+    ];
+    place.fetch(&["-o", "a", "-o", "b", "-o", "c", &urls[0], &urls[1], &urls[2]]).gives("");
+    assert_eq!(place.read("a"), server.nth("ARTICLE", "fetch.test", 1));
+    assert_eq!(place.read("b"), server.nth("ARTICLE", "fetch.holes", 1));
+    assert_eq!(place.read("c"), server.nth("ARTICLE", "fetch.test", 1701));
+}
+
+fn side_by_side(server: NewsServer) {
+    let place = Place::new();
+    let urls: Vec<String> = (400..440).map(|nth| server.nth_url("fetch.test", nth)).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    place.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).gives("");
+    let articles = server.those("ARTICLE", "fetch.test", 400..440);
+    assert_eq!((place.names().len(), articles.len()), (40, 40));
+    for (nth, expected) in (400..).zip(articles) {
+        assert_eq!(place.read(&server.number(nth).to_string()), expected, "{nth}");
+    }
+}
+
+fn a_folder_that_is_missing(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-o", "no/here", &server.nth_url("fetch.test", 1)]).exits(23);
+    place.holds(&[]);
+}

@@ -1,0 +1,195 @@
+//! Who we are: asked for by 480, told over TLS only, and to nobody who has not asked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::live::nntp_server::{INN, INN_TLS, SN};
+use crate::live::place::{Place, fetch, key};
+use crate::live::program::Ran;
+use crate::live::server::CA;
+
+const BOB: &str = "p@ss/w:rd#%41 x";
+const ALICE: [&str; 2] = ["-u", "alice:secret"];
+
+/// In the clear until it asks for TLS, by the name that the certificate is for.
+fn plain(path: &str) -> String {
+    format!("nntp://localhost:{}/{path}", INN.port())
+}
+
+fn tls(path: &str) -> String {
+    format!("nntps://{INN_TLS}/{path}")
+}
+
+#[track_caller]
+fn trusting(arguments: &[&str]) -> Ran {
+    fetch(&[&["--cacert", CA], arguments].concat())
+}
+
+/// By a raw socket, in the clear.
+fn as_alice(commands: &[&str]) -> Vec<u8> {
+    INN.block(&[&["AUTHINFO USER alice", "AUTHINFO PASS secret"], commands].concat())
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn over_tls_and_starttls() {
+    let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
+    let range =
+        [5, 6, 7].map(|number| as_alice(&["GROUP private.secret", &format!("ARTICLE {number}")])).concat();
+    let overview = as_alice(&["GROUP private.secret", "OVER 1-50"]);
+    let login = [&ALICE[..], &["--format", "raw"]].concat();
+    for url in [plain, tls] {
+        trusting(&[&login[..], &[&url("private.secret/7")]].concat()).gives(&article);
+        trusting(&[&login[..], &[&url("private.secret/5-7")]].concat()).gives(&range);
+        trusting(&[&login[..], &[&url("private.secret")]].concat()).gives(&overview);
+    }
+    for url in [format!("news://localhost:{}/", INN.port()), format!("snews://{INN_TLS}/")] {
+        trusting(&[&login[..], &[&format!("{url}secret-7@test.invalid")]].concat()).gives(&article);
+        trusting(&[&login[..], &[&format!("{url}private.secret")]].concat()).gives(&overview);
+    }
+}
+
+/// Where the server asks in the clear, TLS comes before the name and the password do.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn tls_comes_first() {
+    let user = key();
+    let watch = INN.watch();
+    trusting(&["-u", &format!("{user}:x"), &plain("private.secret/1")]).exits(67);
+    let seen = watch.commands_for(&user);
+    let at = |start: &str| seen.iter().position(|line| line.starts_with(start));
+    let (tls, name) = (at("STARTTLS").expect("it asks for TLS"), at("AUTHINFO").expect("it logs in"));
+    assert!(tls < name, "{seen:?}");
+    assert_eq!(seen[name..name + 2], [format!("AUTHINFO USER {user}"), "AUTHINFO PASS ********".to_owned()]);
+    assert_eq!(watch.sessions(&user), 1);
+}
+
+/// Who does not believe the server tells it nothing.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn not_to_whom_is_not_believed() {
+    let (user, watch) = (key(), INN.watch());
+    let login = format!("{user}:x");
+    let place = Place::new();
+    for url in [plain("private.secret/1"), tls("private.secret/1")] {
+        place.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
+    }
+    let port = INN.port();
+    let named = plain("private.secret/1").replace("localhost", "wrong.example");
+    let to_here = format!("wrong.example:{port}:127.0.0.1");
+    let arguments = ["--cacert", CA, "--resolve", &to_here, "-u", &login, "-o", "here", &named];
+    place.fetch(&arguments).exits(60).says("wrong.example");
+    place.holds(&[]);
+    let later = key();
+    INN.reply(&[&format!("GROUP {later}")]);
+    watch.commands_for(&later);
+    assert_eq!(watch.sessions(&user), 0);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn in_the_clear_only_if_asked_to() {
+    let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
+    let ran = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
+    ran.exits(0).writes(&article).hides("AUTHINFO PASS secret").says("AUTHINFO USER alice");
+    // A login that would be sent unseen is none.
+    let ran = fetch(&[&ALICE[..], &["-v", &INN.url("private.secret/7")]].concat());
+    ran.exits(60).writes("").hides("AUTHINFO");
+}
+
+/// Tried once, told in the server's words, and never shown.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_wrong_password() {
+    let place = Place::new();
+    for url in [plain("private.secret/1"), tls("private.secret/1"), tls("private.secret")] {
+        let retry = ["--retry", "2", "--retry-delay", "0"];
+        let arguments = ["-v", "--cacert", CA, "-u", "alice:wr0ng-canary", "-o", "here", &url];
+        let ran = place.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
+        assert_eq!(ran.err.matches("> AUTHINFO PASS").count(), 1, "{}", ran.err);
+        ran.says("(481 Authentication failed)");
+        place.holds(&[]);
+    }
+    trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
+}
+
+/// RFC 4643 §2.3.2 lets a password hold every octet above the space; INN takes the space too.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_password_of_reserved_octets() {
+    let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
+    let login = format!("bob:{BOB}");
+    trusting(&["-u", &login, &tls("private.secret/7")]).gives(&article);
+    let ran = trusting(&["-v", "-u", &login, &plain("private.secret/7")]).exits(0).writes(&article);
+    ran.hides("p@ss").hides("rd#%41");
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn from_a_file() {
+    let place = Place::new();
+    place.write("netrc", "machine localhost login alice password secret\n");
+    place.write("other", "machine example.org login alice password secret\n");
+    place.write("password", "secret\n");
+    for name in ["netrc", "other", "password"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
+    }
+    let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
+    let url = tls("private.secret/7");
+    place.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
+    place.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
+    place.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
+    place.fetch(&["--cacert", CA, &url]).exits(67).writes("");
+}
+
+/// A login is for who asks: what anybody may read is read without, and sn knows no logins.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn not_where_nobody_asks() {
+    let ran = trusting(&[&ALICE[..], &["-v", &tls("fetch.test/1")]].concat());
+    ran.exits(0).writes(INN.nth("ARTICLE", "fetch.test", 1)).hides("AUTHINFO");
+    let ran = fetch(&[&ALICE[..], &["-v", &SN.nth_url("private.secret", 1)]].concat());
+    ran.exits(0).writes(SN.nth("ARTICLE", "private.secret", 1)).hides("AUTHINFO").hides("STARTTLS");
+}
+
+/// One login for all URLs of one server; after it, what is free comes too.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn once_for_many() {
+    let urls = ["private.secret/1", "fetch.test/1", "private.secret/2-4", "private.secret/5"].map(plain);
+    let urls = urls.each_ref().map(String::as_str);
+    let ran = trusting(&[&ALICE[..], &["-v"], &urls].concat()).exits(0);
+    for (line, count) in [("> STARTTLS", 1), ("> AUTHINFO USER", 1), ("< 200 ", 1)] {
+        assert_eq!(ran.err.matches(line).count(), count, "{line}\n{}", ran.err);
+    }
+    let secret = |number: u32| as_alice(&["GROUP private.secret", &format!("ARTICLE {number}")]);
+    let free = INN.nth("ARTICLE", "fetch.test", 1);
+    let expected = [secret(1), free, secret(2), secret(3), secret(4), secret(5)];
+    ran.writes(expected.concat());
+}
+
+/// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn no_word_of_a_password() {
+    for (url, password, exit) in [
+        (tls("fetch.test/9000"), BOB, 78),
+        (tls("private.secret/9000"), BOB, 78),
+        (plain("private.secret/1"), "s3cr3t-canary", 67),
+    ] {
+        for options in
+            [&["-vvv", "--trace", "-"][..], &["--format", "json", "--events", "-"], &["-w", "%{json}"]]
+        {
+            let ran = trusting(&[options, &["-u", &format!("bob:{password}"), &url]].concat()).exits(exit);
+            let shown = ran.text() + &ran.err;
+            assert!(!shown.contains(password), "{options:?} {url}: {shown}");
+        }
+    }
+}
+
+/// RFC 1738 §3.7 knows no login in such a URL; its password is not shown.
+#[test]
+#[ignore = "needs the built program"]
+fn not_in_the_url() {
+    fetch(&["nntp://alice:s3cr3t-canary@localhost:17119/private.secret/1"]).exits(3).hides("s3cr3t-canary");
+}

@@ -1,0 +1,74 @@
+//! `--format mbox`: articles as mail readers keep them (RFC 4155, with `From ` quoted so that nothing is lost).
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![of_an_article, lines_that_begin_with_from, of_a_range, of_a_group, into_a_file, eight_bits];
+
+/// The entry that an article is: a first line, local line ends, `>` before what looks like a first line, an empty line.
+fn entry(sender: &str, article: &[u8]) -> Vec<u8> {
+    let mut entry = format!("From {sender} Thu Dec  1 12:34:56 1994\n").into_bytes();
+    for line in article.split_inclusive(|&octet| octet == b'\n') {
+        let line = line.strip_suffix(b"\r\n").unwrap_or(line);
+        let is_quoted =
+            line.iter().position(|&octet| octet != b'>').is_some_and(|at| line[at..].starts_with(b"From "));
+        entry.extend_from_slice(if is_quoted { b">" } else { b"" });
+        entry.extend_from_slice(line);
+        entry.push(b'\n');
+    }
+    entry.push(b'\n');
+    entry
+}
+
+fn of_alice(articles: &[Vec<u8>]) -> Vec<u8> {
+    articles.iter().flat_map(|article| entry("alice@test.invalid", article)).collect()
+}
+
+fn of_an_article(server: NewsServer) {
+    for nth in [1, 1701, 1702, 1703, 1704, 1705] {
+        let expected = of_alice(&[server.nth("ARTICLE", "fetch.test", nth)]);
+        fetch(&["--format", "mbox", &server.nth_url("fetch.test", nth)]).gives(expected);
+    }
+}
+
+fn lines_that_begin_with_from(server: NewsServer) {
+    let text = fetch(&["--format", "mbox", &server.id_url("from-line@test.invalid")]).exits(0).text();
+    assert!(text.ends_with("\n\n>From here\n>>From there\n\n"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("From ")).count(), 1, "{text}");
+}
+
+fn of_a_range(server: NewsServer) {
+    let url = server.url(&format!("fetch.holes/{}-{}", server.number(1), server.number(20)));
+    let expected = of_alice(&server.those("ARTICLE", "fetch.holes", 1..=20));
+    fetch(&["--format", "mbox", &url]).exits(0).writes(expected);
+}
+
+/// The whole group, and nothing but a group without articles is empty.
+fn of_a_group(server: NewsServer) {
+    let expected = of_alice(&server.those("ARTICLE", "fetch.with+plus_and-dash", 1..=10));
+    for url in [server.url("fetch.with+plus_and-dash"), server.id_url("fetch.with+plus_and-dash")] {
+        fetch(&["--format", "mbox", &url]).exits(0).writes(&expected);
+    }
+    let with_holes = of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50));
+    fetch(&["--format", "mbox", &server.url("fetch.holes")]).exits(0).writes(with_holes);
+    fetch(&["--format", "mbox", &server.url("fetch.no-such-group")]).exits(78).writes("");
+}
+
+fn into_a_file(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")]).exits(0).writes("");
+    assert_eq!(place.read("box"), of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50)));
+    place.holds(&["box"]);
+    place
+        .fetch(&["--format", "mbox", "--part", "body", "-o", "no", &server.nth_url("fetch.test", 1)])
+        .exits(2);
+    place.holds(&["box"]);
+}
+
+fn eight_bits(server: NewsServer) {
+    let article = server.block(&["ARTICLE <latin1-7@test.invalid>"]);
+    fetch(&["--format", "mbox", &server.id_url("latin1-7@test.invalid")]).gives(of_alice(&[article]));
+    let article = server.block(&["ARTICLE <utf8-7@test.invalid>"]);
+    let url = server.id_url("utf8-7@test.invalid");
+    fetch(&["--format", "mbox", &url]).gives(entry("zoe@test.invalid", &article));
+}

@@ -1,0 +1,130 @@
+//! A group: its articles, one a line, by OVER or by what an old server has instead.
+
+use super::json::{field, value};
+use super::seen::commands;
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![
+    as_it_came,
+    by_every_kind_of_url,
+    in_json,
+    encoded_words,
+    for_people,
+    with_holes,
+    of_no_article,
+    each_leads_on,
+    into_a_file,
+    by_what_the_server_has,
+];
+
+/// What the server has of a group, by XOVER, which both know.
+fn overview(server: NewsServer, group: &str) -> Vec<u8> {
+    server.block(&[&format!("GROUP {group}"), "XOVER 1-9999"])
+}
+
+/// The fields of each line.
+fn rows(overview: &[u8]) -> Vec<Vec<String>> {
+    let text = String::from_utf8_lossy(overview);
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+fn as_it_came(server: NewsServer) {
+    for group in ["fetch.test", "fetch.holes", "fetch.8bit", "fetch.with+plus_and-dash", "alt.binaries.fetch"]
+    {
+        fetch(&["--format", "raw", &server.url(group)]).gives(overview(server, group));
+    }
+}
+
+fn by_every_kind_of_url(server: NewsServer) {
+    let (authority, expected) = (server.authority(), overview(server, "fetch.holes"));
+    for url in ["news:fetch.holes", &format!("news://{authority}/fetch.holes"), &server.url("fetch%2Eholes")]
+    {
+        fetch(&["--format", "raw", "--news-server", &authority, url]).gives(&expected);
+    }
+}
+
+fn in_json(server: NewsServer) {
+    for group in ["fetch.test", "alt.binaries.fetch"] {
+        let text = fetch(&["--format", "json", &server.url(group)]).exits(0).text();
+        let rows = rows(&overview(server, group));
+        assert_eq!(text.lines().count(), rows.len());
+        for (line, row) in text.lines().zip(&rows) {
+            assert_eq!(value(line, "number"), row[0]);
+            let fields = ["subject", "from", "date", "message_id", "references"];
+            assert_eq!(fields.map(|name| field(line, name).unwrap_or_default()), row[1..6], "{line}");
+            assert_eq!([value(line, "bytes"), value(line, "lines")], row[6..8], "{line}");
+            assert_eq!(value(line, "modified"), "786285296", "{line}");
+        }
+    }
+}
+
+/// Shown as words, kept as they are for programs.
+fn encoded_words(server: NewsServer) {
+    let url = server.url("fetch.8bit");
+    let text = fetch(&[&url]).exits(0).text();
+    assert!(text.contains("caf\u{e9} 50") && !text.contains("=?"), "{text}");
+    assert!(text.contains("raw UTF-8 \u{fc}\u{f1}\u{ee} 49") && text.contains("Zo\u{eb}"), "{text}");
+    let raw = fetch(&["--format", "raw", &url]).exits(0).text();
+    assert!(raw.contains("\t=?ISO-8859-1?Q?caf=E9_50?=\t"), "{raw}");
+}
+
+fn for_people(server: NewsServer) {
+    let text = fetch(&[&server.url("fetch.test")]).exits(0).text();
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(long, [""; 0]);
+    let number = server.number(17).to_string();
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some(&number)).expect("the 17th");
+    for part in ["plain article 17", "Alice", "1994-12-01"] {
+        assert!(line.contains(part), "{line}");
+    }
+    let begins =
+        text.lines().filter(|line| line.trim_start().starts_with(|letter: char| letter.is_ascii_digit()));
+    assert_eq!(begins.filter(|line| line.contains("1994-12-01")).count(), 1748);
+}
+
+/// Those that were cancelled are not there.
+fn with_holes(server: NewsServer) {
+    let text = fetch(&["--format", "json", &server.url("fetch.holes")]).exits(0).text();
+    let numbers: Vec<String> = text.lines().map(|line| value(line, "number")).collect();
+    let is_there = |nth: &u32| ![2, 3, 11, 12, 13, 14, 15, 50].contains(nth);
+    let expected: Vec<String> = (1..=50).filter(is_there).map(|nth| server.number(nth).to_string()).collect();
+    assert_eq!(numbers, expected);
+}
+
+fn of_no_article(server: NewsServer) {
+    for format in ["raw", "text", "json"] {
+        fetch(&["--format", format, &server.url("fetch.empty")]).gives("");
+    }
+}
+
+/// The URL of each line gives the article of that line.
+fn each_leads_on(server: NewsServer) {
+    let text = fetch(&["--format", "json", &server.url("fetch.with+plus_and-dash")]).exits(0).text();
+    assert_eq!(text.lines().count(), 10);
+    for line in text.lines() {
+        let (url, id) = (field(line, "url").expect("a URL"), field(line, "message_id").expect("a name"));
+        fetch(&[&url]).gives(server.block(&[&format!("ARTICLE {id}")]));
+    }
+}
+
+fn into_a_file(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["--format", "raw", "-o", "here", &server.url("fetch.test")]).gives("");
+    assert_eq!(place.read("here"), overview(server, "fetch.test"));
+    place.fetch(&["--format", "raw", "-O", &server.url("fetch.8bit")]).gives("");
+    assert_eq!(place.read("fetch.8bit"), overview(server, "fetch.8bit"));
+    place.holds(&["fetch.8bit", "here"]);
+}
+
+/// OVER, else XOVER; each asked once.
+fn by_what_the_server_has(server: NewsServer) {
+    let seen = commands(server, &[&server.url("fetch.holes")]);
+    let verbs: Vec<&str> = seen.iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+    let expected: &[&[&str]] = if server.is_modern {
+        &[&["GROUP", "OVER"], &["GROUP", "COMPRESS", "OVER"]]
+    } else {
+        &[&["GROUP", "OVER", "XOVER"], &["GROUP", "XOVER"]]
+    };
+    assert!(expected.contains(&&verbs[..]), "{seen:?}");
+}

@@ -1,0 +1,61 @@
+//! The same articles through Perl's Net::NNTP, where it is installed: the same octets. curl knows no news.
+
+use std::process::{Command, Stdio};
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+use crate::live::program::start_other;
+
+each_news_server![articles, overviews];
+
+const ARTICLE: &str = "use Net::NNTP; my ($port, $group, @numbers) = @ARGV; binmode STDOUT; \
+    my $news = Net::NNTP->new('127.0.0.1', Port => $port, Reader => 0) or die 'connect'; \
+    $news->group($group) or die 'group'; for (@numbers) { my $lines = $news->article($_) or die $_; print @$lines }";
+
+const OVERVIEW: &str = "use Net::NNTP; my ($port, $group) = @ARGV; binmode STDOUT; \
+    my $news = Net::NNTP->new('127.0.0.1', Port => $port, Reader => 0) or die 'connect'; \
+    $news->group($group) or die 'group'; my $rows = $news->xover([1, 9999]) or die 'xover'; \
+    print join(qq(\\t), $_, @{$rows->{$_}}), qq(\\n) for sort { $a <=> $b } keys %$rows";
+
+fn has_net_nntp() -> bool {
+    let asked = Command::new("perl")
+        .args(["-MNet::NNTP", "-e1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// What it prints, with the line ends of this machine, which it turns those of the wire into.
+#[track_caller]
+fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
+    let port = server.port().to_string();
+    let own = ["-e", program, &port];
+    start_other("perl", Place::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
+}
+
+fn articles(server: NewsServer) {
+    if !has_net_nntp() {
+        return;
+    }
+    for (group, nths) in
+        [("fetch.test", 1699..=1704), ("fetch.8bit", 1..=100), ("alt.binaries.fetch", 24..=35)]
+    {
+        let numbers: Vec<String> = nths.map(|nth| server.number(nth).to_string()).collect();
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
+        let expected = peer(server, ARTICLE, &[&[group], &numbers[..]].concat());
+        fetch(&["--text", &server.url(&format!("{group}/{first}-{last}"))]).gives(expected);
+    }
+}
+
+fn overviews(server: NewsServer) {
+    if !has_net_nntp() {
+        return;
+    }
+    for group in ["fetch.with+plus_and-dash", "fetch.holes", "fetch.8bit"] {
+        let expected = peer(server, OVERVIEW, &[group]);
+        let text = fetch(&["--format", "raw", &server.url(group)]).exits(0).text();
+        assert_eq!(text.replace("\r\n", "\n"), String::from_utf8_lossy(&expected), "{group}");
+    }
+}

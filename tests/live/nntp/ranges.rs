@@ -1,0 +1,148 @@
+//! `nntp://host/group/FIRST-LAST`: one article after another, or a file each.
+
+use crate::live::nntp_server::{NewsServer, each_news_server};
+use crate::live::place::{Place, fetch};
+
+each_news_server![
+    one_after_another,
+    one_of_one,
+    without_a_server,
+    over_holes,
+    over_the_end,
+    all_of_a_group,
+    into_one_file,
+    a_file_each,
+    a_file_each_by_its_number,
+    a_file_each_over_holes,
+    a_file_each_with_a_part,
+    two_ranges,
+    none_of_them,
+];
+
+fn range(server: NewsServer, group: &str, first: u32, last: u32) -> String {
+    server.url(&format!("{group}/{}-{}", server.number(first), server.number(last)))
+}
+
+fn one_after_another(server: NewsServer) {
+    let expected = server.those("ARTICLE", "fetch.test", 100..=200);
+    assert_eq!(expected.len(), 101);
+    fetch(&[&range(server, "fetch.test", 100, 200)]).gives(expected.concat());
+    // Dots, an empty body and a long line among others.
+    let odd = server.those("ARTICLE", "fetch.test", 1699..=1713);
+    fetch(&[&range(server, "fetch.test", 1699, 1713)]).gives(odd.concat());
+}
+
+fn one_of_one(server: NewsServer) {
+    fetch(&[&range(server, "fetch.test", 7, 7)]).gives(server.nth("ARTICLE", "fetch.test", 7));
+}
+
+fn without_a_server(server: NewsServer) {
+    let url = format!("nntp:fetch.test/{}-{}", server.number(10), server.number(12));
+    let expected = server.those("ARTICLE", "fetch.test", 10..=12).concat();
+    fetch(&["--news-server", &server.authority(), &url]).gives(expected);
+}
+
+fn over_holes(server: NewsServer) {
+    let expected = server.those("ARTICLE", "fetch.holes", 1..=50);
+    assert_eq!(expected.len(), 42);
+    fetch(&[&range(server, "fetch.holes", 1, 50)]).exits(0).writes(expected.concat());
+    // The first and the last number are of none.
+    let inner = server.those("ARTICLE", "fetch.holes", 12..=16);
+    assert_eq!(inner.len(), 1);
+    fetch(&[&range(server, "fetch.holes", 12, 16)]).exits(0).writes(inner.concat());
+    fetch(&[&range(server, "fetch.holes", 2, 4)]).exits(0).writes(server.nth("ARTICLE", "fetch.holes", 4));
+}
+
+fn over_the_end(server: NewsServer) {
+    let expected = server.those("ARTICLE", "fetch.test", 1740..=1748);
+    fetch(&[&range(server, "fetch.test", 1740, 1760)]).exits(0).writes(expected.concat());
+}
+
+fn all_of_a_group(server: NewsServer) {
+    let expected = server.those("ARTICLE", "fetch.8bit", 1..=100);
+    assert_eq!(expected.len(), 100);
+    fetch(&[&range(server, "fetch.8bit", 1, 100)]).gives(expected.concat());
+    let binaries = server.those("ARTICLE", "alt.binaries.fetch", 1..=35);
+    fetch(&[&range(server, "alt.binaries.fetch", 1, 35)]).gives(binaries.concat());
+}
+
+fn into_one_file(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
+    assert_eq!(place.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
+    place.holds(&["here"]);
+}
+
+/// Exactly these files, named by their numbers, and what each must be.
+#[track_caller]
+fn holds_each(server: NewsServer, place: &Place, verb: &str, group: &str, nths: &[u32]) {
+    let mut names: Vec<String> = nths.iter().map(|&nth| server.number(nth).to_string()).collect();
+    for (name, expected) in names.iter().zip(server.those(verb, group, nths.iter().copied())) {
+        assert!(place.read(name) == expected, "{name}");
+    }
+    names.sort();
+    assert_eq!(place.names(), names);
+}
+
+fn a_file_each(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    // In a folder that is made.
+    let url = range(server, "fetch.test", 1701, 1703);
+    place.clear();
+    place.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
+    for nth in 1701..=1703 {
+        let name = format!("inner/most/{}", server.number(nth));
+        assert!(place.read(&name) == server.nth("ARTICLE", "fetch.test", nth), "{name}");
+    }
+}
+
+fn a_file_each_by_its_number(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    place.clear();
+    place.fetch(&["-O", &server.nth_url("fetch.test", 3)]).gives("");
+    holds_each(server, &place, "ARTICLE", "fetch.test", &[3]);
+}
+
+fn a_file_each_over_holes(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
+    holds_each(server, &place, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
+}
+
+fn a_file_each_with_a_part(server: NewsServer) {
+    for (part, verb) in [("head", "HEAD"), ("body", "BODY")] {
+        let place = Place::new();
+        let url = range(server, "fetch.test", 1700, 1702);
+        place.fetch(&["--part", part, "--output-dir", ".", &url]).gives("");
+        holds_each(server, &place, verb, "fetch.test", &[1700, 1701, 1702]);
+    }
+}
+
+fn two_ranges(server: NewsServer) {
+    let urls = [range(server, "fetch.test", 1, 5), range(server, "fetch.holes", 4, 8)];
+    let expected = [
+        server.those("ARTICLE", "fetch.test", 1..=5).concat(),
+        server.those("ARTICLE", "fetch.holes", 4..=8).concat(),
+    ];
+    fetch(&[&urls[0], &urls[1]]).gives(expected.concat());
+    let place = Place::new();
+    place.fetch(&["-o", "one", "-o", "two", &urls[0], &urls[1]]).gives("");
+    assert_eq!([place.read("one"), place.read("two")], expected);
+}
+
+/// A range without an article: not found, and no file.
+fn none_of_them(server: NewsServer) {
+    let place = Place::new();
+    for url in [range(server, "fetch.holes", 11, 15), range(server, "fetch.test", 5000, 5100)] {
+        place.fetch(&["-o", "here", &url]).exits(78).says("not found");
+        place.fetch(&["--output-dir", ".", &url]).exits(78);
+        fetch(&[&url]).exits(78).writes("");
+        place.holds(&[]);
+    }
+    let backwards = server.url(&format!("fetch.test/{}-{}", server.number(9), server.number(5)));
+    fetch(&[&backwards]).exits(3).writes("");
+}

@@ -1,0 +1,189 @@
+//! What the servers see: each thing asked once, over one connection, many at a time; lists compressed.
+
+use super::seen::commands;
+use crate::live::nntp_server::{INN, INN_TLS, NewsServer, each_news_server};
+use crate::live::place::{Place, fetch, key};
+use crate::live::program::Ran;
+use crate::live::server::CA;
+
+each_news_server![
+    of_each_kind_of_url,
+    of_a_part,
+    a_range_is_asked_for_once,
+    files_of_a_range_are_asked_for_once,
+    a_range_goes_out_together,
+    many_urls_over_one_connection,
+    after_a_failure,
+    side_by_side,
+];
+
+fn of_each_kind_of_url(server: NewsServer) {
+    let number = server.number(12);
+    for (url, expected) in [
+        (server.nth_url("fetch.test", 12), vec!["GROUP fetch.test".to_owned(), format!("ARTICLE {number}")]),
+        (server.id_url("plain-0012@test.invalid"), vec!["ARTICLE <plain-0012@test.invalid>".to_owned()]),
+        (
+            server.id_url("a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid"),
+            vec!["ARTICLE <a%b/c+d=e$f#g?h&i!j~k@test.invalid>".to_owned()],
+        ),
+    ] {
+        assert_eq!(commands(server, &[&url]), expected, "{url}");
+    }
+}
+
+fn of_a_part(server: NewsServer) {
+    for (part, verb) in [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")] {
+        let seen = commands(server, &["--part", part, &server.nth_url("fetch.test", 12)]);
+        assert_eq!(seen, ["GROUP fetch.test".to_owned(), format!("{verb} {}", server.number(12))]);
+    }
+}
+
+/// The group, and the article of each of these numbers, in order.
+fn a_range(server: NewsServer, nths: impl Iterator<Item = u32>) -> Vec<String> {
+    let articles = nths.map(|nth| format!("ARTICLE {}", server.number(nth)));
+    ["GROUP fetch.test".to_owned()].into_iter().chain(articles).collect()
+}
+
+fn a_range_is_asked_for_once(server: NewsServer) {
+    let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(699)));
+    assert_eq!(commands(server, &[&url]), a_range(server, 500..=699));
+}
+
+/// What there is may be asked for first; each article then once, all over one connection.
+fn files_of_a_range_are_asked_for_once(server: NewsServer) {
+    let (key, watch, place) = (key(), server.watch(), Place::new());
+    let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
+    let marker = server.id_url(&format!("{key}@test.invalid"));
+    place.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
+    assert_eq!(place.names().len(), 50);
+    let mut seen = watch.commands_for(&key);
+    assert_eq!(watch.sessions(&key), 1);
+    seen.retain(|line| line.starts_with("ARTICLE ") && !line.contains(&key));
+    assert_eq!(seen, a_range(server, 500..=549)[1..]);
+}
+
+/// Several commands before the first reply to them: on a way of any length.
+fn a_range_goes_out_together(server: NewsServer) {
+    let url = server.url(&format!("fetch.test/{}-{}", server.number(1), server.number(50)));
+    let ran = fetch(&["-v", &url]).exits(0);
+    let lines: Vec<&str> =
+        ran.err.lines().filter(|line| line.contains("ARTICLE") || line.starts_with("< 220")).collect();
+    let together = lines.split(|line| line.starts_with('<')).map(<[&str]>::len).max();
+    assert!(together >= Some(8), "{}", ran.err);
+    assert_eq!(ran.err.matches("> ARTICLE").count(), 50, "{}", ran.err);
+}
+
+fn many_urls_over_one_connection(server: NewsServer) {
+    let urls = [
+        server.nth_url("fetch.test", 1),
+        server.nth_url("fetch.test", 2),
+        server.id_url("dots@test.invalid"),
+        server.nth_url("fetch.test", 4),
+        server.nth_url("fetch.holes", 4),
+        server.nth_url("fetch.test", 5),
+    ];
+    let seen = commands(server, &urls.each_ref().map(String::as_str));
+    let articles: Vec<&String> = seen.iter().filter(|line| line.starts_with("ARTICLE")).collect();
+    let number = |nth: u32| format!("ARTICLE {}", server.number(nth));
+    let dots = "ARTICLE <dots@test.invalid>".to_owned();
+    assert_eq!(articles, [&number(1), &number(2), &dots, &number(4), &number(4), &number(5)]);
+    // A group is entered when it changes: not before each article of it.
+    let groups: Vec<&String> = seen.iter().filter(|line| line.starts_with("GROUP")).collect();
+    assert!((3..=4).contains(&groups.len()), "{seen:?}");
+}
+
+/// What is missing ends no connection.
+fn after_a_failure(server: NewsServer) {
+    let (key, watch) = (key(), server.watch());
+    let urls = [
+        server.id_url(&format!("{key}-1@test.invalid")),
+        server.nth_url("fetch.test", 9000),
+        server.url("fetch.no-such-group/1"),
+        server.nth_url("fetch.test", 3),
+        server.id_url(&format!("{key}-2@test.invalid")),
+    ];
+    let ran = fetch(&urls.each_ref().map(String::as_str)).exits(78);
+    ran.writes(server.nth("ARTICLE", "fetch.test", 3));
+    let seen = watch.commands_for(&key);
+    assert_eq!(seen.iter().filter(|line| line.contains(&key)).count(), 2, "{seen:?}");
+    assert_eq!(watch.sessions(&key), 1);
+}
+
+/// Each article once, over however many connections.
+fn side_by_side(server: NewsServer) {
+    let (key, watch, place) = (key(), server.watch(), Place::new());
+    let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
+    let urls: Vec<String> = ids.iter().map(|id| server.id_url(id)).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    place.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
+    place.holds(&[]);
+    watch.commands_for(&key);
+    let sessions = watch.sessions(&key);
+    assert!((1..40).contains(&sessions), "{sessions}");
+}
+
+/// The lists of INN come compressed, and are what they are without.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn lists_are_compressed() {
+    for (group, expected) in
+        [("fetch.test", INN.block(&["GROUP fetch.test", "OVER 1-9999"])), ("*", INN.block(&["LIST ACTIVE"]))]
+    {
+        let url = INN.id_url(group);
+        fetch(&["--format", "raw", &url]).gives(&expected);
+        let seen = commands(INN, &["--format", "raw", &url]);
+        let at = |verb: &str| seen.iter().position(|line| line.starts_with(verb));
+        let compress = at("COMPRESS DEFLATE").unwrap_or_else(|| panic!("not compressed: {seen:?}"));
+        let list = at("OVER").or(at("LIST")).expect("the list");
+        assert!(compress < list, "{seen:?}");
+        assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
+    }
+}
+
+/// What comes behind a list comes compressed over the same connection, the octets untouched.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn articles_behind_a_compressed_list() {
+    let urls = [
+        INN.url("fetch.test"),
+        INN.url("fetch.8bit/1-100"),
+        INN.id_url("huge@test.invalid"),
+        INN.id_url("*"),
+    ];
+    let expected = [
+        INN.block(&["GROUP fetch.test", "OVER 1-9999"]),
+        INN.those("ARTICLE", "fetch.8bit", 1..=100).concat(),
+        INN.block(&["ARTICLE <huge@test.invalid>"]),
+        INN.block(&["LIST ACTIVE"]),
+    ];
+    let arguments = ["--format", "raw", &urls[0], &urls[1], &urls[2], &urls[3]];
+    let ran = fetch(&arguments).exits(0);
+    assert!(ran.out == expected.concat(), "{} octets", ran.out.len());
+    let seen = commands(INN, &arguments);
+    assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
+}
+
+/// RFC 8054 §2.2.2: TLS first, then compression.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn compressed_inside_tls() {
+    let expected = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
+    let trusting =
+        |arguments: &[&str]| -> Ran { fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat()) };
+    trusting(&[&format!("nntps://{INN_TLS}/fetch.test")]).gives(&expected);
+    let url = format!("nntp://localhost:{}/fetch.test", INN.port());
+    trusting(&["--ssl-reqd", &url]).gives(&expected);
+}
+
+/// A login stands in no compressed stream: it comes before.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn compressed_behind_a_login() {
+    let (key, watch) = (key(), INN.watch());
+    let urls = ["private.secret", "fetch.test", &key].map(|path| format!("nntps://{INN_TLS}/{path}"));
+    fetch(&["--cacert", CA, "-u", "alice:secret", "--format", "raw", &urls[0], &urls[1], &urls[2]]).exits(78);
+    let seen = watch.commands_for(&key);
+    let at = |start: &str| seen.iter().position(|line| line.starts_with(start));
+    let login = at("AUTHINFO PASS").expect("a login");
+    assert!(at("COMPRESS").is_none_or(|compress| login < compress), "{seen:?}");
+}

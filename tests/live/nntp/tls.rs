@@ -1,0 +1,146 @@
+//! `nntps:` and `snews:`, TLS from the first octet; and STARTTLS, where `--ssl` or `--ssl-reqd` asks for it.
+
+use crate::live::nntp_server::{INN, INN_TLS, SN};
+use crate::live::place::{Place, fetch, key};
+use crate::live::program::Ran;
+use crate::live::server::CA;
+
+fn tls(path: &str) -> String {
+    format!("nntps://{INN_TLS}/{path}")
+}
+
+fn plain(path: &str) -> String {
+    format!("nntp://localhost:{}/{path}", INN.port())
+}
+
+#[track_caller]
+fn trusting(arguments: &[&str]) -> Ran {
+    fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat())
+}
+
+/// Each row of the table once more; without a server in the URL too.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn every_kind_of_url() {
+    let article = INN.nth("ARTICLE", "fetch.test", 12);
+    let range = INN.those("ARTICLE", "fetch.test", 100..=120).concat();
+    let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
+    let groups = INN.block(&["LIST ACTIVE"]);
+    for (url, expected) in [
+        (tls("fetch.test/12"), &article),
+        (tls("fetch.test/100-120"), &range),
+        (tls("fetch.test"), &overview),
+        (format!("snews://{INN_TLS}/*"), &groups),
+        (format!("snews://{INN_TLS}/fetch.test"), &overview),
+        (format!("snews://{INN_TLS}/plain-0012@test.invalid"), &article),
+        ("snews:*".to_owned(), &groups),
+        ("snews:fetch.test".to_owned(), &overview),
+        ("snews:plain-0012@test.invalid".to_owned(), &article),
+        ("nntps:fetch.test/12".to_owned(), &article),
+        ("nntps:fetch.test/100-120".to_owned(), &range),
+    ] {
+        trusting(&["--news-server", INN_TLS, &url]).gives(expected);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn by_the_address_of_the_certificate() {
+    let url = tls("fetch.test/12").replace("localhost", "127.0.0.1");
+    trusting(&[&url]).gives(INN.nth("ARTICLE", "fetch.test", 12));
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn of_one_version() {
+    let expected = INN.nth("ARTICLE", "fetch.test", 12);
+    for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"]] {
+        trusting(&[options, &[&tls("fetch.test/12")]].concat()).gives(&expected);
+        trusting(&[options, &["--ssl-reqd", &plain("fetch.test/12")]].concat()).gives(&expected);
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn ten_mebibytes() {
+    let expected = INN.block(&["ARTICLE <huge@test.invalid>"]);
+    let ran =
+        trusting(&["--ssl-reqd", &format!("news://localhost:{}/huge@test.invalid", INN.port())]).exits(0);
+    assert!(ran.out == expected, "{} octets instead of {}", ran.out.len(), expected.len());
+    let ran = trusting(&[&format!("snews://{INN_TLS}/huge@test.invalid")]).exits(0);
+    assert!(ran.out == expected, "{} octets instead of {}", ran.out.len(), expected.len());
+}
+
+/// The name of a group tells what somebody reads: it does not go out before the server has shown who it is.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn who_is_not_believed_is_asked_nothing() {
+    let (group, watch) = (key(), INN.watch());
+    let place = Place::new();
+    let wrong = |url: String| url.replace("localhost", "wrong.example");
+    let to_here = ["17563", "17119"].map(|port| format!("wrong.example:{port}:127.0.0.1"));
+    for url in [tls(&group), plain(&group)] {
+        let own = ["--ssl-reqd", "-o", "here"];
+        place.fetch(&[&own[..], &[&url]].concat()).exits(60);
+        let resolve = ["--cacert", CA, "--resolve", &to_here[0], "--resolve", &to_here[1]];
+        place.fetch(&[&own[..], &resolve, &[&wrong(url)]].concat()).exits(60).says("wrong.example");
+    }
+    place.holds(&[]);
+    let later = key();
+    INN.reply(&[&format!("GROUP {later}")]);
+    watch.commands_for(&later);
+    assert_eq!(watch.sessions(&group), 0);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn believed_whoever_it_is() {
+    let expected = INN.nth("ARTICLE", "fetch.test", 12);
+    fetch(&["-k", &tls("fetch.test/12")]).gives(&expected);
+    fetch(&["-k", "--ssl-reqd", &plain("fetch.test/12")]).gives(&expected);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn by_starttls() {
+    let expected = INN.nth("ARTICLE", "fetch.test", 12);
+    for option in ["--ssl", "--ssl-reqd"] {
+        let ran = trusting(&["-v", option, &plain("fetch.test/12")]).exits(0).writes(&expected);
+        let at = |line: &str| ran.err.find(line).unwrap_or_else(|| panic!("no {line}: {}", ran.err));
+        assert!(at("> STARTTLS") < at("< 382 ") && at("< 382 ") < at("> GROUP"), "{}", ran.err);
+        assert_eq!(ran.err.matches("< 382 ").count(), 1, "{}", ran.err);
+    }
+    let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
+    trusting(&["--ssl-reqd", &plain("fetch.test")]).gives(overview);
+    // Unasked, it is not looked for.
+    let ran = fetch(&["-v", &plain("fetch.test/12")]).exits(0).writes(&expected);
+    ran.hides("STARTTLS");
+}
+
+/// A server without TLS: `--ssl` is a wish, `--ssl-reqd` is not.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn where_there_is_none() {
+    let (group, watch) = (key(), SN.watch());
+    fetch(&["--ssl", &SN.nth_url("fetch.test", 12)]).gives(SN.nth("ARTICLE", "fetch.test", 12));
+    let place = Place::new();
+    let ran = place.fetch(&["-v", "--ssl-reqd", "-o", "here", &SN.url(&group)]).exits(35);
+    ran.says(&format!("({})", SN.reply(&["STARTTLS"]).line)).hides("> GROUP");
+    let tls_at_a_plain_port = SN.nth_url("fetch.test", 12).replace("nntp:", "nntps:");
+    let ran = place.fetch(&["-k", "--connect-timeout", "3", "-m", "5", "-o", "here", &tls_at_a_plain_port]);
+    assert!([28, 35].contains(&ran.exit), "{} {}", ran.exit, ran.err);
+    place.holds(&[]);
+    let later = key();
+    SN.reply(&[&format!("GROUP {later}")]);
+    watch.commands_for(&later);
+    assert_eq!(watch.sessions(&group), 0);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn what_is_missing() {
+    for path in ["fetch.no-such-group", "fetch.test/9000"] {
+        trusting(&[&tls(path)]).exits(78).writes("").says("not found");
+        trusting(&["--ssl-reqd", &plain(path)]).exits(78).writes("").says("not found");
+    }
+}

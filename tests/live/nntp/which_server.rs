@@ -1,0 +1,78 @@
+//! URLs that name no server: `--news-server`, else the environment's NNTPSERVER.
+
+use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
+use crate::live::place::{Place, fetch};
+use crate::live::program::{Ran, fetch_url, start_other};
+
+each_news_server![by_the_option, by_the_environment, the_option_comes_first, the_url_comes_first];
+
+/// Runs it with NNTPSERVER.
+#[track_caller]
+fn with_environment(value: &str, arguments: &[&str]) -> Ran {
+    let program = fetch_url();
+    let own = [&format!("NNTPSERVER={value}"), program.to_str().expect("a path in UTF-8"), "--retry", "0"];
+    start_other("env", Place::new().folder(), &[&own[..], arguments].concat()).ended()
+}
+
+fn other(server: NewsServer) -> NewsServer {
+    if server.is_modern { SN } else { INN }
+}
+
+/// A URL of each kind and what the server gives for it.
+fn rows(server: NewsServer) -> [(String, Vec<u8>); 4] {
+    let number = server.number(12);
+    [
+        ("news:*".to_owned(), server.block(&["LIST ACTIVE"])),
+        ("news:fetch.holes".to_owned(), server.block(&["GROUP fetch.holes", "XOVER 1-9999"])),
+        ("news:plain-0012@test.invalid".to_owned(), server.nth("ARTICLE", "fetch.test", 12)),
+        (format!("nntp:fetch.test/{number}"), server.nth("ARTICLE", "fetch.test", 12)),
+    ]
+}
+
+fn by_the_option(server: NewsServer) {
+    for (url, expected) in rows(server) {
+        for host in [server.authority(), format!("localhost:{}", server.port())] {
+            fetch(&["--format", "raw", "--news-server", &host, &url]).gives(&expected);
+        }
+    }
+}
+
+fn by_the_environment(server: NewsServer) {
+    for (url, expected) in rows(server) {
+        with_environment(&server.authority(), &["--format", "raw", &url]).gives(&expected);
+    }
+}
+
+fn the_option_comes_first(server: NewsServer) {
+    for (url, expected) in rows(server) {
+        let arguments = ["--format", "raw", "--news-server", &server.authority(), &url];
+        with_environment(&other(server).authority(), &arguments).gives(&expected);
+    }
+}
+
+fn the_url_comes_first(server: NewsServer) {
+    let url = server.id_url("plain-0012@test.invalid");
+    let expected = server.nth("ARTICLE", "fetch.test", 12);
+    let elsewhere = other(server).authority();
+    with_environment(&elsewhere, &["--news-server", &elsewhere, &url]).gives(expected);
+}
+
+/// No server: wrong use, and the way to set it.
+#[test]
+#[ignore = "needs the built program"]
+fn by_nothing() {
+    for url in
+        ["news:*", "news:fetch.test", "news:plain-0001@test.invalid", "nntp:fetch.test/1", "snews:fetch.test"]
+    {
+        fetch(&[url]).exits(2).writes("").says("--news-server").says("NNTPSERVER");
+    }
+    with_environment("", &["news:fetch.test"]).exits(2).writes("").says("--news-server");
+}
+
+#[test]
+#[ignore = "needs the built program"]
+fn by_what_is_no_server() {
+    for value in ["", "a b", "host:x", "host:99999", "a/b", "127.0.0.1:17119\r\nQUIT"] {
+        fetch(&["--news-server", value, "news:fetch.test"]).exits(2).writes("");
+    }
+}
