@@ -268,19 +268,26 @@ impl Session {
                 }
                 match Reply::parse(&line, shown) {
                     Ok(reply) => self.take(&reply)?,
-                    Err(_) if self.refused.is_some() => self.stage = Stage::Over,
+                    Err(_) if self.refused.is_some() => self.give_up(),
                     Err(error) => return Err(error),
                 }
                 Ok(None)
             }
             // What was refused is refused, whatever becomes of the connection.
             Ok(Line::End) | Err(_) if self.refused.is_some() => {
-                self.stage = Stage::Over;
+                self.give_up();
                 Ok(None)
             }
             Ok(Line::End) => Err(WireError::Cut { what: "the dialogue" }),
             Err(error) => Err(error),
         }
+    }
+
+    /// The connection is of no use any more: nothing is said, and nothing that comes is an answer.
+    fn give_up(&mut self) {
+        self.stage = Stage::Over;
+        self.first.clear();
+        self.asked.clear();
     }
 
     /// A line without the password, which there are servers that repeat.

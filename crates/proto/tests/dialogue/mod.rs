@@ -7,7 +7,7 @@
 //! C: GROUP g         a command
 //! S: 211 1 5 5 g     a line of the server; it comes when all commands before it are out; `\r`, `\n`, `\xHH`
 //! s: 211             the same without a line end
-//! L: me canary       a login, after a refusal
+//! L: me canary       a login, after a refusal; `none`: no login could help
 //! X:                 the server closes the connection
 //! = done             a step or an event: head, body (`|` is CR LF), entry, refused, secure, deflate, done; or how
 //!                    the peer broke the protocol: cut, limit, unexpected
@@ -67,6 +67,8 @@ struct Script {
 enum Action {
     Ask(Ask),
     LogIn(Login),
+    /// There is no way to.
+    NoLogin,
 }
 
 impl Script {
@@ -79,6 +81,7 @@ impl Script {
             let text = text.strip_prefix(' ').unwrap_or(text);
             match kind {
                 "A:" => script.actions.push((script.expected.len(), Action::Ask(ask_of(text)))),
+                "L:" if text == "none" => script.actions.push((script.expected.len(), Action::NoLogin)),
                 "L:" => {
                     let (user, password) = text.split_once(' ').expect("a user and a password");
                     script.actions.push((script.expected.len(), Action::LogIn(login(user, password))));
@@ -362,9 +365,10 @@ impl<'s> Play<'s> {
 
     fn act(&mut self) {
         for (_, action) in self.script.actions.iter().filter(|(at, _)| *at == self.told.len()) {
-            self.open += 1;
+            self.open += usize::from(!matches!(action, Action::NoLogin));
             match action.clone() {
                 Action::Ask(ask) => self.session.ask(ask),
+                Action::NoLogin => assert!(!self.session.can_log_in(), "{:#?}", self.told),
                 Action::LogIn(login) => {
                     assert!(self.session.can_log_in());
                     let Some((_, Action::Ask(ask))) = self.script.actions.first() else { panic!("no ask") };

@@ -2,7 +2,7 @@
 
 use super::block::{Block, HeaderOf};
 use super::say::verb_of;
-use super::{Asked, Overview, Selected, Session, Stage};
+use super::{Asked, Overview, Selected, Session};
 use crate::nntp::command::Verb;
 use crate::nntp::reply::{Reply, number};
 use crate::nntp::{ArticleAt, Ask, GroupName, StartTls};
@@ -18,7 +18,7 @@ impl Session {
         if self.refused.is_some() {
             // The refusal was the answer. What comes in spite of it is not understood.
             if reply.code <= CLOSING {
-                self.stage = Stage::Over;
+                self.give_up();
             }
             return Ok(());
         }
@@ -55,8 +55,7 @@ impl Session {
     /// The same, and nothing more is said on this connection: what was to come first has failed.
     fn refuse_for_good(&mut self, asked: &Asked, reply: &Reply) {
         self.refuse(asked, reply);
-        self.stage = Stage::Over;
-        self.first.clear();
+        self.give_up();
     }
 
     /// No, unless a detour helps.

@@ -178,7 +178,10 @@ impl Session {
 
     fn can_deflate(&self) -> bool {
         let offers = self.known.capabilities.is_some_and(|known| known.deflate);
-        offers && !self.known.said_compress && !self.terms.plain_lists && self.asked.is_empty()
+        // Nobody can log in on a compressed connection (RFC 8054 §2.2.2): who may have to waits with it.
+        let may_log_in = self.stage == Stage::New && self.terms.login.is_some() && !self.known.is_logged_in;
+        let wants = !self.known.said_compress && !self.terms.plain_lists && !may_log_in;
+        offers && wants && self.asked.is_empty()
     }
 }
 
