@@ -2,24 +2,19 @@
 
 mod dialogue;
 
-use dialogue::{check, login};
-use fetch_url_proto::nntp::Terms;
-
-fn plain() -> Terms {
-    Terms::default()
-}
+use dialogue::check;
 
 /// After a greeting and no capabilities.
 #[track_caller]
 fn check_groups(ask: &str, rest: &str) {
-    check(&plain(), &format!("A: {ask}\nS: 200 hi\nC: CAPABILITIES\nS: 500 what\n{rest}"));
+    check("", &format!("A: {ask}\nS: 200 hi\nC: CAPABILITIES\nS: 500 what\n{rest}"));
 }
 
 /// After a greeting, no capabilities, and this reply to GROUP g.
 #[track_caller]
 fn check_over(ask: &str, group: &str, rest: &str) {
     let opening = "S: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 500 what";
-    check(&plain(), &format!("A: {ask}\n{opening}\nS: {group}\n{rest}"));
+    check("", &format!("A: {ask}\n{opening}\nS: {group}\n{rest}"));
 }
 
 #[test]
@@ -173,7 +168,7 @@ fn a_server_that_knows_no_keywords() {
 #[test]
 fn a_server_that_knows_no_keywords_later() {
     check(
-        &plain(),
+        "",
         "A: <a@b>
         A: groups
         S: 200 hi
@@ -227,19 +222,19 @@ fn overviews() {
 fn a_server_says_how_it_lists() {
     let asked = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list";
     let list = "S: 224 list\nS: .\n= head\n= done";
-    check(&plain(), &format!("{asked}\nS: READER\nS: OVER MSGID\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
-    check(&plain(), &format!("{asked}\nS: READER\nS: .\nS: 211 1 1 1 g\nC: XOVER 1-1\n{list}"));
-    check(&plain(), &format!("{asked}\nS: MODE-READER\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
+    check("", &format!("{asked}\nS: READER\nS: OVER MSGID\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
+    check("", &format!("{asked}\nS: READER\nS: .\nS: 211 1 1 1 g\nC: XOVER 1-1\n{list}"));
+    check("", &format!("{asked}\nS: MODE-READER\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
 }
 
 #[test]
 fn long_lists_are_compressed() {
     let asked = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
     let list = "S: 224 list\nS: .\n= head\n= done";
-    check(&plain(), &format!("{asked}\nS: 211 9 1 9 g\nC: OVER 1-9\n{list}"));
+    check("", &format!("{asked}\nS: 211 9 1 9 g\nC: OVER 1-9\n{list}"));
     let long = "S: 211 999 1 999 g\nC: COMPRESS DEFLATE";
-    check(&plain(), &format!("{asked}\n{long}\nS: 206 ok\n= deflate\nC: OVER 1-999\n{list}"));
-    check(&plain(), &format!("{asked}\n{long}\nS: 502 no\nC: OVER 1-999\n{list}"));
+    check("", &format!("{asked}\n{long}\nS: 206 ok\n= deflate\nC: OVER 1-999\n{list}"));
+    check("", &format!("{asked}\n{long}\nS: 502 no\nC: OVER 1-999\n{list}"));
 }
 
 #[test]
@@ -266,9 +261,9 @@ fn groups_that_are_not_there() {
 
 #[test]
 fn what_is_known_of_a_group() {
-    check(&plain(), "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 1 1 1 g\n= head\n= done");
-    check(&plain(), "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 0 0 0 G\n= head\n= done");
-    check(&plain(), "A: group g\nS: 200 hi\nC: GROUP g\nS: 411 no\n= refused 411 GROUP");
+    check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 1 1 1 g\n= head\n= done");
+    check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 0 0 0 G\n= head\n= done");
+    check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 411 no\n= refused 411 GROUP");
 }
 
 /// A server without any overview is asked for one header after another.
@@ -374,7 +369,7 @@ fn lists_without_their_dot() {
 #[test]
 fn one_list_after_another() {
     check(
-        &plain(),
+        "",
         r"A: over g
         A: over g
         A: over h
@@ -412,11 +407,8 @@ fn one_list_after_another() {
 
 #[test]
 fn a_list_behind_a_login() {
-    let mut terms = plain();
-    terms.is_secure = true;
-    terms.login = Some(login("me", "canary"));
     check(
-        &terms,
+        "login tls",
         "A: groups
         S: 200 hi
         C: CAPABILITIES

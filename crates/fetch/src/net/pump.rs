@@ -62,7 +62,10 @@ impl<M: Machine> Pump<M> {
     /// From here on `contact` is told: the connection is used once more.
     pub(crate) fn meet(&mut self, contact: &Contact) {
         self.stream.meet(contact);
-        (self.contact, self.has_heard) = (contact.clone(), false);
+        (self.contact, self.has_heard) = (contact.clone(), !self.inbox.octets().is_empty());
+        if self.has_heard {
+            self.contact.note(|facts| facts.replied = Some(Instant::now()));
+        }
     }
 
     /// Whether the peer has said nothing that nobody has asked for, such as goodbye.

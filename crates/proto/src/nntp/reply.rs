@@ -8,7 +8,7 @@ use crate::text::LineReader;
 /// RFC 3977 §3.1 says 512; a server that says more is understood, too.
 const LINE_OCTETS: usize = 4096;
 /// So much of what is no reply is told.
-const SHOWN_OCTETS: usize = 80;
+pub(super) const SHOWN_OCTETS: usize = 80;
 
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use bytes::Bytes;
 
 use super::capabilities::Capabilities;
 use super::command::{Command, Verb};
-use super::reply::{Reply, reply_lines};
+use super::reply::{Reply, SHOWN_OCTETS, reply_lines};
 use super::{Ask, GroupName, Login, StartTls, Terms};
 use crate::text::{Line, LineReader, hidden};
 use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
@@ -225,6 +225,10 @@ impl Session {
             self.end_refused();
             return Ok(None);
         }
+        if self.refused.is_none() && self.asked.is_empty() && !self.asks.is_empty() {
+            // Whoever is on the way could have put it there, to be taken for the next answer.
+            check_silence(inbox)?;
+        }
         if self.refused.is_none()
             && let Some(commands) = self.say()
         {
@@ -352,6 +356,16 @@ impl Session {
             _ => self.finish(),
         }
     }
+}
+
+/// Before something is asked for, there is no answer.
+fn check_silence(inbox: &Inbox) -> Result<(), WireError> {
+    let got = inbox.octets();
+    if got.is_empty() {
+        return Ok(());
+    }
+    let got = Bytes::copy_from_slice(got.get(..got.len().min(SHOWN_OCTETS)).unwrap_or_default());
+    Err(WireError::Unexpected { what: "something that was asked for", got })
 }
 
 impl Machine for Session {

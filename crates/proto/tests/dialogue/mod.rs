@@ -15,7 +15,9 @@
 
 #![allow(clippy::expect_used, reason = "a dialogue that cannot be set up fails")]
 
-use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, ListForm, Login, MessageId, Part, Session, Terms};
+use fetch_url_proto::nntp::{
+    ArticleAt, Ask, GroupName, ListForm, Login, MessageId, Part, Session, StartTls, Terms,
+};
 use fetch_url_proto::{Details, Entry, Event, Inbox, Machine, Step, WireError};
 
 /// What no event may hold.
@@ -25,14 +27,11 @@ const MOST_CUTS: usize = 2500;
 /// More steps than any dialogue takes for an octet.
 const MOST_IDLE: usize = 10_000;
 
-pub(crate) fn login(user: &str, password: &str) -> Login {
-    Login::new(user.as_bytes(), password.as_bytes()).expect("nothing is forbidden")
-}
-
 /// The same events and commands, wherever the server's octets are cut; and nothing that was not earned, wherever
-/// they end.
+/// they end. `terms` are words of what holds for the connection, as in `terms_of`.
 #[track_caller]
-pub(crate) fn check(terms: &Terms, dialogue: &str) {
+pub(crate) fn check(terms: &str, dialogue: &str) {
+    let terms = &terms_of(terms);
     let script = Script::of(dialogue);
     let octets = script.octets.len();
     let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
@@ -49,6 +48,26 @@ pub(crate) fn check(terms: &Terms, dialogue: &str) {
         let ended = by(&|_| false, Ways { end: Some(at), ..all });
         assert!(script.earns(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
     }
+}
+
+fn terms_of(words: &str) -> Terms {
+    let mut terms = Terms::default();
+    for word in words.split_whitespace() {
+        match word {
+            "clear" => terms.clear_login = true,
+            "login" => terms.login = Some(login("me", SECRET)),
+            "must" => terms.start_tls = StartTls::Must,
+            "plain" => terms.plain_lists = true,
+            "tls" => terms.is_secure = true,
+            "try" => terms.start_tls = StartTls::Try,
+            _ => panic!("no word of terms: {word}"),
+        }
+    }
+    terms
+}
+
+fn login(user: &str, password: &str) -> Login {
+    Login::new(user.as_bytes(), password.as_bytes()).expect("nothing is forbidden")
 }
 
 /// A dialogue, read.

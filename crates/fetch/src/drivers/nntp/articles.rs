@@ -9,12 +9,12 @@ use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName};
 use fetch_url_proto::{Event, Refused, Step};
 
 use super::io::answer;
-use super::line::{Line, disagree, key};
+use super::line::{Begun, Line, disagree, key};
 use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
 use super::refusal;
 use super::shape::Shaper;
 use crate::engine::waiting::Key;
-use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Phase, Proof};
+use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Proof};
 
 /// So many articles of a range are named ahead; the session asks for as many as it sees fit.
 const AHEAD: usize = 192;
@@ -40,27 +40,25 @@ pub(super) async fn after_a_gap(
     plan: NntpPlan,
     ctx: Ctx,
 ) -> Result<Outcome, Error> {
-    if !refusal::is_gap(refused) {
+    let mut rest = if refusal::is_gap(refused) {
+        rest(&line, &plan)?
+    } else {
         return Err(refusal::error(refused, &plan, &ctx));
-    }
-    let mut rest = rest(&line, &plan)?;
+    };
     loop {
         rest.ask_ahead(&mut line);
         if line.pump.machine().asks().len() == 0 {
             line.wait(&plan, key(&plan, &ctx));
             return without_articles(refused, &plan, &ctx);
         }
-        match ctx.deadline.bound(Phase::Reply, line.pump.step()).await? {
-            Step::Emit(Event::Head(_)) => {
-                let body = Body::from_source(Incoming::new(line, &plan, &ctx, Some(rest)), None, PROOF);
+        line = match line.answered(&plan, &ctx).await? {
+            Begun::Line(line) => {
+                let body = Body::from_source(Incoming::new(*line, &plan, &ctx, Some(rest)), None, PROOF);
                 return Ok(answer(&plan, Content::Body(body)));
             }
-            Step::Emit(Event::Refused(refused)) if !refusal::is_gap(&refused) => {
-                return Err(refusal::error(&refused, &plan, &ctx));
-            }
-            Step::Emit(Event::Refused(_)) => {}
-            _ => return Err(disagree()),
-        }
+            Begun::Refused(refused, line) if refusal::is_gap(&refused) => *line,
+            Begun::Refused(refused, _) => return Err(refusal::error(&refused, &plan, &ctx)),
+        };
     }
 }
 

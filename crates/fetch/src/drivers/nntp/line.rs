@@ -4,6 +4,7 @@ use fetch_url_proto::nntp::{Ask, Session, StartTls as SessionTls, Terms};
 use fetch_url_proto::{Event, Refused, Step};
 
 use super::plan::{NntpPlan, login_of};
+use crate::engine::dialogue;
 use crate::engine::waiting::Key;
 use crate::net::contact::Ends;
 use crate::net::pump::Pump;
@@ -65,10 +66,13 @@ fn is_heard(ctx: &Ctx) -> bool {
 /// A connection that waits: it was asked for this ahead, or for nothing.
 fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
     let (key, ask) = (key(plan, ctx), plan.ask());
-    let rank = |line: &Line| match line.pump.machine().asks().next() {
-        Some(first) if *first == ask => Some(0),
-        None => Some(1),
-        Some(_) => None,
+    let rank = |line: &Line| {
+        let wanted = std::iter::once(ask.clone()).chain(plan.next_asks(0));
+        let named = line.pump.machine().asks();
+        match named.len() {
+            0 => Some(1),
+            count => named.cloned().eq(wanted.take(count)).then_some(0),
+        }
     };
     while let Some(mut line) = plan.waiting.take(&key, rank) {
         line.pump.meet(ctx.dial.contact());
@@ -77,6 +81,7 @@ fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
             ctx.dial.uses(line.ends);
             return Some(line);
         }
+        dialogue::decided(&"the server has said something that nobody asked for: another connection");
     }
     // What was asked for ahead and is not wanted now stands in the way of what is.
     while plan.waiting.drop_one(&key) {}
@@ -104,17 +109,22 @@ impl Line {
         };
         let contact = ctx.dial.contact();
         let facts = contact.facts();
-        let session = Session::new(terms).telling(crate::engine::dialogue::is_heard());
+        let session = Session::new(terms).telling(dialogue::is_heard());
         Ok(Self { pump: Pump::new(session, stream, contact), ends: (facts.peer, facts.local) })
     }
 
-    /// Goes on until the answer begins.
+    /// Asks for what the plan says, and for what comes next.
     async fn begin(mut self, plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
-        let ask = plan.ask();
         if self.pump.machine().asks().len() == 0 {
-            self.pump.machine_mut().ask(ask.clone());
+            self.pump.machine_mut().ask(plan.ask());
         }
         self.ask_ahead(plan);
+        self.answered(plan, ctx).await
+    }
+
+    /// Goes on until the answer to the first errand begins.
+    pub(super) async fn answered(mut self, plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
+        let Some(ask) = self.pump.machine().asks().next().cloned() else { return Err(disagree()) };
         loop {
             match ctx.deadline.bound(Phase::Reply, self.pump.step()).await? {
                 Step::Emit(Event::Head(_)) => return Ok(Begun::Line(Box::new(self))),
