@@ -64,17 +64,20 @@ impl NewsServer {
         nth - 1 + self.first
     }
 
-    /// What it replies to the last of these commands, each sent when the one before has its reply.
-    pub(crate) fn reply(self, commands: &[&str]) -> Reply {
+    /// What it replies to each of these commands, which go out together.
+    fn replies(self, commands: &[&str]) -> Vec<Reply> {
         let stream = TcpStream::connect(self.authority()).expect("the server listens");
         stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
         let mut lines = BufReader::new(&stream);
-        let mut reply = Reply::read(&mut lines);
-        for command in commands {
-            (&stream).write_all(format!("{command}\r\n").as_bytes()).expect("the server reads");
-            reply = Reply::read(&mut lines);
-        }
-        reply
+        Reply::read(&mut lines);
+        let sent: String = commands.iter().map(|command| format!("{command}\r\n")).collect();
+        (&stream).write_all(sent.as_bytes()).expect("the server reads");
+        commands.iter().map(|_| Reply::read(&mut lines)).collect()
+    }
+
+    /// What it replies to the last of these commands.
+    pub(crate) fn reply(self, commands: &[&str]) -> Reply {
+        self.replies(commands).pop().expect("a command")
     }
 
     /// The block of its reply to the last of these commands.
@@ -92,16 +95,10 @@ impl NewsServer {
 
     /// Those of these articles that there are, one after another.
     pub(crate) fn those(self, verb: &str, group: &str, nths: impl IntoIterator<Item = u32>) -> Vec<Vec<u8>> {
-        let stream = TcpStream::connect(self.authority()).expect("the server listens");
-        stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
-        let mut lines = BufReader::new(&stream);
-        Reply::read(&mut lines);
-        let mut reply = |command: String| {
-            (&stream).write_all(format!("{command}\r\n").as_bytes()).expect("the server reads");
-            Reply::read(&mut lines)
-        };
-        reply(format!("GROUP {group}"));
-        nths.into_iter().filter_map(|nth| reply(format!("{verb} {}", self.number(nth))).block).collect()
+        let articles = nths.into_iter().map(|nth| format!("{verb} {}", self.number(nth)));
+        let commands: Vec<String> = std::iter::once(format!("GROUP {group}")).chain(articles).collect();
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        self.replies(&commands).into_iter().filter_map(|reply| reply.block).collect()
     }
 
     /// Only what the server logs from now on.

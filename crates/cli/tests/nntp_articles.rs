@@ -61,7 +61,7 @@ fn coded() -> Vec<u8> {
 
 #[test]
 fn every_octet_comes_back() {
-    let long = format!("{HEAD}\r\n{}\r\n.{}\r\n", "x".repeat(100_000), "y".repeat(70_000));
+    let long = format!("{HEAD}\r\n{}\r\n.{}\r\n", "x".repeat(1_000_000), "y".repeat(70_000));
     let articles: Vec<Vec<u8>> = vec![
         whole().into(),
         coded(),
@@ -289,6 +289,10 @@ fn which_server() {
     let named = format!("news://{}/a@b", one.news_server());
     run(&["--news-server", &two.news_server(), &named], Some(two.news_server())).exits(0);
     assert_eq!((one.connections(), two.connections()), (2, 1));
+    let six = serve(stray("a@b").ipv6());
+    run(&["--news-server", &six.news_server(), "news:a@b"], None).exits(0);
+    run(&["news:a@b"], Some(six.news_server())).exits(0);
+    assert_eq!(six.connections(), 2);
     run(&["news:a@b"], None).exits(2).says("--news-server").says("NNTPSERVER");
     for bad in ["", "a b", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", "a/b", "u@h", "h\r\nx", "0x7f.1"]
     {

@@ -401,6 +401,18 @@ fn a_cut_range_that_stays() {
     }
 }
 
+/// The URL says which files there may be, not the server.
+#[test]
+#[ignore = "bug: B8, numbers outside the range and repeated ones are fetched"]
+fn an_overview_that_lies() {
+    let line = |number: u64| format!("{number}\tx\ta@b\tx\t<{number}.a.one@test.invalid>\t\t1\t1\r\n");
+    let block: String = [3, 3, 9, 7777, 2].map(line).concat();
+    let (server, here) = (serve(nine().on("OVER", NntpAct::Block(block.into()))), place());
+    get_in(here.path(), &server, "-O", &["a.one/1-5"]);
+    holds(here.path(), "a.one", &[2, 3]);
+    assert_eq!(lines(&server, "ARTICLE").len(), 2, "{:?}", server.dialogue());
+}
+
 /// 480 in the middle: one login, and the articles before and after it are the right ones.
 #[test]
 fn a_private_group_between() {

@@ -1,10 +1,16 @@
 //! Hiding a password in text that may not even be a URL.
 
+use crate::{Url, parse};
+
 /// `text` with what looks like the password of `user:password@` overwritten by `*`, one for each
 /// character, so that columns stay where they were.
 ///
-/// For text that did not parse: it hides rather too much (up to the last `@`) than too little.
+/// For text that did not parse: it hides rather too much (up to the last `@`) than too little. Only in a news URL
+/// an `@` is known to be that of a message-id.
 pub fn mask_password(text: &str) -> String {
+    if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::News(_))) {
+        return text.to_owned();
+    }
     let Some(secret) = password_span(text) else { return text.to_owned() };
     let stars = "*".repeat(text[secret.clone()].chars().count());
     format!("{}{stars}{}", &text[..secret.start], &text[secret.end..])
@@ -33,6 +39,9 @@ mod tests {
             ("u:p@h", "u:*@h"),
             ("http:/u:p@h", "http:****@h"),
             ("mid:a@b", "mid:*@b"),
+            ("news:a@b", "news:a@b"),
+            ("news://h:119/a@b", "news://h:119/a@b"),
+            ("news://u:canary@h/a@b", "news://u:**********@b"),
             ("a@b", "a@b"),
             ("ftp://u:@h", "ftp://u:@h"),
         ] {

@@ -202,6 +202,9 @@ fn secrets_in_a_reply_that_is_none() {
         let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: {reply}\n= unexpected");
         check("login tls", &dialogue);
     }
+    // Nor in what nobody has asked for.
+    let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: 281 in");
+    check("login tls", &format!("{dialogue}\nS: canary\n= unexpected"));
 }
 
 #[test]
@@ -242,4 +245,68 @@ fn one_detour_after_another() {
         = head
         = done",
     );
+}
+
+/// Whatever the server is asked for, it may have had enough, or answer what is no answer.
+#[test]
+fn the_server_ends_it_at_every_step() {
+    let dialogue = "A: over g
+        S: 200 hi
+        C: CAPABILITIES
+        C: GROUP g
+        S: 500 what
+        S: 500 what
+        C: MODE READER
+        S: 200 hi
+        C: CAPABILITIES
+        C: GROUP g
+        S: 101 list
+        S: .
+        S: 483 TLS!
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: CAPABILITIES
+        C: GROUP g
+        S: 500 what
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: CAPABILITIES
+        C: GROUP g
+        S: 101 list
+        S: COMPRESS DEFLATE
+        S: .
+        S: 211 999 1 999 g
+        C: COMPRESS DEFLATE
+        S: 206 go on
+        = deflate
+        C: OVER 1-999
+        S: 500 what
+        C: XOVER 1-999
+        S: 224 list
+        S: .
+        = head
+        = done";
+    check("login", dialogue);
+    let lines: Vec<&str> = dialogue.lines().map(str::trim).collect();
+    let replies = lines.iter().enumerate().filter(|(_, line)| line.starts_with("S: ") && line.len() > 4);
+    for (at, _) in replies.filter(|(_, line)| line.as_bytes()[3].is_ascii_digit()) {
+        let before = lines[..at].join("\n");
+        let replies =
+            lines[..at].iter().filter(|line| line.starts_with("S: ") && line.as_bytes()[3].is_ascii_digit());
+        let commands = lines[..at].iter().filter(|line| line.starts_with("C: "));
+        let asked = commands
+            .map(|line| line[3..].trim_end_matches(char::is_numeric))
+            .nth(replies.count().wrapping_sub(1));
+        let asked = asked.unwrap_or_default();
+        let verbs = ["GROUP", "AUTHINFO USER", "AUTHINFO PASS", "OVER", "XOVER"];
+        let verb = verbs.into_iter().find(|verb| asked.starts_with(verb)).unwrap_or(asked);
+        let refused = format!("= refused 400 {verb}");
+        check("login", &format!("{before}\nS: 400 bye\nX:\n{}", refused.trim_end()));
+        check("login", &format!("{before}\nS: what?\n= unexpected"));
+        check("login", &format!("{before}\nX:\n= cut"));
+    }
 }

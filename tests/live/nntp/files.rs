@@ -18,7 +18,7 @@ fn named(server: NewsServer) {
 fn named_by_the_url(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-O", &server.id_url("plain-0005@test.invalid")]).gives("");
-    place.fetch(&["-O", &server.id_url("plain-0006%40test.invalid")]).gives("");
+    place.fetch(&["-O", &server.id_url("plain-0006@test%2Einvalid")]).gives("");
     place.fetch(&["-O", &server.nth_url("fetch.test", 7)]).gives("");
     let number = server.number(7).to_string();
     place.holds(&[&number, "plain-0005@test.invalid", "plain-0006@test.invalid"]);

@@ -1,7 +1,7 @@
 //! What the servers see: each thing asked once, over one connection, many at a time; lists compressed.
 
 use super::seen::commands;
-use crate::live::nntp_server::{INN, INN_TLS, NewsServer, each_news_server};
+use crate::live::nntp_server::{INN, INN_TLS, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
@@ -107,6 +107,19 @@ fn after_a_failure(server: NewsServer) {
     let seen = watch.commands_for(&key);
     assert_eq!(seen.iter().filter(|line| line.contains(&key)).count(), 2, "{seen:?}");
     assert_eq!(watch.sessions(&key), 1);
+}
+
+/// 411 is an answer for all numbers.
+#[test]
+#[ignore = "bug: the group is entered again for each number"]
+fn an_unknown_group_is_asked_for_once() {
+    for server in [INN, SN] {
+        let (group, watch) = (key(), server.watch());
+        fetch(&[&server.url(&format!("{group}/1-20"))]).exits(78);
+        let seen = watch.commands_for(&group);
+        assert_eq!(seen.iter().filter(|line| line.starts_with("GROUP")).count(), 1, "{seen:?}");
+        assert_eq!(watch.sessions(&group), 1);
+    }
 }
 
 /// Each article once, over however many connections.

@@ -41,7 +41,9 @@ pub(super) fn is_range(url: &str) -> bool {
 pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none();
     let read = |text: &str, source: &str| {
-        let wrong = |error| usage(format!("{source}: \"{text}\" is no HOST or HOST:PORT: {error}"));
+        // With an @ in it, it may hold a password.
+        let shown = if text.contains('@') { "what it says" } else { text };
+        let wrong = |error| usage(format!("{source}: {shown} is no HOST or HOST:PORT: {error}"));
         HostPort::parse(text).map(Some).map_err(wrong)
     };
     match (flag, environment::news_server()) {

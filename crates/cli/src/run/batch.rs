@@ -1,6 +1,8 @@
 //! Several transfers: one after the other, or some at the same time; each is reported when it is over.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -8,8 +10,8 @@ use fetch_url::url::Url;
 use fetch_url::{Error, Next};
 use tokio::task::LocalSet;
 
-use super::{one, unfold};
-use crate::job::{Job, Transfer};
+use super::{name_of, one, unfold};
+use crate::job::{Job, Output, Transfer, usage};
 use crate::render;
 use crate::report::Report;
 
@@ -37,6 +39,8 @@ struct Batch {
     next: Cell<usize>,
     /// What comes one after the other: drivers may look ahead.
     urls: Arc<[Url<'static>]>,
+    /// The files that were made of a URL that names several, and what is in them.
+    claimed: RefCell<HashMap<PathBuf, String>>,
     /// The number for one more, which no URL of the command line has.
     spare: Cell<usize>,
     /// Which transfer it was, and its exit status.
@@ -50,6 +54,7 @@ impl Batch {
             job: job.clone(),
             next: Cell::new(0),
             urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
+            claimed: RefCell::default(),
             spare: Cell::new(count),
             first_failure: Cell::new((usize::MAX, 0)),
         }
@@ -61,7 +66,7 @@ impl Batch {
             let status = match unfold::articles(&self.job, transfer).await {
                 Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
                 Ok(Some(urls)) => self.run_each(&urls, transfer).await,
-                Err(error) => self.end(Report::begin(number, &transfer.url), Some(error), transfer),
+                Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
             };
             if status != 0 && number < self.first_failure.get().0 {
                 self.first_failure.set((number, status));
@@ -79,7 +84,10 @@ impl Batch {
         for (index, url) in urls.iter().enumerate() {
             let transfer = Transfer { url: url.to_string(), output: whole.output.clone() };
             let number = self.spare.replace(self.spare.get() + 1);
-            let status = self.run(number, &transfer, self.after(urls, index)).await;
+            let status = match self.claim(url, whole) {
+                Ok(()) => self.run(number, &transfer, self.after(urls, index)).await,
+                Err(error) => self.end(self.begin(number, &transfer), Some(error), &transfer),
+            };
             if first_failure == 0 {
                 first_failure = status;
             }
@@ -88,6 +96,19 @@ impl Batch {
             }
         }
         first_failure
+    }
+
+    /// Takes the name of one of several files: two groups have the same numbers.
+    fn claim(&self, url: &Url<'_>, whole: &Transfer) -> Result<(), Error> {
+        let Output::Named { directory, .. } = &whole.output else { return Ok(()) };
+        let path = directory.join(name_of(url)?);
+        match self.claimed.borrow_mut().insert(path.clone(), url.to_string()) {
+            Some(other) if other != url.to_string() => {
+                let detail = format!("{} holds {other} already", path.display());
+                Err(usage(detail).with_hint("each group wants a directory of its own"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn take(&self) -> Option<(usize, &Transfer)> {
@@ -101,13 +122,17 @@ impl Batch {
     }
 
     async fn run(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
-        let job = &*self.job;
-        if let Some(events) = &job.events {
+        let mut report = self.begin(number, transfer);
+        let error = one(&self.job, transfer, next, &mut report).await.err();
+        self.end(report, error, transfer)
+    }
+
+    /// Says that it begins.
+    fn begin(&self, number: usize, transfer: &Transfer) -> Report {
+        if let Some(events) = &self.job.events {
             events.start(number, &transfer.url);
         }
-        let mut report = Report::begin(number, &transfer.url);
-        let error = one(job, transfer, next, &mut report).await.err();
-        self.end(report, error, transfer)
+        Report::begin(number, &transfer.url)
     }
 
     /// Says how it ended.

@@ -1,7 +1,9 @@
 //! A URL that names several articles, each for a file of its own.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use fetch_url::proto::Details;
 use fetch_url::url::Url;
 use fetch_url::{Code, Content, Error, Next, NntpOptions, Phase, Request};
 
@@ -20,15 +22,20 @@ pub(super) async fn articles(job: &Job, transfer: &Transfer) -> Result<Option<Ar
     if url.articles().is_none_or(|articles| articles.first == articles.last) {
         return Ok(None);
     }
-    let found = list(job, request).await?;
+    let (first, last) = url.articles().map_or((0, 0), |articles| (articles.first, articles.last));
+    let found = list(job, request.clone(), first..=last).await?;
     if found.is_empty() {
         return Err(Error::new(Code::NotFound, Phase::Request, "no article has one of these numbers"));
     }
     Ok(Some(found.into()))
 }
 
-/// The range as a list.
-async fn list(job: &Job, request: Request) -> Result<Vec<Url<'static>>, Error> {
+/// The range as a list. What is in it is fetched and written under its number, so the server is not believed.
+async fn list(
+    job: &Job,
+    request: Request,
+    mut wanted: RangeInclusive<u64>,
+) -> Result<Vec<Url<'static>>, Error> {
     let mut options = request.extra::<NntpOptions>().cloned().unwrap_or_default();
     (options.lists_ranges, options.raw_lists) = (true, false);
     let plain = Request::from_url(request.url().clone()).with_extra(options);
@@ -37,9 +44,21 @@ async fn list(job: &Job, request: Request) -> Result<Vec<Url<'static>>, Error> {
     };
     let mut found = Vec::new();
     while let Some(entry) = entries.next().await? {
-        if let Some(url) = entry.url {
-            found.push(Request::new(&url)?.url().clone());
+        let (Details::Article(facts), Some(url)) = (&entry.details, &entry.url) else {
+            return Err(misbehaved("a line of the list of articles is none", &entry.name));
+        };
+        if !wanted.contains(&facts.number) {
+            return Err(misbehaved(
+                "the list has a number that was not asked for, or not in order",
+                &entry.name,
+            ));
         }
+        wanted = facts.number + 1..=*wanted.end();
+        found.push(Request::new(url)?.url().clone());
     }
     Ok(found)
+}
+
+fn misbehaved(detail: &str, line: &[u8]) -> Error {
+    Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(line)
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, Decompress, DecompressError, FlushCompress, FlushDecompress, Status};
 
 /// So much is made of what came at a time: what is compressed without shame fills no memory.
 const PIECE: usize = 64 * 1024;
@@ -67,6 +67,11 @@ impl Deflate {
     pub(super) const fn has_ended(&self) -> bool {
         self.has_ended
     }
+}
+
+/// Whether a connection was lost because what came was no compressed stream.
+pub(super) fn is_broken(lost: &io::Error) -> bool {
+    lost.get_ref().is_some_and(|inside| inside.is::<DecompressError>())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use fetch_url_core::Host;
 use fetch_url_proto::{Event, Inbox, Machine, Step, WireError};
 
 use super::contact::Contact;
+use super::deflate;
 use super::dial::Dial;
 use super::stream::Stream;
 use crate::engine::dialogue;
@@ -177,6 +178,9 @@ impl<M: Machine> Pump<M> {
             }
             (WireError::Cut { .. }, None) if !self.has_heard => {
                 Error::new(Code::EmptyReply, Phase::Reply, "the connection ended")
+            }
+            (WireError::Cut { .. }, Some(lost)) if deflate::is_broken(&lost) => {
+                Error::io(Code::PeerMisbehaved, Phase::Body, "what was to be compressed", lost)
             }
             (WireError::Cut { what }, Some(lost)) => {
                 let what = format!("the connection was lost in the middle of {what}");

@@ -35,11 +35,10 @@ pub(crate) fn check(terms: &str, dialogue: &str) {
     let script = Script::of(dialogue);
     let octets = script.octets.len();
     let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
-    let all = Ways { is_eager: false, tells: true, end: None };
+    let all = Ways { tells: true, end: None };
     assert_eq!(by(&|_| false, all), script.expected, "whole: {dialogue}");
     assert_eq!(by(&|_| false, Ways { tells: false, ..all }), script.expected, "untold: {dialogue}");
     assert_eq!(by(&|_| true, all), script.expected, "octet by octet: {dialogue}");
-    assert_eq!(by(&|_| false, Ways { is_eager: true, ..all }), script.expected, "at once: {dialogue}");
     if octets > MOST_CUTS {
         return;
     }
@@ -197,8 +196,6 @@ fn ask_of(text: &str) -> Ask {
 /// How a dialogue is played.
 #[derive(Clone, Copy)]
 struct Ways {
-    /// The server says everything before it is asked.
-    is_eager: bool,
     tells: bool,
     /// The connection ends at this octet.
     end: Option<usize>,
@@ -262,8 +259,7 @@ impl<'s> Play<'s> {
     /// The server's next octets, up to the next cut; or the end. Neither when it waits for us.
     fn feed(&mut self, cuts: &dyn Fn(usize) -> bool) -> bool {
         assert!(!self.inbox.is_ended(), "it wants more after the end: {:#?}", self.told);
-        let to = if self.ways.is_eager { self.barrier() } else { self.script.open_to(self.passed()) };
-        let to = to.min(self.ways.end.unwrap_or(usize::MAX));
+        let to = self.script.open_to(self.passed()).min(self.ways.end.unwrap_or(usize::MAX));
         let piece = (self.fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
         if piece > self.fed {
             self.inbox.push(&self.script.octets[self.fed..piece]);
@@ -286,14 +282,6 @@ impl<'s> Play<'s> {
         self.told.iter().filter(|line| is_gate(line)).count()
     }
 
-    /// Octets behind a handshake or a compression never come before it.
-    fn barrier(&self) -> usize {
-        let gates = self.script.expected.iter().filter(|line| is_gate(line));
-        let passed = self.passed();
-        let next = gates.enumerate().position(|(at, line)| at >= passed && !line.starts_with("C: "));
-        next.map_or(self.script.octets.len(), |at| self.script.gates[at].0)
-    }
-
     /// Whether to go on.
     fn take(&mut self, step: Step) -> bool {
         match step {
@@ -301,7 +289,7 @@ impl<'s> Play<'s> {
             Step::Secure => {
                 // What is left of what came before the handshake is thrown away.
                 self.inbox.clear();
-                self.fed = self.barrier();
+                self.fed = self.script.open_to(self.passed());
                 self.tell("= secure".to_owned());
             }
             Step::Deflate => self.tell("= deflate".to_owned()),
@@ -323,9 +311,8 @@ impl<'s> Play<'s> {
             assert_eq!(self.said.join("\n"), commands.join("\n").replace(SECRET, "***"));
             self.said.clear();
         }
-        let (passed, expected) = (self.passed(), self.script.open_to(self.passed()));
-        let is_early = !self.ways.is_eager && self.ways.end.is_none() && self.fed < expected;
-        assert!(!is_early, "{text} before its time ({passed}): {:#?}", self.told);
+        let is_early = self.ways.end.is_none() && self.fed < self.script.open_to(self.passed());
+        assert!(!is_early, "{text} before its time: {:#?}", self.told);
         commands.iter().for_each(|command| self.tell(format!("C: {command}")));
     }
 

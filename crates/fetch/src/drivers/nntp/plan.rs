@@ -180,7 +180,11 @@ fn errand(url: &Url<'_>) -> Result<Errand, Error> {
         Url::Nntp(url) => {
             let group = group_name(&url.group().decode())?;
             Ok(match url.articles() {
-                _ if group.is_pattern() => Errand::Groups(Some(group)),
+                None if group.is_pattern() => Errand::Groups(Some(group)),
+                Some(_) if group.is_pattern() => {
+                    let detail = "a number is of one group: this is a pattern of several";
+                    return Err(Error::new(Code::BadUrl, Phase::Plan, detail));
+                }
                 None => Errand::Group(group, None),
                 Some(numbers) if numbers.first == numbers.last => {
                     Errand::Article(ArticleAt::Number(group, numbers.first))
