@@ -172,6 +172,23 @@ impl Watch {
         panic!("{} has logged no session with {marker} that is over", self.server.name);
     }
 
+    /// The commands with `marker` of all sessions, once there are so many.
+    #[track_caller]
+    pub(crate) fn lines(self, marker: &str, count: usize) -> Vec<String> {
+        for _ in 0..LOOKS {
+            let log = self.text();
+            let texts = log.lines().filter_map(|line| Some(line.split_once(' ')?.1));
+            let lines =
+                texts.filter_map(|line| self.server.command(line)).filter(|line| line.contains(marker));
+            let lines: Vec<String> = lines.map(str::to_owned).collect();
+            if lines.len() >= count {
+                return lines;
+            }
+            sleep(PAUSE);
+        }
+        panic!("{} has not logged {count} commands with {marker}", self.server.name);
+    }
+
     /// How many sessions hold this by now.
     pub(crate) fn sessions(self, marker: &str) -> usize {
         let log = self.text();
@@ -257,6 +274,7 @@ mod tests {
         server.reply(&sent);
         assert_eq!(watch.commands_for(&key), sent);
         assert_eq!(watch.sessions(&key), 2);
+        assert_eq!(watch.lines(&key, 2), [sent[1], sent[1]]);
     }
 
     fn numbers(server: NewsServer) {

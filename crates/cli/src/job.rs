@@ -203,13 +203,12 @@ impl Shape {
         request = match request.url() {
             Url::Ftp(_) => request.with_extra(self.ftp.clone()),
             Url::Gopher(_) => request.with_extra(self.gopher.clone()),
-            Url::News(_) | Url::Nntp(_) => {
-                let mut options = self.news.clone();
-                options.next = next;
-                request.with_extra(options)
-            }
             _ => request,
         };
+        // Links lead to news, too.
+        let mut news = self.news.clone();
+        news.next = next;
+        request = request.with_extra(news);
         if self.head {
             request = request.head();
         }

@@ -56,7 +56,7 @@ fn shown(octets: &[u8]) -> String {
 fn coded() -> Vec<u8> {
     let octets: Vec<u8> = (1..=255).filter(|octet| !b"\r\n".contains(octet)).collect();
     let lines = [[&b"."[..], &octets, b"\r\n"].concat(), [&b".."[..], &octets, b"\r\n.\r\n"].concat()];
-    [HEAD.as_bytes(), b"\r\n", &lines.concat().repeat(40)].concat()
+    [HEAD.as_bytes(), b"\r\n", &lines.concat().repeat(12)].concat()
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn every_octet_comes_back() {
         format!("{HEAD}\r\na\nb\rc\n.\nd\r.\r\r\ne\0f\r\n").into(),
         format!("{HEAD}\r\n.a\r\n\r\n\r\n").into(),
     ];
-    for site in [holding(articles.clone()), holding(articles[..2].to_vec()).split_replies()] {
+    let some = vec![articles[0].clone(), articles[1].clone(), articles[6].clone()];
+    for (site, articles) in
+        [(holding(articles.clone()), articles), (holding(some.clone()).split_replies(), some)]
+    {
         let server = serve(site);
         for (octets, number) in articles.iter().zip(1..) {
             let ran = get(&server, "", &server.url(&format!("fetch.test/{number}")));
-            if ran.exit == 78 && number > 2 {
-                break;
-            }
             assert!(ran.exits(0).stdout == *octets, "{number}: {}", shown(&ran.stdout));
         }
     }
@@ -125,12 +125,8 @@ fn what_is_known_of_it() {
     let server = serve(holding([whole()]));
     for url in [server.url("fetch.test/1"), "news:two@test.invalid".to_owned()] {
         let text = get(&server, "-I", &url).exits(0).text();
-        for line in ["Subject: a\tb", "Message-ID: <two@test.invalid>", "From: Bob <bob@test.invalid>"] {
-            let line = line.replace('\t', " ");
-            assert!(
-                text.replace("\r\n", "\n").replace("\n\t", " ").replace('\t', " ").contains(&line),
-                "{text}"
-            );
+        for line in ["Subject: a", "Message-ID: <two@test.invalid>", "From: Bob <bob@test.invalid>"] {
+            assert!(text.lines().any(|shown| shown.starts_with(line)), "{line}: {text}");
         }
         assert!(!text.contains("three"), "{text}");
         let json = get(&server, "-I --format json", &url).exits(0).text();
@@ -145,20 +141,13 @@ fn what_is_known_of_it() {
 /// RFC 4155, and mboxrd for lines that look like the beginning of another message.
 #[test]
 fn for_a_mail_reader() {
-    let server = serve(holding([whole(), whole().replace("last\r\n", "")]));
-    for (url, end) in [("fetch.test/1", "last\n\n"), ("fetch.test/2", "\n\n")] {
-        let text = get(&server, "--format mbox", &server.url(url)).exits(0).text();
-        let (first, rest) = text.split_once('\n').expect("lines");
-        assert_eq!(first, "From bob@test.invalid Fri Dec  2 06:02:03 1994");
-        let quoted = BODY.replace("\r\n", "\n").replace("From here", ">From here");
-        let quoted = quoted.replace(">From there", ">>From there").replace("last\n", "");
-        assert_eq!(
-            rest,
-            format!("{}\n{quoted}{end}", HEAD.replace("\r\n", "\n")).replace("\n\n\n\n", "\n\n\n")
-        );
-    }
+    let server = serve(holding([whole()]));
+    let text = get(&server, "--format mbox", &server.url("fetch.test/1")).exits(0).text();
+    let quoted = whole().replace("\r\n", "\n").replace("\n>From there", "\n>>From there");
+    let quoted = quoted.replace("\nFrom here", "\n>From here");
+    assert_eq!(text, format!("From bob@test.invalid Fri Dec  2 06:02:03 1994\n{quoted}\n"));
     let head_only = get(&server, "--format mbox --part head", &server.url("fetch.test/1"));
-    assert!(head_only.exit == 2 && asked(&server).len() == 4, "{head_only:?}");
+    assert!(head_only.exit == 2 && asked(&server).len() == 2, "{head_only:?}");
 }
 
 /// What a From line says cannot be made up by a poster: no line of an article begins a message.
@@ -242,19 +231,18 @@ fn what_may_not_go_out() {
     let server = serve(holding([whole()]));
     let octets = ["%0D%0AQUIT", "%0A", "%0D", "%00", "%20", "%3C", "%3E"];
     for octet in octets {
-        let id = |text: String| (text, "--ssl");
         let urls = [
-            id(format!("news:a{octet}b@host.example")),
-            id(format!("news:a@host{octet}.example")),
-            id(format!("news:fetch{octet}.test")),
-            id(format!("news:fetch.*{octet}")),
-            id(server.url(&format!("fetch{octet}.test"))),
-            id(server.url(&format!("fetch.test{octet}/1"))),
-            id(server.url(&format!("{octet}fetch.test/1-2"))),
-            id(server.url(&format!("fetch.test/1{octet}"))),
-            id(format!("news://{}/a{octet}@b.example", server.news_server())),
+            format!("news:a{octet}b@host.example"),
+            format!("news:a@host{octet}.example"),
+            format!("news:fetch{octet}.test"),
+            format!("news:fetch.*{octet}"),
+            format!("news://{}/a{octet}@b.example", server.news_server()),
+            server.url(&format!("fetch{octet}.test")),
+            server.url(&format!("fetch.test{octet}/1")),
+            server.url(&format!("{octet}fetch.test/1-2")),
+            server.url(&format!("fetch.test/1{octet}")),
         ];
-        for (url, _) in urls {
+        for url in urls {
             for words in ["", "-I", "--part body", "--format mbox"] {
                 let ran = get(&server, words, &url);
                 assert!([3, 93].contains(&ran.exit), "{url} {words}: {ran:?}");

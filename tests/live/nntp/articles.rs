@@ -6,6 +6,7 @@ use crate::live::place::fetch;
 each_news_server![
     by_every_kind_of_url,
     each_odd_one,
+    in_every_format,
     groups_with_other_letters,
     reserved_octets_in_a_name,
     a_long_name,
@@ -40,13 +41,23 @@ fn by_every_kind_of_url(server: NewsServer) {
 
 /// Dots, no body, a line of 100,000 octets, a folded head, a mebibyte, `From `, HTML, MIME.
 fn each_odd_one(server: NewsServer) {
-    for nth in (1701..=1705).chain(1707..=1713) {
-        fetch(&[&server.nth_url("fetch.test", nth)]).gives(server.nth("ARTICLE", "fetch.test", nth));
+    let nths = [1701, 1702, 1703, 1704, 1705, 1707, 1708, 1709, 1710, 1711, 1712, 1713];
+    let articles = server.those("ARTICLE", "fetch.test", nths);
+    for (nth, article) in nths.into_iter().zip(&articles) {
+        fetch(&[&server.nth_url("fetch.test", nth)]).gives(article);
     }
-    let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime", "crosspost"];
-    for name in names {
-        let expected = server.block(&[&format!("ARTICLE <{name}@test.invalid>")]);
-        fetch(&[&server.id_url(&format!("{name}@test.invalid"))]).gives(expected);
+    // By name: all at once.
+    let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime"];
+    let ids = names.map(|name| server.id_url(&format!("{name}@test.invalid")));
+    let expected = [&articles[..6], &articles[9..11]].concat();
+    fetch(&ids.each_ref().map(String::as_str)).gives(expected.concat());
+}
+
+/// `--format` is for lists: an article is what it is.
+fn in_every_format(server: NewsServer) {
+    let expected = server.nth("ARTICLE", "fetch.test", 1701);
+    for format in ["text", "json", "raw"] {
+        fetch(&["--format", format, &server.nth_url("fetch.test", 1701)]).gives(&expected);
     }
 }
 

@@ -63,7 +63,7 @@ fn ten_mebibytes(server: NewsServer) {
 fn eight_bits(server: NewsServer) {
     assert_eq!(body(server, "latin1-7"), b"na\xefve caf\xe9 \xff\r\n");
     assert_eq!(body(server, "utf8-7"), "Gr\u{fc}\u{df}e\r\n".as_bytes());
-    for nth in [1, 2, 50, 51, 52, 100] {
+    for nth in [2, 51, 100] {
         fetch(&[&server.nth_url("fetch.8bit", nth)]).gives(server.nth("ARTICLE", "fetch.8bit", nth));
     }
     let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).exits(0).out;

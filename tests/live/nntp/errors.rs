@@ -151,7 +151,7 @@ fn a_private_group() {
 fn an_unknown_group_as_mbox() {
     let place = Place::new();
     for server in [INN, SN] {
-        let arguments = ["-m", "5", "--format", "mbox", "-o", "here", &server.url("fetch.no-such-group")];
+        let arguments = ["-m", "3", "--format", "mbox", "-o", "here", &server.url("fetch.no-such-group")];
         place.fetch(&arguments).exits(78).says("411");
         place.holds(&[]);
     }

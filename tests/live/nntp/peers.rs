@@ -39,7 +39,7 @@ fn articles(server: NewsServer) {
         return;
     }
     for (group, nths) in
-        [("fetch.test", 1699..=1704), ("fetch.8bit", 1..=100), ("alt.binaries.fetch", 24..=35)]
+        [("fetch.test", 1699..=1704), ("fetch.8bit", 49..=54), ("alt.binaries.fetch", 20..=24)]
     {
         let numbers: Vec<String> = nths.map(|nth| server.number(nth).to_string()).collect();
         let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();

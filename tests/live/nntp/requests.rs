@@ -130,7 +130,10 @@ fn side_by_side(server: NewsServer) {
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     place.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
     place.holds(&[]);
-    watch.commands_for(&key);
+    let mut lines = watch.lines(&key, 40);
+    lines.sort();
+    lines.dedup();
+    assert_eq!(lines.len(), 40, "one is asked for twice: {lines:?}");
     let sessions = watch.sessions(&key);
     assert!((1..40).contains(&sessions), "{sessions}");
 }

@@ -36,8 +36,8 @@ pub(super) fn is_range(url: &str) -> bool {
     url.articles().is_some_and(|articles| articles.first < articles.last)
 }
 
-/// The server for URLs that name none: the flag's, else the environment's, which matters only where one is
-/// needed.
+/// The server for URLs that name none, and for those that links lead to: the flag's, else the environment's, which
+/// is looked at closely only where one is needed.
 pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none();
     let read = |text: &str, source: &str| {
@@ -49,6 +49,7 @@ pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPor
     match (flag, environment::news_server()) {
         (Some(text), _) => read(text, "--news-server"),
         (None, Some(text)) if is_needed => read(&text, "NNTPSERVER"),
-        _ => Ok(None),
+        (None, Some(text)) => Ok(HostPort::parse(&text).ok()),
+        (None, None) => Ok(None),
     }
 }

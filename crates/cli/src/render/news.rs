@@ -26,7 +26,8 @@ pub(super) fn text(entry: &Entry) -> Option<String> {
 
 /// How many articles there may be, how one may post, and the name: names last, since they can be of any length.
 fn group(name: &[u8], facts: &GroupFacts) -> String {
-    let most = facts.high.saturating_add(1).saturating_sub(facts.low);
+    // The numbers of articles begin with 1.
+    let most = facts.high.saturating_add(1).saturating_sub(facts.low.max(1));
     let posting = match facts.posting.as_slice() {
         b"y" => "posting".to_owned(),
         b"m" => "moderated".to_owned(),

@@ -69,6 +69,11 @@ impl Asking {
         deadline.bound_total(Phase::Request, asked).await
     }
 
+    /// Whether there is anybody to ask.
+    pub fn can_ask(&self) -> bool {
+        self.0.as_ref().is_some_and(|credentials| credentials.asker().is_some())
+    }
+
     /// What was answered for the server of `url` is wrong.
     pub fn forget(&self, url: &Url<'_>) {
         if let Some(credentials) = &self.0 {

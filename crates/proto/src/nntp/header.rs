@@ -62,7 +62,7 @@ impl HeaderReader {
     }
 
     /// Whether the header has ended.
-    pub(super) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.place == Place::Behind
     }
 

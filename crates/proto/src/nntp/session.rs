@@ -208,6 +208,11 @@ impl Session {
         self.terms.is_secure
     }
 
+    /// Whether what comes next is the answer to the first errand; before that, anything that comes is none.
+    pub const fn is_under_way(&self) -> bool {
+        self.begun > 0
+    }
+
     /// Whether the last errand has its answer, and the connection can take another.
     pub fn is_open(&self) -> bool {
         self.stage != Stage::Over && self.block.is_none() && self.refused.is_none() && self.ready.is_empty()

@@ -16,6 +16,8 @@ pub struct Terms {
     pub plain_lists: bool,
     /// A login may go out in the clear.
     pub clear_login: bool,
+    /// Somebody can be asked who we are.
+    pub may_ask: bool,
     /// Who we are, when the server wants to know.
     pub login: Option<Login>,
 }

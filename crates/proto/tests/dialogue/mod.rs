@@ -268,7 +268,7 @@ impl<'s> Play<'s> {
         }
         let is_end = self.ways.end == Some(self.fed);
         if is_end || self.script.closes && self.fed == self.script.octets.len() {
-            if is_end && self.fed % 2 == 0 {
+            if is_end && self.fed.is_multiple_of(2) {
                 self.inbox.lose()
             } else {
                 self.inbox.end()

@@ -1,29 +1,41 @@
 //! Articles as octets: one, or those of a range, one after another.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName};
+use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, HeaderReader, Part};
 use fetch_url_proto::{Event, Refused, Step};
 
-use super::io::answer;
+use super::io::{answer, meta};
 use super::line::{Begun, Line, disagree, key};
 use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
 use super::refusal;
 use super::shape::Shaper;
 use crate::engine::waiting::Key;
-use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Proof};
+use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Phase, Proof, Response};
 
 /// So many articles of a range are named ahead; the session asks for as many as it sees fit.
 const AHEAD: usize = 192;
+/// In so many octets the date is looked for.
+const HEADER_OCTETS: usize = 64 * 1024;
 /// How the end of an article is known.
 const PROOF: Proof = Proof::Proven("the line of one dot at its end");
 
-/// The article whose answer has begun.
-pub(super) fn one(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Body {
-    Body::from_source(Incoming::new(line, plan, ctx, None), None, PROOF)
+/// The article whose answer has begun; where its header is a part of it, with the time when it was written.
+pub(super) async fn one(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
+    let mut incoming = Incoming::new(line, plan, ctx, None);
+    let mut meta = meta(plan);
+    if plan.options.part != Part::Body {
+        meta.head.modified = incoming.written().await?;
+    }
+    let holds = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
+    let content =
+        if holds { Content::Body(Body::from_source(incoming, None, PROOF)) } else { Content::Unchanged };
+    Ok(Outcome::Answer(Response::new(meta, content)))
 }
 
 /// The articles of a range, of which the answer for the first has begun.
@@ -82,7 +94,7 @@ fn rest(line: &Line, plan: &NntpPlan) -> Result<Rest, Error> {
 struct Rest {
     group: GroupName,
     numbers: RangeInclusive<u64>,
-    part: fetch_url_proto::nntp::Part,
+    part: Part,
 }
 
 impl Rest {
@@ -102,6 +114,10 @@ impl Rest {
 
 /// Octets of articles as they arrive.
 struct Incoming {
+    /// What arrived while the header was read.
+    seen: VecDeque<Bytes>,
+    /// As long as it is read.
+    header: Option<HeaderReader>,
     /// None after the end.
     line: Option<Line>,
     shaper: Shaper,
@@ -115,6 +131,8 @@ struct Incoming {
 impl Incoming {
     fn new(line: Line, plan: &NntpPlan, ctx: &Ctx, rest: Option<Rest>) -> Self {
         Self {
+            seen: VecDeque::new(),
+            header: None,
             line: Some(line),
             shaper: Shaper::new(plan.options.shape),
             rest,
@@ -122,6 +140,19 @@ impl Incoming {
             ctx: ctx.clone(),
             key: key(plan, ctx),
         }
+    }
+
+    /// When the article was written, by its header.
+    async fn written(&mut self) -> Result<Option<i64>, Error> {
+        let (deadline, mut looked) = (self.ctx.deadline, 0);
+        self.header = Some(HeaderReader::new(0));
+        while looked < HEADER_OCTETS && self.header.as_ref().is_some_and(|header| !header.is_done()) {
+            let octets = deadline.bound(Phase::Body, poll_fn(|cx| self.poll_octets(cx))).await?;
+            let Some(octets) = octets else { break };
+            looked += octets.len();
+            self.seen.push_back(octets);
+        }
+        Ok(self.header.take().and_then(|header| header.finish().modified))
     }
 
     /// The next octets; none at the end.
@@ -132,11 +163,16 @@ impl Incoming {
                 rest.ask_ahead(line);
             }
             match ready!(line.pump.poll_step(cx))? {
-                Step::Emit(Event::Body(octets)) => match self.shaper.turn(octets) {
-                    // Some are held back.
-                    turned if turned.is_empty() => {}
-                    turned => return Poll::Ready(Ok(Some(turned))),
-                },
+                Step::Emit(Event::Body(octets)) => {
+                    if let Some(header) = &mut self.header {
+                        header.push(&octets);
+                    }
+                    match self.shaper.turn(octets) {
+                        // Some are held back.
+                        turned if turned.is_empty() => {}
+                        turned => return Poll::Ready(Ok(Some(turned))),
+                    }
+                }
                 Step::Done => {
                     self.end_if_last();
                     let turned = self.shaper.end();
@@ -178,6 +214,9 @@ impl Incoming {
 
 impl ByteSource for Incoming {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        if let Some(octets) = self.seen.pop_front() {
+            return Poll::Ready(Some(Ok(octets)));
+        }
         let octets = ready!(self.poll_octets(cx));
         if octets.is_err() {
             self.line = None;

@@ -23,7 +23,7 @@ pub(super) async fn run(plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
         return head::read(line, plan, ctx).await;
     }
     match &plan.errand {
-        Errand::Article(_) => Ok(answer(&plan, Content::Body(articles::one(line, &plan, &ctx)))),
+        Errand::Article(_) => articles::one(line, &plan, &ctx).await,
         Errand::Articles(..) => articles::several(line, plan, ctx),
         Errand::Group(..) | Errand::Groups(_) => Ok(answer(&plan, listing::arriving(line, &plan, &ctx))),
     }

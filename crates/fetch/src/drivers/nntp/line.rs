@@ -76,8 +76,7 @@ fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
     };
     while let Some(mut line) = plan.waiting.take(&key, rank) {
         line.pump.meet(ctx.dial.contact());
-        let has_asked = line.pump.machine().asks().len() > 0;
-        if has_asked || line.pump.is_silent() {
+        if line.pump.machine().is_under_way() || line.pump.is_silent() {
             ctx.dial.uses(line.ends);
             return Some(line);
         }
@@ -99,6 +98,7 @@ impl Line {
         };
         terms.clear_login = plan.options.clear_login;
         terms.plain_lists = plain_lists;
+        terms.may_ask = ctx.asking.can_ask();
         terms.login = plan.session_login()?;
         let stream = if plan.is_tls {
             let stream = ctx.dial.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;

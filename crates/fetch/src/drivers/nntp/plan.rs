@@ -15,7 +15,7 @@ use super::line::Line;
 use super::options::{ArticleShape, NntpOptions};
 use crate::driver::RunFuture;
 use crate::engine::waiting::Waiting;
-use crate::{Code, Credential, Ctx, Error, Phase, Plan, Request, Want};
+use crate::{Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Want};
 
 /// What stands for a whole group.
 pub(super) const ALL_NUMBERS: RangeInclusive<u64> = 1..=MOST_NUMBER;
@@ -31,6 +31,7 @@ pub(super) struct NntpPlan {
     pub(super) login: Option<Credential>,
     pub(super) errand: Errand,
     pub(super) wants_head: bool,
+    pub(super) condition: Option<Condition>,
     pub(super) options: NntpOptions,
     pub(super) waiting: Arc<Waiting<Line>>,
 }
@@ -68,6 +69,7 @@ impl NntpPlan {
             login: request.login().cloned(),
             errand: errand(url)?.wanted_as(&options),
             wants_head: request.want() == Want::Head,
+            condition: request.condition(),
             options,
             waiting,
         };

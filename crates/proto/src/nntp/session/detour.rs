@@ -13,11 +13,12 @@ impl Session {
         }
         match code {
             480 if self.terms.login.is_some() && !self.known.is_logged_in => self.begin_login(),
-            483 if self.can_start_tls() => self.begin(&[Verb::StartTls]),
+            483 if self.can_start_tls() => self.begin(self.way_into_tls()),
             // The last is what servers say that take articles from other servers, too.
-            401 | 480 | 500 if self.may_want_mode_reader() => {
-                self.known.said_mode_reader = true;
-                self.begin(&[Verb::ModeReader])
+            401 | 480 | 500 if self.may_want_mode_reader() => self.begin(&[Verb::ModeReader]),
+            // Nobody is asked for a password that may not go out then.
+            480 if self.terms.may_ask && !self.terms.clear_login && self.can_start_tls() => {
+                self.begin(self.way_into_tls())
             }
             _ => false,
         }
@@ -28,7 +29,18 @@ impl Session {
         if self.terms.is_secure || self.terms.clear_login {
             return self.begin(&[Verb::User]);
         }
-        self.can_start_tls() && self.begin(&[Verb::StartTls, Verb::User])
+        if !self.can_start_tls() {
+            return false;
+        }
+        self.begin(self.way_into_tls());
+        self.first.push_back(Verb::User);
+        true
+    }
+
+    /// The way into TLS: what the server was told before counts for nothing (RFC 4642 §2.2.2), and MODE READER may not
+    /// follow a login.
+    const fn way_into_tls(&self) -> &'static [Verb] {
+        if self.known.said_mode_reader { &[Verb::StartTls, Verb::ModeReader] } else { &[Verb::StartTls] }
     }
 
     pub(super) const fn can_start_tls(&self) -> bool {

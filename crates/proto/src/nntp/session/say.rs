@@ -44,6 +44,7 @@ impl Session {
     /// One of those that prepare the way.
     fn own(&mut self, verb: Verb) -> Command {
         self.asked.push_back(Asked::Command(verb));
+        self.known.said_mode_reader |= verb == Verb::ModeReader;
         self.known.said_starttls |= verb == Verb::StartTls;
         self.known.said_compress |= verb == Verb::Compress;
         match (verb, &self.terms.login) {
@@ -150,7 +151,7 @@ impl Session {
             self.finish_empty();
             return Vec::new();
         }
-        if count.min(last - first) >= WORTH_DEFLATING && self.can_deflate() {
+        if count.min(last - first + 1) >= WORTH_DEFLATING && self.can_deflate() {
             return vec![self.own(Verb::Compress)];
         }
         let verb = match self.progress.overview.unwrap_or_else(|| self.best_overview()) {
