@@ -62,6 +62,10 @@ impl Ask for Asker {
         Ok(password.map(|password| Credential::new(user, Some(password))))
     }
 
+    fn is_attended(&self) -> bool {
+        self.program.is_some() || is_attended()
+    }
+
     fn fill(
         &self,
         url: &str,

@@ -63,7 +63,6 @@ fn group(count: u64) -> NntpSite {
 }
 
 #[test]
-#[ignore = "bug: B7, 200 articles are counted as 199"]
 fn two_hundred_are_enough() {
     let server = serve(group(200));
     assert_eq!(get(&server, "--format raw", &["a.big"]).exits(0).text().lines().count(), 200);

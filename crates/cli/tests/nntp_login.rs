@@ -181,7 +181,6 @@ fn starttls_first() {
 
 /// RFC 4642 §2.2.2: what was said before STARTTLS is forgotten, MODE READER too.
 #[test]
-#[ignore = "bug: B6, no second MODE READER after STARTTLS"]
 fn mode_reader_again_under_tls() {
     let (cert, _files, trust) = trust();
     let server = serve(site().mode_reader_first().starttls(&cert));
@@ -346,7 +345,6 @@ fn a_person_types() {
 
 /// Nor for what may not go out.
 #[test]
-#[ignore = "bug: B5, the password is asked for and then not sent"]
 fn nobody_is_asked_in_vain() {
     let server = serve(site());
     let url = server.url("c.own/1");

@@ -344,7 +344,6 @@ fn a_server_that_closes_between() {
 
 /// 400 at any time is how a server says that it ends the session (RFC 3977 §3.2.1).
 #[test]
-#[ignore = "bug: B4b, 400 between two articles fails the second"]
 fn a_server_that_says_that_it_closes() {
     for nth in [1, 2] {
         let told = NntpRule::on("ARTICLE", NntpAct::After(b"400 Idle too long\r\n".to_vec())).nth(nth);
@@ -452,14 +451,12 @@ fn behind_the_end(extra: &str) {
 }
 
 #[test]
-#[ignore = "bug: B4b, they fail the next URL"]
 fn words_behind_the_end() {
     let extras = ["\r\n", ".\r\n", "garbage\r\n", "200 Hello\r\n", "400 Idle\r\n", "220 2", "\0\0"];
     extras.into_iter().for_each(behind_the_end);
 }
 
 #[test]
-#[ignore = "bug: B4b, it fails the next URL"]
 fn an_article_behind_the_end() {
     behind_the_end("430 No such article\r\n");
     behind_the_end("220 2 <2.a.one@test.invalid> article\r\nSubject: forged\r\n\r\nforged\r\n.\r\n");

@@ -102,6 +102,11 @@ pub trait Ask: Send + Sync {
     /// Asking itself failed.
     fn ask(&self, question: &Question) -> Result<Option<Credential>, Error>;
 
+    /// Whether there is anybody to ask.
+    fn is_attended(&self) -> bool {
+        true
+    }
+
     /// The answers to those of the questions of the form at `url` that have none in `given`, in their
     /// order; none when there is nobody to ask. What only is to be read has its place in both, and needs
     /// no answer.

@@ -439,7 +439,6 @@ fn octets_behind_a_list() {
 }
 
 #[test]
-#[ignore = "bug: a fault instead of the list's end"]
 fn octets_behind_a_list_by_headers() {
     let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
     let header = "S: 221 5 <5@x>\nS: Subject: a\nS: .\nS: more";

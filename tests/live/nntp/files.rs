@@ -1,9 +1,19 @@
 //! Articles in files: named by `-o` or `-O`, whole or not there.
 
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
 use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::Place;
 
-each_news_server![named, named_by_the_url, each_its_own, side_by_side, a_folder_that_is_missing];
+each_news_server![
+    named,
+    with_its_date,
+    named_by_the_url,
+    each_its_own,
+    side_by_side,
+    a_folder_that_is_missing
+];
 
 fn named(server: NewsServer) {
     let place = Place::new();
@@ -12,6 +22,15 @@ fn named(server: NewsServer) {
         assert!(place.read("here") == server.nth("ARTICLE", "fetch.test", nth), "{nth}");
     }
     place.holds(&["here"]);
+}
+
+/// That of its head: 1994-12-01 12:34:56.
+fn with_its_date(server: NewsServer) {
+    let place = Place::new();
+    place.fetch(&["-R", "-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
+    let modified =
+        fs::metadata(place.path("here")).and_then(|data| data.modified()).expect("a file has a time");
+    assert_eq!(modified, UNIX_EPOCH + Duration::from_secs(786_285_296));
 }
 
 /// The last part of the URL, decoded; what a folder would be made of is no part of a name.

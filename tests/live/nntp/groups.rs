@@ -8,6 +8,7 @@ each_news_server![
     as_they_came,
     in_json,
     for_people,
+    none_in_the_empty_one,
     of_a_pattern,
     of_a_pattern_for_nothing,
     each_leads_on,
@@ -76,23 +77,10 @@ fn for_people(server: NewsServer) {
 }
 
 /// sn says `0 0` of a group without articles, INN `0 1`: neither has one.
-#[track_caller]
 fn none_in_the_empty_one(server: NewsServer) {
     let text = of_all(server, &[]);
     let line = text.lines().find(|line| line.ends_with(" fetch.empty")).expect("it is there");
     assert_eq!(line.split_whitespace().next(), Some("0"), "{line}");
-}
-
-#[test]
-#[ignore = "needs the servers of docker/"]
-fn none_in_the_empty_one_of_inn() {
-    none_in_the_empty_one(crate::live::nntp_server::INN);
-}
-
-#[test]
-#[ignore = "bug: a group of which sn says `0 0` is shown with one article"]
-fn none_in_the_empty_one_of_sn() {
-    none_in_the_empty_one(crate::live::nntp_server::SN);
 }
 
 fn of_a_pattern(server: NewsServer) {

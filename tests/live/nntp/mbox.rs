@@ -74,7 +74,7 @@ fn eight_bits(server: NewsServer) {
 
 /// The group is there: nothing to write is no error.
 #[test]
-#[ignore = "bug: the first number of the empty group is asked for, and not found"]
+#[ignore = "needs the servers of docker/"]
 fn of_an_empty_group() {
     for server in [INN, SN] {
         fetch(&["--format", "mbox", &server.url("fetch.empty")]).gives("");

@@ -111,7 +111,7 @@ fn after_a_failure(server: NewsServer) {
 
 /// 411 is an answer for all numbers.
 #[test]
-#[ignore = "bug: the group is entered again for each number"]
+#[ignore = "needs the servers of docker/"]
 fn an_unknown_group_is_asked_for_once() {
     for server in [INN, SN] {
         let (group, watch) = (key(), server.watch());

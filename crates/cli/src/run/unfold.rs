@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use fetch_url::proto::Details;
+use fetch_url::proto::nntp::Part;
 use fetch_url::url::Url;
 use fetch_url::{Code, Content, Error, Next, NntpOptions, Phase, Request};
 
@@ -37,7 +38,7 @@ async fn list(
     mut wanted: RangeInclusive<u64>,
 ) -> Result<Vec<Url<'static>>, Error> {
     let mut options = request.extra::<NntpOptions>().cloned().unwrap_or_default();
-    (options.lists_ranges, options.raw_lists) = (true, false);
+    (options.lists_ranges, options.raw_lists, options.part) = (true, false, Part::default());
     let plain = Request::from_url(request.url().clone()).with_extra(options);
     let Content::Listing(mut entries) = job.fetcher.fetch(plain).await?.content else {
         return Err(Error::new(Code::Internal, Phase::Request, "a range is no list"));

@@ -71,7 +71,7 @@ impl Asking {
 
     /// Whether there is anybody to ask.
     pub fn can_ask(&self) -> bool {
-        self.0.as_ref().is_some_and(|credentials| credentials.asker().is_some())
+        self.0.as_ref().and_then(Credentials::asker).is_some_and(|asker| asker.is_attended())
     }
 
     /// What was answered for the server of `url` is wrong.

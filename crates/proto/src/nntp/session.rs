@@ -230,13 +230,13 @@ impl Session {
             self.end_refused();
             return Ok(None);
         }
-        if self.refused.is_none() && self.asked.is_empty() && !self.asks.is_empty() {
-            // Whoever is on the way could have put it there, to be taken for the next answer.
-            check_silence(inbox)?;
-        }
+        let is_silent = self.asked.is_empty();
         if self.refused.is_none()
             && let Some(commands) = self.say()
         {
+            if is_silent {
+                self.check_silence(inbox)?;
+            }
             return Ok(Some(self.send(&commands)));
         }
         match (self.ready.is_empty(), self.asked.is_empty()) {
@@ -290,6 +290,17 @@ impl Session {
             Ok(Line::End) => Err(WireError::Cut { what: "the dialogue" }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Before something is asked for, there is no answer: whoever is on the way could have put it there, to be
+    /// taken for the next.
+    fn check_silence(&self, inbox: &Inbox) -> Result<(), WireError> {
+        if inbox.octets().is_empty() {
+            return Ok(());
+        }
+        let mut got = self.shown(&Bytes::copy_from_slice(inbox.octets()));
+        got.truncate(SHOWN_OCTETS);
+        Err(WireError::Unexpected { what: "something that was asked for", got })
     }
 
     /// The connection is of no use any more: nothing is said, and nothing that comes is an answer.
@@ -361,16 +372,6 @@ impl Session {
             _ => self.finish(),
         }
     }
-}
-
-/// Before something is asked for, there is no answer.
-fn check_silence(inbox: &Inbox) -> Result<(), WireError> {
-    let got = inbox.octets();
-    if got.is_empty() {
-        return Ok(());
-    }
-    let got = Bytes::copy_from_slice(got.get(..got.len().min(SHOWN_OCTETS)).unwrap_or_default());
-    Err(WireError::Unexpected { what: "something that was asked for", got })
 }
 
 impl Machine for Session {

@@ -11,7 +11,7 @@ use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, HeaderReader, Part};
 use fetch_url_proto::{Event, Refused, Step};
 
 use super::io::{answer, meta};
-use super::line::{Begun, Line, disagree, key};
+use super::line::{Begun, Line, disagree};
 use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
 use super::refusal;
 use super::shape::Shaper;
@@ -60,7 +60,7 @@ pub(super) async fn after_a_gap(
     loop {
         rest.ask_ahead(&mut line);
         if line.pump.machine().asks().len() == 0 {
-            line.wait(&plan, key(&plan, &ctx));
+            line.wait(&plan, plan.servers.key(&plan, &ctx));
             return without_articles(refused, &plan, &ctx);
         }
         line = match line.answered(&plan, &ctx).await? {
@@ -138,7 +138,7 @@ impl Incoming {
             rest,
             plan: plan.clone(),
             ctx: ctx.clone(),
-            key: key(plan, ctx),
+            key: plan.servers.key(plan, ctx),
         }
     }
 

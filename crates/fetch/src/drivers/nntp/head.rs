@@ -4,7 +4,7 @@ use fetch_url_proto::nntp::date_seconds;
 use fetch_url_proto::{Event, Step};
 
 use super::io::meta;
-use super::line::{Line, disagree, key};
+use super::line::{Line, disagree};
 use super::plan::{Errand, NntpPlan};
 use super::refusal;
 use crate::{Code, Content, Ctx, Error, Outcome, Phase, Response};
@@ -44,7 +44,7 @@ pub(super) async fn read(mut line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Out
             }
         }
     }
-    line.wait(&plan, key(&plan, &ctx));
+    line.wait(&plan, plan.servers.key(&plan, &ctx));
     Ok(Outcome::Answer(Response::new(meta, Content::Head)))
 }
 

@@ -1,6 +1,6 @@
 //! One errand at a server: what is asked, and what becomes of the answer.
 
-use super::line::{Begun, begin, key};
+use super::line::{Begun, begin};
 use super::plan::{Errand, NntpPlan};
 use super::{articles, head, listing, refusal};
 use crate::{Content, Ctx, Error, Meta, Outcome, Response};
@@ -14,7 +14,7 @@ pub(super) async fn run(plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
         }
         Begun::Refused(refused, line) => {
             if refusal::is_harmless(&refused) {
-                line.wait(&plan, key(&plan, &ctx));
+                line.wait(&plan, plan.servers.key(&plan, &ctx));
             }
             return Err(refusal::error(&refused, &plan, &ctx));
         }

@@ -29,13 +29,6 @@ pub(super) enum Begun {
     Refused(Box<Refused>, Box<Line>),
 }
 
-/// The key of the connections that `plan` can use.
-pub(super) fn key(plan: &NntpPlan, ctx: &Ctx) -> Key {
-    let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
-    let asks = (login, plan.options.clear_login);
-    plan.waiting.key(&plan.host, plan.port, plan.is_tls, &ctx.dial, asks)
-}
-
 /// Asks for what the plan says, on a connection that waits or on a new one.
 pub(super) async fn begin(plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
     if let Some(line) = waiting(plan, ctx) {
@@ -65,7 +58,7 @@ fn is_heard(ctx: &Ctx) -> bool {
 
 /// A connection that waits: it was asked for this ahead, or for nothing.
 fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
-    let (key, ask) = (key(plan, ctx), plan.ask());
+    let (key, ask) = (plan.servers.key(plan, ctx), plan.ask());
     let rank = |line: &Line| {
         let wanted = std::iter::once(ask.clone()).chain(plan.next_asks(0));
         let named = line.pump.machine().asks();
@@ -74,7 +67,7 @@ fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
             count => named.cloned().eq(wanted.take(count)).then_some(0),
         }
     };
-    while let Some(mut line) = plan.waiting.take(&key, rank) {
+    while let Some(mut line) = plan.servers.waiting.take(&key, rank) {
         line.pump.meet(ctx.dial.contact());
         if line.pump.machine().is_under_way() || line.pump.is_silent() {
             ctx.dial.uses(line.ends);
@@ -83,7 +76,7 @@ fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
         dialogue::decided(&"the server has said something that nobody asked for: another connection");
     }
     // What was asked for ahead and is not wanted now stands in the way of what is.
-    while plan.waiting.drop_one(&key) {}
+    while plan.servers.waiting.drop_one(&key) {}
     None
 }
 
@@ -99,7 +92,8 @@ impl Line {
         terms.clear_login = plan.options.clear_login;
         terms.plain_lists = plain_lists;
         terms.may_ask = ctx.asking.can_ask();
-        terms.login = plan.session_login()?;
+        let has_refused = plan.servers.has_refused(&plan.servers.key(plan, ctx));
+        terms.login = if has_refused { None } else { plan.session_login()? };
         let stream = if plan.is_tls {
             let stream = ctx.dial.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
             ctx.dial.tls_stream(stream)
@@ -168,7 +162,7 @@ impl Line {
     /// Waits for the next URL, if it can.
     pub(super) fn wait(self, plan: &NntpPlan, key: Key) {
         if self.pump.machine().is_open() {
-            plan.waiting.put(key, self);
+            plan.servers.waiting.put(key, self);
         }
     }
 }

@@ -9,7 +9,7 @@ use fetch_url_proto::nntp::ListForm;
 use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
 
-use super::line::{Line, disagree, key};
+use super::line::{Line, disagree};
 use super::plan::{Errand, NntpPlan};
 use super::refusal;
 use crate::body::EndMark;
@@ -26,7 +26,7 @@ pub(super) fn arriving(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Content {
         place: Place::of(plan),
         plan: plan.clone(),
         ctx: ctx.clone(),
-        key: key(plan, ctx),
+        key: plan.servers.key(plan, ctx),
     };
     match plan.list_form() {
         ListForm::Octets => Content::Body(Body::from_source(incoming, None, PROOF)),

@@ -8,19 +8,19 @@ mod listing;
 pub(crate) mod options;
 mod plan;
 mod refusal;
+mod servers;
 mod shape;
 
 use std::sync::Arc;
 
 use fetch_url_core::Host;
 
-use crate::engine::waiting::Waiting;
 use crate::{Driver, Error, Plan, Request};
 
 /// Reads news. A connection that has answered waits for the next URL of its server.
 #[derive(Default)]
 pub(crate) struct NntpDriver {
-    waiting: Arc<Waiting<line::Line>>,
+    servers: Arc<servers::Servers>,
 }
 
 impl Driver for NntpDriver {
@@ -35,7 +35,7 @@ impl Driver for NntpDriver {
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
         let at = request.url().host().map(Host::into_owned).zip(request.url().port());
         Ok(match at {
-            Some(at) => Box::new(plan::NntpPlan::new(request, at, self.waiting.clone())?),
+            Some(at) => Box::new(plan::NntpPlan::new(request, at, self.servers.clone())?),
             None => Box::new(plan::Homeless::new(request)?),
         })
     }

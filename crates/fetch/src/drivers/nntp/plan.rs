@@ -11,10 +11,9 @@ use fetch_url_proto::nntp::{
 use fetch_url_proto::text::escaped;
 
 use super::io;
-use super::line::Line;
 use super::options::{ArticleShape, NntpOptions};
+use super::servers::Servers;
 use crate::driver::RunFuture;
-use crate::engine::waiting::Waiting;
 use crate::{Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Want};
 
 /// What stands for a whole group.
@@ -33,7 +32,7 @@ pub(super) struct NntpPlan {
     pub(super) wants_head: bool,
     pub(super) condition: Option<Condition>,
     pub(super) options: NntpOptions,
-    pub(super) waiting: Arc<Waiting<Line>>,
+    pub(super) servers: Arc<Servers>,
 }
 
 /// What is to be done.
@@ -54,7 +53,7 @@ impl NntpPlan {
     pub(super) fn new(
         request: &Request,
         (host, port): (Host<'static>, u16),
-        waiting: Arc<Waiting<Line>>,
+        servers: Arc<Servers>,
     ) -> Result<Self, Error> {
         let url = request.url();
         if request.wanted_range().is_some() && request.want() == Want::Object {
@@ -71,7 +70,7 @@ impl NntpPlan {
             wants_head: request.want() == Want::Head,
             condition: request.condition(),
             options,
-            waiting,
+            servers,
         };
         // What would end a line is found before anything is sent.
         this.session_login()?;

@@ -19,8 +19,11 @@ pub(super) fn error(refused: &Refused, plan: &NntpPlan, ctx: &Ctx) -> Error {
         _ => code(reply),
     };
     if is_login {
-        // What somebody has typed was wrong.
+        // What somebody has typed was wrong; what is known is not sent again.
         ctx.asking.forget(&plan.url);
+        if plan.login.is_some() {
+            plan.servers.refuses(plan.servers.key(plan, ctx));
+        }
     }
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
     let error = Error::new(code, phase, asked).with_reply(&refused.words);
