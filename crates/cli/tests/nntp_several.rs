@@ -146,7 +146,8 @@ fn parts_of_a_range() {
     let (two, three) = (text("a.one", 2), text("a.one", 3));
     let parts =
         |at: usize| [&two, &three].map(|text| text.split("\r\n\r\n").nth(at).expect("a part").to_owned());
-    let heads: String = parts(0).iter().map(|head| format!("{head}\r\n")).collect();
+    // An empty line shows where each of them ends.
+    let heads: String = parts(0).iter().map(|head| format!("{head}\r\n\r\n")).collect();
     assert_eq!(get(&server, "--part head", &["a.one/2-3"]).exits(0).text(), heads);
     assert_eq!(get(&server, "--part body", &["a.one/2-3"]).exits(0).text(), parts(1).concat());
     assert_eq!(get(&server, "--text", &["a.one/2-3"]).exits(0).text(), (two + &three).replace("\r\n", "\n"));

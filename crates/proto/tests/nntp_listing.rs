@@ -405,29 +405,20 @@ fn one_list_after_another() {
     );
 }
 
+/// A server lists what who asks may see: a login that may go out goes first, and MODE READER before it.
 #[test]
 fn a_list_behind_a_login() {
-    check(
-        "login tls",
-        "A: groups
-        S: 200 hi
-        C: CAPABILITIES
-        S: 480 who?
-        C: LIST ACTIVE
-        S: 480 who?
-        C: AUTHINFO USER me
-        S: 381 and?
-        C: AUTHINFO PASS canary
-        S: 281 in
-        C: CAPABILITIES
-        S: 101 list
-        S: .
-        C: LIST ACTIVE
-        S: 215 list
-        S: .
-        = head
-        = done",
-    );
+    let list = "C: CAPABILITIES\nS: 101 list\nS: .\nC: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
+    for road in ["tls", "clear"] {
+        let reader = "A: groups\nS: 200 hi\nC: MODE READER\nS: 200 reader\nC: AUTHINFO USER me";
+        let login = "S: 381 and?\nC: AUTHINFO PASS canary\nS: 281 in";
+        check(&format!("login {road}"), &format!("{reader}\n{login}\n{list}"));
+        // Who does not know what a login is lists all the same.
+        check(&format!("login {road}"), &format!("{reader}\nS: 500 what\n{list}"));
+        check(&format!("login {road}"), &format!("{reader}\nS: 481 no\n= refused 481 AUTHINFO USER"));
+    }
+    // In the clear it waits until it is wanted.
+    check("login", &format!("A: groups\nS: 200 hi\n{list}"));
 }
 
 /// Whatever comes behind it, a list that has ended is whole.

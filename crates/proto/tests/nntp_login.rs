@@ -218,22 +218,8 @@ fn secrets_in_what_nobody_asked_for() {
         terms.login = Login::new(b"me", b"canary").ok();
         let (mut session, mut inbox) = (Session::new(terms), Inbox::new());
         session.ask(Ask::Groups(None, ListForm::Entries));
-        let last = format!(
-            "281 in
-{more}
-"
-        );
-        let lines = [
-            "200 hi
-",
-            "500 what
-",
-            "480 who?
-",
-            "381 and?
-",
-            &last,
-        ];
+        let last = format!("281 in\r\n{more}\r\n");
+        let lines = ["200 hi\r\n", "200 reader\r\n", "381 and?\r\n", &last];
         let mut lines = lines.iter();
         let error = loop {
             match session.step(&mut inbox) {

@@ -244,22 +244,15 @@ fn no_detour_follows_compression() {
 /// Who may have to log in says nothing of compression before that.
 #[test]
 fn compression_waits_for_a_login() {
-    let asked = "A: groups
-        A: groups
-        S: 200 hi
-        C: CAPABILITIES
-        S: 101 list
-        S: COMPRESS DEFLATE
-        S: .
-        C: LIST ACTIVE";
-    let again = "C: CAPABILITIES\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
+    let asked = "A: groups\nA: groups\nS: 200 hi";
+    let capabilities = "C: CAPABILITIES\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
     let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
-    let refused = "S: 480 who?\nC: AUTHINFO USER me\nS: 281 in";
+    let login = "C: MODE READER\nS: 200 reader\nC: AUTHINFO USER me\nS: 281 in";
     let deflate = "C: COMPRESS DEFLATE\nS: 206\n= deflate";
-    check("login tls", &format!("{asked}\n{refused}\n{again}\n{deflate}\n{list}\n{list}"));
-    let (_, first) = list.split_once('\n').expect("two lines");
-    check("login tls", &format!("{asked}\n{first}\n{deflate}\n{list}"));
-    check("tls plain", &format!("{asked}\n{first}\n{list}"));
+    check("login tls", &format!("{asked}\n{login}\n{capabilities}\n{deflate}\n{list}\n{list}"));
+    // In the clear it may still be wanted.
+    check("login", &format!("{asked}\n{capabilities}\n{list}\n{deflate}\n{list}"));
+    check("tls plain", &format!("{asked}\n{capabilities}\n{list}\n{list}"));
 }
 
 #[test]

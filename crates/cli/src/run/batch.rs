@@ -10,7 +10,8 @@ use fetch_url::url::Url;
 use fetch_url::{Error, Next};
 use tokio::task::LocalSet;
 
-use super::{name_of, one, unfold};
+use super::unfold::{self, Several};
+use super::{name_of, one};
 use crate::job::{Job, Output, Transfer, usage};
 use crate::render;
 use crate::report::Report;
@@ -65,7 +66,7 @@ impl Batch {
         while let Some((number, transfer)) = self.take() {
             let status = match unfold::articles(&self.job, transfer).await {
                 Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
-                Ok(Some(urls)) => self.run_each(&urls, transfer).await,
+                Ok(Some(several)) => self.run_each(&several, transfer).await,
                 Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
             };
             if status != 0 && number < self.first_failure.get().0 {
@@ -79,7 +80,21 @@ impl Batch {
     }
 
     /// Several files that one URL stands for; the first failure's status.
-    async fn run_each(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer) -> u8 {
+    async fn run_each(&self, several: &Several, whole: &Transfer) -> u8 {
+        let mut first_failure = 0;
+        for urls in several.pieces() {
+            let status = self.run_piece(&urls, whole).await;
+            if first_failure == 0 {
+                first_failure = status;
+            }
+            if first_failure != 0 && self.job.fails_early {
+                break;
+            }
+        }
+        first_failure
+    }
+
+    async fn run_piece(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer) -> u8 {
         let mut first_failure = 0;
         for (index, url) in urls.iter().enumerate() {
             let transfer = Transfer { url: url.to_string(), output: whole.output.clone() };

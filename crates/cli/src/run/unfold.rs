@@ -5,15 +5,34 @@ use std::sync::Arc;
 
 use fetch_url::proto::Details;
 use fetch_url::proto::nntp::Part;
-use fetch_url::url::Url;
+use fetch_url::url::{Url, parse};
 use fetch_url::{Code, Content, Error, Next, NntpOptions, Phase, Request};
 
 use crate::flags::Format;
 use crate::job::{Job, Output, Transfer};
 
-/// The URLs of the articles that there are of a range which goes to several files; none where `transfer` is one
-/// file.
-pub(super) async fn articles(job: &Job, transfer: &Transfer) -> Result<Option<Arc<[Url<'static>]>>, Error> {
+/// So many URLs are made at a time.
+const PIECE: usize = 512;
+
+/// The articles that there are of a range.
+pub(super) struct Several {
+    /// The group's URL.
+    group: String,
+    numbers: Vec<u64>,
+}
+
+impl Several {
+    /// Their URLs, some at a time.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
+        let url = |number: &u64| {
+            parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
+        };
+        self.numbers.chunks(PIECE).map(move |numbers| numbers.iter().filter_map(url).collect())
+    }
+}
+
+/// The articles of a range which goes to several files; none where `transfer` is one file.
+pub(super) async fn articles(job: &Job, transfer: &Transfer) -> Result<Option<Several>, Error> {
     if !matches!(transfer.output, Output::Named { .. }) || job.shape.format == Format::Mbox || job.shape.head
     {
         return Ok(None);
@@ -24,19 +43,17 @@ pub(super) async fn articles(job: &Job, transfer: &Transfer) -> Result<Option<Ar
         return Ok(None);
     }
     let (first, last) = url.articles().map_or((0, 0), |articles| (articles.first, articles.last));
-    let found = list(job, request.clone(), first..=last).await?;
-    if found.is_empty() {
+    let text = request.url().to_string();
+    let group = text.rsplit_once('/').map_or(text.as_str(), |(group, _)| group).to_owned();
+    let numbers = list(job, request, first..=last).await?;
+    if numbers.is_empty() {
         return Err(Error::new(Code::NotFound, Phase::Request, "no article has one of these numbers"));
     }
-    Ok(Some(found.into()))
+    Ok(Some(Several { group, numbers }))
 }
 
 /// The range as a list. What is in it is fetched and written under its number, so the server is not believed.
-async fn list(
-    job: &Job,
-    request: Request,
-    mut wanted: RangeInclusive<u64>,
-) -> Result<Vec<Url<'static>>, Error> {
+async fn list(job: &Job, request: Request, mut wanted: RangeInclusive<u64>) -> Result<Vec<u64>, Error> {
     let mut options = request.extra::<NntpOptions>().cloned().unwrap_or_default();
     (options.lists_ranges, options.raw_lists, options.part) = (true, false, Part::default());
     let plain = Request::from_url(request.url().clone()).with_extra(options);
@@ -45,7 +62,7 @@ async fn list(
     };
     let mut found = Vec::new();
     while let Some(entry) = entries.next().await? {
-        let (Details::Article(facts), Some(url)) = (&entry.details, &entry.url) else {
+        let Details::Article(facts) = &entry.details else {
             return Err(misbehaved("a line of the list of articles is none", &entry.name));
         };
         if !wanted.contains(&facts.number) {
@@ -55,7 +72,7 @@ async fn list(
             ));
         }
         wanted = facts.number + 1..=*wanted.end();
-        found.push(Request::new(url)?.url().clone());
+        found.push(facts.number);
     }
     Ok(found)
 }

@@ -27,6 +27,8 @@ pub(crate) struct Pump<M> {
     stream: Stream,
     inbox: Inbox,
     outgoing: Bytes,
+    /// Not all of it has gone out, or it waits in TLS.
+    is_saying: bool,
     contact: Contact,
     /// The machine has to be given more before it is asked again.
     needs_more: bool,
@@ -43,6 +45,7 @@ impl<M: Machine> Pump<M> {
             stream,
             inbox: Inbox::new(),
             outgoing: Bytes::new(),
+            is_saying: false,
             contact: contact.clone(),
             needs_more: false,
             has_heard: false,
@@ -71,7 +74,7 @@ impl<M: Machine> Pump<M> {
 
     /// Whether the peer has said nothing that nobody has asked for, such as goodbye.
     pub(crate) fn is_silent(&mut self) -> bool {
-        let is_empty = self.outgoing.is_empty() && self.inbox.octets().is_empty() && !self.inbox.is_ended();
+        let is_empty = !self.is_saying && self.inbox.octets().is_empty() && !self.inbox.is_ended();
         is_empty && self.poll_fill(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
@@ -107,13 +110,8 @@ impl<M: Machine> Pump<M> {
     pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step, Error>> {
         let mut fills = 0;
         loop {
-            if !self.outgoing.is_empty()
-                && let Err(error) = ready!(self.stream.poll_write(cx, &mut self.outgoing))
-            {
-                // It may have answered before it went away.
-                self.outgoing.clear();
-                self.lost = Some(error);
-            }
+            // What the peer says is heard even while it does not listen: it may not, before it was heard.
+            let _ = self.poll_out(cx);
             if self.needs_more {
                 if fills == FILLS {
                     cx.waker().wake_by_ref();
@@ -134,9 +132,11 @@ impl<M: Machine> Pump<M> {
                 Ok(Step::Send(octets)) => {
                     self.contact.note(|facts| facts.sent = Some(Instant::now()));
                     match self.stream.wrapped(octets) {
-                        Ok(octets) => self.outgoing = octets,
+                        Ok(octets) if self.outgoing.is_empty() => self.outgoing = octets,
+                        Ok(octets) => self.outgoing = [&self.outgoing[..], &octets].concat().into(),
                         Err(error) => self.lost = Some(error),
                     }
+                    self.is_saying = true;
                 }
                 Ok(Step::Deflate) => {
                     let arrived = self.inbox.take(usize::MAX);
@@ -148,6 +148,19 @@ impl<M: Machine> Pump<M> {
                 Err(error) => return Poll::Ready(Err(self.fault(error))),
             }
         }
+    }
+
+    /// Writes what goes out, to its last octet.
+    fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_saying {
+            if let Err(error) = ready!(self.stream.poll_write(cx, &mut self.outgoing)) {
+                // It may have answered before it went away.
+                self.outgoing.clear();
+                self.lost = Some(error);
+            }
+            self.is_saying = false;
+        }
+        Poll::Ready(())
     }
 
     /// Waits for more, or for the end.

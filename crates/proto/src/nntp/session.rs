@@ -97,6 +97,9 @@ struct Known {
     said_mode_reader: bool,
     said_starttls: bool,
     said_compress: bool,
+    said_login: bool,
+    /// The server has said that it wants one.
+    wants_login: bool,
 }
 
 /// The group that is selected.

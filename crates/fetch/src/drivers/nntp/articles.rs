@@ -15,7 +15,6 @@ use super::line::{Begun, Line, disagree};
 use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
 use super::refusal;
 use super::shape::Shaper;
-use crate::engine::waiting::Key;
 use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Phase, Proof, Response};
 
 /// So many articles of a range are named ahead; the session asks for as many as it sees fit.
@@ -52,15 +51,17 @@ pub(super) async fn after_a_gap(
     plan: NntpPlan,
     ctx: Ctx,
 ) -> Result<Outcome, Error> {
-    let mut rest = if refusal::is_gap(refused) {
-        rest(&line, &plan)?
-    } else {
+    if line.pump.machine().selected().is_some_and(|group| group.count == 0) {
+        return without_articles(refused, &plan, &ctx);
+    }
+    if !refusal::is_gap(refused) {
         return Err(refusal::error(refused, &plan, &ctx));
-    };
+    }
+    let mut rest = rest(&line, &plan)?;
     loop {
         rest.ask_ahead(&mut line);
         if line.pump.machine().asks().len() == 0 {
-            line.wait(&plan, plan.servers.key(&plan, &ctx));
+            line.wait(&plan, &ctx);
             return without_articles(refused, &plan, &ctx);
         }
         line = match line.answered(&plan, &ctx).await? {
@@ -125,7 +126,6 @@ struct Incoming {
     rest: Option<Rest>,
     plan: NntpPlan,
     ctx: Ctx,
-    key: Key,
 }
 
 impl Incoming {
@@ -138,7 +138,6 @@ impl Incoming {
             rest,
             plan: plan.clone(),
             ctx: ctx.clone(),
-            key: plan.servers.key(plan, ctx),
         }
     }
 
@@ -174,10 +173,11 @@ impl Incoming {
                     }
                 }
                 Step::Done => {
+                    let separator = self.separator();
                     self.end_if_last();
-                    let turned = self.shaper.end();
+                    let turned = [self.shaper.turn(separator), self.shaper.end()].concat();
                     if !turned.is_empty() {
-                        return Poll::Ready(Ok(Some(turned)));
+                        return Poll::Ready(Ok(Some(turned.into())));
                     }
                 }
                 Step::Emit(Event::Head(_)) if self.rest.is_some() => {}
@@ -188,6 +188,12 @@ impl Incoming {
                 _ => return Poll::Ready(Err(disagree())),
             }
         }
+    }
+
+    /// What stands between several headers: where one ends could not be seen.
+    fn separator(&self) -> Bytes {
+        let is_header = self.rest.as_ref().is_some_and(|rest| rest.part == Part::Head);
+        Bytes::from_static(if is_header { b"\r\n" } else { b"" })
     }
 
     /// One of several is not there: that is no fault.
@@ -207,7 +213,7 @@ impl Incoming {
             }
         }
         if let Some(line) = self.line.take() {
-            line.wait(&self.plan, self.key.clone());
+            line.wait(&self.plan, &self.ctx);
         }
     }
 }

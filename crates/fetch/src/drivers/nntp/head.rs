@@ -10,7 +10,7 @@ use super::refusal;
 use crate::{Code, Content, Ctx, Error, Outcome, Phase, Response};
 
 /// So much of a header is read.
-const HEADER_OCTETS: usize = 1024 * 1024;
+const HEADER_OCTETS: usize = 256 * 1024;
 
 /// Reads the answer to its end.
 pub(super) async fn read(mut line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
@@ -44,7 +44,7 @@ pub(super) async fn read(mut line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Out
             }
         }
     }
-    line.wait(&plan, plan.servers.key(&plan, &ctx));
+    line.wait(&plan, &ctx);
     Ok(Outcome::Answer(Response::new(meta, Content::Head)))
 }
 

@@ -14,7 +14,7 @@ pub(super) async fn run(plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
         }
         Begun::Refused(refused, line) => {
             if refusal::is_harmless(&refused) {
-                line.wait(&plan, plan.servers.key(&plan, &ctx));
+                line.wait(&plan, &ctx);
             }
             return Err(refusal::error(&refused, &plan, &ctx));
         }

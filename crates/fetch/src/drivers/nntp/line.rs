@@ -5,7 +5,6 @@ use fetch_url_proto::{Event, Refused, Step};
 
 use super::plan::{NntpPlan, login_of};
 use crate::engine::dialogue;
-use crate::engine::waiting::Key;
 use crate::net::contact::Ends;
 use crate::net::pump::Pump;
 use crate::{Code, Credential, Ctx, Error, Phase, StartTls};
@@ -21,6 +20,8 @@ const AHEAD: usize = 192;
 pub(super) struct Line {
     pub(super) pump: Pump<Session>,
     ends: Ends,
+    /// Who asks: whom the plan knows, or who was asked for.
+    login: Option<Credential>,
 }
 
 /// How an answer begins.
@@ -34,7 +35,7 @@ pub(super) async fn begin(plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
     if let Some(line) = waiting(plan, ctx) {
         match line.begin(plan, ctx).await {
             // While it waited, the server has had enough of it.
-            Err(error) if !is_heard(ctx) && error.is_about_the_peer() => {}
+            Err(error) if has_gone(&error, ctx) => {}
             Ok(Begun::Refused(refused, _)) if refused.code == Some(CLOSING) => {}
             // It was not asked for a login before, and its other errands are under way.
             Ok(Begun::Refused(refused, _)) if refused.code == Some(AUTH_NEEDED) => {}
@@ -52,13 +53,15 @@ pub(super) async fn begin(plan: &NntpPlan, ctx: &Ctx) -> Result<Begun, Error> {
     }
 }
 
-fn is_heard(ctx: &Ctx) -> bool {
-    ctx.dial.contact().facts().replied.is_some()
+/// Whether a server has closed a connection that waited, without another word.
+fn has_gone(error: &Error, ctx: &Ctx) -> bool {
+    let is_heard = ctx.dial.contact().facts().replied.is_some();
+    !is_heard && error.is_about_the_peer() && error.code() != Code::TimedOut
 }
 
 /// A connection that waits: it was asked for this ahead, or for nothing.
 fn waiting(plan: &NntpPlan, ctx: &Ctx) -> Option<Line> {
-    let (key, ask) = (plan.servers.key(plan, ctx), plan.ask());
+    let (key, ask) = (plan.servers.key(plan, plan.login.as_ref(), ctx), plan.ask());
     let rank = |line: &Line| {
         let wanted = std::iter::once(ask.clone()).chain(plan.next_asks(0));
         let named = line.pump.machine().asks();
@@ -92,7 +95,8 @@ impl Line {
         terms.clear_login = plan.options.clear_login;
         terms.plain_lists = plain_lists;
         terms.may_ask = ctx.asking.can_ask();
-        let has_refused = plan.servers.has_refused(&plan.servers.key(plan, ctx));
+        let key = plan.servers.key(plan, plan.login.as_ref(), ctx);
+        let has_refused = plan.servers.has_refused(&key);
         terms.login = if has_refused { None } else { plan.session_login()? };
         let stream = if plan.is_tls {
             let stream = ctx.dial.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
@@ -104,7 +108,8 @@ impl Line {
         let contact = ctx.dial.contact();
         let facts = contact.facts();
         let session = Session::new(terms).telling(dialogue::is_heard());
-        Ok(Self { pump: Pump::new(session, stream, contact), ends: (facts.peer, facts.local) })
+        let (ends, login) = ((facts.peer, facts.local), plan.login.clone());
+        Ok(Self { pump: Pump::new(session, stream, contact), ends, login })
     }
 
     /// Asks for what the plan says, and for what comes next.
@@ -124,8 +129,9 @@ impl Line {
                 Step::Emit(Event::Head(_)) => return Ok(Begun::Line(Box::new(self))),
                 Step::Emit(Event::Refused(refused)) => match self.login_after(&refused, plan, ctx).await? {
                     Some(login) => {
-                        let Some(login) = login_of(&login)? else { return Err(disagree()) };
-                        self.pump.machine_mut().log_in(login, ask.clone());
+                        let Some(known) = login_of(&login)? else { return Err(disagree()) };
+                        self.pump.machine_mut().log_in(known, ask.clone());
+                        self.login = Some(login);
                     }
                     None => return Ok(Begun::Refused(refused, Box::new(self))),
                 },
@@ -159,9 +165,10 @@ impl Line {
         Ok(answer.filter(|answer| answer.expose().is_some()))
     }
 
-    /// Waits for the next URL, if it can.
-    pub(super) fn wait(self, plan: &NntpPlan, key: Key) {
+    /// Waits for the next URL of who asked, if it can.
+    pub(super) fn wait(self, plan: &NntpPlan, ctx: &Ctx) {
         if self.pump.machine().is_open() {
+            let key = plan.servers.key(plan, self.login.as_ref(), ctx);
             plan.servers.waiting.put(key, self);
         }
     }

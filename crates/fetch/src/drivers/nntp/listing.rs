@@ -13,7 +13,6 @@ use super::line::{Line, disagree};
 use super::plan::{Errand, NntpPlan};
 use super::refusal;
 use crate::body::EndMark;
-use crate::engine::waiting::Key;
 use crate::{Body, ByteSource, Content, Ctx, Error, Listing, Proof};
 
 /// How the end of a list is known.
@@ -21,13 +20,8 @@ const PROOF: Proof = Proof::Proven("the line of one dot at its end");
 
 /// The list whose answer has begun.
 pub(super) fn arriving(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Content {
-    let incoming = Incoming {
-        line: Some(line),
-        place: Place::of(plan),
-        plan: plan.clone(),
-        ctx: ctx.clone(),
-        key: plan.servers.key(plan, ctx),
-    };
+    let incoming =
+        Incoming { line: Some(line), place: Place::of(plan), plan: plan.clone(), ctx: ctx.clone() };
     match plan.list_form() {
         ListForm::Octets => Content::Body(Body::from_source(incoming, None, PROOF)),
         ListForm::Entries => Content::Listing(Listing::new(incoming).ending_by(PROOF, EndMark::default())),
@@ -75,7 +69,6 @@ struct Incoming {
     place: Place,
     plan: NntpPlan,
     ctx: Ctx,
-    key: Key,
 }
 
 impl Incoming {
@@ -87,7 +80,7 @@ impl Incoming {
             Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
             Ok(Step::Done) => {
                 if let Some(line) = self.line.take() {
-                    line.wait(&self.plan, self.key.clone());
+                    line.wait(&self.plan, &self.ctx);
                 }
                 return Poll::Ready(None);
             }

@@ -22,7 +22,7 @@ pub(super) fn error(refused: &Refused, plan: &NntpPlan, ctx: &Ctx) -> Error {
         // What somebody has typed was wrong; what is known is not sent again.
         ctx.asking.forget(&plan.url);
         if plan.login.is_some() {
-            plan.servers.refuses(plan.servers.key(plan, ctx));
+            plan.servers.refuses(plan.servers.key(plan, plan.login.as_ref(), ctx));
         }
     }
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
@@ -41,7 +41,8 @@ pub(super) fn error(refused: &Refused, plan: &NntpPlan, ctx: &Ctx) -> Error {
 const fn code(reply: u32) -> Code {
     match reply {
         403 => Code::Busy,
-        411 | 420 | 423 | 430 => Code::NotFound,
+        // 412: the group has no articles, so none is selected.
+        411 | 412 | 420 | 423 | 430 => Code::NotFound,
         480 | 481 | 483 => Code::AuthNeeded,
         401 | 500 | 501 | 503 => Code::Unsupported,
         502 => Code::Denied,

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::line::Line;
 use super::plan::NntpPlan;
-use crate::Ctx;
 use crate::engine::waiting::{Key, Waiting};
+use crate::{Credential, Ctx};
 
 /// What is remembered.
 #[derive(Default)]
@@ -17,9 +17,9 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// The key of the connections that `plan` can use.
-    pub(super) fn key(&self, plan: &NntpPlan, ctx: &Ctx) -> Key {
-        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+    /// The key of the connections that `plan` can use when `login` asks.
+    pub(super) fn key(&self, plan: &NntpPlan, login: Option<&Credential>, ctx: &Ctx) -> Key {
+        let login = login.map(|login| (login.user(), login.expose()));
         let asks = (login, plan.options.clear_login);
         self.waiting.key(&plan.host, plan.port, plan.is_tls, &ctx.dial, asks)
     }

@@ -11,6 +11,7 @@ impl Session {
         if self.stage != Stage::New || self.known.is_deflated {
             return false;
         }
+        self.known.wants_login |= code == 480;
         match code {
             480 if self.terms.login.is_some() && !self.known.is_logged_in => self.begin_login(),
             483 if self.can_start_tls() => self.begin(self.way_into_tls()),

@@ -140,6 +140,8 @@ impl Session {
             }
             (Verb::User, 381) => self.first.push_front(Verb::Pass),
             (Verb::User, 483) if self.can_start_tls() => self.first.extend([Verb::StartTls, Verb::User]),
+            // Nobody wanted to know, and nobody understands.
+            (Verb::User, 500..=503) if !self.known.wants_login => {}
             (_, 400..) => self.refuse_for_good(asked, reply),
             _ => return Err(reply.is_no("a reply to AUTHINFO")),
         }

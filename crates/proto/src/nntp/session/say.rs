@@ -46,6 +46,7 @@ impl Session {
         self.asked.push_back(Asked::Command(verb));
         self.known.said_mode_reader |= verb == Verb::ModeReader;
         self.known.said_starttls |= verb == Verb::StartTls;
+        self.known.said_login |= verb == Verb::User;
         self.known.said_compress |= verb == Verb::Compress;
         match (verb, &self.terms.login) {
             (Verb::User, Some(login)) => Command::with(verb, &login.user),
@@ -101,6 +102,12 @@ impl Session {
     fn say_list(&mut self, pattern: Option<&GroupName>) -> Vec<Command> {
         if self.begun > 0 {
             return Vec::new();
+        }
+        // A server lists what who asks may see, and does not say that it knows more.
+        // MODE READER may not follow a login (RFC 4643 §2.2).
+        if self.terms.login.is_some() && !self.known.said_login && self.may_log_in() {
+            let verb = if self.known.said_mode_reader { Verb::User } else { Verb::ModeReader };
+            return vec![self.own(verb)];
         }
         if self.known.capabilities.is_none() {
             return vec![self.own(Verb::Capabilities)];
@@ -175,6 +182,11 @@ impl Session {
             Some(known) if known.reader && !known.over => Overview::Xover,
             _ => Overview::Over,
         }
+    }
+
+    /// Whether a login may go out at once.
+    fn may_log_in(&self) -> bool {
+        self.stage == Stage::New && self.asked.is_empty() && (self.terms.is_secure || self.terms.clear_login)
     }
 
     fn can_deflate(&self) -> bool {
