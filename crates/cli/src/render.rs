@@ -10,6 +10,7 @@ mod news;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 mod usage;
+mod wais;
 pub(crate) mod write_out;
 
 use std::fs::File;

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use fetch_url::url::{Escaped, NewsPart, Url};
+use fetch_url::proto::wais::DocumentId;
+use fetch_url::url::{Escaped, NewsPart, Url, WaisPart, WaisUrl};
 use fetch_url::{
     Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
     Request, Response, Segments, Sink, Want, deliver, safe_name,
@@ -271,6 +272,7 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
         Url::File(url) => url.path().split('/').next_back().map(Escaped::into_owned),
         Url::Ftp(url) => url.path().map(|path| path.name().into_owned()),
         Url::Gopher(url) => url.selector().split('/').next_back().map(Escaped::into_owned),
+        Url::Wais(url) => return name_of_document(url).ok_or_else(without_name),
         Url::News(url) => return name_of_news(url.part()).ok_or_else(without_name),
         Url::Nntp(url) => match url.articles() {
             Some(articles) => return Ok(articles.to_string()),
@@ -288,6 +290,13 @@ fn name_of_news(part: &NewsPart<'_>) -> Option<String> {
     let octets =
         name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect::<Vec<u8>>();
     safe_name(&octets)
+}
+
+/// The end of the path in the identifier of a document.
+fn name_of_document(url: &WaisUrl<'_>) -> Option<String> {
+    let WaisPart::Document { wpath, .. } = url.part() else { return None };
+    let id = DocumentId::of(wpath).ok()?;
+    safe_name(id.file_name()?)
 }
 
 fn without_name() -> Error {

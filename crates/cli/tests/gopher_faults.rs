@@ -15,12 +15,11 @@ use fetch_url_tests::{
     GopherSite, HttpReply, ServerCert, Target, Transport,
 };
 use serde_json::Value;
-use support::sound::{measured, report_is_one_line};
+use support::outcome::{NOTE, disk_is_clean, is_exactly, is_raw, shows, talk_is_clean};
+use support::sound::measured;
 use support::{Ran, ensure, fetch, in_parallel};
 
 const THREADS: usize = 8;
-/// What a note begins with.
-const NOTE: &str = "fetch-url: note: ";
 
 fn setting() -> GopherFaultSetting {
     GopherFaultSetting { stall: Duration::from_secs(20), ..GopherFaultSetting::default() }
@@ -54,54 +53,16 @@ fn run(row: &Row, setting: &GopherFaultSetting, cert: &ServerCert, more: &[&str]
     (target, ran, url)
 }
 
-/// What holds after every run: the name is as it was or has the result, and nothing else is there.
 fn disk_is_sound(
     target: &Target,
     exit: i32,
     fault: &GopherFault,
     s: &GopherFaultSetting,
 ) -> Result<(), String> {
-    let error = |error: std::io::Error| error.to_string();
-    let leftovers = target.leftovers().map_err(error)?;
-    ensure(leftovers.is_empty(), || format!("leaves {leftovers:?}"))?;
-    if exit != 0 {
-        return ensure(target.is_untouched().map_err(error)?, || "the name was touched".to_owned());
-    }
-    let octets = target.content().map_err(error)?.ok_or("exit 0, and there is no file")?;
-    match fault.result {
-        GopherResult::Is(content) => {
-            ensure(octets == content(s), || format!("another content: {}", clipped(&octets)))
-        }
-        GopherResult::Shows(words) => {
-            let text = String::from_utf8_lossy(&octets);
-            let missing = words.iter().find(|word| !text.contains(**word));
-            ensure(missing.is_none(), || format!("no {missing:?} in {}", clipped(&octets)))?;
-            ensure(!text.contains(is_raw), || format!("raw controls in {}", clipped(&octets)))
-        }
-    }
-}
-
-/// Whether a terminal would obey it, or it changes the direction of what follows.
-fn is_raw(character: char) -> bool {
-    let is_bidi =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    is_bidi || character.is_control() && character != '\n'
-}
-
-fn clipped(octets: &[u8]) -> String {
-    octets[..octets.len().min(300)].escape_ascii().to_string()
-}
-
-/// N7: notes apart, one line of talk with the words that are due, and nothing that a terminal would obey.
-fn report_is_sound(ran: &Ran, url: &str, fault: &GopherFault) -> Result<(), String> {
-    ensure(!ran.stderr.contains(is_raw), || format!("raw controls: {:?}", ran.stderr))?;
-    let talk = ran.stderr.lines().filter(|line| !line.starts_with(NOTE));
-    let talk = Ran { stderr: talk.map(|line| format!("{line}\n")).collect(), ..ran.clone() };
-    // What is wrong with an option is wrong with every URL.
-    let named = if talk.stderr.starts_with("fetch-url: usage: --") { "usage" } else { url };
-    report_is_one_line(&talk, named.split("://").next().unwrap_or_default())?;
-    let unsaid = fault.says.iter().find(|word| ran.exit != 0 && !ran.stderr.contains(**word));
-    ensure(unsaid.is_none(), || format!("does not say {unsaid:?}"))
+    disk_is_clean(target, exit, |octets| match fault.result {
+        GopherResult::Is(content) => is_exactly(octets, &content(s)),
+        GopherResult::Shows(words) => shows(octets, words),
+    })
 }
 
 /// What speaks for the result: a note where a mark is missing, and what `--require-complete` makes of it.
@@ -127,7 +88,7 @@ fn one_fault(row: &Row, setting: &GopherFaultSetting, cert: &ServerCert) -> Resu
     };
     ensure(fault.accepts(ran.exit), || told(format!("expected {} or {:?}", fault.expect, fault.also)))?;
     disk_is_sound(&target, ran.exit, fault, setting).map_err(told)?;
-    report_is_sound(&ran, &url, fault).map_err(told)?;
+    talk_is_clean(&ran, url.split("://").next().unwrap_or_default(), fault.says).map_err(told)?;
     // What could end in two ways may end otherwise the next time.
     let is_certain = ran.exit == 0 && fault.also.is_empty() && *before == Before::Absent;
     if is_certain { proof_is_known(row, setting, cert, &ran).map_err(told) } else { Ok(()) }

@@ -12,12 +12,11 @@ use fetch_url_tests::{
     Before, NntpArticle, NntpFault, NntpFaultSetting, NntpGroup, NntpResult, NntpServer, NntpSite,
     NntpTransport, ServerCert, Target,
 };
-use support::sound::{measured, report_is_one_line};
+use support::outcome::{disk_is_clean, is_exactly, shows, talk_is_clean};
+use support::sound::measured;
 use support::{Ran, ensure, fetch, in_parallel};
 
 const THREADS: usize = 8;
-/// What a note begins with.
-const NOTE: &str = "fetch-url: note: ";
 /// The password in the options of the faults.
 const SECRET: &str = "secret-7";
 
@@ -52,54 +51,22 @@ fn run(row: &Row, setting: &NntpFaultSetting, cert: &ServerCert) -> (NntpServer,
     (server, target, ran, url)
 }
 
-/// Whether a terminal would obey it.
-fn is_raw(character: char) -> bool {
-    let turns =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() && character != '\n' || turns
-}
-
-fn clipped(octets: &[u8]) -> String {
-    octets[..octets.len().min(300)].escape_ascii().to_string()
-}
-
-/// D or U, or the whole result: the name is as it was or has the result, and nothing else is there.
 fn disk_is_sound(
     target: &Target,
     exit: i32,
     fault: &NntpFault,
     setting: &NntpFaultSetting,
 ) -> Result<(), String> {
-    let error = |error: std::io::Error| error.to_string();
-    let leftovers = target.leftovers().map_err(error)?;
-    ensure(leftovers.is_empty(), || format!("leaves {leftovers:?}"))?;
-    if exit != 0 {
-        return ensure(target.is_untouched().map_err(error)?, || "the name was touched".to_owned());
-    }
-    let octets = target.content().map_err(error)?.ok_or("exit 0, and there is no file")?;
-    match fault.result {
-        NntpResult::Is(content) => {
-            ensure(octets == content(setting), || format!("another content: {}", clipped(&octets)))
-        }
-        NntpResult::Shows(words) => {
-            let text = String::from_utf8_lossy(&octets);
-            let missing = words.iter().find(|word| !text.contains(**word));
-            ensure(missing.is_none(), || format!("no {missing:?} in {}", clipped(&octets)))?;
-            ensure(!text.contains(is_raw), || format!("raw controls in {}", clipped(&octets)))
-        }
-    }
+    disk_is_clean(target, exit, |octets| match fault.result {
+        NntpResult::Is(content) => is_exactly(octets, &content(setting)),
+        NntpResult::Shows(words) => shows(octets, words),
+    })
 }
 
-/// N7: notes apart, one line of talk with the words that are due, no secret, and nothing that a terminal would
-/// obey.
+/// N7: and no secret.
 fn report_is_sound(ran: &Ran, url: &str, fault: &NntpFault) -> Result<(), String> {
-    ensure(!ran.stderr.contains(is_raw), || format!("raw controls: {:?}", ran.stderr))?;
     ensure(!ran.stderr.contains(SECRET), || "tells the password".to_owned())?;
-    let talk = ran.stderr.lines().filter(|line| !line.starts_with(NOTE));
-    let talk = Ran { stderr: talk.map(|line| format!("{line}\n")).collect(), ..ran.clone() };
-    report_is_one_line(&talk, url.split(':').next().unwrap_or_default())?;
-    let unsaid = fault.says.iter().find(|word| ran.exit != 0 && !ran.stderr.contains(**word));
-    ensure(unsaid.is_none(), || format!("does not say {unsaid:?}"))
+    talk_is_clean(ran, url.split(':').next().unwrap_or_default(), fault.says)
 }
 
 /// Row 89, row 40: nothing is negotiated twice on a connection, and no login goes out in clear.

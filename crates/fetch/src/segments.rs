@@ -73,7 +73,7 @@ impl Segments {
         // That parts belong together is made certain, but no protocol says so.
         let must_be_proven = fetcher.inner().policy.limits.requires_proof;
         // Some know no parts, and need not be asked.
-        let has_parts = !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_));
+        let has_parts = !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_) | Url::Wais(_));
         if most < 2 || !has_parts || !is_whole || request.condition().is_some() || must_be_proven {
             return Ok(None);
         }

@@ -3,6 +3,7 @@
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
 use crate::nntp::{ArticleFacts, GroupFacts};
+use crate::wais::DocumentFacts;
 
 /// One line of a listing: a directory, a menu, a list of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub enum Details {
     Newsgroup(Box<GroupFacts>),
     /// News: an article.
     Article(Box<ArticleFacts>),
+    /// WAIS: a document.
+    Document(Box<DocumentFacts>),
 }
 
 /// What a line of a listing stands for.

@@ -21,7 +21,7 @@ mod outline;
 mod prospero;
 mod refused;
 pub mod text;
-mod wais;
+pub mod wais;
 
 pub use entry::{Details, Entry, EntryKind, Head};
 pub use forbidden::{ForbiddenOctet, Octets};

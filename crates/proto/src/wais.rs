@@ -1,88 +1,20 @@
-//! WAIS's requests for a URL (RFC 1738 §3.9, RFC 4156): what they carry, not yet how it is coded.
+//! WAIS: Z39.50-1988 and its information part, as RFC 1625 and the programs of its time have them.
+//!
+//! Every message has a header of 25 octets and one APDU. To search is PDU 22 with words, to retrieve is PDU 22
+//! with the identifier of a document and a range of its octets; PDU 23 answers both. Strictly one request, one
+//! answer: servers drop what comes together.
 
-use fetch_url_core::{Escaped, WaisPart, WaisUrl};
+mod answer;
+mod coding;
+mod frame;
+mod outline;
+mod request;
+mod retrieval;
+mod search;
 
-use crate::{ForbiddenOctet, Octets, Outline};
+pub use answer::{Diagnostic, DocumentFacts};
+pub use request::{DocumentId, WaisName, WaisNameError};
+pub use retrieval::Retrieval;
+pub use search::Search;
 
-/// A search, with empty words for the database itself, or a retrieval.
-pub(crate) fn requests(url: &WaisUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
-    let database = url.database().decode();
-    let database = Octets::LINE.check("database", &database)?;
-    match url.part() {
-        WaisPart::Document { wtype, wpath } => {
-            let wtype = wtype.decode();
-            let wtype = Octets::LINE.check("type", &wtype)?;
-            outline.say(&[b"RETRIEVE ", database, b" ", wtype, b" ", &document_id(wpath)]);
-        }
-        WaisPart::Search(words) => {
-            outline.say(&[b"SEARCH ", database, b" ", &decoded_words(words)]);
-        }
-        _ => outline.say(&[b"SEARCH ", database, b" "]),
-    }
-    Ok(())
-}
-
-/// `+` is a space between words; what is left is decoded.
-fn decoded_words(words: &Escaped<'_>) -> Vec<u8> {
-    let words: Vec<_> = words.split('+').map(|word| word.decode().into_owned()).collect();
-    words.join(&b' ')
-}
-
-/// The identifier's octets, from any of the three spellings in use: raw, the components of 1993,
-/// or those behind the document's length, as libwww wrote them.
-fn document_id(wpath: &Escaped<'_>) -> Vec<u8> {
-    let behind_length = wpath.split_once('/').filter(|(length, _)| is_decimal(length.as_str()));
-    from_components(wpath)
-        .or_else(|| from_components(&behind_length?.1))
-        .unwrap_or_else(|| wpath.decode().into_owned())
-}
-
-/// `digits=value;` again and again: tag, length, value.
-fn from_components(text: &Escaped<'_>) -> Option<Vec<u8>> {
-    let mut id = Vec::new();
-    let mut components = text.split(';');
-    components.next_back().filter(Escaped::is_empty)?;
-    for component in components {
-        let (tag, value) = component.split_once('=').filter(|(tag, _)| is_decimal(tag.as_str()))?;
-        let value = value.decode();
-        id.push(tag.as_str().parse().ok()?);
-        push_compressed(&mut id, value.len(), 0);
-        id.extend_from_slice(&value);
-    }
-    (!id.is_empty()).then_some(id)
-}
-
-/// WAIS's compressed integer: seven bits an octet, the highest first; `more` is the top bit that
-/// all but the last one have.
-fn push_compressed(id: &mut Vec<u8>, value: usize, more: u8) {
-    if value >= 128 {
-        push_compressed(id, value >> 7, 128);
-    }
-    id.push((value & 127) as u8 | more);
-}
-
-fn is_decimal(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compressed_integers_are_those_of_the_facts() {
-        for (value, octets) in [
-            (0, &[0][..]),
-            (127, &[0x7f]),
-            (128, &[0x81, 0]),
-            (150, &[0x81, 0x16]),
-            (268, &[0x82, 0x0c]),
-            (16383, &[0xff, 0x7f]),
-            (2_097_152, &[0x81, 0x80, 0x80, 0]),
-        ] {
-            let mut id = Vec::new();
-            push_compressed(&mut id, value, 0);
-            assert_eq!(id, octets);
-        }
-    }
-}
+pub(crate) use outline::requests;

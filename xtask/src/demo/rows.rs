@@ -133,6 +133,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
     bad("nntp: in the server's words", &["{nntp}/demo.nothing"], 78, &["411"]),
     good("nntps", &["--cacert", "{ca}", "{nntps}/demo.test/1"], &["Subject: An article"]),
+    good("wais: a database", &["{wais}/demo"], &["demo", "note"]),
+    good("wais: a search", &["{wais}/demo?gopher+tunnel"], &["Gopher burrows", "{wais}/demo/TEXT/"]),
+    good("wais: a document", &["{document}"], &[HELLO]),
+    bad("wais: in the server's words", &["{wais}/nothing?gopher"], 78, &["S1"]),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],
@@ -164,7 +168,7 @@ pub(super) const ROWS: &[Row] = &[
             "http://ds.internic.net/instructions/overview.html#WARNING\n",
         ],
     ),
-    bad("a scheme without a driver", &["wais://host.example/a.database"], 1, &["not built in yet"]),
+    bad("a scheme without a driver", &["prospero://host.example/x"], 1, &["not built in yet"]),
     bad("no URL", &["http://host.example:99999/"], 3, &["^"]),
 ];
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use fetch_url_tests::{
     Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, GopherAsk, GopherForm, GopherItem, GopherServer,
     GopherSite, HttpReply, HttpRequest, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite, Rule,
-    ServerCert, file_handler, pattern_vec,
+    ServerCert, WaisDatabase, WaisDocument, WaisServer, WaisSite, file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -28,6 +28,7 @@ pub(super) struct Stage {
     gophers: GopherServer,
     nntp: NntpServer,
     nntps: NntpServer,
+    wais: WaisServer,
     trusted: CertFiles,
 }
 
@@ -50,6 +51,7 @@ impl Stage {
             gophers: GopherServer::start_tls(gopher_site(), &cert)?,
             nntp: NntpServer::start(news_site())?,
             nntps: NntpServer::start_tls(news_site(), &cert)?,
+            wais: WaisServer::start(wais_site())?,
             trusted: cert.written()?,
         })
     }
@@ -70,6 +72,8 @@ impl Stage {
             .replace("{news}", &self.nntp.news_server())
             .replace("{nntp}", self.nntp.url("").trim_end_matches('/'))
             .replace("{nntps}", self.nntps.url("").trim_end_matches('/'))
+            .replace("{wais}", self.wais.url("").trim_end_matches('/'))
+            .replace("{document}", &self.wais.document_url("demo", "Gopher burrows").unwrap_or_default())
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
     }
@@ -83,6 +87,12 @@ fn ftp_site() -> FtpSite {
         .file("/pub/big.bin", big_file())
         .modified("/pub/big.bin", "19941201123456")
         .rule(Rule::on("RETR big.bin", Act::CutData(CUT, Ending::Reset)).nth(1))
+}
+
+/// A database with one document.
+fn wais_site() -> WaisSite {
+    let document = WaisDocument::new("Gopher burrows", "gopher tunnel", "TEXT", HELLO);
+    WaisSite::new().database(WaisDatabase::new("demo").document(document))
 }
 
 /// Two groups, and two articles in one of them.

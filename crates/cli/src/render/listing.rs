@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::json::line;
 use super::menu::{self, Menu};
-use super::news;
+use super::{news, wais};
 use crate::flags::Format;
 
 /// The listing in `format`, as it streams in.
@@ -17,11 +17,14 @@ pub(crate) fn body(listing: Listing, format: Format) -> Body {
     match format {
         Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
         Format::Raw => {
-            let own = |entry: &Entry| menu::raw(entry).or_else(|| news::raw(entry));
+            let own =
+                |entry: &Entry| menu::raw(entry).or_else(|| news::raw(entry)).or_else(|| wais::raw(entry));
             listing.into_body(move |entry| own(entry).unwrap_or_else(|| [&entry.name[..], b"\n"].concat()))
         }
         Format::Text | Format::Mbox => {
-            let mut own = move |entry: &Entry| menu.text(entry).or_else(|| news::text(entry));
+            let mut own = move |entry: &Entry| {
+                menu.text(entry).or_else(|| news::text(entry)).or_else(|| wais::text(entry))
+            };
             listing.into_body(move |entry| own(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
         }
     }
@@ -51,6 +54,7 @@ fn as_json(entry: &Entry) -> String {
         (Details::MenuItem(item, attributes), Some(object)) => {
             menu::add_json(item, attributes.as_deref(), object);
         }
+        (Details::Document(facts), Some(object)) => wais::add_json(facts, object),
         (details, Some(object)) => news::add_json(details, object),
         (_, None) => {}
     }

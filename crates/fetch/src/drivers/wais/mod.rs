@@ -1,0 +1,25 @@
+//! `wais:` (RFC 1738 §3.9, RFC 1625, RFC 4156).
+
+mod io;
+mod listing;
+mod plan;
+mod refusal;
+
+use crate::{Driver, Error, Plan, Request};
+
+/// Searches WAIS databases and retrieves their documents: a connection for each URL.
+pub(crate) struct WaisDriver;
+
+impl Driver for WaisDriver {
+    fn id(&self) -> &'static str {
+        "wais"
+    }
+
+    fn schemes(&self) -> &'static [&'static str] {
+        &["wais"]
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        Ok(Box::new(plan::WaisPlan::new(request)?))
+    }
+}

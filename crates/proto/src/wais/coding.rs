@@ -1,0 +1,153 @@
+//! Tags and lengths as compressed integers, and what is made of them.
+
+use crate::WireError;
+
+/// Writers use at most four octets for an integer; padding is understood, stories are not.
+const INTEGER_OCTETS: usize = 5;
+/// What is larger is no length of anything.
+const MOST: u64 = 1 << 31;
+
+/// Adds a compressed integer: seven bits an octet, the highest first, with the top bit in all but the last.
+pub(super) fn push_integer(octets: &mut Vec<u8>, value: usize) {
+    push_group(octets, value, 0);
+}
+
+fn push_group(octets: &mut Vec<u8>, value: usize, more: u8) {
+    if value >= 128 {
+        push_group(octets, value >> 7, 128);
+    }
+    octets.push((value & 127) as u8 | more);
+}
+
+/// Adds a tag, a length and so many octets.
+pub(super) fn push_field(octets: &mut Vec<u8>, tag: usize, value: &[u8]) {
+    push_integer(octets, tag);
+    push_integer(octets, value.len());
+    octets.extend_from_slice(value);
+}
+
+/// Adds a number in its shortest form, at least one octet.
+pub(super) fn push_number(octets: &mut Vec<u8>, tag: usize, number: u32) {
+    let long = number.to_be_bytes();
+    let zeros = long.iter().take(3).take_while(|octet| **octet == 0).count();
+    push_field(octets, tag, long.get(zeros..).unwrap_or_default());
+}
+
+/// Reads the fields of a group, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Fields<'o> {
+    rest: &'o [u8],
+}
+
+impl<'o> Fields<'o> {
+    pub(super) const fn new(octets: &'o [u8]) -> Self {
+        Self { rest: octets }
+    }
+
+    pub(super) const fn rest(&self) -> &'o [u8] {
+        self.rest
+    }
+
+    /// The next tag; none at the end.
+    pub(super) fn tag(&mut self) -> Result<Option<u64>, WireError> {
+        if self.rest.is_empty() { Ok(None) } else { self.integer().map(Some) }
+    }
+
+    /// The octets behind a tag: a length and so many octets.
+    pub(super) fn value(&mut self) -> Result<&'o [u8], WireError> {
+        let length = self.integer()?;
+        self.take(usize::try_from(length).unwrap_or(usize::MAX))
+    }
+
+    /// The next field; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, &'o [u8])>, WireError> {
+        let Some(tag) = self.tag()? else { return Ok(None) };
+        self.value().map(|value| Some((tag, value)))
+    }
+
+    /// So many octets.
+    pub(super) fn take(&mut self, count: usize) -> Result<&'o [u8], WireError> {
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(short)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn integer(&mut self) -> Result<u64, WireError> {
+        let mut value = 0;
+        for _ in 0..INTEGER_OCTETS {
+            let octet = *self.take(1)?.first().ok_or_else(short)?;
+            value = value << 7 | u64::from(octet & 127);
+            if octet & 128 == 0 && value <= MOST {
+                return Ok(value);
+            }
+        }
+        Err(WireError::Unexpected { what: "a length in an answer of WAIS", got: Default::default() })
+    }
+}
+
+/// A number of one to four octets, the highest first; none for what is none.
+pub(super) fn number(value: &[u8]) -> Option<u64> {
+    let is_number = (1..=4).contains(&value.len());
+    is_number.then(|| value.iter().fold(0, |number, octet| number << 8 | u64::from(*octet)))
+}
+
+/// Something was to be longer than it is.
+pub(super) fn short() -> WireError {
+    WireError::Unexpected { what: "a whole answer of WAIS", got: Default::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compressed_integers_are_those_of_the_facts() {
+        for (value, octets) in [
+            (0, &[0][..]),
+            (1, &[1]),
+            (99, &[0x63]),
+            (127, &[0x7f]),
+            (128, &[0x81, 0]),
+            (150, &[0x81, 0x16]),
+            (268, &[0x82, 0x0c]),
+            (16383, &[0xff, 0x7f]),
+            (16384, &[0x81, 0x80, 0]),
+            (2_097_151, &[0xff, 0xff, 0x7f]),
+            (2_097_152, &[0x81, 0x80, 0x80, 0]),
+        ] {
+            let mut written = Vec::new();
+            push_integer(&mut written, value);
+            assert_eq!(written, octets);
+            let mut fields = Fields::new(octets);
+            assert_eq!(fields.tag(), Ok(Some(value as u64)));
+            assert_eq!(fields.rest(), b"");
+        }
+        assert_eq!(Fields::new(&[0x80, 0x80, 5]).tag(), Ok(Some(5)), "padding");
+        for bad in [&[0x80][..], &[0xff; 5], &[0x80, 0x80, 0x80, 0x80, 0x80, 1], &[0x88, 0x80, 0x80, 0x80, 1]]
+        {
+            assert!(Fields::new(bad).tag().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn fields_end_where_they_say() {
+        let mut fields = Fields::new(b"\x6a\x03abc\x6f\x01\x01");
+        assert_eq!(fields.next(), Ok(Some((106, &b"abc"[..]))));
+        assert_eq!(fields.next(), Ok(Some((111, &b"\x01"[..]))));
+        assert_eq!(fields.next(), Ok(None));
+        assert!(Fields::new(b"\x6a\x04abc").next().is_err());
+        assert!(Fields::new(b"\x6a").next().is_err());
+    }
+
+    #[test]
+    fn numbers() {
+        let mut octets = Vec::new();
+        push_number(&mut octets, 118, 489);
+        push_number(&mut octets, 5, 100_000);
+        push_number(&mut octets, 119, 0);
+        assert_eq!(octets, b"\x76\x02\x01\xe9\x05\x03\x01\x86\xa0\x77\x01\x00");
+        assert_eq!(number(b"\x01\xe9"), Some(489));
+        assert_eq!(number(b""), None);
+        assert_eq!(number(b"\0\0\0\0\0"), None);
+    }
+}

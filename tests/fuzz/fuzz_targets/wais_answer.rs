@@ -1,0 +1,9 @@
+//! Any octets as the answers of a WAIS server: see the body, which the random test shares.
+#![no_main]
+
+#[path = "../../../crates/proto/tests/wais_body/mod.rs"]
+mod wais_body;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| wais_body::check(data));
