@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use fetch_url_tests::{WaisDatabase, WaisDocument, WaisServer, WaisSite};
+use fetch_url_tests::{WaisAct, WaisDatabase, WaisDiagnostic, WaisDocument, WaisServer, WaisSite};
 use serde_json::Value;
 use support::{Ran, command, fetch, names, ran};
 
@@ -180,4 +180,42 @@ fn what_may_not_go_out() {
 fn nobody_listens() {
     let url = serve().url("t?x");
     fetch([&url]).exits(7);
+}
+
+/// A refusal in the place of octets is no end: the first of all is told, a later one cuts the document short.
+#[test]
+fn refusals_beside_octets() {
+    let none = WaisDiagnostic::new(*b"T2", "no access");
+    let refuses = WaisAct::Alone(none);
+    let server = WaisServer::start(site().nth(2, refuses.clone())).expect("a server");
+    let here = tempfile::tempdir().expect("a directory");
+    let url = url_of(&server, "A long way");
+    run_in(here.path(), &["-o", "here", &url]).exits(9).says("T2").says("no access");
+    assert!(names(here.path()).is_empty());
+    let server = WaisServer::start(site().always(refuses)).expect("a server");
+    run_in(here.path(), &["-o", "here", &url_of(&server, "A long way")]).exits(9);
+    assert!(names(here.path()).is_empty());
+}
+
+/// Behind the end there is no part.
+#[test]
+fn parts_behind_the_end() {
+    let server = serve();
+    let url = url_of(&server, "A long way");
+    for range in ["24029-", "30000-30010"] {
+        fetch(["-r", range, &url]).exits(33);
+    }
+}
+
+/// A hit of type URL leads where it says, but to nothing of whoever reads it.
+#[test]
+fn hits_that_are_urls() {
+    let hit = |headline: &str| WaisDocument::new(headline, "x", "URL", "");
+    let headlines =
+        ["http://h.example/x", "file:///etc/passwd", "javascript:alert(1)", "http://u:p@h.example/"];
+    let database = headlines.iter().fold(WaisDatabase::new("t"), |all, headline| all.document(hit(headline)));
+    let server = WaisServer::start(WaisSite::new().database(database)).expect("a server");
+    let ran = fetch(["--format", "json", &server.url("t?x")]);
+    let urls: Vec<Value> = entries(ran.exits(0)).iter().map(|entry| entry["url"].clone()).collect();
+    assert_eq!(urls, [Value::from("http://h.example/x"), Value::Null, Value::Null, Value::Null]);
 }

@@ -20,6 +20,7 @@ pub mod nntp;
 mod outline;
 mod prospero;
 mod refused;
+mod stranger;
 pub mod text;
 pub mod wais;
 

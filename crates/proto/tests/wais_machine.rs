@@ -18,17 +18,17 @@ fn ranges_within_at_and_over_the_end() {
     check(0..3, &[text(b"abc")], "ask 0-3 | head | body abc | done");
     check(0..7, &[text(b"abcdefg")], "ask 0-7 | head | body abcdefg | done");
     check(4..9, &[text(b"efg"), sf()], "ask 4-9 | head | body efg | done");
-    check(7..9, &[text(b""), sf()], "ask 7-9 | head | done");
+    check(7..9, &[text(b""), sf()], "ask 7-9 | refused SF Request out of range | done");
     check(8..9, &[sf()], "ask 8-9 | refused SF Request out of range | done");
     check(0..u64::MAX, &[text(b"abc"), sf()], "ask 0-10000 | head | body abc | done");
     check(0..u64::MAX, &[sf(), text(b"abc")], "ask 0-10000 | head | body abc | done");
     check(5..u64::MAX, &[text(b"abc"), sf()], "ask 5-10005 | head | body abc | done");
     check(0..u64::MAX, &[text(b""), sf()], "ask 0-10000 | head | done");
     // A server that only gives less.
-    check(0..u64::MAX, &[text(b"abc")], "ask 0-10000 | head | body abc | done");
-    check(0..u64::MAX, &[text(b"")], "ask 0-10000 | head | done");
+    check(0..u64::MAX, &[text(b"abc")], "ask 0-10000 | head | body abc | unmarked | done");
+    check(0..u64::MAX, &[text(b"")], "ask 0-10000 | head | unmarked | done");
     let end = u64::MAX;
-    check(Range { start: 5, end: 3 }, &[text(b"")], "ask 5-5 | head | done");
+    check(Range { start: 5, end: 3 }, &[text(b"")], "ask 5-5 | refused | done");
     check(5..5, &[sf()], "ask 5-5 | refused SF Request out of range | done");
     let last = format!("ask {}-{end} | head | body abc | done", end - 3);
     check(end - 3..end, &[text(b"abc")], &last);
@@ -42,16 +42,19 @@ fn documents_of_several_pieces() {
     let tail = || text(&[b'c'; 4029]);
     let known = format!("{begun} | ask 20000-24029 | body 4029*c | done");
     check(&retrieval(0..24_029), &pieces(&[tail()]), &known);
-    for end in [&[tail(), sf()][..], &[tail()]] {
-        all(&pieces(end), &format!("{begun} | ask 20000-30000 | body 4029*c | done"));
-    }
+    let ended = format!("{begun} | ask 20000-30000 | body 4029*c");
+    all(&pieces(&[tail(), sf()]), &format!("{ended} | done"));
+    all(&pieces(&[tail()]), &format!("{ended} | unmarked | done"));
     // What is longer than it was said to be is not asked for; shorter is the end.
     check(&retrieval(0..20_000), &pieces(&[])[..2], &format!("{begun} | done"));
-    for end in [&[text(b""), sf()][..], &[sf()], &[text(b"")], &[]] {
+    for end in [&[text(b""), sf()][..], &[sf()]] {
         all(&pieces(end), &format!("{begun} | ask 20000-30000 | done"));
     }
+    for end in [&[text(b"")][..], &[]] {
+        all(&pieces(end), &format!("{begun} | ask 20000-30000 | unmarked | done"));
+    }
     let no_group = [answer(&[full(b'a')]), response(b"")];
-    all(&no_group, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | done");
+    all(&no_group, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unmarked | done");
     all(&[answer(&[full(b'a')])], "ask 0-10000 | head | body 10000*a | ask 10000-20000 | waits");
     // Out of range on a piece that is full is the end, too.
     all(&[answer(&[full(b'a'), sf()])], "ask 0-10000 | head | body 10000*a | done");
@@ -78,10 +81,10 @@ fn an_answer_without_text_is_no_document() {
 #[test]
 fn a_message_of_length_0_is_no_end() {
     let answers = [answer(&[full(b'a')]), framed(b"")];
-    all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unexpected");
+    all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | refused | done");
 }
 
-/// §9.6: the text stays, and its reader is told. Nobody earns a Done with a complaint alone.
+/// §9.6: the text stays, and its reader is told. A complaint in the place of octets is no end of a document.
 #[test]
 fn complaints_beside_text() {
     let complaint = || diagnostic("S1x");
@@ -92,15 +95,20 @@ fn complaints_beside_text() {
         let rest: Vec<_> = told.iter().filter(|word| !is_talk(word)).map(String::as_str).collect();
         assert_eq!(rest.join(" | "), expected);
     };
-    is_told(&[answer(&[text(b"a"), complaint()])], "ask 0-10000 | head | body a | done");
-    is_told(&[answer(&[complaint(), text(b"a")])], "ask 0-10000 | head | body a | done");
+    is_told(&[answer(&[text(b"a"), complaint()])], "ask 0-10000 | head | body a | refused S1 x | done");
+    is_told(&[answer(&[complaint(), text(b"a")])], "ask 0-10000 | head | body a | refused S1 x | done");
     is_told(&[answer(&[text(b"a"), complaint(), sf()])], "ask 0-10000 | head | body a | done");
     is_told(&[answer(&[text(b"a"), sf(), complaint()])], "ask 0-10000 | head | body a | done");
-    let more = "ask 0-10000 | head | body 10000*a | ask 10000-20000 | body b | done";
-    is_told(&[answer(&[full(b'a'), complaint()]), answer(&[text(b"b")])], more);
-    is_told(&[answer(&[full(b'a')]), answer(&[text(b"b"), complaint()])], more);
-    let failed = "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unexpected";
-    all(&[answer(&[full(b'a')]), answer(&[complaint()])], failed);
+    let more = "ask 0-10000 | head | body 10000*a | ask 10000-20000";
+    let told = format!("{more} | body b | done");
+    is_told(&[answer(&[full(b'a'), complaint()]), answer(&[text(b"b"), sf()])], &told);
+    let refused = format!("{more} | body b | refused S1 x | done");
+    is_told(&[answer(&[full(b'a')]), answer(&[text(b"b"), complaint()])], &refused);
+    let failed = format!("{more} | refused S1 x | done");
+    all(&[answer(&[full(b'a')]), answer(&[complaint()])], &failed);
+    all(&[answer(&[full(b'a')]), answer(&[text(b""), complaint()])], &failed);
+    all(&[answer(&[full(b'a')]), answer(&[sf(), complaint()])], &failed);
+    all(&[answer(&[text(b""), complaint()])], "ask 0-10000 | refused S1 x | done");
 }
 
 #[test]
@@ -151,12 +159,16 @@ fn answers_to_other_requests() {
     let piece = |reference: &str, octet| response_to(Some(reference), &group(99, &[full(octet)]));
     let told = |answers: &[Vec<u8>]| play(&retrieval(0..u64::MAX), answers, &|_| false, None).join(" | ");
     let first = "ask 0-10000 | head | body 10000*a | ask 10000-20000";
-    let end = answer(&[sf()]);
+    let end = response_to(Some("5"), &group(99, &[sf()]));
     assert_eq!(
         told(&[piece("3", b'a'), piece("4", b'b'), end]),
         format!("{first} | body 10000*b | ask 20000-30000 | done")
     );
     assert_eq!(told(&[piece("3", b'a'), piece("3", b'a')]), format!("{first} | unexpected"));
+    // A server that says which request it answers says so always; and of which document the octets are.
+    assert_eq!(told(&[piece("3", b'a'), answer(&[full(b'a')])]), format!("{first} | unexpected"));
+    let other = group(153, &[field(116, b"\x03\x01y"), field(127, b"abc")]);
+    assert_eq!(told(&[answer(&[other])]), "ask 0-10000 | unexpected");
     // What comes before it is asked for is no answer either, whatever it is called.
     let both = [piece("3", b'a'), piece("4", b'b')].concat();
     assert_eq!(told(&[both]), "ask 0-10000 | head | body 10000*a | unexpected");

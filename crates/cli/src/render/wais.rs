@@ -15,10 +15,13 @@ const INDENT: &str = "                            ";
 pub(super) fn text(entry: &Entry) -> Option<String> {
     let Details::Document(facts) = &entry.details else { return None };
     let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let types = printable(&facts.types.join(&b","[..]));
+    let types = printable(read(&facts.types.join(&b","[..])).as_bytes());
     let first = format!("{:>5}  {:>9}  {types:<8}  ", number(facts.score), number(facts.length));
-    let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(INDENT);
-    let mut text = textwrap::wrap(&printable(&facts.headline), options).join("\n").trim_end().to_owned();
+    // What goes on stands further in than a URL: no headline looks like one.
+    let deeper = format!("{INDENT}  ");
+    let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&deeper);
+    let headline = printable(read(&facts.headline).as_bytes());
+    let mut text = textwrap::wrap(&headline, options).join("\n").trim_end().to_owned();
     if let Some(url) = &entry.url {
         text.push_str(&format!("\n{INDENT}{}", printable(url.as_bytes())));
     }
@@ -37,15 +40,34 @@ pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
 
 /// What only WAIS tells of an entry, put into its JSON object.
 pub(super) fn add_json(facts: &DocumentFacts, object: &mut Map<String, Value>) {
-    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-    let types: Vec<String> = facts.types.iter().map(|wtype| lossy(wtype)).collect();
+    let types: Vec<String> = facts.types.iter().map(|wtype| read(wtype)).collect();
     let fields = [
+        ("name", json!(read(&facts.headline))),
         ("score", json!(facts.score)),
         ("lines", json!(facts.lines)),
         ("types", json!(types)),
-        ("source", json!(lossy(&facts.source))),
-        ("date", json!(lossy(&facts.date))),
-        ("city", json!(lossy(&facts.city))),
+        ("source", json!(read(&facts.source))),
+        ("date", json!(read(&facts.date))),
+        ("city", json!(read(&facts.city))),
     ];
     object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+}
+
+/// Text of a server of that time: Latin-1, unless it is UTF-8.
+fn read(octets: &[u8]) -> String {
+    match std::str::from_utf8(octets) {
+        Ok(text) => text.to_owned(),
+        Err(_) => octets.iter().map(|octet| char::from(*octet)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latin_1_and_utf_8() {
+        assert_eq!(read(b"caf\xe9"), "caf\u{e9}");
+        assert_eq!(read("caf\u{e9}".as_bytes()), "caf\u{e9}");
+    }
 }

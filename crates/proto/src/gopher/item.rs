@@ -1,9 +1,10 @@
 //! An item of a menu (RFC 1436 §3.8).
 
 use bytes::Bytes;
-use fetch_url_core::{Escaped, Family, Host, charset, parse};
+use fetch_url_core::{Escaped, Host, charset, parse};
 use memchr::memchr;
 
+use crate::stranger::link_of_a_stranger;
 use crate::{Details, Entry, EntryKind};
 
 /// What a type character means for whoever fetches the item.
@@ -191,12 +192,7 @@ impl MenuItem {
 
     /// Where an `h` item with `URL:` leads, unless to a file of whoever reads the menu.
     fn linked(&self) -> Option<String> {
-        let target = link(self.base, &self.selector)?;
-        let url = parse(std::str::from_utf8(target).ok()?).ok()?.url;
-        let is_remote = !matches!(url.scheme().family, Family::File | Family::Other);
-        let text = url.to_string();
-        // One with a password is left where its server wrote it.
-        (is_remote && text == url.redacted().to_string()).then_some(text)
+        link_of_a_stranger(link(self.base, &self.selector)?)
     }
 
     /// The line of a listing that it is.

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::DocumentId;
 use super::coding::{Fields, number, short};
 use crate::WireError;
+use crate::stranger::link_of_a_stranger;
 
 /// SEARCH RESPONSE, of Z39.50-1988.
 const SEARCH_RESPONSE: u8 = 23;
@@ -61,6 +62,18 @@ pub struct DocumentFacts {
     pub city: Vec<u8>,
 }
 
+impl DocumentFacts {
+    /// The URL that the document itself is (type `URL`: the headline has it), as far as it can be followed.
+    pub fn link(&self) -> Option<String> {
+        link_of_a_stranger(self.headline.trim_ascii())
+    }
+
+    /// As what it is had, when nobody says otherwise.
+    pub fn first_type(&self) -> &[u8] {
+        self.types.first().map_or(b"TEXT", Vec::as_slice)
+    }
+}
+
 /// What a server says beside its records, or instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -83,12 +96,20 @@ impl Diagnostic {
     }
 }
 
+/// Octets of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Of this document.
+    pub(super) id: Option<Bytes>,
+    pub(super) octets: Bytes,
+}
+
 /// What an answer holds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) documents: Vec<DocumentFacts>,
     /// The octets of a document; none where no text record came at all.
-    pub(super) texts: Vec<Bytes>,
+    pub(super) texts: Vec<Text>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// What the request was called, where the server says so.
     pub(super) reference: Option<Bytes>,
@@ -131,7 +152,7 @@ impl Answer {
                     }
                 }
                 tag::TEXT_RECORD => {
-                    self.texts.extend(text(fields.value()?)?.map(|text| message.slice_ref(text)));
+                    self.texts.extend(text(message, fields.value()?)?);
                 }
                 _ => drop(fields.value()?),
             }
@@ -214,12 +235,14 @@ fn types(group: &[u8]) -> Result<Vec<Vec<u8>>, WireError> {
     Ok(types)
 }
 
-fn text(group: &[u8]) -> Result<Option<&[u8]>, WireError> {
-    let (mut fields, mut text) = (Fields::new(group), None);
+fn text(message: &Bytes, group: &[u8]) -> Result<Option<Text>, WireError> {
+    let (mut fields, mut id, mut octets) = (Fields::new(group), None, None);
     while let Some((tag, value)) = fields.next()? {
-        if tag == tag::TEXT {
-            text = Some(value);
+        match tag {
+            tag::ID => id = Some(message.slice_ref(value)),
+            tag::TEXT => octets = Some(message.slice_ref(value)),
+            _ => {}
         }
     }
-    Ok(text)
+    Ok(octets.map(|octets| Text { id, octets }))
 }

@@ -38,6 +38,9 @@ pub(super) fn document_id(wpath: &Escaped<'_>) -> Vec<u8> {
         .unwrap_or_else(|| wpath.decode().into_owned())
 }
 
+/// Identifiers have seven tags; what is far from them is none.
+const MOST_TAGS: usize = 128;
+
 /// `digits=value;` again and again: tag, length, value.
 fn from_components(text: &Escaped<'_>) -> Option<Vec<u8>> {
     let mut id = Vec::new();
@@ -46,7 +49,7 @@ fn from_components(text: &Escaped<'_>) -> Option<Vec<u8>> {
     for component in components {
         let (tag, value) = component.split_once('=').filter(|(tag, _)| is_decimal(tag.as_str()))?;
         let value = value.decode();
-        id.push(tag.as_str().parse().ok()?);
+        push_integer(&mut id, tag.as_str().parse().ok().filter(|tag| *tag < MOST_TAGS)?);
         push_integer(&mut id, value.len());
         id.extend_from_slice(&value);
     }

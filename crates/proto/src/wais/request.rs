@@ -105,14 +105,17 @@ impl DocumentId {
 
     /// What a file of the document could be called: the end of the path that most servers have in it.
     pub fn file_name(&self) -> Option<&[u8]> {
-        let (mut fields, mut local) = (Fields::new(&self.0), None);
+        let (mut fields, mut original, mut distributed) = (Fields::new(&self.0), None, None);
+        let name = |path: &'_ [u8]| path.rsplit(|octet| *octet == b'/').next().map(<[u8]>::len);
         while let Ok(Some((tag, value))) = fields.next() {
-            // Of the original, or better of who distributes it.
-            if matches!(tag, 3 | 6) {
-                local = Some(value);
+            let end = value.get(value.len() - name(value).unwrap_or_default()..);
+            match tag {
+                3 => original = end,
+                6 => distributed = end,
+                _ => {}
             }
         }
-        local?.rsplit(|octet| *octet == b'/').next().filter(|name| !name.is_empty())
+        [distributed, original].into_iter().flatten().find(|name| !name.is_empty())
     }
 }
 

@@ -10,8 +10,8 @@ use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
 
 /// The retrieval of a document, or of a part of it.
 ///
-/// Nobody tells how long a document is: it is over when fewer octets come than were asked for, or when the server
-/// says that the range is out of it.
+/// Nobody tells how long a document is: it is over when the server says that the range is out of it, or gives fewer
+/// octets than were asked for; a refusal may come after some of them, and then not all have come.
 #[derive(Debug)]
 pub struct Retrieval {
     database: WaisName,
@@ -22,6 +22,8 @@ pub struct Retrieval {
     is_begun: bool,
     /// What tells the answer to this request from others.
     reference: u64,
+    /// The server says which request it answers.
+    is_named: bool,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,16 @@ impl Retrieval {
     /// The octets of `wanted`, as far as there are any.
     pub const fn new(database: WaisName, wtype: WaisName, id: DocumentId, wanted: Range<u64>) -> Self {
         // The programs of the time said 3, always.
-        Self { database, id, wtype, wanted, stage: Stage::Ask, is_begun: false, reference: 2 }
+        Self {
+            database,
+            id,
+            wtype,
+            wanted,
+            stage: Stage::Ask,
+            is_begun: false,
+            reference: 2,
+            is_named: false,
+        }
     }
 
     fn ask(&mut self, inbox: &Inbox) -> Result<Step, WireError> {
@@ -57,45 +68,85 @@ impl Retrieval {
     /// What an answer comes to: what is told, and whether that was all.
     fn take(&mut self, answer: Option<Answer>, asked: u64) -> Result<(Vec<Event>, bool), WireError> {
         // Nothing at all is what servers send that cannot answer.
-        let Some(answer) = answer else { return self.refuse(Bytes::new()) };
-        if answer.reference.as_ref().is_some_and(|reference| *reference != self.reference.to_string()) {
-            return Err(WireError::Unexpected { what: "the answer to this request", got: Bytes::new() });
-        }
-        if answer.texts.is_empty() {
-            let words = answer.diagnostics.first().map(super::Diagnostic::line).unwrap_or_default();
-            return self.end_without(words);
-        }
-        let count: u64 = answer.texts.iter().map(|text| text.len() as u64).sum();
+        let Some(answer) = answer else { return Ok((refused(Bytes::new()), true)) };
+        self.check_names(&answer)?;
+        let count: u64 = answer.texts.iter().map(|text| text.octets.len() as u64).sum();
         if count > asked {
-            return Err(WireError::Unexpected { what: "the octets that were asked for", got: Bytes::new() });
+            return Err(unexpected("the octets that were asked for"));
         }
+        Ok(if count == 0 {
+            (self.take_nothing(&answer), true)
+        } else {
+            self.take_octets(answer, count, asked)
+        })
+    }
+
+    /// The answer must be the one to this request, where the server says which it is.
+    fn check_names(&mut self, answer: &Answer) -> Result<(), WireError> {
+        let is_ours = |reference: &Bytes| *reference == self.reference.to_string();
+        let is_named = answer.reference.is_some();
+        if !answer.reference.as_ref().is_none_or(is_ours) || (self.is_named && !is_named) {
+            return Err(unexpected("the answer to this request"));
+        }
+        self.is_named = is_named;
+        let is_other = |id: &Bytes| *id != self.id.0;
+        if answer.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
+            return Err(unexpected("the document that was asked for"));
+        }
+        Ok(())
+    }
+
+    /// No octets: a refusal, or the end.
+    fn take_nothing(&mut self, answer: &Answer) -> Vec<Event> {
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        let is_empty = is_first && self.wanted.start == 0 && !answer.texts.is_empty();
+        let words = answer.complaints().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
         let mut events = Vec::new();
-        let mut complaints = answer.complaints().peekable();
-        if complaints.peek().is_some() {
-            events.extend(complaints.map(|complaint| Event::Heard(complaint.line())));
+        if answer.complaints().next().is_some() || (is_first && !is_empty) {
+            return refused(words.unwrap_or_default());
+        }
+        if is_empty {
+            events.push(Event::Head(Head::default()));
+        }
+        if !answer.says_end() {
+            events.extend(unmarked());
+        }
+        events
+    }
+
+    fn take_octets(&mut self, answer: Answer, count: u64, asked: u64) -> (Vec<Event>, bool) {
+        let says_end = answer.says_end();
+        let complaint = answer.complaints().next().map(super::Diagnostic::line);
+        let mut events: Vec<Event> =
+            answer.complaints().map(|complaint| Event::Heard(complaint.line())).collect();
+        if complaint.is_some() {
             events.push(Event::Note("the server has a complaint about the document"));
         }
         if !std::mem::replace(&mut self.is_begun, true) {
             events.push(Event::Head(Head::default()));
         }
-        events.extend(answer.texts.iter().filter(|text| !text.is_empty()).cloned().map(Event::Body));
+        let octets = answer.texts.into_iter().map(|text| text.octets).filter(|octets| !octets.is_empty());
+        events.extend(octets.map(Event::Body));
         self.wanted.start += count;
-        let is_over = count < asked || answer.says_end() || self.wanted.is_empty();
-        Ok((events, is_over))
-    }
-
-    /// No octets: of a document that has begun, that is the end.
-    fn end_without(&self, words: Bytes) -> Result<(Vec<Event>, bool), WireError> {
-        let is_end = words.starts_with(b"SF") || words.is_empty();
-        if self.is_begun && is_end { Ok((Vec::new(), true)) } else { self.refuse(words) }
-    }
-
-    fn refuse(&self, words: Bytes) -> Result<(Vec<Event>, bool), WireError> {
-        if self.is_begun {
-            return Err(WireError::Unexpected { what: "the rest of the document", got: words });
+        let is_short = count < asked && !says_end;
+        if is_short {
+            // As the programs of the time had it, fewer octets than were asked for are the end; real servers say so.
+            events.extend(complaint.map_or_else(unmarked, refused));
         }
-        Ok((vec![Event::Refused(Box::new(Refused::in_words(words)))], true))
+        (events, is_short || says_end || self.wanted.is_empty())
     }
+}
+
+fn refused(words: Bytes) -> Vec<Event> {
+    vec![Event::Refused(Box::new(Refused::in_words(words)))]
+}
+
+fn unmarked() -> Vec<Event> {
+    vec![Event::Unmarked("the server's word that the document has ended")]
+}
+
+fn unexpected(what: &'static str) -> WireError {
+    WireError::Unexpected { what, got: Bytes::new() }
 }
 
 impl Machine for Retrieval {

@@ -177,6 +177,7 @@ fn word(event: Event) -> String {
         Event::Heard(line) => format!("heard {}", line.escape_ascii()),
         Event::Note(_) => "note".to_owned(),
         Event::Refused(refused) => format!("refused {}", refused.words.escape_ascii()).trim_end().to_owned(),
+        Event::Unmarked(_) => "unmarked".to_owned(),
         other => panic!("{other:?}"),
     }
 }

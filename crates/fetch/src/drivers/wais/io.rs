@@ -9,11 +9,12 @@ use fetch_url_proto::{Event, Machine, Step};
 
 use super::plan::{Errand, WaisPlan};
 use super::{listing, refusal};
+use crate::body::EndMark;
 use crate::net::pump::Pump;
 use crate::{Body, ByteSource, Code, Content, Ctx, Error, Meta, Outcome, Phase, Proof, Response};
 
 /// How the end of a document is known.
-const PROOF: Proof = Proof::Proven("the server, which says that the range is out of it or sends less");
+const PROOF: Proof = Proof::Proven("the server's word that the range is out of it, or all of a part");
 
 /// Does what the plan says.
 pub(super) async fn run(plan: WaisPlan, ctx: Ctx) -> Result<Outcome, Error> {
@@ -34,11 +35,25 @@ async fn begin<M: Machine>(
     let mut pump = Pump::new(machine, ctx.dial.plain_stream(stream), ctx.dial.contact());
     let mut notes = Vec::new();
     loop {
-        match ctx.deadline.bound(Phase::Reply, pump.step()).await? {
+        match heard(&mut pump, ctx).await? {
             Step::Emit(Event::Head(_)) => return Ok((pump, notes)),
             Step::Emit(Event::Note(note)) => notes.push(note),
-            Step::Emit(Event::Refused(refused)) => return Err(refusal::error(&refused)),
+            Step::Emit(Event::Refused(refused)) => return Err(refusal::error(&refused, plan)),
             _ => return Err(disagree()),
+        }
+    }
+}
+
+/// The next step. An answer is read when it is whole: as long as octets of it arrive, it is waited for.
+async fn heard<M: Machine>(pump: &mut Pump<M>, ctx: &Ctx) -> Result<Step, Error> {
+    loop {
+        let before = ctx.dial.contact().facts().heard;
+        let error = match ctx.deadline.bound(Phase::Reply, pump.step()).await {
+            Err(error) if error.code() == Code::TimedOut => error,
+            step => return step,
+        };
+        if ctx.dial.contact().facts().heard == before || ctx.deadline.check().is_err() {
+            return Err(error);
         }
     }
 }
@@ -69,7 +84,11 @@ async fn document(retrieval: Retrieval, plan: &WaisPlan, ctx: &Ctx) -> Result<Ou
     }
     let content = match plan.wants_head {
         true => Content::Head,
-        false => Content::Body(Body::from_source(Incoming(Some(pump)), None, PROOF)),
+        false => {
+            let mark = EndMark::default();
+            let incoming = Incoming { pump: Some(pump), mark: mark.clone() };
+            Content::Body(Body::from_source(incoming, None, PROOF).ending_by(mark))
+        }
     };
     Ok(answer(meta, content))
 }
@@ -96,22 +115,31 @@ fn meta(plan: &WaisPlan, notes: Vec<&'static str>) -> Meta {
     meta
 }
 
-/// The octets of a document, piece by piece; nothing after the end.
-struct Incoming(Option<Pump<Retrieval>>);
+/// The octets of a document, piece by piece.
+struct Incoming {
+    /// None after the end.
+    pump: Option<Pump<Retrieval>>,
+    mark: EndMark,
+}
 
 impl ByteSource for Incoming {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
-            let Some(pump) = &mut self.0 else { return Poll::Ready(None) };
+            let Some(pump) = &mut self.pump else { return Poll::Ready(None) };
             let error = match ready!(pump.poll_step(cx)) {
                 Ok(Step::Emit(Event::Body(octets))) => return Poll::Ready(Some(Ok(octets))),
-                // What the server finds strange beside a document was told when it began.
+                // All octets that were asked for came with it.
                 Ok(Step::Emit(Event::Note(_))) => continue,
+                Ok(Step::Emit(Event::Unmarked(mark))) => {
+                    self.mark.is_missing(mark);
+                    continue;
+                }
+                Ok(Step::Emit(Event::Refused(refused))) => Some(refusal::in_the_middle(&refused)),
                 Ok(Step::Done) => None,
                 Ok(_) => Some(disagree()),
                 Err(error) => Some(error),
             };
-            self.0 = None;
+            self.pump = None;
             return Poll::Ready(error.map(Err));
         }
     }

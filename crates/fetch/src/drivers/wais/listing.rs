@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use fetch_url_core::{Escaped, Url, charset, parse};
+use fetch_url_core::{Escaped, Url, charset};
 use fetch_url_proto::wais::{DocumentFacts, Search};
 use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
@@ -11,7 +11,7 @@ use futures_core::Stream;
 use super::io::disagree;
 use super::plan::WaisPlan;
 use crate::net::pump::Pump;
-use crate::{Error, Listing};
+use crate::{Error, Listing, Request};
 
 /// The documents whose list has begun.
 pub(super) fn arriving(pump: Pump<Search>, plan: &WaisPlan) -> Listing {
@@ -28,13 +28,15 @@ fn place(url: &Url<'_>) -> String {
 
 /// The URL of a document, as RFC 1738 has it. A document that is a URL has it for its headline.
 fn url(facts: &DocumentFacts, place: &str) -> Option<String> {
-    let wtype = facts.types.first().map_or(&b"TEXT"[..], Vec::as_slice);
+    let wtype = facts.first_type();
     if wtype == b"URL" {
-        let headline = std::str::from_utf8(&facts.headline).ok()?.trim();
-        return parse(headline).is_ok().then(|| headline.to_owned());
+        return facts.link();
     }
     let encoded = |octets| Escaped::encode(octets, charset::UCHAR);
-    Some(format!("{place}{}/{}", encoded(wtype), encoded(facts.id.octets())))
+    let text = format!("{place}{}/{}", encoded(wtype), encoded(facts.id.octets()));
+    // What would be refused is no URL to be shown.
+    let request = Request::new(&text).ok()?;
+    WaisPlan::new(&request).is_ok().then_some(text)
 }
 
 struct Incoming {

@@ -125,8 +125,10 @@ impl fmt::Display for WaisPlan {
             Errand::Document { database, wtype, id, wanted } => {
                 write!(f, "SEARCH (PDU 22)\n  database {}\n  query type 1", escaped(database.octets()))?;
                 write!(f, "\n  un re {}\n  wt re {}", escaped(id.octets()), escaped(wtype.octets()))?;
-                let end = wanted.end.min(wanted.start.saturating_add(Retrieval::PIECE));
-                write!(f, "\n  wb ro {}\n  wb rl {end}\n  (and so on, to the end)", wanted.start)
+                let last = if self.wants_head { 1 } else { wanted.end };
+                let end = last.min(wanted.start.saturating_add(Retrieval::PIECE));
+                write!(f, "\n  wb ro {}\n  wb rl {end}", wanted.start)?;
+                f.write_str(if end < last { "\n  (and so on, to the end)" } else { "" })
             }
         }
     }
