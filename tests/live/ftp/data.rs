@@ -69,7 +69,9 @@ fn empty_ones(server: FtpServer) {
 fn sixty_at_once(server: FtpServer) {
     let place = Place::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
-    let own = ["-Z", "--parallel-max", "30", "--retry", "50", "--retry-delay", "0.2", "--remote-name-all"];
+    // Through the engine's proxy a data connection can be lost without a word now and then: then it is asked again.
+    let patient = ["--retry", "50", "--retry-delay", "0.2", "--read-timeout", "3"];
+    let own = [&["-Z", "--parallel-max", "30", "--remote-name-all"][..], &patient].concat();
     let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();
     place.fetch(&arguments).exits(0);
     for number in 3000..3060 {
