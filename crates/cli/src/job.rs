@@ -7,7 +7,7 @@ mod ftp;
 mod gopher;
 mod http;
 mod login;
-mod news;
+pub(crate) mod news;
 mod policy;
 mod tls;
 

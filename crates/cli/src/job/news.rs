@@ -29,8 +29,18 @@ pub(super) fn options(flags: &Fetch) -> Result<NntpOptions, Error> {
     Ok(options)
 }
 
+/// Whether a URL may be one of news: only a closer look tells.
+pub(crate) fn may_be_news(url: &str) -> bool {
+    ["news", "nntp", "snews", "URL:", "<"].iter().any(|start| {
+        url.trim_start().get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(start))
+    })
+}
+
 /// Whether a URL names several articles.
-pub(super) fn is_range(url: &str) -> bool {
+pub(crate) fn is_range(url: &str) -> bool {
+    if !may_be_news(url) {
+        return false;
+    }
     let parsed = fetch_url::url::parse(url);
     let Ok(Url::Nntp(url)) = parsed.map(|parsed| parsed.url) else { return false };
     url.articles().is_some_and(|articles| articles.first < articles.last)

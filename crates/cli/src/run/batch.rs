@@ -12,6 +12,7 @@ use tokio::task::LocalSet;
 
 use super::unfold::{self, Several};
 use super::{name_of, one};
+use crate::job::news::may_be_news;
 use crate::job::{Job, Output, Transfer, usage};
 use crate::render;
 use crate::report::Report;
@@ -166,8 +167,12 @@ impl Batch {
     }
 }
 
-/// The URLs of all transfers; none when one of them is wrong, which it will be told for.
+/// The URLs of all transfers, where a driver may look ahead; none when one of them is wrong, which it will be told
+/// for.
 fn urls(job: &Job) -> Arc<[Url<'static>]> {
+    if !job.transfers.iter().any(|transfer| may_be_news(&transfer.url)) {
+        return Arc::default();
+    }
     let url =
         |transfer: &Transfer| Some(job.shape.request(&transfer.url, Next::default()).ok()?.url().clone());
     job.transfers.iter().map(url).collect::<Option<Vec<_>>>().unwrap_or_default().into()

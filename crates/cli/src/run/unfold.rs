@@ -9,6 +9,7 @@ use fetch_url::url::{Url, parse};
 use fetch_url::{Code, Content, Error, Next, NntpOptions, Phase, Request};
 
 use crate::flags::Format;
+use crate::job::news::is_range;
 use crate::job::{Job, Output, Transfer};
 
 /// So many URLs are made at a time.
@@ -33,15 +34,13 @@ impl Several {
 
 /// The articles of a range which goes to several files; none where `transfer` is one file.
 pub(super) async fn articles(job: &Job, transfer: &Transfer) -> Result<Option<Several>, Error> {
-    if !matches!(transfer.output, Output::Named { .. }) || job.shape.format == Format::Mbox || job.shape.head
-    {
+    let is_named = matches!(transfer.output, Output::Named { .. });
+    let is_whole = job.shape.format == Format::Mbox || job.shape.head;
+    if !is_named || is_whole || !is_range(&transfer.url) {
         return Ok(None);
     }
     let request = job.shape.request(&transfer.url, Next::default())?;
     let Url::Nntp(url) = request.url() else { return Ok(None) };
-    if url.articles().is_none_or(|articles| articles.first == articles.last) {
-        return Ok(None);
-    }
     let (first, last) = url.articles().map_or((0, 0), |articles| (articles.first, articles.last));
     let text = request.url().to_string();
     let group = text.rsplit_once('/').map_or(text.as_str(), |(group, _)| group).to_owned();

@@ -206,11 +206,6 @@ impl Session {
         self.known.is_deflated
     }
 
-    /// Whether the connection is in TLS.
-    pub const fn is_secure(&self) -> bool {
-        self.terms.is_secure
-    }
-
     /// Whether what comes next is the answer to the first errand; before that, anything that comes is none.
     pub const fn is_under_way(&self) -> bool {
         self.begun > 0
