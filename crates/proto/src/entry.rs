@@ -3,6 +3,7 @@
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
 use crate::nntp::{ArticleFacts, GroupFacts};
+use crate::prospero::LinkFacts;
 use crate::wais::DocumentFacts;
 
 /// One line of a listing: a directory, a menu, a list of groups.
@@ -42,6 +43,8 @@ pub enum Details {
     Newsgroup(Box<GroupFacts>),
     /// News: an article.
     Article(Box<ArticleFacts>),
+    /// Prospero: a link.
+    Link(Box<LinkFacts>),
     /// WAIS: a document.
     Document(Box<DocumentFacts>),
 }

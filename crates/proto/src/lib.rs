@@ -6,6 +6,7 @@
 //!
 //! [`outline`] says, without any connection, what a URL would make the client send.
 
+pub mod ardp;
 pub mod calendar;
 mod entry;
 mod forbidden;
@@ -18,7 +19,7 @@ mod inbox;
 mod machine;
 pub mod nntp;
 mod outline;
-mod prospero;
+pub mod prospero;
 mod refused;
 mod stranger;
 pub mod text;

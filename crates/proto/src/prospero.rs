@@ -1,27 +1,24 @@
-//! Prospero's request for a URL (RFC 1738 §3.11, RFC 4157; the text of a request is UTF-8-free octets).
+//! Prospero, version 5: the directory service that RFC 1738 §3.11 and RFC 4157 name objects of. A request is a text
+//! of lines, and so is its answer; [`crate::ardp`] carries both.
+//!
+//! An object is asked about ([`Inquiry`]); what is found are ways to its octets ([`Way`]), the octets themselves
+//! ([`Contents`]), or the links of a directory ([`Links`]).
 
-use fetch_url_core::ProsperoUrl;
+mod access;
+mod contents;
+mod facts;
+mod inquiry;
+mod line;
+mod links;
+mod question;
+mod talk;
+mod tokens;
 
-use crate::{ForbiddenOctet, Octets, Outline};
+pub use access::{AccessMethod, Way};
+pub use contents::Contents;
+pub use facts::{Attribute, LinkFacts, ObjectFacts, ObjectName};
+pub use inquiry::{Inquired, Inquiry};
+pub use links::Links;
+pub use question::{ObjectId, Question};
 
-/// How the object can be reached, and whether it is a directory: one question.
-pub(crate) fn requests(url: &ProsperoUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
-    let name = quoted(Octets::LINE.check("object name", &url.hsoname().decode())?);
-    for (name, value) in url.fields() {
-        Octets::LINE.check("field", &name.decode())?;
-        Octets::LINE.check("field", &value.decode())?;
-    }
-    let version = url.version().filter(|version| !version.is_empty());
-    let version = version.map_or_else(|| b"0".to_vec(), |version| version.decode().into_owned());
-    let version = Octets::LINE.check("version", &version)?;
-    outline.say(&[b"VERSION 5"]);
-    outline.say(&[b"AUTHENTICATE '' UNAUTHENTICATED anonymous"]);
-    outline.say(&[b"GET-OBJECT-INFO ACCESS-METHOD+UNIX-MODES ASCII ", &name, b" ", version]);
-    Ok(())
-}
-
-/// Between apostrophes; one inside is written twice.
-fn quoted(token: &[u8]) -> Vec<u8> {
-    let inside = token.split(|&octet| octet == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
-    [b"'", &inside[..], b"'"].concat()
-}
+pub(crate) use question::requests;

@@ -17,4 +17,4 @@ pub use request::{DocumentId, WaisName, WaisNameError};
 pub use retrieval::Retrieval;
 pub use search::Search;
 
-pub(crate) use outline::requests;
+pub(crate) use outline::{document_id, requests};

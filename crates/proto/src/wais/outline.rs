@@ -31,7 +31,7 @@ pub(super) fn decoded_words(words: &Escaped<'_>) -> Vec<u8> {
 
 /// The identifier's octets, from any of the three spellings in use: raw, the components of 1993,
 /// or those behind the document's length, as libwww wrote them.
-pub(super) fn document_id(wpath: &Escaped<'_>) -> Vec<u8> {
+pub(crate) fn document_id(wpath: &Escaped<'_>) -> Vec<u8> {
     let behind_length = wpath.split_once('/').filter(|(length, _)| is_decimal(length.as_str()));
     from_components(wpath)
         .or_else(|| from_components(&behind_length?.1))

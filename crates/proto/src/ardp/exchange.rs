@@ -1,0 +1,216 @@
+//! One request and its answer.
+
+use std::collections::VecDeque;
+use std::net::SocketAddrV4;
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::assembly::Assembly;
+use super::packet::{self, Asks, Packet};
+use crate::WireError;
+
+/// The most octets of data in a packet: servers cut what is longer.
+const DATA_OCTETS: usize = 1250;
+/// After the first try.
+const RETRIES: u32 = 3;
+/// The waits of all tries together, counted in the first one: 1 + 2 + 4 + 8.
+const WAITS: u32 = 15;
+/// So often a server may forget what it had.
+const MOST_REPEATS: u32 = 4;
+
+/// A request that goes out until it is answered, and the answer as it comes.
+#[derive(Debug)]
+pub struct Exchange {
+    id: u16,
+    /// The packets of the request, as datagrams.
+    request: Vec<Bytes>,
+    /// The server has the packets of the request up to this one.
+    heard_through: u16,
+    answer: Assembly,
+    outgoing: VecDeque<Bytes>,
+    patience: Patience,
+    repeats: u32,
+    ends: Option<Ends>,
+}
+
+/// How an exchange ends without an answer.
+#[derive(Clone, Copy, Debug)]
+enum Ends {
+    Refused,
+    Elsewhere(SocketAddrV4),
+}
+
+/// What whoever holds the socket has to do next.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+#[allow(clippy::exhaustive_enums, reason = "whoever drives an exchange must know every move")]
+pub enum Move {
+    /// All of the answer has been handed out.
+    Done,
+    /// The server says that this one is to be asked.
+    Elsewhere(SocketAddrV4),
+    /// All tries are over.
+    GiveUp,
+    /// The next octets of the answer, in order.
+    Piece(Bytes),
+    /// The server will not answer.
+    Refused,
+    /// A datagram for the server.
+    Send(Bytes),
+    /// Until then, or until a datagram comes.
+    Wait(Duration),
+}
+
+impl Exchange {
+    /// A request of these octets; `patience` is how long all four tries together wait when nothing comes: a
+    /// fifteenth for the first, twice as long for each that follows.
+    pub fn new(id: NonZeroU16, request: &[u8], patience: Duration, now: Duration) -> Self {
+        let chunks: Vec<_> = request.chunks(DATA_OCTETS).collect();
+        // What would need more packets than have a number is no request of ours.
+        let total = u16::try_from(chunks.len()).unwrap_or(u16::MAX);
+        let packets = (1..=total).zip(chunks);
+        let request: Vec<_> =
+            packets.map(|(number, data)| packet::request(id.get(), number, total, data)).collect();
+        Self {
+            id: id.get(),
+            outgoing: request.iter().cloned().collect(),
+            request,
+            heard_through: 0,
+            answer: Assembly::default(),
+            patience: Patience::new(patience, now),
+            repeats: 0,
+            ends: None,
+        }
+    }
+
+    /// A datagram has come; whether it is new of this exchange. What is not ARDP of version 0, or of another exchange,
+    /// is passed over.
+    ///
+    /// # Errors
+    /// The packets contradict each other.
+    pub fn hear(&mut self, datagram: &[u8], now: Duration) -> Result<bool, WireError> {
+        let Some(packet) = Packet::parse(datagram).filter(|packet| packet.id == self.id) else {
+            return Ok(false);
+        };
+        let mut is_new = false;
+        if packet.through > self.heard_through && usize::from(packet.through) <= self.request.len() {
+            self.heard_through = packet.through;
+            self.patience.renew(now);
+        }
+        if packet.number > 0 && self.answer.put(&packet)? {
+            is_new = true;
+            self.patience.renew(now);
+        }
+        if packet.wait > 0 {
+            self.patience.extend(Duration::from_secs(packet.wait.into()), now);
+        }
+        match packet.asks {
+            Asks::GiveUp => self.ends = Some(Ends::Refused),
+            Asks::Elsewhere(address) => self.ends = Some(Ends::Elsewhere(address)),
+            Asks::Repeat => self.repeat(),
+            Asks::Nothing => {}
+        }
+        let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
+        if packet.wants_acknowledgement || was_last {
+            self.acknowledge();
+        }
+        Ok(is_new)
+    }
+
+    /// What is to be done now.
+    pub fn next(&mut self, now: Duration) -> Move {
+        if let Some(datagram) = self.outgoing.pop_front() {
+            return Move::Send(datagram);
+        }
+        if let Some(octets) = self.answer.take() {
+            return Move::Piece(octets);
+        }
+        if self.answer.is_complete() {
+            return Move::Done;
+        }
+        match self.ends {
+            Some(Ends::Refused) => return Move::Refused,
+            Some(Ends::Elsewhere(address)) => return Move::Elsewhere(address),
+            None => {}
+        }
+        if now < self.patience.until {
+            return Move::Wait(self.patience.until);
+        }
+        if !self.patience.is_left(now) {
+            return Move::GiveUp;
+        }
+        self.say_again();
+        self.outgoing.pop_front().map_or(Move::GiveUp, Move::Send)
+    }
+
+    /// Whether anything of the answer has come.
+    pub fn has_begun(&self) -> bool {
+        self.answer.has_begun()
+    }
+
+    /// The datagram that tells the server that nobody wants the answer any more; none when all of it has come.
+    pub fn cancellation(&self) -> Option<Bytes> {
+        (!self.answer.is_complete() && self.ends.is_none()).then(|| packet::cancel(self.id))
+    }
+
+    fn acknowledge(&mut self) {
+        self.outgoing.push_back(packet::acknowledgement(self.id, self.answer.through()));
+    }
+
+    /// As long as nothing has come, what the server has not acknowledged; then, what we have of the answer: it sends
+    /// the rest.
+    fn say_again(&mut self) {
+        if self.answer.has_begun() {
+            return self.acknowledge();
+        }
+        let heard = usize::from(self.heard_through).min(self.request.len().saturating_sub(1));
+        self.outgoing.extend(self.request[heard..].iter().cloned());
+    }
+
+    /// The server has forgotten the request.
+    fn repeat(&mut self) {
+        if self.repeats < MOST_REPEATS && !self.answer.has_begun() {
+            self.repeats += 1;
+            self.heard_through = 0;
+            self.say_again();
+        }
+    }
+}
+
+/// When to say it again, and how often.
+#[derive(Debug)]
+struct Patience {
+    whole: Duration,
+    until: Duration,
+    tries_left: u32,
+}
+
+impl Patience {
+    fn new(whole: Duration, now: Duration) -> Self {
+        let mut this = Self { whole, until: now, tries_left: RETRIES };
+        this.renew(now);
+        this
+    }
+
+    /// Something new has come: the tries begin anew.
+    fn renew(&mut self, now: Duration) {
+        self.tries_left = RETRIES;
+        self.until = now + self.whole / WAITS;
+    }
+
+    /// The server asks for time. It gets what all tries together would take; then it is asked again.
+    fn extend(&mut self, wait: Duration, now: Duration) {
+        self.renew(now);
+        self.until = self.until.max(now + wait.min(self.whole));
+    }
+
+    /// Whether there is one more try; it waits twice as long as the one before.
+    fn is_left(&mut self, now: Duration) -> bool {
+        let Some(left) = self.tries_left.checked_sub(1) else { return false };
+        self.tries_left = left;
+        self.until = now + self.whole / WAITS * (1 << (RETRIES - left));
+        true
+    }
+}
