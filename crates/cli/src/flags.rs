@@ -1,6 +1,7 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
 mod ftp;
+mod gateway;
 mod gopher;
 mod http;
 mod login;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub use ftp::{Ftp, FtpMethod, ListFormat};
+pub use gateway::Gateway;
 pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
@@ -67,6 +69,9 @@ pub struct Explain {
     /// The grammar to read by
     #[arg(long, value_enum, default_value_t = DialectName::Lenient)]
     pub dialect: DialectName,
+    /// Gateways
+    #[command(flatten)]
+    pub gateway: Gateway,
     /// The URLs
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
@@ -258,6 +263,9 @@ pub struct Fetch {
     /// Who may be asked, and by what way.
     #[command(flatten, next_help_heading = "Reach")]
     pub network: Network,
+    /// Who is asked in place of a scheme's servers.
+    #[command(flatten)]
+    pub gateway: Gateway,
     /// What is said beside the object.
     #[command(flatten, next_help_heading = "Talk")]
     pub talk: Talk,

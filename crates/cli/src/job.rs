@@ -4,6 +4,7 @@ mod condition;
 mod data;
 mod environment;
 mod ftp;
+pub(crate) mod gateway;
 mod gopher;
 mod http;
 mod login;
@@ -181,7 +182,7 @@ impl Shape {
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
             news: news::options(flags)?,
-            news_server: flags.news.news_server.clone(),
+            news_server: flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway)),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
@@ -269,6 +270,7 @@ pub(crate) fn usage(detail: impl Into<String>) -> Error {
 fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
+        .gateways(gateway::gateways(&flags.gateway)?)
         .credentials(login::credentials(&flags.login, says_notes(flags))?)
         .tls(tls::options(&flags.tls)?)
         .build())

@@ -4,6 +4,7 @@
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod json;
+mod links;
 pub(crate) mod listing;
 mod menu;
 mod news;

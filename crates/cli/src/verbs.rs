@@ -7,7 +7,7 @@ use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
 use fetch_url::{Code, Error, Explained, Fetcher, Phase, Request};
 
 use crate::flags::{DialectName, Explain, Extract};
-use crate::render;
+use crate::{job, render};
 
 /// The largest text that is searched for URLs.
 const MAX_TEXT: u64 = 256 * 1024 * 1024;
@@ -19,7 +19,10 @@ pub(crate) fn explain(flags: &Explain) -> u8 {
         DialectName::Rfc1738 => Dialect::Rfc1738,
         DialectName::Cern1993 => Dialect::Cern1993,
     };
-    let fetcher = Fetcher::new();
+    let fetcher = match job::gateway::gateways(&flags.gateway) {
+        Ok(gateways) => Fetcher::builder().gateways(gateways).build(),
+        Err(error) => return render::error(&error, None),
+    };
     let mut first_failure = 0;
     for text in &flags.urls {
         let status = match explained(&fetcher, text, dialect) {

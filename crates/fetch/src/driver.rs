@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Asking, Deadline, Dial, Error, Request, Response};
+use crate::{Asking, Deadline, Dial, Error, Gate, Request, Response};
 
 /// Knows how to fetch some schemes.
 pub trait Driver: Send + Sync {
@@ -45,12 +45,8 @@ pub struct Ctx {
     pub deadline: Deadline,
     /// Who can be asked for a password.
     pub asking: Asking,
-}
-
-impl Ctx {
-    pub(crate) const fn new(dial: Dial, deadline: Deadline, asking: Asking) -> Self {
-        Self { dial, deadline, asking }
-    }
+    /// Where an answer may lead.
+    pub gate: Gate,
 }
 
 /// How a run ended.
@@ -95,6 +91,8 @@ pub struct Hop {
     pub to: String,
     /// Why: the first line of the answer.
     pub why: String,
+    /// What kind of answer it is.
+    pub kind: HopKind,
     /// The answer itself, for a caller that does not follow.
     pub answer: Response,
     /// There, the object is asked for plainly: the method and body of this request are done with.
@@ -110,6 +108,24 @@ impl Hop {
     /// A hop to `to` because of `why`.
     pub fn new(to: impl Into<String>, why: impl Into<String>, answer: Response) -> Self {
         let (to, why) = (to.into(), why.into());
-        Self { to, why, answer, is_plain: false, instead: None, changes_state: false }
+        let kind = HopKind::Redirect;
+        Self { to, why, kind, answer, is_plain: false, instead: None, changes_state: false }
     }
+
+    /// The same, of a name service.
+    #[must_use]
+    pub fn of_name_service(mut self) -> Self {
+        self.kind = HopKind::Access;
+        self
+    }
+}
+
+/// What kind of answer points elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HopKind {
+    /// A name service tells a way to the object: that is what it is asked for.
+    Access,
+    /// A server sends us elsewhere.
+    Redirect,
 }

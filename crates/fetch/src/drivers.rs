@@ -5,6 +5,7 @@ pub(crate) mod ftp;
 pub(crate) mod gopher;
 pub(crate) mod http;
 pub(crate) mod nntp;
+mod prospero;
 mod wais;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub(crate) fn built_in() -> Registry {
     registry.add(Arc::new(gopher::GopherDriver));
     registry.add(Arc::new(http::HttpDriver::default()));
     registry.add(Arc::new(nntp::NntpDriver::default()));
+    registry.add(Arc::new(prospero::ProsperoDriver));
     registry.add(Arc::new(wais::WaisDriver));
     registry
 }

@@ -12,6 +12,8 @@ pub(crate) mod asking;
 pub(crate) mod deadline;
 pub(crate) mod dialogue;
 mod follow;
+pub(crate) mod gate;
+pub(crate) mod gateway;
 pub(crate) mod guard;
 mod mend;
 pub(crate) mod part;
@@ -53,10 +55,13 @@ async fn travel(
     patience: &mut Patience,
 ) -> Result<Response, Error> {
     let mut clock = Clock::start();
-    let mut journey = Journey::new(&inner.policy.follow, request.url());
+    let mut journey = Journey::new(&inner.gate, request.url());
+    request = through_gateway(inner, request)?;
     loop {
         let url = request.url().clone();
-        let dial = inner.dialer.hop(&url, journey.has_left_public_ground());
+        // Whoever chose a gateway chose its address.
+        let from_public = journey.has_left_public_ground() && !request.is_for_gateway();
+        let dial = inner.dialer.hop(&url, from_public);
         clock.attempt();
         let outcome = attempt(inner, &request, &journey, dial.clone(), deadline).await;
         clock.met(dial.contact());
@@ -92,7 +97,7 @@ async fn travel(
                 tracing::debug!(url = %target.redacted(), why = hop.why, "hop");
                 request.tell(&Event::Hop { from: &url, to: &target, why: &hop.why });
                 spare::finish(hop.answer).await;
-                request = request.moved_to(target, standing);
+                request = through_gateway(inner, request.moved_to(target, standing))?;
                 continue;
             }
             Err(error) if resume::must_start_anew(&error, &request) => {
@@ -115,6 +120,14 @@ async fn travel(
     }
 }
 
+/// The request as its gateway is asked, where its scheme has one.
+fn through_gateway(inner: &Inner, request: Request) -> Result<Request, Error> {
+    let Some(target) = inner.gateways.through(request.url()) else { return Ok(request) };
+    let target = target.map_err(|error| error.at(request.url()))?;
+    request.tell(&Event::Hop { from: request.url(), to: &target, why: "the gateway for its scheme" });
+    Ok(request.through_gateway(target))
+}
+
 /// One run of one plan.
 async fn attempt(
     inner: &Inner,
@@ -127,9 +140,10 @@ async fn attempt(
     let login = inner.credentials.for_hop(request.url(), home);
     let request = request.clone().made_by(login);
     let mut plan = inner.registry.driver(request.url())?.plan(&request)?;
-    journey.check_scheme(request.url())?;
+    inner.gate.check_scheme(request.url())?;
     dial.check_url(request.url())?;
-    let ctx = Ctx::new(dial, deadline, Asking::new(&inner.credentials, home));
+    let asking = Asking::new(&inner.credentials, home);
+    let ctx = Ctx { dial, deadline, asking, gate: inner.gate.clone() };
     for _ in 0..MOST_WORDINGS {
         if !plan.speaks_for_itself() {
             dialogue::request(&*plan);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use fetch_url_core::Url;
 use fetch_url_proto::outline;
 
+use crate::engine::gate::Gate;
+use crate::engine::gateway::Gateways;
 use crate::net::dial::Dialer;
 use crate::registry::{Registry, Standing};
 use crate::{Credentials, Driver, Error, Policy, Request, Response, TlsOptions, Trust, drivers, engine};
@@ -18,6 +20,8 @@ pub struct Fetcher {
 pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) policy: Policy,
+    pub(crate) gate: Gate,
+    pub(crate) gateways: Gateways,
     pub(crate) credentials: Credentials,
     pub(crate) dialer: Arc<Dialer>,
 }
@@ -70,6 +74,21 @@ impl Fetcher {
     /// # Errors
     /// The request may not be sent: `forbidden_octet`.
     pub fn explain(&self, request: &Request) -> Result<Explained, Error> {
+        if let Some(made) = self.inner.gateways.through(request.url()) {
+            return self.explained_through(made.map_err(|error| error.at(request.url()))?, request);
+        }
+        self.explained(request)
+    }
+
+    /// What the gateway would be sent.
+    fn explained_through(&self, made: Url<'static>, request: &Request) -> Result<Explained, Error> {
+        let gateway = request.clone().through_gateway(made);
+        let mut explained = self.explained(&gateway)?;
+        explained.commands.insert(0, format!("asks the gateway: {}", gateway.url().redacted()));
+        Ok(explained)
+    }
+
+    fn explained(&self, request: &Request) -> Result<Explained, Error> {
         let url = request.url();
         let standing = self.inner.registry.standing(url);
         let at = |error: Error| error.at(url);
@@ -105,6 +124,7 @@ impl std::fmt::Debug for Fetcher {
 pub struct FetcherBuilder {
     registry: Registry,
     policy: Policy,
+    gateways: Gateways,
     credentials: Credentials,
     tls: TlsOptions,
 }
@@ -114,6 +134,7 @@ impl Default for FetcherBuilder {
         Self {
             registry: drivers::built_in(),
             policy: Policy::default(),
+            gateways: Gateways::default(),
             credentials: Credentials::default(),
             tls: TlsOptions::default(),
         }
@@ -142,6 +163,13 @@ impl FetcherBuilder {
         self
     }
 
+    /// Who is asked for URLs of schemes in place of their servers.
+    #[must_use]
+    pub fn gateways(mut self, gateways: Gateways) -> Self {
+        self.gateways = gateways;
+        self
+    }
+
     /// Where users and passwords come from.
     #[must_use]
     pub fn credentials(mut self, credentials: Credentials) -> Self {
@@ -166,7 +194,8 @@ impl FetcherBuilder {
     /// The fetcher.
     pub fn build(self) -> Fetcher {
         let dialer = Arc::new(Dialer::new(self.policy.reach.clone(), self.tls.clone()));
-        let Self { registry, policy, credentials, .. } = self;
-        Fetcher { inner: Arc::new(Inner { registry, policy, credentials, dialer }) }
+        let Self { registry, policy, gateways, credentials, .. } = self;
+        let gate = Gate::new(policy.follow.clone(), registry.clone());
+        Fetcher { inner: Arc::new(Inner { registry, policy, gate, gateways, credentials, dialer }) }
     }
 }

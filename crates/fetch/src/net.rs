@@ -2,7 +2,9 @@
 
 pub(crate) mod address;
 pub(crate) mod contact;
+pub(crate) mod courier;
 pub(crate) mod data;
+pub(crate) mod datagram;
 mod deflate;
 pub(crate) mod dial;
 mod lookup;

@@ -91,6 +91,8 @@ pub struct Follow {
     pub schemes: Schemes,
     /// Which of them a redirect may lead to; never a file of this machine.
     pub hop_schemes: Schemes,
+    /// Which of them the ways may have that a name service (Prospero) tells.
+    pub access_schemes: Schemes,
 }
 
 impl Default for Follow {
@@ -100,6 +102,7 @@ impl Default for Follow {
             allow_downgrade: false,
             schemes: Schemes::All,
             hop_schemes: Schemes::only(["http", "https"]),
+            access_schemes: Schemes::only(["ftp", "gopher", "http", "https", "prospero", "telnet", "wais"]),
         }
     }
 }

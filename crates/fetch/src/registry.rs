@@ -60,7 +60,9 @@ impl Registry {
         self.drivers.get(name).ok_or_else(|| {
             let detail = match self.standing(url) {
                 Standing::Reserved => {
-                    format!("\"{name}:\" is reserved by RFC 1738 §4, no access method is defined")
+                    format!(
+                        "\"{name}:\" is reserved by RFC 1738 §4, no access method is defined; a gateway can be configured"
+                    )
                 }
                 Standing::Experimental => {
                     format!("\"{name}:\" is an experimental scheme, and no driver for it was registered")

@@ -30,6 +30,8 @@ pub(crate) struct HopStanding {
     pub(crate) is_abroad: bool,
     /// Some answer told to ask for the object plainly: the caller's own method and body are done with.
     pub(crate) is_plain: bool,
+    /// The caller's own gateway is asked for it.
+    pub(crate) is_for_gateway: bool,
 }
 
 /// The object, or only what is known of it.
@@ -148,7 +150,7 @@ impl Request {
 
     /// Asks for the object that `url` names.
     pub const fn from_url(url: Url<'static>) -> Self {
-        let standing = HopStanding { is_abroad: false, is_plain: false };
+        let standing = HopStanding { is_abroad: false, is_plain: false, is_for_gateway: false };
         Self {
             url,
             want: Want::Object,
@@ -270,6 +272,17 @@ impl Request {
     pub(crate) const fn without_range(mut self) -> Self {
         self.range = None;
         self
+    }
+
+    /// The same request, asked of a gateway: what is meant for the server is not for it.
+    pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
+        let standing = HopStanding { is_abroad: true, is_for_gateway: true, ..self.standing };
+        self.moved_to(url, standing)
+    }
+
+    /// Whether the caller's own gateway is asked for it.
+    pub(crate) const fn is_for_gateway(&self) -> bool {
+        self.standing.is_for_gateway
     }
 
     /// The same request for another URL.

@@ -137,6 +137,17 @@ pub(super) const ROWS: &[Row] = &[
     good("wais: a search", &["{wais}/demo?gopher+tunnel"], &["Gopher burrows", "{wais}/demo/TEXT/"]),
     good("wais: a document", &["{document}"], &[HELLO]),
     bad("wais: in the server's words", &["{wais}/nothing?gopher"], 78, &["S1"]),
+    good("prospero: a directory", &["{prospero}//every"], &["aftp-binary", "{ftp}/pub/file.bin;type=i"]),
+    good("prospero: a way by FTP", &["{prospero}//every/aftp-binary"], &[HELLO]),
+    good("prospero: octets", &["{prospero}//every/contents.txt"], &["over Prospero itself"]),
+    good("prospero: attributes", &["-I", "{prospero}//every/contents.txt"], &["UNIX-MODES: -rw-r--r--"]),
+    bad("prospero: no way that is known", &["{prospero}//every/nfs"], 1, &["NFS"]),
+    bad("prospero: a file of its machine", &["{prospero}//every/local"], 1, &["LOCAL"]),
+    good(
+        "a gateway",
+        &["--gateway", "afs={prospero}//every/{path}", "afs://cell/contents.txt"],
+        &["over Prospero itself"],
+    ),
     explained(
         "explain: ftp",
         &["explain", "ftp://me@host.example/%2Fetc/motd;type=a"],
@@ -168,7 +179,7 @@ pub(super) const ROWS: &[Row] = &[
             "http://ds.internic.net/instructions/overview.html#WARNING\n",
         ],
     ),
-    bad("a scheme without a driver", &["prospero://host.example/x"], 1, &["not built in yet"]),
+    bad("a scheme without a driver", &["afs://host.example/x"], 1, &["no access method is defined"]),
     bad("no URL", &["http://host.example:99999/"], 3, &["^"]),
 ];
 

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use fetch_url_tests::{
     Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, GopherAsk, GopherForm, GopherItem, GopherServer,
-    GopherSite, HttpReply, HttpRequest, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite, Rule,
-    ServerCert, WaisDatabase, WaisDocument, WaisServer, WaisSite, file_handler, pattern_vec,
+    GopherSite, HttpReply, HttpRequest, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite,
+    ProsperoServer, ProsperoSite, Rule, ServerCert, WaisDatabase, WaisDocument, WaisServer, WaisSite,
+    file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -29,6 +30,7 @@ pub(super) struct Stage {
     nntp: NntpServer,
     nntps: NntpServer,
     wais: WaisServer,
+    prospero: ProsperoServer,
     trusted: CertFiles,
 }
 
@@ -41,17 +43,21 @@ impl Stage {
         fs::write(folder.path().join("pub/README"), HELLO)?;
         fs::write(folder.path().join("pub/data.bin"), big_file())?;
         let cert = ServerCert::good()?;
+        let (ftp, wais) = (FtpServer::start(ftp_site())?, WaisServer::start(wais_site())?);
+        let gopher = GopherServer::start(gopher_site())?;
+        let prospero = ProsperoSite::every_access_method(ftp.addr(), gopher.addr(), wais.addr());
         Ok(Self {
             folder,
             http: HttpServer::start(site())?,
             https: HttpServer::start_tls(site(), &cert)?,
-            ftp: FtpServer::start(ftp_site())?,
+            ftp,
             ftps: FtpServer::start_implicit(ftp_site(), &cert)?,
-            gopher: GopherServer::start(gopher_site())?,
+            gopher,
             gophers: GopherServer::start_tls(gopher_site(), &cert)?,
             nntp: NntpServer::start(news_site())?,
             nntps: NntpServer::start_tls(news_site(), &cert)?,
-            wais: WaisServer::start(wais_site())?,
+            wais,
+            prospero: ProsperoServer::start(prospero)?,
             trusted: cert.written()?,
         })
     }
@@ -73,6 +79,7 @@ impl Stage {
             .replace("{nntp}", self.nntp.url("").trim_end_matches('/'))
             .replace("{nntps}", self.nntps.url("").trim_end_matches('/'))
             .replace("{wais}", self.wais.url("").trim_end_matches('/'))
+            .replace("{prospero}", self.prospero.url("").trim_end_matches('/'))
             .replace("{document}", &self.wais.document_url("demo", "Gopher burrows").unwrap_or_default())
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
@@ -83,6 +90,7 @@ impl Stage {
 fn ftp_site() -> FtpSite {
     FtpSite::new()
         .file("/hello.txt", HELLO)
+        .file("/pub/file.bin", HELLO)
         .file("/pub/lines.txt", "one\r\ntwo\r\n")
         .file("/pub/big.bin", big_file())
         .modified("/pub/big.bin", "19941201123456")

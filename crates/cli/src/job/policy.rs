@@ -26,6 +26,7 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     }
     if let Some(text) = &flags.network.proto_redir {
         policy.follow.hop_schemes = schemes(text, policy.follow.hop_schemes)?;
+        policy.follow.access_schemes = schemes(text, policy.follow.access_schemes)?;
         policy.follow.allow_downgrade = names_http(text) && policy.follow.hop_schemes.has("http");
     }
     policy.reach = reach(&flags.network)?;

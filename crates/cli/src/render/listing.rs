@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::json::line;
 use super::menu::{self, Menu};
-use super::{news, wais};
+use super::{links, news, wais};
 use crate::flags::Format;
 
 /// The listing in `format`, as it streams in.
@@ -23,7 +23,8 @@ pub(crate) fn body(listing: Listing, format: Format) -> Body {
         }
         Format::Text | Format::Mbox => {
             let mut own = move |entry: &Entry| {
-                menu.text(entry).or_else(|| news::text(entry)).or_else(|| wais::text(entry))
+                let first = menu.text(entry).or_else(|| news::text(entry));
+                first.or_else(|| wais::text(entry)).or_else(|| links::text(entry))
             };
             listing.into_body(move |entry| own(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
         }
@@ -55,6 +56,7 @@ fn as_json(entry: &Entry) -> String {
             menu::add_json(item, attributes.as_deref(), object);
         }
         (Details::Document(facts), Some(object)) => wais::add_json(facts, object),
+        (Details::Link(link), Some(object)) => links::add_json(link, object),
         (details, Some(object)) => news::add_json(details, object),
         (_, None) => {}
     }

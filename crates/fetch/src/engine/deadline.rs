@@ -111,6 +111,23 @@ impl Deadline {
         }
     }
 
+    /// The same as long as two replies may take: a peer that asks for time gets it.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_twice<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.bound_to(phase, self.reply_timeout().saturating_mul(2), None, work).await
+    }
+
+    /// How long a reply may take.
+    pub(crate) const fn reply_timeout(&self) -> Duration {
+        self.timeouts.reply
+    }
+
     /// How long a connection may take to open.
     pub const fn connect_timeout(&self) -> Duration {
         self.timeouts.connect

@@ -1,23 +1,29 @@
-//! The one gate for hops: a redirect is a value, and it is judged here.
+//! Where one request has been, and whether it may go on: a redirect is a value, and it is judged here.
 
-use fetch_url_core::{Family, Security, Url, mask_password, parse, resolve};
+use fetch_url_core::{Url, mask_password, parse, resolve};
 
+use super::gate::{Gate, is_same_server};
 use crate::request::HopStanding;
-use crate::{Code, Error, Follow, Hop, Phase, Request};
+use crate::{Code, Error, Hop, HopKind, Phase, Request};
+
+/// So often may name services send one request on.
+const MOST_NAMES: u32 = 20;
 
 /// Where one request has been.
-pub(super) struct Journey<'r> {
+pub(super) struct Journey<'g> {
     start: Url<'static>,
-    rules: &'r Follow,
+    gate: &'g Gate,
     hops: u32,
+    /// How many of the hops name services told.
+    names: u32,
     visited: Vec<String>,
     has_left_public_ground: bool,
 }
 
-impl<'r> Journey<'r> {
-    pub(super) fn new(rules: &'r Follow, start: &Url<'static>) -> Self {
+impl<'g> Journey<'g> {
+    pub(super) fn new(gate: &'g Gate, start: &Url<'static>) -> Self {
         let visited = vec![start.to_string()];
-        Self { start: start.clone(), rules, hops: 0, visited, has_left_public_ground: false }
+        Self { start: start.clone(), gate, hops: 0, names: 0, visited, has_left_public_ground: false }
     }
 
     /// Where it began.
@@ -31,8 +37,8 @@ impl<'r> Journey<'r> {
     }
 
     /// Whether hops are followed at all.
-    pub(super) const fn follows(&self) -> bool {
-        self.rules.max_hops.is_some()
+    pub(super) fn follows(&self) -> bool {
+        self.gate.rules().max_hops.is_some()
     }
 
     pub(super) const fn hops(&self) -> u32 {
@@ -55,12 +61,10 @@ impl<'r> Journey<'r> {
         hop: &Hop,
     ) -> Result<(Url<'static>, HopStanding), Error> {
         let from = request.url();
-        if self.hops >= self.rules.max_hops.unwrap_or(0) {
-            let detail = format!("more than {} of them", self.rules.max_hops.unwrap_or(0));
-            return Err(Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(hop.why.as_bytes()));
-        }
+        self.count(hop)?;
         let target = self.target(from, hop)?;
-        self.check_hop(from, &target, hop)?;
+        let judged = self.gate.check_hop(from, &target, hop.kind);
+        judged.map_err(|error| error.with_reply(hop.why.as_bytes()))?;
         let text = target.to_string();
         // To be sent back to ask plainly is no circle: RFC 9110 §15.4.4.
         if hop.changes_state || (hop.is_plain && !request.is_plain()) {
@@ -70,25 +74,28 @@ impl<'r> Journey<'r> {
             return Err(loop_error(&target, hop));
         }
         self.visited.push(text);
-        self.hops += 1;
         let standing = HopStanding {
             is_abroad: request.is_abroad() || !is_same_server(from, &target),
             is_plain: request.is_plain() || hop.is_plain,
+            is_for_gateway: false,
         };
         Ok((target, standing))
     }
 
-    /// Whether the caller lets URLs of this scheme be asked at all.
-    pub(super) fn check_scheme(&self, url: &Url<'_>) -> Result<(), Error> {
-        let name = url.scheme_name();
-        if self.rules.schemes.has(name) {
-            return Ok(());
+    /// One hop more, if that is not too many.
+    fn count(&mut self, hop: &Hop) -> Result<(), Error> {
+        let most_hops = self.gate.rules().max_hops.unwrap_or(0);
+        let (count, most) = match hop.kind {
+            HopKind::Access => (self.names, MOST_NAMES),
+            HopKind::Redirect => (self.hops - self.names, most_hops),
+        };
+        if count >= most {
+            let detail = format!("more than {most} of them");
+            return Err(Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(hop.why.as_bytes()));
         }
-        Err(Error::new(
-            Code::Policy,
-            Phase::Plan,
-            format!("the scheme \"{name}:\" is not among those allowed"),
-        ))
+        self.names += u32::from(hop.kind == HopKind::Access);
+        self.hops += 1;
+        Ok(())
     }
 
     /// The reference, resolved and read by the same rules as everything else. A raw space is
@@ -104,35 +111,6 @@ impl<'r> Journey<'r> {
             }
         }
     }
-
-    /// http and https lead to each other, down only when asked; to others only when asked; to a file
-    /// of this machine never.
-    fn check_hop(&self, from: &Url<'_>, target: &Url<'_>, hop: &Hop) -> Result<(), Error> {
-        let (here, there) = (from.scheme(), target.scheme());
-        let refused = |detail: String, hint: &str| {
-            let error = Error::new(Code::Policy, Phase::Hop, detail).with_reply(hop.why.as_bytes());
-            Err(error.with_hint(hint))
-        };
-        let (name, is_file) = (target.scheme_name(), there.family == Family::File);
-        // Where hops are no habit of the protocol, the server that was asked may name another place of its own.
-        let is_own = is_same_server(from, target) && here.family != Family::Http;
-        let may_lead_there = self.rules.hop_schemes.has(name) || is_own;
-        if is_file || !may_lead_there || !self.rules.schemes.has(name) {
-            let detail = format!("a redirect from {} to {name} is not followed", from.scheme_name());
-            return refused(detail, &format!("it points to {}", target.redacted()));
-        }
-        let is_downgrade = here.security == Security::Tls && there.security == Security::Plain;
-        if is_downgrade && !self.rules.allow_downgrade {
-            let detail = format!("a redirect from {} to {name} is not followed", from.scheme_name());
-            return refused(detail, "it would go on without TLS; --proto-redir =http,https allows it");
-        }
-        Ok(())
-    }
-}
-
-/// Whether two URLs are of one server: the same scheme, host and port.
-fn is_same_server(one: &Url<'_>, other: &Url<'_>) -> bool {
-    one.scheme_name() == other.scheme_name() && one.host() == other.host() && one.port() == other.port()
 }
 
 fn loop_error(target: &Url<'_>, hop: &Hop) -> Error {

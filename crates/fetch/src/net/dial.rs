@@ -96,20 +96,38 @@ impl Dial {
         Ok(addresses)
     }
 
+    /// The addresses to ask `host` at, with nobody in between.
+    ///
+    /// # Errors
+    /// As for [`Dial::approve`]; `unsupported` where the caller wants a proxy in between.
+    pub(super) async fn ways(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        if let Some(proxy) = &self.proxy {
+            let detail = format!("this scheme cannot go through the proxy {proxy}");
+            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail)
+                .with_hint("--noproxy HOST asks a host directly"));
+        }
+        self.approve(host, port, deadline).await
+    }
+
+    /// The server that is asked for `host` and `port`.
+    pub(super) fn detour<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
+        self.dialer.reach.routes.detour(host, port)
+    }
+
     /// A connection to `host`.
     ///
     /// # Errors
     /// As for [`Dial::approve`]; `connect_failed`; `timed_out`; `unsupported` where the caller wants a
     /// proxy in between.
     pub async fn connect(&self, host: &Host<'_>, port: u16, deadline: &Deadline) -> Result<TcpStream, Error> {
-        if let Some(proxy) = &self.proxy {
-            let detail = format!("this scheme cannot go through the proxy {proxy}");
-            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail)
-                .with_hint("--noproxy HOST asks a host directly"));
-        }
         let deadline = deadline.connecting();
-        let (host, port) = self.dialer.reach.routes.detour(host, port);
-        let addresses = self.approve(host, port, &deadline).await?;
+        let (host, port) = self.detour(host, port);
+        let addresses = self.ways(host, port, &deadline).await?;
         let interface = self.dialer.reach.routes.interface.as_ref();
         let connected = async {
             let won = race::race(&addresses, |address| open(address, interface)).await;

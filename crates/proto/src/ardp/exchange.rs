@@ -109,7 +109,7 @@ impl Exchange {
         match packet.asks {
             Asks::GiveUp => self.ends = Some(Ends::Refused),
             Asks::Elsewhere(address) => self.ends = Some(Ends::Elsewhere(address)),
-            Asks::Repeat => self.repeat(),
+            Asks::Repeat => self.repeat()?,
             Asks::Nothing => {}
         }
         let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
@@ -150,9 +150,16 @@ impl Exchange {
         self.answer.has_begun()
     }
 
-    /// The datagram that tells the server that nobody wants the answer any more; none when all of it has come.
-    pub fn cancellation(&self) -> Option<Bytes> {
-        (!self.answer.is_complete() && self.ends.is_none()).then(|| packet::cancel(self.id))
+    /// The datagram that tells the server that nobody wants the answer any more.
+    pub fn cancellation(&self) -> Bytes {
+        packet::cancel(self.id)
+    }
+
+    /// Whoever was asked is not there: the request goes out once more, to somebody else.
+    pub fn ask_anew(&mut self, now: Duration) {
+        self.heard_through = 0;
+        self.patience.renew(now);
+        self.outgoing = self.request.iter().cloned().collect();
     }
 
     fn acknowledge(&mut self) {
@@ -169,13 +176,18 @@ impl Exchange {
         self.outgoing.extend(self.request[heard..].iter().cloned());
     }
 
-    /// The server has forgotten the request.
-    fn repeat(&mut self) {
-        if self.repeats < MOST_REPEATS && !self.answer.has_begun() {
+    /// The server has forgotten the request. What it has sent of its answer already may be of another one than what
+    /// it would send now.
+    fn repeat(&mut self) -> Result<(), WireError> {
+        if self.answer.has_begun() {
+            return Err(WireError::Cut { what: "an answer that the server has forgotten" });
+        }
+        if self.repeats < MOST_REPEATS {
             self.repeats += 1;
             self.heard_through = 0;
             self.say_again();
         }
+        Ok(())
     }
 }
 

@@ -72,6 +72,7 @@ impl AccessMethod {
     pub(super) fn url(&self) -> Option<String> {
         match self.way() {
             Way::Url(url) | Way::Session(url) => Some(url),
+            Way::Contents => self.object.url(),
             _ => None,
         }
     }

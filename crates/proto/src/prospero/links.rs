@@ -18,6 +18,7 @@ pub struct Links {
     saying: Saying,
     reader: TokenReader,
     has_begun: bool,
+    is_refused: bool,
     /// The link whose attributes may still come.
     link: Option<LinkFacts>,
     found: VecDeque<Event>,
@@ -30,6 +31,7 @@ impl Links {
             saying: Saying::new(&Question::Links, object),
             reader: TokenReader::default(),
             has_begun: false,
+            is_refused: false,
             link: None,
             found: VecDeque::new(),
         }
@@ -92,8 +94,12 @@ impl Machine for Links {
             match self.reader.next(inbox)? {
                 Next::Line(tokens, _) => match talk::read(tokens)? {
                     Read::Line(line) => self.take(line)?,
-                    Read::Refused(refused) => return Ok(Step::Emit(refused)),
+                    Read::Refused(refused) => {
+                        self.is_refused = true;
+                        return Ok(Step::Emit(refused));
+                    }
                 },
+                Next::End if self.is_refused => return Ok(Step::Done),
                 Next::End => {
                     self.begin();
                     self.tell_link();

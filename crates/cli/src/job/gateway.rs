@@ -1,0 +1,29 @@
+//! Gateways, as the flags name them.
+
+use fetch_url::{Error, Gateways};
+
+use crate::flags::Gateway;
+
+/// The gateways of the flags, but for news servers.
+pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
+    let mut gateways = Gateways::default();
+    for (scheme, template) in flags.gateways.iter().filter(|gateway| server_of(gateway).is_none()) {
+        gateways.set(scheme, template)?;
+    }
+    Ok(gateways)
+}
+
+/// A gateway of news that is a news server, and nothing more: `news=nntp://news.example`.
+pub(super) fn news_server(flags: &Gateway) -> Option<String> {
+    flags.gateways.iter().rev().find_map(server_of)
+}
+
+fn server_of((scheme, template): &(String, String)) -> Option<String> {
+    if !scheme.eq_ignore_ascii_case("news") {
+        return None;
+    }
+    let (_, server) =
+        template.split_once("://").filter(|(scheme, _)| *scheme == "nntp" || *scheme == "news")?;
+    let server = server.trim_end_matches('/');
+    (!server.contains(['/', '{'])).then(|| server.to_owned())
+}
