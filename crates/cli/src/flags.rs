@@ -1,5 +1,6 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
+mod advisory;
 mod ftp;
 mod gateway;
 mod gopher;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub use advisory::Advisory;
 pub use ftp::{Ftp, FtpMethod, ListFormat};
 pub use gateway::Gateway;
 pub use gopher::{Gopher, GopherDots};
@@ -254,6 +256,9 @@ pub struct Fetch {
     /// What only HTTP understands.
     #[command(flatten, next_help_heading = "HTTP")]
     pub http: Http,
+    /// What names no data object.
+    #[command(flatten, next_help_heading = "Sessions and addresses")]
+    pub advisory: Advisory,
     /// What only news understands.
     #[command(flatten, next_help_heading = "News")]
     pub news: News,

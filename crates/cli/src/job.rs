@@ -20,7 +20,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fetch_url::url::Url;
 use fetch_url::{
-    ByteRange, Code, Condition, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
+    ByteRange, Code, Condition, Connect, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
     HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles,
 };
 
@@ -87,6 +87,13 @@ pub(crate) struct Shape {
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
+    /// Whether a session is opened.
+    connects: bool,
+    /// Whether the desktop is handed what names no data object.
+    #[cfg(feature = "open")]
+    pub(crate) opens: bool,
+    /// Whether a URL that names no data object is a failure.
+    pub(crate) fails_advisory: bool,
 }
 
 /// What is said beside the object.
@@ -186,6 +193,10 @@ impl Shape {
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
+            connects: flags.advisory.connect,
+            #[cfg(feature = "open")]
+            opens: flags.advisory.open,
+            fails_advisory: flags.advisory.fail_advisory,
         })
     }
 
@@ -201,10 +212,10 @@ impl Shape {
         if let Some(server) = news::server(request.url(), self.news_server.as_deref())? {
             request = request.news_server(server);
         }
+        // Where a name service or a gateway leads nobody knows yet.
         request = match request.url() {
-            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
-            Url::Gopher(_) => request.with_extra(self.gopher.clone()),
-            _ => request,
+            Url::File(_) | Url::Http(_) => request,
+            _ => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
         };
         // Links lead to news, too.
         let mut news = self.news.clone();
@@ -221,6 +232,9 @@ impl Shape {
         }
         if self.special_files {
             request = request.with_extra(SpecialFiles::default());
+        }
+        if self.connects {
+            request = request.with_extra(Connect::default());
         }
         Ok(request)
     }

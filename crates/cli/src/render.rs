@@ -9,6 +9,7 @@ pub(crate) mod listing;
 mod menu;
 mod news;
 pub(crate) mod progress;
+pub(crate) mod screen;
 pub(crate) mod terminal;
 mod usage;
 mod wais;
@@ -21,7 +22,7 @@ use std::sync::Mutex;
 
 use fetch_url::proto::text::printable;
 use fetch_url::url::{Found, Url, mask_password};
-use fetch_url::{Advice, Error, Event, Meta};
+use fetch_url::{Advice, Error, Event, Fact, Meta};
 use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -112,10 +113,24 @@ pub(crate) fn head(meta: &Meta, format: Format) -> String {
 pub(crate) fn advice(advice: &Advice, meta: &Meta, format: Format) -> String {
     match format {
         Format::Json => {
-            let value = json!({ "advice": advice.text, "url": meta.url.redacted().to_string() });
+            let mut value = json!({ "advice": advice.text, "url": meta.url.redacted().to_string() });
+            for (name, fact) in &advice.facts {
+                value[name] = known(fact);
+            }
             format!("{}\n", json::line(&value))
         }
         _ => advice.text.clone(),
+    }
+}
+
+fn known(fact: &Fact) -> Value {
+    match fact {
+        Fact::Flag(flag) => json!(flag),
+        Fact::Number(number) => json!(number),
+        Fact::Pairs(pairs) => json!(pairs),
+        Fact::Text(text) => json!(text),
+        Fact::Words(words) => json!(words),
+        _ => Value::Null,
     }
 }
 

@@ -1,7 +1,9 @@
 //! From arguments to an exit status: one job, and each of its transfers from the text of a URL to its
 //! place.
 
+mod advisory;
 mod batch;
+mod session;
 mod unfold;
 
 use std::ffi::OsString;
@@ -21,7 +23,7 @@ use fetch_url::{
 };
 
 use crate::flags::{Flags, Verb};
-use crate::job::{Job, Output, Progress, Transfer, stdout, usage};
+use crate::job::{Job, Output, Progress, Transfer, news, stdout, usage};
 use crate::render::{self, listing, progress::Meter, terminal::Terminal};
 use crate::report::Report;
 use crate::signal;
@@ -109,6 +111,7 @@ pub(crate) async fn one(
     report: &mut Report,
 ) -> Result<(), Error> {
     let request = observed(job.shape.request(&transfer.url, next)?, job, report);
+    tell_of_mid(&request, transfer, job);
     describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
@@ -122,8 +125,16 @@ pub(crate) async fn one(
         },
         file => file,
     };
-    let response = job.fetcher.fetch(request.resuming(resume)).await?;
+    let mut response = job.fetcher.fetch(request.resuming(resume)).await?;
     report.meta = Some(response.meta.clone());
+    match response.content {
+        Content::Session(session) => return session::hold(*session).await,
+        Content::Advice(advice) => match advisory::advised(advice, &response.meta, transfer, job)? {
+            Some(advice) => response.content = Content::Advice(advice),
+            None => return Ok(()),
+        },
+        content => response.content = content,
+    }
     if matches!(response.content, Content::Unchanged) && !job.shape.head {
         return Ok(());
     }
@@ -151,6 +162,15 @@ pub(crate) async fn one(
     tell_notes(&receipt, job, is_read_now);
     report.receipt = Some(receipt);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// What the URL says is not what is asked for.
+fn tell_of_mid(request: &Request, transfer: &Transfer, job: &Job) {
+    let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
+    if is_article && !job.talk.is_silent {
+        let note = "mid names a message: asked for as the article of that message-id on the news server";
+        job.board.aside(|| render::note_of(&transfer.url, note, job.shape.format));
+    }
 }
 
 /// What may be known of an answer. Who reads it as it comes sees its end; what is stored may be wanted whole.
@@ -278,6 +298,7 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
             Some(articles) => return Ok(articles.to_string()),
             None => Some(url.group().clone().into_owned()),
         },
+        Url::Mailto(_) | Url::Telnet(_) => return Err(advisory::no_object()),
         Url::Other(url) => url.path().and_then(|path| path.split('/').next_back().map(Escaped::into_owned)),
         _ => None,
     };

@@ -36,13 +36,14 @@ const NOTICED: std::time::Duration = std::time::Duration::from_millis(300);
 static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// Until this is dropped, a signal leaves the terminal as it is now.
-#[must_use]
-pub(crate) fn keep_terminal() -> impl Drop {
+pub(crate) fn keep_terminal() -> Kept {
     *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(std::io::stdin()).ok();
     Kept
 }
 
-struct Kept;
+/// While it lives, a signal leaves the terminal as it was.
+#[must_use]
+pub(crate) struct Kept;
 
 impl Drop for Kept {
     fn drop(&mut self) {

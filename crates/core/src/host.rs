@@ -185,6 +185,7 @@ impl<'a> Login<'a> {
             match (&self.password, passwords) {
                 (Some(password), Passwords::Shown) => write!(f, ":{}", password.expose())?,
                 (Some(password), Passwords::Hidden) => write!(f, ":{password}")?,
+                (Some(_), Passwords::Dropped) => {}
                 (None, _) => {}
             }
             f.write_str("@")?;
@@ -197,7 +198,9 @@ impl<'a> Login<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passwords {
     Shown,
+    /// As `***`.
     Hidden,
+    Dropped,
 }
 
 #[cfg(test)]

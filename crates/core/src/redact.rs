@@ -5,10 +5,10 @@ use crate::{Url, parse};
 /// `text` with what looks like the password of `user:password@` overwritten by `*`, one for each
 /// character, so that columns stay where they were.
 ///
-/// For text that did not parse: it hides rather too much (up to the last `@`) than too little. Only in a news URL
-/// an `@` is known to be that of a message-id.
+/// For text that did not parse: it hides rather too much (up to the last `@`) than too little. Only in mailto and news
+/// URLs an `@` is known to be that of an address or a message-id.
 pub fn mask_password(text: &str) -> String {
-    if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::News(_))) {
+    if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::Mailto(_) | Url::News(_))) {
         return text.to_owned();
     }
     let Some(secret) = password_span(text) else { return text.to_owned() };
@@ -43,6 +43,7 @@ mod tests {
             ("news://h:119/a@b", "news://h:119/a@b"),
             ("news://u:canary@h/a@b", "news://u:**********@b"),
             ("a@b", "a@b"),
+            ("mailto:a@b?subject=x", "mailto:a@b?subject=x"),
             ("ftp://u:@h", "ftp://u:@h"),
         ] {
             assert_eq!(mask_password(text), masked);

@@ -87,9 +87,15 @@ impl Url<'_> {
         }
     }
 
-    /// The same on this news server, where it names none: news URLs (RFC 5538 §2.1), and nntp's form of 1993.
+    /// The same on this news server, where it names none: news URLs (RFC 5538 §2.1), nntp's form of 1993, and the
+    /// message-id of a `mid` URL (RFC 1738 §4, RFC 2392), since articles have them, too.
     #[must_use]
     pub fn on_news_server(mut self, at: &HostPort<'static>) -> Self {
+        if let Self::Other(url) = &self
+            && let Some(article) = url.as_article(at)
+        {
+            return Self::News(article);
+        }
         let server = match &mut self {
             Self::News(url) => url.server_mut(),
             Self::Nntp(url) => url.server_mut(),
@@ -133,7 +139,12 @@ impl Url<'_> {
 
     /// The text with `***` in the place of a password: for messages, logs and reports.
     pub fn redacted(&self) -> impl fmt::Display + '_ {
-        Redacted(self)
+        Redacted(self, Passwords::Hidden)
+    }
+
+    /// The text without a password: for others who are to fetch it.
+    pub fn without_password(&self) -> impl fmt::Display + '_ {
+        Redacted(self, Passwords::Dropped)
     }
 
     /// The same URL without a borrow.
@@ -176,10 +187,10 @@ impl fmt::Display for Url<'_> {
     }
 }
 
-struct Redacted<'u>(&'u Url<'u>);
+struct Redacted<'u>(&'u Url<'u>, Passwords);
 
 impl fmt::Display for Redacted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.print(f, Passwords::Hidden)
+        self.0.print(f, self.1)
     }
 }

@@ -47,6 +47,9 @@ impl Fetcher {
                 }
                 Content::Advice(advice) => Ok(advice.text.into_bytes()),
                 Content::Head | Content::Unchanged => Ok(Vec::new()),
+                Content::Session(_) => {
+                    Err(Error::new(Code::Usage, Phase::Deliver, "the URL names no data object"))
+                }
             }
         })
     }

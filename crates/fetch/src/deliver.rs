@@ -70,6 +70,7 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
         Content::Body(body) => body,
         Content::Head | Content::Unchanged => Body::from_bytes(bytes::Bytes::new()),
         Content::Listing(listing) => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
+        Content::Session(_) => return Err(no_object(&meta)),
     };
     let deadline = body.deadline();
     let running = run(&meta, body, sink, watch);
@@ -91,6 +92,11 @@ pub async fn deliver(response: Response, sink: Sink, watch: &mut dyn Watch) -> R
         missing: ending.missing,
         digest: finished.digest,
     })
+}
+
+/// A session is held, not stored.
+fn no_object(meta: &Meta) -> Error {
+    Error::new(Code::Usage, Phase::Deliver, "the URL names no data object").at(&meta.url)
 }
 
 /// How a body was known to be whole, and where in the object it began.

@@ -4,8 +4,10 @@ mod file;
 pub(crate) mod ftp;
 pub(crate) mod gopher;
 pub(crate) mod http;
+mod mailto;
 pub(crate) mod nntp;
 mod prospero;
+pub(crate) mod telnet;
 mod wais;
 
 use std::sync::Arc;
@@ -18,8 +20,10 @@ pub(crate) fn built_in() -> Registry {
     registry.add(Arc::new(ftp::FtpDriver::default()));
     registry.add(Arc::new(gopher::GopherDriver));
     registry.add(Arc::new(http::HttpDriver::default()));
+    registry.add(Arc::new(mailto::MailtoDriver));
     registry.add(Arc::new(nntp::NntpDriver::default()));
     registry.add(Arc::new(prospero::ProsperoDriver));
+    registry.add(Arc::new(telnet::TelnetDriver));
     registry.add(Arc::new(wais::WaisDriver));
     registry
 }

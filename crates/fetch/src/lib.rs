@@ -17,6 +17,7 @@
 //!
 //! The file to read first is `engine.rs`: the one loop that every URL goes through.
 
+mod advice;
 pub mod blocking;
 mod body;
 mod credentials;
@@ -36,6 +37,7 @@ mod response;
 mod segments;
 mod sink;
 
+pub use advice::{Advice, Fact};
 pub use body::{Body, ByteSource, Proof};
 pub use credentials::{Ask, Credential, Credentials, Question};
 pub use deliver::{Receipt, Watch, deliver};
@@ -45,6 +47,7 @@ pub use drivers::gopher::options::GopherOptions;
 pub use drivers::http::cookies::CookieJar;
 pub use drivers::http::options::{Field, HttpOptions, HttpVersion};
 pub use drivers::nntp::options::{ArticleShape, Next, NntpOptions};
+pub use drivers::telnet::{Connect, Session};
 pub use engine::asking::Asking;
 pub use engine::deadline::Deadline;
 pub use engine::gate::Gate;
@@ -62,7 +65,7 @@ pub use observe::{Event, Observe};
 pub use policy::{Follow, Limits, Policy, Reach, Retry, Schemes, Timeouts};
 pub use registry::Standing;
 pub use request::{ByteRange, Condition, Request, Resume, SpecialFiles, Validator, Want};
-pub use response::{Advice, Content, Listing, Meta, Response, Steps};
+pub use response::{Content, Listing, Meta, Response, Steps};
 pub use segments::Segments;
 pub use sink::Sink;
 pub use sink::digest::Algorithm;

@@ -12,7 +12,7 @@ use futures_core::Stream;
 
 use crate::body::EndMark;
 use crate::engine::guard::Guard;
-use crate::{Body, ByteSource, Error, Proof, Validator};
+use crate::{Advice, Body, ByteSource, Error, Proof, Session, Validator};
 
 /// An answer.
 #[derive(Debug)]
@@ -131,23 +131,10 @@ pub enum Content {
     Head,
     /// A directory, a menu, a list of groups.
     Listing(Listing),
+    /// A session with a server, which was asked for.
+    Session(Box<Session>),
     /// The condition of the request does not hold: the caller's own copy is good.
     Unchanged,
-}
-
-/// What a person can do with a URL that names no data object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Advice {
-    /// Readable in 80 columns.
-    pub text: String,
-}
-
-impl Advice {
-    /// Advice in these words.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into() }
-    }
 }
 
 /// A stream of entries, in flat memory.

@@ -22,6 +22,7 @@ mod outline;
 pub mod prospero;
 mod refused;
 mod stranger;
+pub mod telnet;
 pub mod text;
 pub mod wais;
 

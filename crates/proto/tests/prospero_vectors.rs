@@ -256,7 +256,6 @@ fn links_read_what_was_captured() {
 #[test]
 fn a_refused_listing_has_no_head() {
     let notdir = prospero_play::told(Ask::Links, &text("list-notdir"), &|_| false);
-    // FAILS:
     assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
 }
 

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::prospero::header::{ACKNOWLEDGE, ProsperoHeader};
+
+/// How long nothing has to come before something is asked for again.
+const QUIET: Duration = Duration::from_millis(50);
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A socket, and whom it speaks to.
 pub(crate) struct Asking {
@@ -35,33 +40,36 @@ impl Asking {
         std::iter::from_fn(|| self.next(Duration::from_millis(60))).map(|(octets, _)| octets).collect()
     }
 
-    /// The text of the answer to a request with this id; none if nobody says how long it is in time. What is lost is
-    /// asked for after a while, and what is flagged is acknowledged.
+    /// The text of the answer to a request with this id; none if it is not there in time. What is lost is asked for
+    /// after a while, and what is flagged is acknowledged as soon as everything before it is there.
     pub(crate) fn answer(&self, connection: u16, text: &[u8]) -> Option<Vec<u8>> {
-        let first = request(connection, text);
+        let (first, end) = (request(connection, text), Instant::now() + PATIENCE);
         self.send(&first);
-        let (mut packets, mut total) = (BTreeMap::new(), 0);
-        for _ in 0..6 {
-            while let Some((octets, _)) = self.next(Duration::from_millis(60)) {
-                let header = ProsperoHeader::read(&octets).filter(|header| header.connection == connection);
-                let Some(header) = header else { continue };
-                if header.number > 0 {
-                    packets
-                        .entry(header.number)
-                        .or_insert_with(|| octets[usize::from(header.length)..].to_vec());
-                }
-                total = header.total.max(total);
+        let (mut packets, mut total, mut flagged) = (BTreeMap::new(), 0, 0);
+        while Instant::now() < end {
+            let Some((octets, _)) = self.next(QUIET) else {
                 let through = through(&packets);
-                if total > 0 && through >= total {
-                    self.send(&acknowledgement(connection, through));
-                    return Some(packets.into_values().collect::<Vec<_>>().concat());
-                }
-                if header.flags & ACKNOWLEDGE != 0 {
-                    self.send(&acknowledgement(connection, through));
-                }
+                self.send(&if through == 0 { first.clone() } else { acknowledgement(connection, through) });
+                continue;
+            };
+            let header = ProsperoHeader::read(&octets).filter(|header| header.connection == connection);
+            let Some(header) = header else { continue };
+            if header.number > 0 {
+                packets.entry(header.number).or_insert_with(|| octets[usize::from(header.length)..].to_vec());
             }
+            if header.flags & ACKNOWLEDGE != 0 {
+                flagged = header.number.max(flagged);
+            }
+            total = header.total.max(total);
             let through = through(&packets);
-            self.send(&if through == 0 { first.clone() } else { acknowledgement(connection, through) });
+            if total > 0 && through >= total {
+                self.send(&acknowledgement(connection, through));
+                return Some(packets.into_values().collect::<Vec<_>>().concat());
+            }
+            if flagged > 0 && through >= flagged {
+                self.send(&acknowledgement(connection, through));
+                flagged = 0;
+            }
         }
         None
     }

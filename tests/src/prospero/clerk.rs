@@ -13,6 +13,9 @@ use crate::prospero::server::Shared;
 
 /// So many finished requests are kept for those who ask again.
 const KEPT: usize = 20;
+/// An acknowledgement without news, this soon after a window, was made by that window, and more would be made by the
+/// next: two that never wait would keep each other busy.
+const ECHO: Duration = Duration::from_millis(20);
 /// The longest sleep.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -113,8 +116,10 @@ impl<'a> Clerk<'a> {
     /// An acknowledgement, or the request once more: the rest goes.
     fn hear_again(&mut self, at: usize, header: &ProsperoHeader) {
         let Some(answer) = &mut self.exchanges[at].answer else { return };
+        let is_news = header.through > answer.through;
         answer.through = answer.through.max(header.through);
-        let is_deaf = header.number > 0 && answer.last.elapsed() < self.shared.site.deaf;
+        let deaf = if header.number > 0 { self.shared.site.deaf } else { ECHO };
+        let is_deaf = !is_news && answer.last.elapsed() < deaf;
         if !is_deaf && !answer.is_over() {
             self.send_window(at);
         }

@@ -20,7 +20,7 @@ pub static PROSPERO_LINK_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::directory("dir_many", 0, |_| many()).shows(&["number 0", "number 2999"]),
     ProsperoFault::directory("dir_small_pieces", 0, |s| list(s, ProsperoAct::Pieces(7))),
     ProsperoFault::directory("dir_lost", 0, |s| lose(s, ProsperoPackets::ALL.times(1))),
-    ProsperoFault::directory("dir_many_lost", 0, |_| many().always(ProsperoAct::Lose(ProsperoPackets::from(20).times(1)))).shows(&["number 0", "number 2999"]),
+    ProsperoFault::directory("dir_many_lost", 0, |_| many().always(ProsperoAct::Lose(ProsperoPackets::number(20).times(1)))).shows(&["number 0", "number 2999"]),
     ProsperoFault::directory("dir_many_shuffled", 0, |_| many().always(ProsperoAct::Shuffled(5))).shows(&["number 0", "number 2999"]),
     ProsperoFault::directory("dir_always_lost", 28, |s| list(s, ProsperoAct::Lose(ProsperoPackets::ALL))).with(BRIEF),
     ProsperoFault::directory("dir_refused", 7, |s| list(s, ProsperoAct::Instead(vec![ProsperoPacket::refused()], 9))),

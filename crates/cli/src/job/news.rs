@@ -46,10 +46,15 @@ pub(crate) fn is_range(url: &str) -> bool {
     url.articles().is_some_and(|articles| articles.first < articles.last)
 }
 
+/// Whether a URL names a message-id, which an article may have.
+pub(crate) fn is_mid(url: &Url<'_>) -> bool {
+    matches!(url, Url::Other(url) if url.name() == "mid")
+}
+
 /// The server for URLs that name none, and for those that links lead to: the flag's, else the environment's, which
 /// is looked at closely only where one is needed.
 pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
-    let is_needed = matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none();
+    let is_needed = (matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none()) || is_mid(url);
     let read = |text: &str, source: &str| {
         // With an @ in it, it may hold a password.
         let shown = if text.contains('@') { "what it says" } else { text };

@@ -9,7 +9,10 @@ use crate::escape::sets;
 use crate::host::Passwords;
 use crate::reader::{Reader, Rule, whole};
 use crate::scheme_table::Scheme;
-use crate::{Dialect, Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::{
+    Dialect, Escaped, HostPort, Login, NewsPart, NewsUrl, NoteKind, ParseError, ParseErrorKind as Kind,
+    Parsed, Part, Url, parse,
+};
 
 const REST: Rule = Rule::new(sets::XCHAR);
 
@@ -54,6 +57,15 @@ impl<'a> OtherUrl<'a> {
         &self.rest
     }
 
+    /// The article of the message-id that a `mid` URL names; what names a part of it (RFC 2392) is left out.
+    pub(crate) fn as_article(&self, at: &HostPort<'static>) -> Option<NewsUrl<'static>> {
+        let id = self.rest.as_str().split('/').next().filter(|_| self.name == "mid")?;
+        match parse(&format!("news://{at}/{id}")).ok()?.into_owned().url {
+            Url::News(url) if matches!(url.part(), NewsPart::Article(_)) => Some(url),
+            _ => None,
+        }
+    }
+
     /// Whether the scheme is experimental: §4 keeps names that begin with `x-` for that.
     pub fn is_experimental(&self) -> bool {
         self.name.starts_with("x-")
@@ -76,7 +88,7 @@ impl<'a> OtherUrl<'a> {
         write!(f, "{}:", self.name)?;
         match passwords {
             Passwords::Shown => write!(f, "{}", self.rest),
-            Passwords::Hidden => f.write_str(&self.hidden()),
+            Passwords::Hidden | Passwords::Dropped => f.write_str(&self.hidden()),
         }
     }
 

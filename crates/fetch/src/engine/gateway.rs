@@ -53,7 +53,7 @@ impl Gateways {
 
 /// The template with the parts of the URL in their places. A password stays with us.
 fn filled(template: &str, url: &Url<'_>) -> String {
-    let shown = url.redacted().to_string();
+    let shown = url.without_password().to_string();
     let rest = shown.split_once(':').map_or("", |(_, rest)| rest);
     let path = match rest.strip_prefix("//") {
         Some(rest) => rest.split_once('/').map_or("", |(_, path)| path),

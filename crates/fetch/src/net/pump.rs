@@ -58,8 +58,9 @@ impl<M: Machine> Pump<M> {
         &self.machine
     }
 
-    /// The machine, for one more errand.
+    /// The machine, for one more errand: it is asked again, whether there is more for it or not.
     pub(crate) const fn machine_mut(&mut self) -> &mut M {
+        self.needs_more = false;
         &mut self.machine
     }
 

@@ -32,6 +32,10 @@ pub struct Exchange {
     outgoing: VecDeque<Bytes>,
     patience: Patience,
     repeats: u32,
+    /// When the last acknowledgement went out.
+    acknowledged: Option<Duration>,
+    /// When the next one is due, where one is.
+    owes: Option<Duration>,
     ends: Option<Ends>,
 }
 
@@ -81,6 +85,8 @@ impl Exchange {
             answer: Assembly::default(),
             patience: Patience::new(patience, now),
             repeats: 0,
+            acknowledged: None,
+            owes: None,
             ends: None,
         }
     }
@@ -109,18 +115,25 @@ impl Exchange {
         match packet.asks {
             Asks::GiveUp => self.ends = Some(Ends::Refused),
             Asks::Elsewhere(address) => self.ends = Some(Ends::Elsewhere(address)),
-            Asks::Repeat => self.repeat()?,
+            Asks::Repeat => self.repeat(now)?,
             Asks::Nothing => {}
         }
         let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
-        if packet.wants_acknowledgement || was_last {
-            self.acknowledge();
+        if was_last || (packet.wants_acknowledgement && (is_new || packet.number == 0)) {
+            self.owes = Some(now);
+        } else if packet.wants_acknowledgement {
+            // One that comes again: not at once, or each would make the other.
+            let due = self.acknowledged.map_or(now, |then| then + self.patience.whole / WAITS / 4);
+            self.owes = Some(self.owes.map_or(due, |owes| owes.min(due)));
         }
         Ok(is_new)
     }
 
     /// What is to be done now.
     pub fn next(&mut self, now: Duration) -> Move {
+        if self.owes.is_some_and(|due| due <= now) {
+            self.acknowledge(now);
+        }
         if let Some(datagram) = self.outgoing.pop_front() {
             return Move::Send(datagram);
         }
@@ -136,12 +149,12 @@ impl Exchange {
             None => {}
         }
         if now < self.patience.until {
-            return Move::Wait(self.patience.until);
+            return Move::Wait(self.owes.map_or(self.patience.until, |due| due.min(self.patience.until)));
         }
         if !self.patience.is_left(now) {
             return Move::GiveUp;
         }
-        self.say_again();
+        self.say_again(now);
         self.outgoing.pop_front().map_or(Move::GiveUp, Move::Send)
     }
 
@@ -162,15 +175,16 @@ impl Exchange {
         self.outgoing = self.request.iter().cloned().collect();
     }
 
-    fn acknowledge(&mut self) {
+    fn acknowledge(&mut self, now: Duration) {
+        (self.owes, self.acknowledged) = (None, Some(now));
         self.outgoing.push_back(packet::acknowledgement(self.id, self.answer.through()));
     }
 
     /// As long as nothing has come, what the server has not acknowledged; then, what we have of the answer: it sends
     /// the rest.
-    fn say_again(&mut self) {
+    fn say_again(&mut self, now: Duration) {
         if self.answer.has_begun() {
-            return self.acknowledge();
+            return self.acknowledge(now);
         }
         let heard = usize::from(self.heard_through).min(self.request.len().saturating_sub(1));
         self.outgoing.extend(self.request[heard..].iter().cloned());
@@ -178,14 +192,14 @@ impl Exchange {
 
     /// The server has forgotten the request. What it has sent of its answer already may be of another one than what
     /// it would send now.
-    fn repeat(&mut self) -> Result<(), WireError> {
-        if self.answer.has_begun() {
+    fn repeat(&mut self, now: Duration) -> Result<(), WireError> {
+        if self.answer.has_begun() && !self.answer.is_complete() {
             return Err(WireError::Cut { what: "an answer that the server has forgotten" });
         }
-        if self.repeats < MOST_REPEATS {
+        if !self.answer.has_begun() && self.repeats < MOST_REPEATS {
             self.repeats += 1;
             self.heard_through = 0;
-            self.say_again();
+            self.say_again(now);
         }
         Ok(())
     }

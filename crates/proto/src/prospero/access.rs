@@ -4,6 +4,7 @@ use fetch_url_core::{Escaped, HostPort, Url, WaisPart, charset, parse};
 
 use super::facts::{Attribute, ObjectName};
 use super::line::keyword;
+use super::question::ObjectId;
 use crate::stranger::link_of_a_stranger;
 use crate::{outline, wais};
 
@@ -60,7 +61,8 @@ impl AccessMethod {
             "GOPHER" => self.gopher(),
             "LOCAL" => return Way::Local(self.object.name.clone()),
             "PROSPERO-CONTENTS" => return Way::Contents,
-            "TELNET" => return self.telnet().map_or(Way::Unknown, Way::Session),
+            "TELNET" => return self.session("telnet").map_or(Way::Unknown, Way::Session),
+            "TN3270" => return self.session("tn3270").map_or(Way::Unknown, Way::Session),
             "URL" => return link_of_a_stranger(&self.object.name).map_or(Way::Unknown, Way::Url),
             "WAIS" => self.wais(),
             _ => None,
@@ -89,7 +91,8 @@ impl AccessMethod {
         let typecode = match self.extra().as_str() {
             "BINARY" => ";type=i",
             "TEXT" => ";type=a",
-            "DIRECTORY" => ";type=d",
+            // It is no file.
+            "DIRECTORY" => return None,
             _ => "",
         };
         Some(format!("ftp://{}/{root}{}{typecode}", self.object.place()?, segments.join("/")))
@@ -97,12 +100,13 @@ impl AccessMethod {
 
     /// The type is told, or is the first character of the name.
     fn gopher(&self) -> Option<String> {
-        let extra = self.extra.first().filter(|extra| !extra.is_empty());
-        let (gtype, selector) = match (extra, self.object.name.split_first()) {
-            (Some(extra), _) if extra.eq_ignore_ascii_case(b"BINARY") => (b'9', self.object.name.as_slice()),
-            (Some(extra), _) if extra.eq_ignore_ascii_case(b"TEXT") => (b'0', self.object.name.as_slice()),
-            (Some(extra), _) => (extra[0], self.object.name.as_slice()),
-            (None, first) => first.map(|(gtype, selector)| (*gtype, selector))?,
+        let name = self.object.name.as_slice();
+        let (gtype, selector) = match self.extra.first().map_or(&b""[..], |extra| extra) {
+            [] => name.split_first().map(|(gtype, selector)| (*gtype, selector))?,
+            [gtype] => (*gtype, name),
+            _ if self.extra() == "BINARY" => (b'9', name),
+            _ if self.extra() == "TEXT" => (b'0', name),
+            _ => return None,
         };
         let gtype = Escaped::encode(&[gtype], charset::FSEGMENT);
         let selector = Escaped::encode(selector, charset::FPATH);
@@ -123,10 +127,13 @@ impl AccessMethod {
         wais_url(&place(host)?, database, wtype, &id)
     }
 
-    fn telnet(&self) -> Option<String> {
-        sound(&format!("telnet://{}/", self.object.place()?))
+    fn session(&self, scheme: &str) -> Option<String> {
+        sound(&format!("{scheme}://{}/", self.object.place()?))
     }
 }
+
+/// Tags of the parts of a document's id; nobody uses more.
+const TAGS: std::ops::RangeInclusive<u8> = 1..=10;
 
 /// `1=host:port;2=database;3=id;`: the parts as RFC 1738's draft of 1993 had them.
 fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
@@ -135,9 +142,9 @@ fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
     for part in locator.split(|&octet| octet == b';').filter(|part| !part.is_empty()) {
         let at = part.iter().position(|&octet| octet == b'=')?;
         let (tag, value) = (std::str::from_utf8(&part[..at]).ok()?, &part[at + 1..]);
-        match tag {
-            "1" => host = Some(std::str::from_utf8(value).ok()?.to_owned()),
-            "2" => database = Some(value),
+        match tag.parse().ok().filter(|tag| TAGS.contains(tag))? {
+            1 => host = Some(place(value)?),
+            2 => database = Some(value),
             _ => {}
         }
         written.push_str(&format!("{tag}={};", encoded(value)));
@@ -172,7 +179,11 @@ impl ObjectName {
             b"" | b"0" => String::new(),
             version => format!(";VERSION={}", Escaped::encode(version, charset::FIELD)),
         };
-        sound(&format!("prospero://{}/{name}{version}", self.place()?))
+        let text = sound(&format!("prospero://{}/{name}{version}", self.place()?))?;
+        // A name that reads as another one, such as with a NUL, has no URL.
+        let Url::Prospero(url) = parse(&text).ok()?.url else { return None };
+        let is_same = ObjectId::of(&url).is_ok_and(|id| id.name() == self.name);
+        is_same.then_some(text)
     }
 
     /// The same object's `rest`: what is to be looked up in a directory.

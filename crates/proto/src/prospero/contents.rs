@@ -8,7 +8,8 @@ use super::talk::{self, Read, Saying, unexpected};
 use super::tokens::{Next, TokenReader, Tokens};
 use crate::{Event, Head, Inbox, Machine, Step, WireError};
 
-/// Asks for the octets and hands them on as they come: an [`Event::Head`], then each [`Event::Body`].
+/// Asks for the octets and hands them on as they come: an [`Event::Head`], then each [`Event::Body`]. An object in several
+/// attributes is all of them, one behind the other.
 #[derive(Debug)]
 pub struct Contents {
     saying: Saying,
@@ -44,8 +45,11 @@ impl Contents {
                 self.stage = Stage::Begun(Some(octets));
                 Ok(Step::Emit(Event::Head(Head::default())))
             }
-            Stage::Begun(_) => Ok(Step::Emit(Event::Body(octets))),
-            _ => Err(unexpected("one answer with the octets")),
+            Stage::Begun(_) | Stage::Empty | Stage::Whole => {
+                self.stage = Stage::Begun(None);
+                Ok(Step::Emit(Event::Body(octets)))
+            }
+            Stage::Refused => Err(unexpected("an answer with the octets")),
         }
     }
 
@@ -77,7 +81,8 @@ impl Contents {
                 self.stage = Stage::Whole;
                 Ok(None)
             }
-            _ => Err(unexpected("one answer with the octets")),
+            Stage::Empty | Stage::Whole => Ok(None),
+            Stage::Refused => Err(unexpected("an answer with the octets")),
         }
     }
 

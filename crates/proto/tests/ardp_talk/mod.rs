@@ -115,6 +115,7 @@ impl Talk {
     pub(crate) fn hear_octets(&mut self, octets: &[u8]) -> String {
         match self.exchange.hear(octets, self.now) {
             Ok(_) => self.moves(),
+            Err(WireError::Cut { .. }) => "cut".to_owned(),
             Err(WireError::Unexpected { .. }) => "unexpected".to_owned(),
             Err(error) => panic!("{error:?}"),
         }

@@ -22,5 +22,5 @@ pub(super) fn of(url: &GopherUrl<'_>, port: u16) -> Advice {
     if url.gtype() != b'2' && !login.is_empty() {
         text.push_str(&format!("Log in as: {login}\n"));
     }
-    Advice::new(text)
+    Advice::new(text).with("host", host.to_string()).with("port", port).with("command", command)
 }

@@ -31,6 +31,7 @@ pub(super) async fn run(plan: ProsperoPlan, ctx: Ctx) -> Result<Outcome, Error> 
         return attributes::head(facts, datagrams, meta, &plan, &ctx).await;
     }
     match ways::choose(&facts, &plan, &ctx.gate)? {
+        Choice::Advise(advice) => Ok(answer(meta, Content::Advice(advice))),
         Choice::Contents => contents::fetch(datagrams, meta, &plan, &ctx).await,
         Choice::Follow { to, why } => Ok(Outcome::Follow(hop(&to, &why, &plan))),
         Choice::Links => listing::fetch(datagrams, meta, &plan, &ctx).await,

@@ -4,11 +4,14 @@ use fetch_url_proto::prospero::{AccessMethod, ObjectFacts, Way};
 use fetch_url_proto::text::printable;
 
 use super::plan::ProsperoPlan;
+use crate::drivers::telnet::advice::of_tn3270;
 use crate::engine::dialogue;
-use crate::{Error, Gate};
+use crate::{Advice, Error, Gate};
 
 /// What is done next.
 pub(super) enum Choice {
+    /// A session, of a kind that has no URL that is built in.
+    Advise(Advice),
     /// The octets come over Prospero itself.
     Contents,
     /// Another URL fetches them.
@@ -38,6 +41,7 @@ pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, gate: &Gate) -> R
     let others = others(method, &methods);
     dialogue::decided(&format_args!("the way is {}{others}", method.method));
     Ok(match way {
+        Way::Session(url) if url.starts_with("tn3270:") => Choice::Advise(of_tn3270(url)),
         Way::Url(url) | Way::Session(url) => {
             Choice::Follow { to: url.clone(), why: format!("{}{others}", method.method) }
         }
