@@ -107,7 +107,7 @@ fn schemes() -> String {
     let mut table = "| scheme | defined in | port | here |\n|---|---|---|---|\n".to_owned();
     for row in SCHEMES.iter().filter(|row| !row.name.is_empty()) {
         let port = row.default_port.map_or(String::new(), |port| port.to_string());
-        let standing = with_a_url(row.name, |url| in_words(fetcher.standing(url)));
+        let standing = with_a_url(row.name, |url| in_words(url, fetcher.standing(url)));
         let standing = standing.unwrap_or("unknown");
         table += &format!("| `{}` | {} | {port} | {standing} |\n", row.name, row.defined_in);
     }
@@ -121,8 +121,11 @@ fn with_a_url<T>(scheme: &str, say: impl Fn(&Url<'_>) -> T) -> Option<T> {
     forms.iter().find_map(|text| parse(text).ok().map(|parsed| say(&parsed.url)))
 }
 
-const fn in_words(standing: Standing) -> &'static str {
+const fn in_words(url: &Url<'_>, standing: Standing) -> &'static str {
     match standing {
+        Standing::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => {
+            "names no object: says what to do"
+        }
         Standing::BuiltIn => "fetched",
         Standing::NotBuiltIn => "parsed and explained, not built in yet",
         Standing::Reserved => "reserved, no access method",

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Each server and the port where it speaks in the clear; all ports are in `docker/README.md`.
-const SERVERS: [(&str, u16, Sign); 11] = [
+const SERVERS: [(&str, u16, Sign); 12] = [
     ("apache", 17081, Sign::Page),
     ("bsdftpd", 17124, Sign::Greeting),
     ("caddy", 17082, Sign::Page),
@@ -25,6 +25,7 @@ const SERVERS: [(&str, u16, Sign); 11] = [
     ("pureftpd", 17123, Sign::Greeting),
     ("pygopherd", 17071, Sign::Text),
     ("sn", 17118, Sign::News),
+    ("telnetd", 17023, Sign::Options),
     ("vsftpd", 17121, Sign::Greeting),
 ];
 
@@ -36,6 +37,8 @@ enum Sign {
     Greeting,
     /// The reply 200 or 201 that NNTP begins with.
     News,
+    /// The options that telnet begins with: words come when they are answered.
+    Options,
     /// A test file over HTTP.
     Page,
     /// A test file over gopher.
@@ -182,6 +185,7 @@ impl Sign {
         match (self, self.first_octets(port)) {
             (Self::Greeting, Ok(octets)) => octets.starts_with(b"220"),
             (Self::News, Ok(octets)) => octets.starts_with(b"20"),
+            (Self::Options, Ok(octets)) => octets[0] == 0xff, // IAC
             (Self::Page, Ok(octets)) => octets.starts_with(b"HTTP/1.") && octets.ends_with(b" 200"),
             (Self::Text, Ok(octets)) => octets.starts_with(b"About"),
             (_, Err(_)) => false,
@@ -192,6 +196,7 @@ impl Sign {
     fn first_octets(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
         let request: &[u8] = match self {
             Self::Greeting | Self::News => b"QUIT\r\n",
+            Self::Options => b"",
             Self::Page => b"GET /hello.txt HTTP/1.0\r\nHost: localhost\r\n\r\n",
             Self::Text => b"/about.txt\r\n",
         };

@@ -299,6 +299,11 @@ fn name_of(url: &Url<'_>) -> Result<String, Error> {
             None => Some(url.group().clone().into_owned()),
         },
         Url::Mailto(_) | Url::Telnet(_) => return Err(advisory::no_object()),
+        Url::Prospero(url) => {
+            let name = url.hsoname().decode().into_owned();
+            let last = name.rsplit(|&octet| octet == b'/').next().unwrap_or_default();
+            return safe_name(last).ok_or_else(without_name);
+        }
         Url::Other(url) => url.path().and_then(|path| path.split('/').next_back().map(Escaped::into_owned)),
         _ => None,
     };

@@ -140,11 +140,6 @@ fn a_control_octet_in_the_url_is_not_shown_raw() {
 
 #[test]
 fn schemes_without_a_driver() {
-    for url in [] {
-        fetch([url]).exits(1).says("not built in yet");
-        fetch(["--format", "json", url]).exits(1).says("\"unsupported\"");
-        assert_eq!(fetch(["explain", url]).exits(0).stderr, "");
-    }
     let words = |url: &str| {
         let ran = fetch([url]);
         ran.exits(1);

@@ -8,6 +8,7 @@
 //!    └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+pub(crate) mod alarm;
 pub(crate) mod asking;
 pub(crate) mod deadline;
 pub(crate) mod dialogue;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::prospero::fault_sites::{
-    BRIEF, NOT_FOUND, act, addr, contents, first, honest, lose, only, packets, patched, patched_contents,
-    redirect,
+    BRIEF, NOT_FOUND, act, addr, contents, first, honest, lose, no_size, only, packets, patched,
+    patched_contents, redirect,
 };
 use crate::prospero::faults::ProsperoFault;
 use crate::prospero::packet::ProsperoPacket;
@@ -40,7 +40,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("one_piece", 0, |s| act(s, ProsperoAct::Pieces(60_000))).or(&[8]),
     ProsperoFault::short("pause", 0, |s| act(s, ProsperoAct::Pause(millis(250)))),
     ProsperoFault::file("drip", 0, |s| act(s, ProsperoAct::Drip(millis(5)))),
-    ProsperoFault::file("slow_drip", 0, |s| contents(s, ProsperoAct::Drip(millis(60)))),
+    ProsperoFault::file("slow_drip", 0, |s| contents(s, ProsperoAct::Drip(millis(30)))),
     ProsperoFault::file("drip_too_slow", 28, |s| contents(s, ProsperoAct::Drip(millis(300)))).with(BRIEF),
     // Lost.
     ProsperoFault::file("lost_1", 0, |s| lose(s, nth(1).times(1))),
@@ -57,11 +57,11 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::short("lost_and_deaf", 0, |s| lose(s, ALL.times(1)).deaf(millis(200))),
     ProsperoFault::file("always_lost_1", 28, |s| lose(s, nth(1))),
     ProsperoFault::file("always_lost_flagged", 28, |s| lose(s, nth(16))).with(BRIEF),
-    ProsperoFault::file("always_lost_17", 28, |s| lose(s, nth(17))),
-    ProsperoFault::file("always_lost_last", 28, |s| contents(s, ProsperoAct::Lose(LAST))),
+    ProsperoFault::file("always_lost_17", 28, |s| lose(s, nth(17))).with(BRIEF),
+    ProsperoFault::file("always_lost_last", 28, |s| contents(s, ProsperoAct::Lose(LAST))).with(BRIEF),
     ProsperoFault::file("always_lost_contents", 28, |s| contents(s, ProsperoAct::Lose(ALL))).with(BRIEF),
     ProsperoFault::file("silence", 28, |s| honest(s).silent()),
-    ProsperoFault::file("silence_after_1", 28, |s| contents(s, ProsperoAct::SilenceAfter(1))),
+    ProsperoFault::file("silence_after_1", 28, |s| contents(s, ProsperoAct::SilenceAfter(1))).with(BRIEF),
     ProsperoFault::file("silence_after_16", 28, |s| contents(s, ProsperoAct::SilenceAfter(16))).with(BRIEF),
     ProsperoFault::file("silence_after_23", 28, |s| contents(s, ProsperoAct::SilenceAfter(23))).with(BRIEF),
     ProsperoFault::file("silence_after_24", 0, |s| contents(s, ProsperoAct::SilenceAfter(24))),
@@ -76,7 +76,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("last_is_late", 0, |s| act(s, ProsperoAct::Delay(LAST, millis(200)))),
     ProsperoFault::file("flagged_is_late", 0, |s| act(s, ProsperoAct::Delay(nth(16), millis(100)))),
     ProsperoFault::file("all_are_late", 0, |s| act(s, ProsperoAct::Delay(ALL, millis(400)))),
-    ProsperoFault::file("all_are_too_late", 28, |s| act(s, ProsperoAct::Delay(ALL, s.late))),
+    ProsperoFault::file("all_are_too_late", 28, |s| act(s, ProsperoAct::Delay(ALL, s.late))).with(BRIEF),
     ProsperoFault::file("last_is_too_late", 28, |s| contents(s, ProsperoAct::Delay(LAST, s.late))).with(BRIEF),
     ProsperoFault::file("other_port", 0, |s| act(s, ProsperoAct::From(ALL, ProsperoHost::OtherPort))).or(&[28]),
     ProsperoFault::file("other_port_packet", 0, |s| act(s, ProsperoAct::From(nth(5).times(1), ProsperoHost::OtherPort))),
@@ -98,7 +98,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("control_with_data", 0, |s| first(s, ProsperoPacket::data(0, 1, NOT_FOUND))),
     ProsperoFault::file("last_with_other_id", 0, |s| act(s, ProsperoAct::Last(ProsperoPacket::refused().other_id(1)))),
     // Nothing but those.
-    ProsperoFault::file("other_id_alone", 28, |s| only(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(1))),
+    ProsperoFault::file("other_id_alone", 28, |s| only(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(1))).with(BRIEF),
     ProsperoFault::file("empty_alone", 28, |s| only(s, ProsperoPacket::raw(*b""))).with(BRIEF),
     ProsperoFault::file("text_alone", 28, |s| only(s, ProsperoPacket::raw(*b"HTTP/1.1 400 Bad Request\r\n\r\n"))).with(BRIEF),
     ProsperoFault::file("large_alone", 28, |s| only(s, ProsperoPacket::raw(vec![0xff; 60_000]))).with(BRIEF),
@@ -106,7 +106,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("first_octet_2", 28, |s| patched(s, ALL, 0, b"\x02")).with(BRIEF),
     ProsperoFault::file("first_octet_32", 28, |s| patched(s, ALL, 0, b"\x20")).with(BRIEF),
     ProsperoFault::file("first_octet_63", 28, |s| patched(s, ALL, 0, b"\x3f")).with(BRIEF),
-    ProsperoFault::file("first_octet_version_1", 28, |s| patched(s, ALL, 0, b"\x81")).or(&[8]),
+    ProsperoFault::file("first_octet_version_1", 28, |s| patched(s, ALL, 0, b"\x81")).or(&[8]).with(BRIEF),
     ProsperoFault::file("first_octet_255", 28, |s| patched(s, ALL, 0, b"\xff")).with(BRIEF),
     ProsperoFault::file("header_longer_than_datagram", 28, |s| act(s, ProsperoAct::Shorten(ALL, 2))).with(BRIEF),
     ProsperoFault::file("header_of_4", 8, |s| patched(s, ALL, 0, b"\x04")).or(&[1, 18, 28, 78]),
@@ -114,7 +114,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     // Numbers that do not agree.
     ProsperoFault::file("total_too_small", 8, |s| patched_contents(s, nth(2), 5, b"\0\x02")).or(&[18]),
     ProsperoFault::file("total_1", 8, |s| patched(s, ALL, 5, b"\0\x01")).or(&[18]),
-    ProsperoFault::file("total_too_large", 28, |s| patched(s, ALL, 5, b"\0\x40")),
+    ProsperoFault::file("total_too_large", 28, |s| patched(s, ALL, 5, b"\0\x40")).with(BRIEF),
     ProsperoFault::file("total_two", 8, |s| patched_contents(s, nth(2), 5, b"\0\x20")),
     ProsperoFault::file("total_two_at_the_end", 8, |s| patched_contents(s, LAST, 5, b"\0\x19")),
     ProsperoFault::file("total_0", 28, |s| patched(s, ALL, 5, b"\0\0")).with(BRIEF),
@@ -127,9 +127,8 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::short("in_three", 78, |s| packets(s, &[(1, 3, b"FAILURE NOT"), (2, 3, b""), (3, 3, b"-FOUND\n")])),
     ProsperoFault::short("sequenced_control", 78, |s| honest(s).instead(vec![ProsperoPacket::data(1, 2, b"FAILURE SERVER-FAILED\n").flags(0x40), ProsperoPacket::data(2, 2, NOT_FOUND)])),
     // An answer that has no end.
-    ProsperoFault::file("endless", 63, |s| contents(s, endless())),
-    ProsperoFault::file("endless_too_large", 63, |s| contents(s, endless())).with(&["--max-filesize", "100k"]),
-    ProsperoFault::file("endless_drip", 28, |s| contents(s, endless()).always(ProsperoAct::Drip(millis(20)))).or(&[63]).with(BRIEF),
+    ProsperoFault::file("endless_too_large", 63, |_| no_size(endless())).with(&["--max-filesize", "100k"]),
+    ProsperoFault::file("endless_drip", 28, |_| no_size(endless()).always(ProsperoAct::Drip(millis(20)))).or(&[63]).with(BRIEF),
     ProsperoFault::file("endless_lines", 63, |s| act(s, ProsperoAct::Endless(Vec::new(), b"UNKNOWN line\n".to_vec()))),
     ProsperoFault::file("too_large", 63, honest).with(&["--max-filesize", "29499"]),
     ProsperoFault::file("not_too_large", 0, honest).with(&["--max-filesize", "29500"]),

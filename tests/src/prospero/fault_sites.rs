@@ -15,7 +15,7 @@ pub(crate) const SHORT: &[u8] = b"A short text.\nOf two lines, 'quoted'.\n";
 /// As if nobody had it.
 pub(crate) const NOT_FOUND: &[u8] = b"FAILURE NOT-FOUND\n";
 /// For clients that would wait for their own time.
-pub(crate) const BRIEF: &[&str] = &["-m", "0.7"];
+pub(crate) const BRIEF: &[&str] = &["-m", "0.4"];
 
 /// The file, the short text, a directory of both, and no fault.
 pub(crate) fn honest(setting: &ProsperoFaultSetting) -> ProsperoSite {
@@ -51,6 +51,12 @@ pub(crate) fn act(setting: &ProsperoFaultSetting, act: ProsperoAct) -> ProsperoS
 /// This happens when contents are asked for.
 pub(crate) fn contents(setting: &ProsperoFaultSetting, act: ProsperoAct) -> ProsperoSite {
     honest(setting).on(ProsperoOn::Contents, act)
+}
+
+/// This happens when the contents of a file are asked for whose size nobody tells.
+pub(crate) fn no_size(act: ProsperoAct) -> ProsperoSite {
+    let object = ProsperoObject::elsewhere().access(&["PROSPERO-CONTENTS", "", "", "", ""]);
+    holding("/srv/file", object).on(ProsperoOn::Contents, act)
 }
 
 /// This happens when links are asked for.

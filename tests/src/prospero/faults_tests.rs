@@ -98,7 +98,7 @@ fn every_fault_is_played() {
     let setting = ProsperoFaultSetting::default();
     // They take long, or are for clients that know more.
     let is_slow = |fault: &ProsperoFault| {
-        ["endless", "million", "mib", "drip", "limit", "name_long"]
+        ["endless", "million", "mib", "drip", "limit", "name_long", "are_late", "then_late"]
             .iter()
             .any(|part| fault.name.contains(part))
     };

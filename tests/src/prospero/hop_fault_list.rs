@@ -18,7 +18,7 @@ pub static PROSPERO_HOP_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("forwarded", 0, |s| forwarded(s, HERE)).at("/srv/moved"),
     ProsperoFault::file("forwarded_5_times", 0, |s| chain(s, 5)).at("/srv/c1"),
     ProsperoFault::file("forwarded_30_times", 47, |s| chain(s, 30)).at("/srv/c1"),
-    ProsperoFault::file("forwarded_limit", 47, |s| chain(s, 5)).at("/srv/c1").with(&["--max-redirs", "2"]),
+    ProsperoFault::file("forwarded_limit", 47, |s| chain(s, 5)).at("/srv/c1").with(&["--max-redirs", "2"]).or(&[0]),
     ProsperoFault::short("forwarded_ring", 47, |_| ring()),
     ProsperoFault::short("forwarded_to_itself", 47, |_| object(ProsperoObject::forwarded(HERE, "/srv/short"))),
     ProsperoFault::short("forwarded_to_nothing", 78, |_| object(ProsperoObject::forwarded(HERE, "/srv/none"))),
@@ -49,9 +49,9 @@ pub static PROSPERO_HOP_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::short("local_outside", 1, |_| method(&["LOCAL", "INTERNET-D", "", "ASCII", "/srv/../etc/passwd"])).or(&[90]),
     ProsperoFault::short("ftp_with_login", 67, |_| method(&["FTP", "INTERNET-D", "", "ASCII", "/x", "BINARY"])).or(&[1, 7, 90]),
     ProsperoFault::short("aftp_directory", 8, |_| method(&["AFTP", "INTERNET-D", "", "ASCII", "/x", "DIRECTORY"])).or(&[1, 7, 90]),
-    ProsperoFault::short("telnet", 0, |_| method(&["TELNET", "INTERNET-D", "t.test", "ASCII", "", "log in as guest", "guest"])).or(&[1]).shows(&["t.test"]),
-    ProsperoFault::short("tn3270", 0, |_| method(&["TN3270", "INTERNET-D", "t.test", "ASCII", "", "log in", "guest"])).or(&[1]).shows(&["t.test"]),
-    ProsperoFault::short("telnet_hostile", 0, |_| method(&["TELNET", "INTERNET-D", "t.test", "ASCII", "", "\u{1b}[2J;reboot", "-x;`y`"])).or(&[1, 8, 93]).shows(&["t.test"]),
+    ProsperoFault::short("telnet", 0, |_| method(&["TELNET", "INTERNET-D", "t.test", "ASCII", "", "log in as guest", "guest"])).or(&[1, 2]).shows(&["t.test"]),
+    ProsperoFault::short("tn3270", 0, |_| method(&["TN3270", "INTERNET-D", "t.test", "ASCII", "", "log in", "guest"])).or(&[1, 2]).shows(&["t.test"]),
+    ProsperoFault::short("telnet_hostile", 0, |_| method(&["TELNET", "INTERNET-D", "t.test", "ASCII", "", "\u{1b}[2J;reboot", "-x;`y`"])).or(&[1, 2, 8, 93]).shows(&["t.test"]),
     // Ways that lead nowhere: nobody listens there for TCP.
     ProsperoFault::short("aftp_nobody_there", 7, |_| method(&["AFTP", "", "", "", "", "BINARY"])),
     ProsperoFault::short("gopher_nobody_there", 7, |_| method(&["GOPHER", "", "", "ASCII", "0/x", "0"])),
@@ -64,9 +64,9 @@ pub static PROSPERO_HOP_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::short("gopher_low_port", 90, |_| method(&["GOPHER", "INTERNET-D", "127.0.0.1(25)", "ASCII", "0/x", "0"])),
     ProsperoFault::short("aftp_not_wanted", 90, |_| method(&["AFTP", "", "", "", "", "BINARY"])).with(&["--proto-redir", "=prospero"]).or(&[1]),
     // Ways that cannot be read.
-    ProsperoFault::short("access_of_3_tokens", 8, |_| method(&["AFTP", "INTERNET-D", "f.test"])).or(&[1]),
-    ProsperoFault::short("access_of_1_token", 8, |_| method(&["AFTP"])).or(&[1]),
-    ProsperoFault::short("access_of_no_token", 8, |_| method(&[""])).or(&[1]),
+    ProsperoFault::short("access_of_3_tokens", 8, |_| method(&["AFTP", "INTERNET-D", "f.test"])).or(&[1, 78]),
+    ProsperoFault::short("access_of_1_token", 8, |_| method(&["AFTP"])).or(&[1, 78]),
+    ProsperoFault::short("access_of_no_token", 8, |_| method(&[""])).or(&[1, 78]),
     ProsperoFault::short("access_of_3_tokens_first", 0, |_| method_first(&["AFTP", "INTERNET-D", "f.test"])).or(&[8]),
     ProsperoFault::short("access_many_tokens", 7, |_| method(&["AFTP", "", "", "", "", "BINARY", "x", "y", "z"])).or(&[1, 8]),
     ProsperoFault::short("access_nul_in_method", 1, |_| method(&["AFTP\0", "", "", "", "", "BINARY"])).or(&[8]),
@@ -76,7 +76,7 @@ pub static PROSPERO_HOP_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::short("access_lines_in_selector", 93, |_| method(&["GOPHER", "", "", "ASCII", "0/x\r\nDELE y", "0"])).or(&[1, 3, 8]),
     ProsperoFault::short("access_odd_host", 8, |_| method(&["AFTP", "INTERNET-D", "user@127.0.0.1/x?y#z", "ASCII", "/x", "BINARY"])).or(&[1, 3, 93]),
     ProsperoFault::short("access_port_70000", 8, |_| method(&["AFTP", "INTERNET-D", "127.0.0.1(70000)", "ASCII", "/x", "BINARY"])).or(&[1, 3]),
-    ProsperoFault::short("access_open_quote", 8, |s| info_text(s, b"ATTRIBUTE OBJECT FIELD ACCESS-METHOD AFTP '' '' '' 'x BINARY\n")),
+    ProsperoFault::short("access_open_quote", 8, |s| info_text(s, b"ATTRIBUTE OBJECT FIELD ACCESS-METHOD AFTP '' '' '' 'x BINARY\n")).or(&[18]),
     ProsperoFault::short("access_many", 0, |_| many_methods()),
 ];
 

@@ -63,7 +63,7 @@ pub static PROSPERO_LINK_FAULTS: &[ProsperoFault] = &[
     // What cannot be read.
     ProsperoFault::directory("dir_garbage", 8, |s| links(s, b"\xff\xfe\0\x01garbage\n")).or(&[0, 78]).shows(&[]),
     ProsperoFault::directory("dir_no_text", 52, |s| links(s, b"")).or(&[0, 8, 78]).shows(&[]),
-    ProsperoFault::directory("dir_open_quote", 8, |s| links(s, b"LINK  L FILE 'the long file INTERNET-D x ASCII /srv/file 0\n")),
+    ProsperoFault::directory("dir_open_quote", 8, |s| links(s, b"LINK  L FILE 'the long file INTERNET-D x ASCII /srv/file 0\n")).or(&[18]),
     ProsperoFault::directory("dir_link_cut", 8, |s| links(s, b"LINK  L FILE x INTERNET-D\n")).or(&[0]).shows(&[]),
     ProsperoFault::directory("dir_link_of_nothing", 8, |s| links(s, b"LINK\n")).or(&[0]).shows(&[]),
     ProsperoFault::directory("dir_link_of_no_version", 8, |s| links(s, b"LINK  L FILE x INTERNET-D x ASCII /x new\n")).or(&[0]).shows(&[]),
@@ -75,6 +75,6 @@ pub static PROSPERO_LINK_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::directory("dir_of_nothing_else", 78, |s| text(s, b"NONE-FOUND\n")).or(&[0]).shows(&[]),
     // Too much.
     ProsperoFault::directory("dir_endless", 63, |s| act(s, ProsperoAct::Endless(Vec::new(), LINK.as_bytes().to_vec()))),
-    ProsperoFault::directory("dir_a_million_attributes", 63, |s| list(s, ProsperoAct::Flood(b"ATTRIBUTE LINK APPLICATION X SEQUENCE x\n".to_vec(), 1_000_000))),
+    ProsperoFault::directory("dir_a_million_attributes", 63, |s| list(s, ProsperoAct::Flood(b"ATTRIBUTE LINK APPLICATION X SEQUENCE x\n".to_vec(), 1_000_000))).or(&[0]),
     ProsperoFault::directory("dir_line_of_9_mib", 63, |s| list(s, ProsperoAct::Flood(vec![b'x'; 9 << 20], 1))),
 ];

@@ -1,21 +1,20 @@
 //! Moves a request and its answer between a machine and datagrams, by ARDP: what [`super::pump`] is for connections.
 
-use std::future::{Future as _, poll_fn};
+use std::future::poll_fn;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::net::SocketAddrV4;
 use std::num::NonZeroU16;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use fetch_url_proto::ardp::{Exchange, Move};
 use fetch_url_proto::{Event, Inbox, Machine, Step};
-use tokio::time::{Sleep, sleep_until};
 
 use super::contact::Contact;
 use super::datagram::Datagrams;
+use crate::engine::alarm::Alarm;
 use crate::engine::dialogue;
 use crate::{Code, Error, Phase};
 
@@ -31,7 +30,7 @@ pub(crate) struct Courier<M> {
     /// How long all tries together wait.
     patience: Duration,
     begun: Instant,
-    timer: Option<Pin<Box<Sleep>>>,
+    alarm: Alarm,
     contact: Contact,
     has_heard: bool,
 }
@@ -57,7 +56,7 @@ impl<M: Machine> Courier<M> {
             needs_more: false,
             patience,
             begun: Instant::now(),
-            timer: None,
+            alarm: Alarm::default(),
             contact: contact.clone(),
             has_heard: false,
         }
@@ -163,14 +162,7 @@ impl<M: Machine> Courier<M> {
 
     /// Until then. When that is over and nothing was heard, another address of the server has its turn.
     fn poll_until(&mut self, until: Duration, cx: &mut Context<'_>) -> Poll<()> {
-        let until = tokio::time::Instant::from_std(self.begun + until);
-        if self.timer.as_ref().is_none_or(|timer| timer.deadline() != until) {
-            self.timer = Some(Box::pin(sleep_until(until)));
-        }
-        if let Some(timer) = &mut self.timer {
-            ready!(timer.as_mut().poll(cx));
-        }
-        self.timer = None;
+        ready!(self.alarm.poll_at(self.begun + until, cx));
         if !self.has_begun() {
             self.datagrams.turn(true);
         }
