@@ -1,5 +1,5 @@
 //! The real `fetch-url` against the real servers of `docker/`, on 127.0.0.1: nginx, apache and caddy, four of FTP, two of gopher,
-//! two of news; and, where no real one would do, behind proxies and in terminals of ours.
+//! two of news, one of telnet; and, where no real one would do, behind proxies and in terminals of ours.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!
@@ -32,6 +32,7 @@ mod live {
     mod place;
     mod program;
     mod server;
+    mod telnet;
     mod terminal;
     mod tree;
 }

@@ -85,6 +85,8 @@ impl Retry {
 pub struct Follow {
     /// The most hops; with none, an answer that points elsewhere is delivered as it is.
     pub max_hops: Option<u32>,
+    /// The most hops that a name service (Prospero) may tell; they are counted apart.
+    pub max_names: u32,
     /// Whether a hop may lead from https to http.
     pub allow_downgrade: bool,
     /// Which schemes may be asked at all.
@@ -99,6 +101,7 @@ impl Default for Follow {
     fn default() -> Self {
         Self {
             max_hops: Some(10),
+            max_names: 20,
             allow_downgrade: false,
             schemes: Schemes::All,
             hop_schemes: Schemes::only(["http", "https"]),

@@ -226,7 +226,10 @@ fn inquiries_lead_on() {
 fn listings() {
     const LINK: &str = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\n";
     const ENTRY: &str = "entry file a prospero://h.test//a";
-    check(Ask::Links, b"", "head | done");
+    // Nothing is no answer; a word that there is nothing is one.
+    check(Ask::Links, b"", "unexpected");
+    check(Ask::Links, b"NEW x\n\n", "unexpected");
+    check(Ask::Links, b"NONE-FOUND\n", "head | done");
     check(Ask::Links, LINK.as_bytes(), &format!("head | {ENTRY} | done"));
     check(Ask::Links, LINK.trim_end().as_bytes(), &format!("head | {ENTRY} | done"));
     check(Ask::Links, format!("{LINK}{LINK}").as_bytes(), &format!("head | {ENTRY} | {ENTRY} | done"));

@@ -6,9 +6,6 @@ use super::gate::{Gate, is_same_server};
 use crate::request::HopStanding;
 use crate::{Code, Error, Hop, HopKind, Phase, Request};
 
-/// So often may name services send one request on.
-const MOST_NAMES: u32 = 20;
-
 /// Where one request has been.
 pub(super) struct Journey<'g> {
     start: Url<'static>,
@@ -84,10 +81,10 @@ impl<'g> Journey<'g> {
 
     /// One hop more, if that is not too many.
     fn count(&mut self, hop: &Hop) -> Result<(), Error> {
-        let most_hops = self.gate.rules().max_hops.unwrap_or(0);
+        let rules = self.gate.rules();
         let (count, most) = match hop.kind {
-            HopKind::Access => (self.names, MOST_NAMES),
-            HopKind::Redirect => (self.hops - self.names, most_hops),
+            HopKind::Access => (self.names, rules.max_names),
+            HopKind::Redirect => (self.hops - self.names, rules.max_hops.unwrap_or(0)),
         };
         if count >= most {
             let detail = format!("more than {most} of them");

@@ -100,6 +100,10 @@ impl Exchange {
         let Some(packet) = Packet::parse(datagram).filter(|packet| packet.id == self.id) else {
             return Ok(false);
         };
+        // Whoever has said that there will be no answer has said all.
+        if self.ends.is_some() {
+            return Ok(false);
+        }
         let mut is_new = false;
         if packet.through > self.heard_through && usize::from(packet.through) <= self.request.len() {
             self.heard_through = packet.through;
@@ -113,6 +117,7 @@ impl Exchange {
             self.patience.extend(Duration::from_secs(packet.wait.into()), now);
         }
         match packet.asks {
+            _ if self.answer.is_complete() => {}
             Asks::GiveUp => self.ends = Some(Ends::Refused),
             Asks::Elsewhere(address) => self.ends = Some(Ends::Elsewhere(address)),
             Asks::Repeat => self.repeat(now)?,
@@ -193,10 +198,10 @@ impl Exchange {
     /// The server has forgotten the request. What it has sent of its answer already may be of another one than what
     /// it would send now.
     fn repeat(&mut self, now: Duration) -> Result<(), WireError> {
-        if self.answer.has_begun() && !self.answer.is_complete() {
+        if self.answer.has_begun() {
             return Err(WireError::Cut { what: "an answer that the server has forgotten" });
         }
-        if !self.answer.has_begun() && self.repeats < MOST_REPEATS {
+        if self.repeats < MOST_REPEATS {
             self.repeats += 1;
             self.heard_through = 0;
             self.say_again(now);

@@ -123,9 +123,10 @@ impl Machine for Contents {
     }
 }
 
-/// `ATTRIBUTE precedence nature CONTENTS`, and what follows.
+/// `ATTRIBUTE OBJECT nature CONTENTS`, and what follows: those of a link are not the object's.
 fn is_contents(tokens: &[Vec<u8>]) -> bool {
-    matches!(tokens, [first, _, _, name, ..] if keyword(first) == "ATTRIBUTE" && keyword(name) == "CONTENTS")
+    let [first, precedence, _, name, ..] = tokens else { return false };
+    keyword(first) == "ATTRIBUTE" && keyword(precedence) == "OBJECT" && keyword(name) == "CONTENTS"
 }
 
 /// Whether the octets are the next token: behind `DATA`, or `TAGGED` and a tag.

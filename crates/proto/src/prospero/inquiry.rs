@@ -19,6 +19,8 @@ pub struct Inquiry {
     reader: TokenReader,
     octets: usize,
     found: Inquired,
+    /// Some line was an answer.
+    is_answered: bool,
     /// The link that was named last: it leads on where the next line says so.
     link: Option<ObjectName>,
 }
@@ -41,6 +43,7 @@ impl Inquiry {
             reader: TokenReader::default(),
             octets: 0,
             found: Inquired::Facts(ObjectFacts::default()),
+            is_answered: false,
             link: None,
         }
     }
@@ -51,6 +54,7 @@ impl Inquiry {
     }
 
     fn take(&mut self, line: Line) -> Result<(), WireError> {
+        self.is_answered |= !matches!(line, Line::Other);
         match (line, &mut self.found) {
             (Line::Attribute(attribute), Inquired::Facts(facts)) => {
                 if facts.attributes.len() == MOST_ATTRIBUTES {
@@ -79,6 +83,7 @@ impl Machine for Inquiry {
         }
         let tokens = match self.reader.next(inbox)? {
             Next::Line(tokens, _) => tokens,
+            Next::End if !self.is_answered => return Err(talk::unexpected("an answer")),
             Next::End => return Ok(Step::Done),
             Next::Need | Next::Octets(_) => return Ok(Step::Need),
         };
@@ -92,7 +97,10 @@ impl Machine for Inquiry {
                 self.take(line)?;
                 Ok(Step::Emit(heard))
             }
-            Read::Refused(refused) => Ok(Step::Emit(refused)),
+            Read::Refused(refused) => {
+                self.is_answered = true;
+                Ok(Step::Emit(refused))
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) enum Line {
     /// The object is elsewhere.
     Forwarded(ObjectName),
     Link(LinkFacts),
-    /// Nothing has that name, or nothing is known.
+    /// Nothing has that name, or nothing is known; or all is well, and there is nothing to tell.
     NoneFound,
     /// What the server tells besides, and what nobody knows.
     Other,
@@ -41,7 +41,7 @@ impl Line {
             "FAILURE" => Self::Failure(words(&tokens)),
             "FORWARDED" => object(&tokens[1..]).map_or(Self::Short, Self::Forwarded),
             "LINK" => link(&tokens[1..]).map_or(Self::Short, Self::Link),
-            "NONE-FOUND" => Self::NoneFound,
+            "NONE-FOUND" | "SUCCESS" => Self::NoneFound,
             "UNRESOLVED" => {
                 tokens.remove(0);
                 Self::Unresolved(tokens)

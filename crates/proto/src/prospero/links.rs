@@ -57,8 +57,10 @@ impl Links {
                 self.tell_link();
                 self.link = Some(link);
             }
+            Line::NoneFound => self.begin(),
             Line::Forwarded(_) => return Err(talk::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
+                self.begin();
                 self.found.push_back(Event::Note("some links of the directory were not resolved"));
             }
             _ => {}
@@ -100,8 +102,8 @@ impl Machine for Links {
                     }
                 },
                 Next::End if self.is_refused => return Ok(Step::Done),
+                Next::End if !self.has_begun => return Err(talk::unexpected("the links of a directory")),
                 Next::End => {
-                    self.begin();
                     self.tell_link();
                     return Ok(self.found.pop_front().map_or(Step::Done, Step::Emit));
                 }

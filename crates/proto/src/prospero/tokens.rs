@@ -54,6 +54,8 @@ pub(super) struct TokenReader {
     /// Which token of a line is handed on as it comes: the one behind these.
     streams: Option<Streams>,
     is_streaming: bool,
+    /// A CR that is not quoted: before a LF it is a part of the line's end, else an octet like others.
+    has_return: bool,
     found: VecDeque<Next>,
 }
 
@@ -93,7 +95,14 @@ impl TokenReader {
         let mut read = 0;
         for &octet in inbox.octets() {
             read += 1;
-            self.take(octet)?;
+            let is_quoted = self.place == Place::Quoted;
+            if std::mem::take(&mut self.has_return) && octet != b'\n' {
+                self.take(b'\r')?;
+            }
+            match octet {
+                b'\r' if !is_quoted => self.has_return = true,
+                octet => self.take(octet)?,
+            }
             if !self.found.is_empty() {
                 break;
             }

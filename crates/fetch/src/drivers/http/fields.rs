@@ -183,7 +183,7 @@ mod tests {
             ("Host", Some("geheim")),
             ("Accept-Language", Some("de")),
         ]);
-        let abroad = HopStanding { is_abroad: true, is_plain: false };
+        let abroad = HopStanding { is_abroad: true, ..HopStanding::default() };
         let fields = shown(&options, abroad).join("\n");
         assert!(fields.contains("accept-language: de") && !fields.contains("geheim"), "{fields}");
         assert_eq!(shown(&options, HopStanding::default()).len(), 8);

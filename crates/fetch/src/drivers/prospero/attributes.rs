@@ -3,7 +3,7 @@
 use fetch_url_proto::prospero::{Inquired, ObjectFacts, Question};
 use fetch_url_proto::text::printable;
 
-use super::io::{self, Said};
+use super::io::{self, Said, Stop};
 use super::plan::ProsperoPlan;
 use crate::net::datagram::Datagrams;
 use crate::{Code, Content, Ctx, Error, Meta, Outcome, Phase};
@@ -15,7 +15,7 @@ pub(super) async fn head(
     mut meta: Meta,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, Stop> {
     // A server that does not tell all has told something.
     if let (Some(all), _) = ask(&Question::All, datagrams, plan, ctx).await?
         && !all.attributes.is_empty()
@@ -35,7 +35,7 @@ pub(super) async fn describe(
     meta: &mut Meta,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Datagrams, Error> {
+) -> Result<Datagrams, Stop> {
     let question = Question::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
     let (facts, datagrams) = ask(&question, datagrams, plan, ctx).await?;
     if let Some(facts) = facts {
@@ -53,7 +53,7 @@ pub(super) async fn check(
     meta: &mut Meta,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Datagrams, Error> {
+) -> Result<Datagrams, Stop> {
     let is_name = |name: &str| {
         !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
     };
@@ -70,7 +70,8 @@ pub(super) async fn check(
             Some(text) if text == *value => {}
             Some(text) => {
                 let detail = format!("its {} is not {}", printable(name.as_bytes()), printable(value));
-                return Err(Error::new(Code::NotFound, Phase::Request, detail).with_reply(&text));
+                let error = Error::new(Code::NotFound, Phase::Request, detail).with_reply(&text);
+                return Err(error.into());
             }
             None => meta.notes.push("a field of the URL was not compared: the server does not tell it"),
         }
@@ -84,10 +85,9 @@ async fn ask(
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<(Option<ObjectFacts>, Datagrams), Error> {
+) -> Result<(Option<ObjectFacts>, Datagrams), Stop> {
     match io::inquire(question, datagrams, plan, ctx).await? {
         Said::Answer(Inquired::Facts(facts), datagrams) => Ok((Some(facts), datagrams)),
         Said::Answer(_, datagrams) | Said::Refused(_, datagrams) => Ok((None, datagrams)),
-        Said::Elsewhere(_) => Err(io::sent_away()),
     }
 }

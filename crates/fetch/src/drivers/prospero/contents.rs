@@ -7,8 +7,9 @@ use bytes::Bytes;
 use fetch_url_proto::prospero::Contents;
 use fetch_url_proto::{Event, Step};
 
+use super::attributes;
+use super::io::{self, Stop};
 use super::plan::ProsperoPlan;
-use super::{attributes, io, refusal};
 use crate::net::courier::{Came, Courier};
 use crate::net::datagram::Datagrams;
 use crate::{Body, ByteSource, Content, Ctx, Error, Meta, Outcome, Proof};
@@ -22,10 +23,10 @@ pub(super) async fn fetch(
     mut meta: Meta,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, Stop> {
     plan.range_refused()?;
     let datagrams = attributes::describe(datagrams, &mut meta, plan, ctx).await?;
-    let courier = io::begin(Contents::new(&plan.object), datagrams, ctx).await?;
+    let courier = io::begin(Contents::new(&plan.object), datagrams, plan, ctx).await?;
     let body = Body::from_source(Incoming { courier: Some(courier) }, meta.head.size, PROOF);
     Ok(io::answer(meta, Content::Body(body)))
 }
@@ -41,11 +42,7 @@ impl ByteSource for Incoming {
         let Some(courier) = &mut self.courier else { return Poll::Ready(None) };
         let error = match ready!(courier.poll_step(cx)) {
             Ok(Came::Step(Step::Emit(Event::Body(octets)))) => return Poll::Ready(Some(Ok(octets))),
-            Ok(Came::Step(Step::Emit(Event::Refused(refused)))) => Some(refusal::in_the_middle(&refused)),
-            Ok(Came::Step(Step::Done)) => None,
-            Ok(Came::Step(_)) => Some(io::disagree()),
-            Ok(Came::Elsewhere(_)) => Some(io::sent_away()),
-            Err(error) => Some(error),
+            came => io::ending(came),
         };
         self.courier = None;
         Poll::Ready(error.map(Err))

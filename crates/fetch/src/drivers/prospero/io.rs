@@ -14,27 +14,47 @@ use crate::{Code, Content, Ctx, Error, Hop, Meta, Outcome, Phase, Response};
 
 /// Does what the plan says.
 pub(super) async fn run(plan: ProsperoPlan, ctx: Ctx) -> Result<Outcome, Error> {
+    match answered(&plan, &ctx).await {
+        Ok(outcome) => Ok(outcome),
+        Err(Stop::Elsewhere(hop)) => Ok(Outcome::Follow(*hop)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Why an errand ends before there is an answer.
+pub(super) enum Stop {
+    /// Somebody else is to be asked.
+    Elsewhere(Box<Hop>),
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+async fn answered(plan: &ProsperoPlan, ctx: &Ctx) -> Result<Outcome, Stop> {
     let datagrams = ctx.dial.datagrams(&plan.host, plan.port, &ctx.deadline).await?;
-    let (inquired, datagrams) = match inquire(&Question::Ways, datagrams, &plan, &ctx).await? {
+    let (inquired, datagrams) = match inquire(&Question::Ways, datagrams, plan, ctx).await? {
         Said::Answer(inquired, datagrams) => (inquired, datagrams),
-        Said::Elsewhere(hop) => return Ok(Outcome::Follow(*hop)),
-        Said::Refused(refused, _) => return Err(refusal::error(&refused)),
+        Said::Refused(refused, _) => return Err(refusal::error(&refused).into()),
     };
     let facts = match inquired {
         Inquired::Facts(facts) => facts,
-        Inquired::Elsewhere(name) => return forwarded(&name, &plan),
-        _ => return Err(disagree()),
+        Inquired::Elsewhere(name) => return Ok(forwarded(&name, plan)?),
+        _ => return Err(disagree().into()),
     };
-    let mut meta = meta(&plan);
-    let datagrams = attributes::check(datagrams, &mut meta, &plan, &ctx).await?;
+    let mut meta = meta(plan);
+    let datagrams = attributes::check(datagrams, &mut meta, plan, ctx).await?;
     if plan.wants_head {
-        return attributes::head(facts, datagrams, meta, &plan, &ctx).await;
+        return attributes::head(facts, datagrams, meta, plan, ctx).await;
     }
-    match ways::choose(&facts, &plan, &ctx.gate)? {
+    match ways::choose(&facts, plan, &ctx.gate)? {
         Choice::Advise(advice) => Ok(answer(meta, Content::Advice(advice))),
-        Choice::Contents => contents::fetch(datagrams, meta, &plan, &ctx).await,
-        Choice::Follow { to, why } => Ok(Outcome::Follow(hop(&to, &why, &plan))),
-        Choice::Links => listing::fetch(datagrams, meta, &plan, &ctx).await,
+        Choice::Contents => contents::fetch(datagrams, meta, plan, ctx).await,
+        Choice::Follow { to, why } => Ok(Outcome::Follow(hop(&to, &why, plan))),
+        Choice::Links => listing::fetch(datagrams, meta, plan, ctx).await,
     }
 }
 
@@ -42,8 +62,6 @@ pub(super) async fn run(plan: ProsperoPlan, ctx: Ctx) -> Result<Outcome, Error> 
 pub(super) enum Said {
     /// This, and what else can be asked of it.
     Answer(Inquired, Datagrams),
-    /// That somebody else is to be asked.
-    Elsewhere(Box<Hop>),
     /// That there is no answer.
     Refused(Box<Refused>, Datagrams),
 }
@@ -54,33 +72,29 @@ pub(super) async fn inquire(
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Said, Error> {
+) -> Result<Said, Stop> {
     let mut courier = courier(Inquiry::new(question, &plan.object), datagrams, ctx);
-    let answered = async {
-        match courier.step().await? {
-            Came::Step(Step::Done) => Ok(Ending::Done),
-            Came::Step(Step::Emit(Event::Refused(refused))) => Ok(Ending::Refused(refused)),
-            Came::Step(_) => Err(disagree()),
-            Came::Elsewhere(address) => Ok(Ending::Elsewhere(Box::new(redirected(address, plan)))),
-        }
+    let refused = match first(&mut courier, plan, ctx).await? {
+        Step::Done => None,
+        Step::Emit(Event::Refused(refused)) => Some(refused),
+        _ => return Err(disagree().into()),
     };
-    let ending = ctx.deadline.bound_twice(Phase::Reply, answered).await?;
     let (inquiry, datagrams) = courier.into_parts();
-    Ok(match ending {
-        Ending::Done => Said::Answer(inquiry.into_found(), datagrams),
-        Ending::Elsewhere(hop) => Said::Elsewhere(hop),
-        Ending::Refused(refused) => Said::Refused(refused, datagrams),
+    Ok(match refused {
+        None => Said::Answer(inquiry.into_found(), datagrams),
+        Some(refused) => Said::Refused(refused, datagrams),
     })
 }
 
-/// How an inquiry ends.
-enum Ending {
-    Done,
-    Elsewhere(Box<Hop>),
-    Refused(Box<Refused>),
+/// What an answer comes to first.
+async fn first<M: Machine>(courier: &mut Courier<M>, plan: &ProsperoPlan, ctx: &Ctx) -> Result<Step, Stop> {
+    match ctx.deadline.bound_twice(Phase::Reply, courier.step()).await? {
+        Came::Step(step) => Ok(step),
+        Came::Elsewhere(address) => Err(Stop::Elsewhere(Box::new(redirected(address, plan)))),
+    }
 }
 
-pub(super) fn courier<M: Machine>(machine: M, datagrams: Datagrams, ctx: &Ctx) -> Courier<M> {
+fn courier<M: Machine>(machine: M, datagrams: Datagrams, ctx: &Ctx) -> Courier<M> {
     Courier::new(machine, datagrams, ctx.deadline.reply_timeout(), ctx.dial.contact())
 }
 
@@ -88,24 +102,31 @@ pub(super) fn courier<M: Machine>(machine: M, datagrams: Datagrams, ctx: &Ctx) -
 pub(super) async fn begin<M: Machine>(
     machine: M,
     datagrams: Datagrams,
+    plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Courier<M>, Error> {
+) -> Result<Courier<M>, Stop> {
     let mut courier = courier(machine, datagrams, ctx);
-    let begun = async {
-        match courier.step().await? {
-            Came::Step(Step::Emit(Event::Head(_))) => Ok(()),
-            Came::Step(Step::Emit(Event::Refused(refused))) => Err(refusal::error(&refused)),
-            Came::Step(_) => Err(disagree()),
-            Came::Elsewhere(_) => Err(sent_away()),
-        }
-    };
-    ctx.deadline.bound_twice(Phase::Reply, begun).await?;
-    Ok(courier)
+    match first(&mut courier, plan, ctx).await? {
+        Step::Emit(Event::Head(_)) => Ok(courier),
+        Step::Emit(Event::Refused(refused)) => Err(refusal::error(&refused).into()),
+        _ => Err(disagree().into()),
+    }
 }
 
-/// A server that has answered one question sends us elsewhere with the next.
-pub(super) fn sent_away() -> Error {
+/// A server sends us elsewhere in the middle of its answer.
+fn sent_away() -> Error {
     Error::new(Code::PeerMisbehaved, Phase::Reply, "another server is to be asked for the rest")
+}
+
+/// Why an answer that has begun does not go on: none at its end.
+pub(super) fn ending(came: Result<Came, Error>) -> Option<Error> {
+    match came {
+        Ok(Came::Step(Step::Done)) => None,
+        Ok(Came::Step(Step::Emit(Event::Refused(refused)))) => Some(refusal::in_the_middle(&refused)),
+        Ok(Came::Step(_)) => Some(disagree()),
+        Ok(Came::Elsewhere(_)) => Some(sent_away()),
+        Err(error) => Some(error),
+    }
 }
 
 /// The server says that the object is elsewhere.
@@ -143,6 +164,6 @@ fn meta(plan: &ProsperoPlan) -> Meta {
     meta
 }
 
-pub(super) fn disagree() -> Error {
+fn disagree() -> Error {
     Error::new(Code::Internal, Phase::Reply, "the machine and its driver disagree")
 }

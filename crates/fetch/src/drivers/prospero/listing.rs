@@ -7,8 +7,8 @@ use fetch_url_proto::prospero::Links;
 use fetch_url_proto::{Entry, Event, Step};
 use futures_core::Stream;
 
+use super::io::{self, Stop};
 use super::plan::ProsperoPlan;
-use super::{io, refusal};
 use crate::engine::dialogue;
 use crate::net::courier::{Came, Courier};
 use crate::net::datagram::Datagrams;
@@ -20,9 +20,9 @@ pub(super) async fn fetch(
     meta: Meta,
     plan: &ProsperoPlan,
     ctx: &Ctx,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, Stop> {
     plan.range_refused()?;
-    let courier = io::begin(Links::new(&plan.object), datagrams, ctx).await?;
+    let courier = io::begin(Links::new(&plan.object), datagrams, plan, ctx).await?;
     Ok(io::answer(meta, Content::Listing(Listing::new(Incoming { courier: Some(courier) }))))
 }
 
@@ -43,11 +43,7 @@ impl Stream for Incoming {
                     dialogue::decided(&note);
                     continue;
                 }
-                Ok(Came::Step(Step::Emit(Event::Refused(refused)))) => Some(refusal::in_the_middle(&refused)),
-                Ok(Came::Step(Step::Done)) => None,
-                Ok(Came::Step(_)) => Some(io::disagree()),
-                Ok(Came::Elsewhere(_)) => Some(io::sent_away()),
-                Err(error) => Some(error),
+                came => io::ending(came),
             };
             self.courier = None;
             return Poll::Ready(error.map(Err));

@@ -24,7 +24,7 @@ pub(super) enum Choice {
 /// then sessions, which give no octets. Where none is allowed, the first one: the engine tells why not.
 pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, gate: &Gate) -> Result<Choice, Error> {
     let methods = facts.methods(&plan.own_name());
-    let is_unknown = methods.is_empty() && facts.is_directory().is_none();
+    let is_unknown = facts.attribute("ACCESS-METHOD").is_none() && facts.is_directory().is_none();
     if is_unknown || facts.is_directory() == Some(true) {
         return Ok(Choice::Links);
     }

@@ -1,0 +1,234 @@
+//! `telnet:` at a real telnetd: a person who logs in, a script that is piped in, and what the server learns of both.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use fetch_url_tests::Terminal;
+
+use super::place::{Place, fetch};
+use super::program::fetch_url;
+
+/// `docker/telnetd/session`, which repeats what it is told.
+const SESSION: &str = "telnet://127.0.0.1:17023/";
+/// alice with secret.
+const LOGIN: &str = "telnet://127.0.0.1:17024/";
+
+/// Runs the program, then says its status and whether the terminal is as it was before.
+const FRAMED: &str = "trap : INT TERM; stty -a >before; \"$@\"; echo \"status $?\"; stty -a >after; \
+                      cmp -s before after && echo restored; echo over";
+
+/// What the server must not learn of whoever comes.
+const CANARIES: [(&str, &str); 4] =
+    [("USER", "canary"), ("DISPLAY", "canary:0"), ("TERM", "xterm-canary"), ("LOGNAME", "canary")];
+
+fn run(place: &Place, options: &[&str], url: &str) -> Terminal {
+    let mut command = Command::new("sh");
+    command.args(["-c", FRAMED, "sh"]).arg(fetch_url()).args(["--connect"]).args(options).arg(url);
+    command.current_dir(place.folder()).envs(CANARIES);
+    Terminal::start(&command, 80).expect("a terminal")
+}
+
+/// The session is over with this status, and the terminal is as it was.
+#[track_caller]
+fn ends(terminal: &mut Terminal, status: u8) {
+    terminal.expect("\nover").expect("an end");
+    let screen = terminal.screen();
+    assert!(screen.contains(&format!("status {status}\n")), "{screen}");
+    assert!(screen.contains("\nrestored\n"), "other modes than before: {screen}");
+}
+
+fn say(terminal: &mut Terminal, prompt: &str, line: &str) {
+    terminal.expect(prompt).expect("a prompt");
+    terminal.type_line(line).expect("typed");
+}
+
+fn log_in(place: &Place) -> Terminal {
+    let mut terminal = run(place, &[], LOGIN);
+    say(&mut terminal, "login: ", "alice");
+    terminal.expect("assword: ").expect("a prompt");
+    terminal.type_secret("secret").expect("the echo is off");
+    terminal.expect("\n$ ").expect("alice's shell");
+    terminal
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_person_logs_in() {
+    let place = Place::new();
+    let mut terminal = log_in(&place);
+    terminal.type_line("echo $((6*7)) of $(id -un)").expect("typed");
+    terminal.expect("42 of alice\r\n").expect("an answer");
+    say(&mut terminal, "$ ", "seq 1 5000");
+    terminal.expect("\n5000\r\n").expect("all of it");
+    say(&mut terminal, "$ ", "exit");
+    ends(&mut terminal, 0);
+    let screen = terminal.screen();
+    assert!(!screen.contains("secret"), "{screen}");
+    let numbers: Vec<u32> = screen.lines().filter_map(|line| line.parse().ok()).collect();
+    assert!(numbers.iter().copied().eq(1..=5000), "{} numbers", numbers.len());
+}
+
+// FAILS: this telnetd echoes although that was refused.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn each_line_is_shown_once() {
+    let place = Place::new();
+    let mut terminal = log_in(&place);
+    terminal.type_line("echo $((6*7))").expect("typed");
+    terminal.expect("\n42\r\n").expect("an answer");
+    say(&mut terminal, "$ ", "exit");
+    ends(&mut terminal, 0);
+    let screen = terminal.screen();
+    for typed in ["telnetd login: alice", "$ echo $((6*7))", "$ exit"] {
+        assert!(screen.lines().any(|line| line == typed), "no {typed:?} in {screen}");
+    }
+    for again in ["alice", "echo $((6*7))", "exit"] {
+        assert!(!screen.lines().any(|line| line == again), "{again:?} again in {screen}");
+    }
+}
+
+/// What is typed for a password is hidden, what comes after it is not.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_echo_comes_back() {
+    let place = Place::new();
+    let mut terminal = log_in(&place);
+    for word in ["first", "second"] {
+        terminal.type_line(&format!("echo {word} | tr a-z A-Z")).expect("typed");
+        terminal.expect(&format!("echo {word} |")).expect("what was typed");
+        terminal.expect(&format!("\n{}\r\n", word.to_uppercase())).expect("an answer");
+    }
+    // A program there may ask for one as well.
+    terminal
+        .type_line("stty -echo; printf 'Your passphrase: '; read x; stty echo; echo; echo $x | tr a-z A-Z")
+        .expect("typed");
+    terminal.expect("\nYour passphrase: ").expect("a prompt");
+    terminal.type_secret("kanarienvogel").expect("the echo is off");
+    terminal.expect("\nKANARIENVOGEL\r\n").expect("an answer");
+    say(&mut terminal, "$ ", "exit");
+    ends(&mut terminal, 0);
+    assert!(!terminal.screen().contains("kanarienvogel"), "{}", terminal.screen());
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_session_by_hand() {
+    let place = Place::new();
+    let mut terminal = run(&place, &[], SESSION);
+    say(&mut terminal, "> ", "size");
+    say(&mut terminal, "> ", "env");
+    say(&mut terminal, "> ", "8bit");
+    say(&mut terminal, "> ", "gr\u{fc}\u{df}e");
+    // Since BINARY is refused, this server takes the eighth bit away, and so makes controls: one is shown, not obeyed.
+    terminal.expect("you said: grC<C\\x1Fe\r\n").expect("what came back");
+    say(&mut terminal, "> ", "quit");
+    ends(&mut terminal, 0);
+    let screen = terminal.screen();
+    assert!(screen.contains("\nbye\n") && !screen.contains("canary"), "{screen}");
+    assert!(screen.contains("> size\n0 0\n"), "its size is nobody's business: {screen}");
+    assert!(std::str::from_utf8(terminal.octets()).is_ok(), "{}", terminal.octets().escape_ascii());
+    for line in ["> size\n", "> env\n", "> 8bit\n", "> quit\n"] {
+        assert_eq!(screen.matches(line).count(), 1, "{screen}");
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn ways_to_leave() {
+    for (key, status) in [(0x1d, 0), (3, 130)] {
+        let place = Place::new();
+        let mut terminal = run(&place, &[], SESSION);
+        say(&mut terminal, "> ", "one");
+        terminal.expect("you said: one\r\n> ").expect("an answer");
+        terminal.type_octets(&[key]).expect("a key");
+        ends(&mut terminal, status);
+    }
+    // At a password, when nothing is shown, and in the middle of a line.
+    for (key, status) in [(0x1d, 0), (3, 130)] {
+        let place = Place::new();
+        let mut terminal = run(&place, &[], LOGIN);
+        say(&mut terminal, "login: ", "alice");
+        terminal.expect("assword: ").expect("a prompt");
+        terminal.type_octets(b"half a secr").expect("typed");
+        terminal.type_octets(&[key]).expect("a key");
+        ends(&mut terminal, status);
+        assert!(!terminal.screen().contains("a secr"), "{}", terminal.screen());
+    }
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_server_goes_away() {
+    let place = Place::new();
+    let mut terminal = log_in(&place);
+    terminal.type_line("kill -9 $$").expect("typed");
+    ends(&mut terminal, 0);
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn the_time_is_over() {
+    let place = Place::new();
+    let mut terminal = run(&place, &["-m", "1"], LOGIN);
+    say(&mut terminal, "login: ", "alice");
+    terminal.expect("assword: ").expect("a prompt");
+    ends(&mut terminal, 28);
+    let began = Instant::now();
+    fetch(&["--connect", "-m", "0.5", SESSION]).exits(28);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+/// Runs with these lines, and the end, on standard input: status, output, talk.
+fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
+    place.write("input", input);
+    let input = fs::File::open(place.path("input")).expect("our own file");
+    let mut command = Command::new(fetch_url());
+    command.args(["--connect", "-m", "10", url]).env_clear().envs(CANARIES);
+    command.current_dir(place.folder()).stdin(Stdio::from(input));
+    let output = command.output().expect("it runs");
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap_or(-1), output.stdout, talk)
+}
+
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_script_talks() {
+    let place = Place::new();
+    let (exit, out, talk) = piped(&place, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
+    assert_eq!(exit, 0, "{talk}");
+    let shown = out.escape_ascii();
+    let has = |part: &[u8]| out.windows(part.len()).any(|window| window == part);
+    assert!(has(b"na\xefve \xff end\n"), "{shown}");
+    assert!(has(b"0 0\n") && has(b"you said: hallo\n") && out.ends_with(b"> bye\n"), "{shown}");
+    assert!(!has(b"canary") && !has(b"\r"), "{shown}");
+    // It ends when the server does, whatever is left to be said; and waits for the server when all is said.
+    let (exit, out, talk) = piped(&place, "quit\nmore\nand more\n", SESSION);
+    assert_eq!((exit, out.ends_with(b"bye\n")), (0, true), "{talk}");
+}
+
+/// Nobody is asked, nothing is sent and no program runs before `--connect`.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn advice_alone() {
+    let ran = fetch(&["telnet://alice:secret@127.0.0.1:17024/"]).exits(0).hides("secret");
+    assert!(ran.text().contains("telnet -l alice 127.0.0.1 17024") && !ran.text().contains("secret"));
+    let json = fetch(&["--format", "json", "telnet://alice:secret@127.0.0.1:17024/"]).exits(0).text();
+    assert!(json.contains("\"port\":17024") && json.contains("\"user\":\"alice\""), "{json}");
+    assert!(!json.contains("secret"), "{json}");
+}
+
+/// What came with `--connect` on a URL with a login: the server still asks, since the login is advice.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn a_login_in_the_url_is_not_sent() {
+    let place = Place::new();
+    let mut terminal = run(&place, &[], "telnet://alice:secret@127.0.0.1:17024/");
+    terminal.expect("login: ").expect("a prompt");
+    sleep(Duration::from_millis(300));
+    terminal.type_octets(&[0x1d]).expect("Ctrl-]");
+    ends(&mut terminal, 0);
+    let screen = terminal.screen();
+    assert!(!screen.contains("secret") && !screen.contains("assword:"), "{screen}");
+}
