@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How many questions wait for an answer: nothing has come yet for them that could be kept.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
@@ -68,6 +68,40 @@ pub(crate) async fn ending() -> Ending {
     }
 }
 
+/// Signals after which a terminal that was set otherwise must be as it was: the process stops, is left alone, or is
+/// to die.
+pub(crate) struct Leaving([Option<Signal>; 3]);
+
+impl Leaving {
+    const KINDS: [i32; 3] =
+        [signal_hook::consts::SIGTSTP, signal_hook::consts::SIGHUP, signal_hook::consts::SIGQUIT];
+
+    /// From now on these signals do nothing by themselves.
+    pub(crate) fn heard() -> Self {
+        Self(Self::KINDS.map(|kind| signal(SignalKind::from_raw(kind)).ok()))
+    }
+
+    /// One of them has come.
+    pub(crate) async fn wanted(&mut self) -> Ending {
+        let [stop, hangup, quit] = &mut self.0;
+        let which = tokio::select! {
+            () = received(stop) => 0,
+            () = received(hangup) => 1,
+            () = received(quit) => 2,
+        };
+        Ending(Self::KINDS[which])
+    }
+}
+
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
 /// Somebody typed Ctrl-C where it was read as a character: it means what it always means. Waits
 /// until the process has noticed.
 pub(crate) fn interrupt() {
@@ -77,6 +111,11 @@ pub(crate) fn interrupt() {
 }
 
 impl Ending {
+    /// Does what the signal does by itself: the process stops, and this returns when it goes on, or dies.
+    pub(crate) fn obey(self) {
+        let _ = signal_hook::low_level::emulate_default_handler(self.0);
+    }
+
     /// Dies of the signal, so that whoever started us knows.
     pub(crate) fn die(self) -> u8 {
         if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {

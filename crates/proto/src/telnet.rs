@@ -12,15 +12,25 @@ const WONT: u8 = 252;
 const DO: u8 = 253;
 const DONT: u8 = 254;
 const IAC: u8 = 255;
+/// RFC 857: the server repeats what is typed.
+const ECHO: u8 = 1;
 /// RFC 860: a mark that is to be answered each time, by a refusal too.
 const TIMING_MARK: u8 = 6;
+/// So often in a session; nobody needs it more than now and then.
+const MOST_MARKS: u32 = 256;
 
 /// A session: what the server sends is an [`Event::Body`], piece by piece, with local line ends.
 #[derive(Debug)]
 pub struct TelnetSession {
     place: Place,
     outgoing: Vec<u8>,
+    /// The last that was said is a CR: what follows tells what it means.
+    has_said_return: bool,
     refused: Refusals,
+    /// How many marks were answered.
+    marks: u32,
+    /// The server wants to echo, although it was told not to.
+    insists_on_echo: bool,
 }
 
 /// Where in the server's stream we are.
@@ -55,18 +65,48 @@ impl Default for TelnetSession {
 impl TelnetSession {
     /// Nothing was said yet.
     pub const fn new() -> Self {
-        Self { place: Place::Text, outgoing: Vec::new(), refused: Refusals([[false; 256]; 2]) }
+        Self {
+            place: Place::Text,
+            outgoing: Vec::new(),
+            has_said_return: false,
+            refused: Refusals([[false; 256]; 2]),
+            marks: 0,
+            insists_on_echo: false,
+        }
     }
 
-    /// Text for the server: line ends become CR LF, a CR alone CR NUL, and 0xFF is doubled.
+    /// Whether the server has said once more that it echoes, after that was refused: then it may do so.
+    pub const fn insists_on_echo(&self) -> bool {
+        self.insists_on_echo
+    }
+
+    /// Text for the server: line ends (LF, CR LF) become CR LF, a CR alone CR NUL, and 0xFF is doubled.
     pub fn say(&mut self, text: &[u8]) {
         for &octet in text {
+            match (std::mem::take(&mut self.has_said_return), octet) {
+                (true, b'\n') => {
+                    self.outgoing.push(b'\n');
+                    continue;
+                }
+                (true, _) => self.outgoing.push(0),
+                (false, _) => {}
+            }
             match octet {
                 b'\n' => self.outgoing.extend_from_slice(b"\r\n"),
-                b'\r' => self.outgoing.extend_from_slice(b"\r\0"),
+                b'\r' => {
+                    self.outgoing.push(b'\r');
+                    self.has_said_return = true;
+                }
                 IAC => self.outgoing.extend_from_slice(&[IAC, IAC]),
                 octet => self.outgoing.push(octet),
             }
+        }
+    }
+
+    /// Nothing more will be said.
+    pub fn say_end(&mut self) {
+        if std::mem::take(&mut self.has_said_return) {
+            self.outgoing.push(0);
         }
     }
 
@@ -124,8 +164,11 @@ impl TelnetSession {
             WILL => (DONT, 1),
             _ => return,
         };
+        self.insists_on_echo |= verb == WILL && option == ECHO && self.refused.0[side][usize::from(option)];
         let was_refused = std::mem::replace(&mut self.refused.0[side][usize::from(option)], true);
-        if !was_refused || option == TIMING_MARK {
+        let is_mark = option == TIMING_MARK && self.marks < MOST_MARKS;
+        self.marks += u32::from(is_mark);
+        if !was_refused || is_mark {
             self.outgoing.extend_from_slice(&[IAC, answer, option]);
         }
     }
@@ -204,8 +247,9 @@ mod tests {
             assert_eq!(heard(octets, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
         }
         let mut session = TelnetSession::new();
-        session.say(b"a\n\xff\r");
+        ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.say(text));
+        session.say_end();
         let step = session.step(&mut Inbox::new()).expect("a step");
-        assert_eq!(step, Step::Send(Bytes::from_static(b"a\r\n\xff\xff\r\0")));
+        assert_eq!(step, Step::Send(Bytes::from_static(b"a\r\n\r\n\xff\xff\r\0b\r\0")));
     }
 }

@@ -75,6 +75,6 @@ pub static PROSPERO_LINK_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::directory("dir_of_nothing_else", 78, |s| text(s, b"NONE-FOUND\n")).or(&[0]).shows(&[]),
     // Too much.
     ProsperoFault::directory("dir_endless", 63, |s| act(s, ProsperoAct::Endless(Vec::new(), LINK.as_bytes().to_vec()))),
-    ProsperoFault::directory("dir_a_million_attributes", 63, |s| list(s, ProsperoAct::Flood(b"ATTRIBUTE LINK APPLICATION X SEQUENCE x\n".to_vec(), 1_000_000))).or(&[0]),
+    ProsperoFault::directory("dir_a_million_attributes", 63, |s| list(s, ProsperoAct::Flood(b"ATTRIBUTE LINK APPLICATION X SEQUENCE x\n".to_vec(), 1_000_000))).or(&[0, 28]),
     ProsperoFault::directory("dir_line_of_9_mib", 63, |s| list(s, ProsperoAct::Flood(vec![b'x'; 9 << 20], 1))),
 ];

@@ -123,7 +123,7 @@ pub static PROSPERO_TEXT_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("contents_forwarded_ring", 47, |s| contents_text(s, b"FORWARDED INTERNET-D '' ASCII '/srv/file' 0\n")).or(&[8, 78]),
     ProsperoFault::file("contents_raw", 8, |s| contents_text(s, &s.content)).or(&[78]),
     ProsperoFault::file("contents_between", 0, |s| contents(s, ProsperoAct::Between(ATTRIBUTE.to_vec()))),
-    ProsperoFault::file("contents_limit", 63, |_| holding("/srv/file", ProsperoObject::file(vec![b'x'; 9 << 20]))).or(&[0]).is(|_| vec![b'x'; 9 << 20]),
+    ProsperoFault::file("contents_limit", 63, |_| holding("/srv/file", ProsperoObject::file(vec![b'x'; 9 << 20]))).or(&[0, 28]).is(|_| vec![b'x'; 9 << 20]),
 ];
 
 /// A name of 4000 octets, so that the request takes four packets.

@@ -141,7 +141,7 @@ mod tests {
             (b"a\x1b]0;title\x07b\x1b]52;c;aGk=\x1b\\c", "abc"),
             (b"a\x1bP+q544e\x1b\\b\x1b[?2004hc", "abc"),
             (b"a\x1bcb\x01\x0e", "ab\\x01\\x0E"),
-            (b"\xc2\x9b6n", "\\u{9B}6n"),
+            (b"\xc2\x9b6n", "\\u{9b}6n"),
             (b"caf\xe9 x", "caf\u{fffd} x"),
         ] {
             assert_eq!(shown(octets), expected, "{octets:?}");

@@ -5,13 +5,18 @@ use std::thread;
 
 use fetch_url::{Code, Error, Phase, Session};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
 
 use crate::render::screen::Screen;
 use crate::signal;
 
 /// Ctrl-].
 const LEAVE: u8 = 0x1d;
+/// Ctrl-D.
+const END: u8 = 0x04;
+/// A terminal that is gone has no end of ends.
+const MOST_ENDS: u32 = 64;
 /// So many lines may wait.
 const WAITING: usize = 16;
 
@@ -19,48 +24,116 @@ const WAITING: usize = 16;
 pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
     let terminal = TypingTerminal::set();
     let mut typed = typed();
-    let mut output = output();
+    let mut output = Output::open();
     let mut is_listening = true;
     let mut last_line = Vec::new();
+    let mut echo = Echo::default();
+    let mut leaving = terminal.as_ref().map(|_| signal::Leaving::heard());
     loop {
         tokio::select! {
+            signal = wanted(&mut leaving) => if let Some(terminal) = &terminal {
+                terminal.leave(signal);
+            },
             heard = session.hear() => match heard? {
-                None => return output.flush().map_err(unwritten),
+                None => return session.in_time(output.finish()).await,
                 Some(text) => {
-                    output.write_all(&text).and_then(|()| output.flush()).map_err(unwritten)?;
+                    let text = echo.left_out(&text);
                     remember(&mut last_line, &text);
+                    session.in_time(output.show(text)).await?;
                     if let Some(terminal) = &terminal {
                         terminal.shows_typing(!asks_for_password(&last_line));
                     }
                 }
             },
-            line = typed.recv(), if is_listening => match line {
+            line = typed.recv(), if is_listening && !session.is_saying() => match line {
                 // The server may have more to say to what came so far.
-                None => is_listening = false,
+                None => {
+                    session.say_end();
+                    is_listening = false;
+                }
                 Some(line) => {
                     last_line.clear();
-                    if let Some(terminal) = &terminal {
-                        terminal.line_typed(&mut output)?;
+                    // The end of a line that was hidden was hidden, too.
+                    if terminal.as_ref().is_some_and(TypingTerminal::shows_again) {
+                        session.in_time(output.show(b"\n".to_vec())).await?;
                     }
-                    match line.iter().position(|&octet| octet == LEAVE).filter(|_| terminal.is_some()) {
-                        Some(_) => return Ok(()),
-                        None => session.say(&line),
+                    if terminal.is_some() && line.contains(&LEAVE) {
+                        return session.in_time(output.finish()).await;
                     }
+                    if terminal.is_some() && session.may_echo() {
+                        echo.expect(&line);
+                    }
+                    session.say(&line);
                 }
             },
         }
     }
 }
 
-/// What is typed, as it comes; read by a thread of its own, which nobody waits for.
+/// A signal by which the terminal is left, where there is one.
+async fn wanted(leaving: &mut Option<signal::Leaving>) -> signal::Ending {
+    match leaving {
+        Some(leaving) => leaving.wanted().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Standard output, written by a thread of its own: whoever reads it may stop reading, and signals and clocks still
+/// count.
+struct Output {
+    texts: Sender<Vec<u8>>,
+    ended: oneshot::Receiver<io::Result<()>>,
+}
+
+impl Output {
+    fn open() -> Self {
+        let (texts, mut waiting) = channel::<Vec<u8>>(WAITING);
+        let (sender, ended) = oneshot::channel();
+        // Without the thread nothing is shown, which is told.
+        let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
+            let mut stdout = stdout();
+            let mut written = Ok(());
+            while let (Ok(()), Some(text)) = (&written, waiting.blocking_recv()) {
+                written = stdout.write_all(&text).and_then(|()| stdout.flush());
+            }
+            let _ = sender.send(written);
+        });
+        Self { texts, ended }
+    }
+
+    async fn show(&mut self, text: Vec<u8>) -> Result<(), Error> {
+        match self.texts.send(text).await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(unwritten((&mut self.ended).await)),
+        }
+    }
+
+    /// All of it is written.
+    async fn finish(self) -> Result<(), Error> {
+        drop(self.texts);
+        match self.ended.await {
+            Ok(Ok(())) => Ok(()),
+            failed => Err(unwritten(failed)),
+        }
+    }
+}
+
+/// What is typed, as it comes; read by a thread of its own, which nobody waits for. At a terminal an end (Ctrl-D) is a
+/// character like others, and more may follow.
 fn typed() -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel(WAITING);
     // Without the thread nothing is typed, as with an empty pipe.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut octets = [0; 4096];
+        let mut ends = if stdin.is_terminal() { MOST_ENDS } else { 0 };
         while let Ok(count) = stdin.read(&mut octets) {
-            if count == 0 || sender.blocking_send(octets[..count].to_vec()).is_err() {
+            if count == 0 {
+                let Some(left) = ends.checked_sub(1) else { return };
+                ends = left;
+            }
+            let text = if count == 0 { vec![END] } else { octets[..count].to_vec() };
+            if sender.blocking_send(text).is_err() {
                 return;
             }
         }
@@ -68,14 +141,18 @@ fn typed() -> Receiver<Vec<u8>> {
     receiver
 }
 
-fn output() -> Box<dyn Write> {
+fn stdout() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
         true => Box::new(Screen::default()),
         false => Box::new(io::stdout()),
     }
 }
 
-fn unwritten(error: io::Error) -> Error {
+fn unwritten(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Error {
+    let error = match ended {
+        Ok(Err(error)) => error,
+        _ => io::Error::other("nobody writes it"),
+    };
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }
 
@@ -95,6 +172,34 @@ fn asks_for_password(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line).to_lowercase();
     line.trim_end().ends_with(':')
         && ["password", "passphrase", "passcode"].iter().any(|word| line.contains(word))
+}
+
+/// What a person has typed stands on the screen already: a server that repeats it all the same is not shown twice.
+#[derive(Default)]
+struct Echo {
+    expected: Vec<u8>,
+    /// So much of it has come.
+    come: usize,
+}
+
+impl Echo {
+    fn expect(&mut self, line: &[u8]) {
+        *self = Self { expected: line.to_vec(), come: 0 };
+    }
+
+    /// What the server says, without the repetition that is expected. Of what begins like one nothing is lost.
+    fn left_out(&mut self, text: &[u8]) -> Vec<u8> {
+        let awaited = &self.expected[self.come..];
+        let same = awaited.iter().zip(text).take_while(|(one, other)| one == other).count();
+        if same == awaited.len() || same == text.len() {
+            self.come += same;
+            return text[same..].to_vec();
+        }
+        let begun = &self.expected[..self.come];
+        let shown = [begun, text].concat();
+        *self = Self::default();
+        shown
+    }
 }
 
 /// A terminal where a person types line by line, and Ctrl-] ends a line at once.
@@ -124,19 +229,24 @@ impl TypingTerminal {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &now);
     }
 
+    /// Obeys the signal, with the terminal as it was before; what is set here is set again if the process goes on.
+    fn leave(&self, signal: signal::Ending) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+        signal.obey();
+        self.apply(self.is_hidden.get());
+    }
+
     fn shows_typing(&self, shows: bool) {
         if self.is_hidden.get() == shows {
             self.apply(!shows);
         }
     }
 
-    /// The end of a line that was hidden was hidden, too.
-    fn line_typed(&self, output: &mut dyn Write) -> Result<(), Error> {
-        if self.is_hidden.get() {
-            self.apply(false);
-            output.write_all(b"\n").and_then(|()| output.flush()).map_err(unwritten)?;
-        }
-        Ok(())
+    /// Shows what is typed, from now on; whether it was hidden before.
+    fn shows_again(&self) -> bool {
+        let was_hidden = self.is_hidden.get();
+        self.shows_typing(true);
+        was_hidden
     }
 }
 
@@ -149,6 +259,20 @@ impl Drop for TypingTerminal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_echo_is_left_out_and_nothing_else() {
+        let mut echo = Echo::default();
+        assert_eq!(echo.left_out(b"abc"), b"abc");
+        echo.expect(b"ls\n");
+        assert_eq!(echo.left_out(b"l"), b"");
+        assert_eq!(echo.left_out(b"s\nfile\n"), b"file\n");
+        assert_eq!(echo.left_out(b"ls\n"), b"ls\n");
+        echo.expect(b"ls\n");
+        assert_eq!(echo.left_out(b"l"), b"");
+        assert_eq!(echo.left_out(b"ogin: "), b"login: ");
+        assert_eq!(echo.left_out(b"ls\n"), b"ls\n");
+    }
 
     #[test]
     fn passwords_are_asked_for_in_these_words() {

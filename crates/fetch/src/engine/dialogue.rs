@@ -38,7 +38,9 @@ pub(crate) fn heard(octets: &[u8]) {
 
 /// What was decided.
 pub(crate) fn decided(what: &dyn std::fmt::Display) {
-    tracing::info!(target: TARGET, "* {what}");
+    if tracing::enabled!(target: TARGET, Level::INFO) {
+        tracing::info!(target: TARGET, "* {}", printable(what.to_string().as_bytes()));
+    }
 }
 
 pub(super) fn answer(outcome: &Result<Outcome, Error>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fetch_url_core::{Family, Security, Url, parse};
 
 use crate::registry::Registry;
-use crate::{Code, Error, Follow, HopKind, Phase};
+use crate::{Code, Dial, Error, Follow, HopKind, Phase};
 
 /// What the caller allows of schemes and hops; clones are of the same one.
 #[derive(Clone)]
@@ -31,12 +31,14 @@ impl Gate {
         &self.0.follow
     }
 
-    /// Whether the answer of `from`, a name service, may lead `to` that URL: for a driver that has several ways to
-    /// choose from. What it chooses is judged again.
-    pub fn lets(&self, from: &Url<'_>, to: &str) -> bool {
+    /// Whether the answer of `from`, a name service that `dial` reaches, may lead `to` that URL: for a driver that has
+    /// several ways to choose from. What it chooses is judged again.
+    pub fn lets(&self, from: &Url<'_>, to: &str, dial: &Dial) -> bool {
         let Ok(parsed) = parse(to) else { return false };
         let is_built_in = self.0.registry.driver(&parsed.url).is_ok();
-        is_built_in && self.check_hop(from, &parsed.url, HopKind::Access).is_ok()
+        is_built_in
+            && self.check_hop(from, &parsed.url, HopKind::Access).is_ok()
+            && dial.would_ask(&parsed.url)
     }
 
     /// Whether the caller lets URLs of this scheme be asked at all.
@@ -50,7 +52,7 @@ impl Gate {
     }
 
     /// http and https lead to each other, down only when asked; to others only when asked, or where leading on is
-    /// what the protocol is for; to a file of this machine never.
+    /// what the protocol is for; to a file of this machine, or to what names no object, never.
     pub(super) fn check_hop(&self, from: &Url<'_>, target: &Url<'_>, kind: HopKind) -> Result<(), Error> {
         let rules = self.rules();
         let (here, there) = (from.scheme(), target.scheme());
@@ -59,14 +61,18 @@ impl Gate {
             let detail = format!("a redirect from {from} to {to} is not followed");
             Err(Error::new(Code::Policy, Phase::Hop, detail).with_hint(hint))
         };
-        let (name, is_file) = (target.scheme_name(), there.family == Family::File);
+        let name = target.scheme_name();
+        let is_never = match kind {
+            HopKind::Access => matches!(there.family, Family::File | Family::Mailto),
+            HopKind::Redirect => matches!(there.family, Family::File | Family::Mailto | Family::Telnet),
+        };
         // Where hops are no habit of the protocol, the server that was asked may name another place of its own.
         let is_own = is_same_server(from, target) && here.family != Family::Http;
         let schemes = match kind {
             HopKind::Access => &rules.access_schemes,
             HopKind::Redirect => &rules.hop_schemes,
         };
-        if is_file || !(schemes.has(name) || is_own) || !rules.schemes.has(name) {
+        if is_never || !(schemes.has(name) || is_own) || !rules.schemes.has(name) {
             return refused(&format!("it points to {}", target.redacted()));
         }
         let is_downgrade = here.security == Security::Tls && there.security == Security::Plain;

@@ -28,6 +28,9 @@ impl Gateways {
             return wrong(format!("a gateway is for a scheme: \"{scheme}\" is none"));
         }
         let plain = PLACES.iter().fold(template.to_owned(), |text, place| text.replace(place, "1"));
+        if plain.contains(['{', '}']) {
+            return wrong(format!("the gateway {template} holds none of {} in its braces", PLACES.join(" ")));
+        }
         if let Err(error) = parse(&plain) {
             return wrong(format!("the gateway {template} makes no URL: {error}"));
         }

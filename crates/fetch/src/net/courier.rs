@@ -116,6 +116,9 @@ impl<M: Machine> Courier<M> {
             match exchange.next(now) {
                 Move::Send(datagram) => self.outgoing = Some(datagram),
                 Move::Piece(octets) => {
+                    if exchange.is_complete() {
+                        self.datagrams.farewell = None;
+                    }
                     self.inbox.push(&octets);
                     break;
                 }

@@ -3,12 +3,14 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
 use fetch_url_core::Host;
-use tokio::io::ReadBuf;
+use tokio::io::{Interest, Ready};
 use tokio::net::UdpSocket;
 
 use super::contact::Contact;
@@ -19,11 +21,21 @@ use crate::{Code, Deadline, Error, Phase};
 /// The largest datagram there is.
 const DATAGRAM_OCTETS: usize = 65_536;
 
+/// What wakes whoever waits for a datagram: a refusal too.
+#[cfg(target_os = "linux")]
+const ARRIVAL: Interest = Interest::READABLE.add(Interest::ERROR);
+#[cfg(not(target_os = "linux"))]
+const ARRIVAL: Interest = Interest::READABLE;
+
+type Awaited = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
+
 /// A server, at the address that is asked now.
 pub(crate) struct Datagrams {
     addresses: Vec<SocketAddr>,
     asked: usize,
-    socket: UdpSocket,
+    socket: Arc<UdpSocket>,
+    /// Waits until something arrives.
+    awaited: Option<Awaited>,
     interface: Option<Interface>,
     contact: Contact,
     buffer: Vec<u8>,
@@ -55,7 +67,7 @@ impl Dial {
         let failed = |error| Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error);
         let first = *addresses.first().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
         let interface = self.interface().cloned();
-        let socket = open(first, interface.as_ref()).map_err(failed)?;
+        let socket = Arc::new(open(first, interface.as_ref()).map_err(failed)?);
         let contact = self.contact().clone();
         contact.note(|facts| {
             facts.connected = Some(Instant::now());
@@ -63,7 +75,8 @@ impl Dial {
             facts.opened += 1;
         });
         let buffer = vec![0; DATAGRAM_OCTETS];
-        Ok(Datagrams { addresses, asked: 0, socket, interface, contact, buffer, farewell: None })
+        let (asked, awaited, farewell) = (0, None, None);
+        Ok(Datagrams { addresses, asked, socket, awaited, interface, contact, buffer, farewell })
     }
 }
 
@@ -73,18 +86,49 @@ impl Datagrams {
         self.socket.poll_send_to(cx, datagram, self.addresses[self.asked]).map_ok(|_| ())
     }
 
-    /// The next one from the address that is asked now.
+    /// The next one from the address that is asked now; an error where a refusal came instead.
     pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let asked = self.addresses[self.asked].ip().to_canonical();
         loop {
-            let mut buffer = ReadBuf::new(&mut self.buffer);
-            let from = ready!(self.socket.poll_recv_from(cx, &mut buffer))?;
-            let length = buffer.filled().len();
-            if from.ip().to_canonical() == asked {
-                return Poll::Ready(Ok(&self.buffer[..length]));
+            match self.socket.try_recv_from(&mut self.buffer) {
+                Ok((length, from)) if from.ip().to_canonical() == asked => {
+                    return Poll::Ready(Ok(&self.buffer[..length]));
+                }
+                Ok((_, from)) => tracing::debug!(%from, "a datagram of somebody who was not asked"),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if let Some(refusal) = ready!(self.poll_ready(cx))? {
+                        return Poll::Ready(Err(refusal));
+                    }
+                }
+                Err(error) => return Poll::Ready(Err(error)),
             }
-            tracing::debug!(%from, "a datagram of somebody who was not asked");
         }
+    }
+
+    /// Ready when there is something to be received, or a refusal, which it then is.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<io::Error>>> {
+        let socket = &self.socket;
+        let awaited = self.awaited.get_or_insert_with(|| {
+            let socket = Arc::clone(socket);
+            Box::pin(async move { socket.ready(ARRIVAL).await })
+        });
+        let ready = ready!(awaited.as_mut().poll(cx));
+        self.awaited = None;
+        let refusal = if ready?.is_error() { self.refusal()? } else { None };
+        Poll::Ready(Ok(refusal))
+    }
+
+    /// What the system knows of a refusal; it is not told twice.
+    #[cfg(target_os = "linux")]
+    fn refusal(&self) -> io::Result<Option<io::Error>> {
+        let refusal = self.socket.take_error()?;
+        let _ = self.socket.try_io(Interest::ERROR, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+        Ok(refusal)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn refusal(&self) -> io::Result<Option<io::Error>> {
+        self.socket.take_error()
     }
 
     /// Asks the next address of the server from now on; whether there is one that was not asked yet, or `around`
@@ -96,7 +140,7 @@ impl Datagrams {
         }
         let next = next % self.addresses.len();
         let Ok(socket) = open(self.addresses[next], self.interface.as_ref()) else { return false };
-        (self.asked, self.socket) = (next, socket);
+        (self.asked, self.socket, self.awaited) = (next, Arc::new(socket), None);
         let (peer, local) = (self.addresses[next], self.socket.local_addr().ok());
         self.contact.note(|facts| (facts.peer, facts.local) = (Some(peer), local));
         true

@@ -348,6 +348,18 @@ impl Dial {
             .with_hint(format!("--allow-port {port} allows it")))
     }
 
+    /// Whether `url`, to which an answer of this server leads, may be asked, as far as can be told without a look-up.
+    pub(crate) fn would_ask(&self, url: &Url<'_>) -> bool {
+        let next = Self { from_public: self.from_public || self.was_public(), ..self.clone() };
+        let address = match url.host() {
+            Some(Host::V4(address)) => Some(IpAddr::V4(address)),
+            Some(Host::V6(address)) => Some(IpAddr::V6(address)),
+            _ => None,
+        };
+        let is_in_reach = |address| AddressClass::of(address).is_public() || !next.must_be_public();
+        next.check_url(url).is_ok() && address.is_none_or(is_in_reach)
+    }
+
     fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {
         let class = AddressClass::of(address);
         if class.is_public() || !self.must_be_public() {

@@ -58,6 +58,11 @@ impl<M: Machine> Pump<M> {
         &self.machine
     }
 
+    /// Whether something of what is said has not gone out.
+    pub(crate) const fn is_saying(&self) -> bool {
+        self.is_saying
+    }
+
     /// The machine, for one more errand: it is asked again, whether there is more for it or not.
     pub(crate) const fn machine_mut(&mut self) -> &mut M {
         self.needs_more = false;

@@ -168,6 +168,11 @@ impl Exchange {
         self.answer.has_begun()
     }
 
+    /// Whether all of the answer has come.
+    pub fn is_complete(&self) -> bool {
+        self.answer.is_complete()
+    }
+
     /// The datagram that tells the server that nobody wants the answer any more.
     pub fn cancellation(&self) -> Bytes {
         packet::cancel(self.id)

@@ -198,7 +198,8 @@ impl ObjectName {
 
 /// `host(port)`, as it stands in a URL.
 fn place(host: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(host).ok()?;
+    // Only what cannot be taken for another name.
+    let text = std::str::from_utf8(host).ok().filter(|text| text.is_ascii())?;
     let place = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((host, port)) => format!("{host}:{port}"),
         None => text.to_owned(),

@@ -50,7 +50,7 @@ async fn answered(plan: &ProsperoPlan, ctx: &Ctx) -> Result<Outcome, Stop> {
     if plan.wants_head {
         return attributes::head(facts, datagrams, meta, plan, ctx).await;
     }
-    match ways::choose(&facts, plan, &ctx.gate)? {
+    match ways::choose(&facts, plan, ctx)? {
         Choice::Advise(advice) => Ok(answer(meta, Content::Advice(advice))),
         Choice::Contents => contents::fetch(datagrams, meta, plan, ctx).await,
         Choice::Follow { to, why } => Ok(Outcome::Follow(hop(&to, &why, plan))),

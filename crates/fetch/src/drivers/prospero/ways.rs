@@ -6,7 +6,7 @@ use fetch_url_proto::text::printable;
 use super::plan::ProsperoPlan;
 use crate::drivers::telnet::advice::of_tn3270;
 use crate::engine::dialogue;
-use crate::{Advice, Error, Gate};
+use crate::{Advice, Ctx, Error};
 
 /// What is done next.
 pub(super) enum Choice {
@@ -22,7 +22,7 @@ pub(super) enum Choice {
 
 /// The first way that is built in and that the caller allows: first those that need no login, then those that do,
 /// then sessions, which give no octets. Where none is allowed, the first one: the engine tells why not.
-pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, gate: &Gate) -> Result<Choice, Error> {
+pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, ctx: &Ctx) -> Result<Choice, Error> {
     let methods = facts.methods(&plan.own_name());
     let is_unknown = facts.attribute("ACCESS-METHOD").is_none() && facts.is_directory().is_none();
     if is_unknown || facts.is_directory() == Some(true) {
@@ -31,7 +31,7 @@ pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, gate: &Gate) -> R
     let ways: Vec<_> = methods.iter().map(|method| (method, method.way())).collect();
     let allowed = |way: &Way| match way {
         Way::Contents => true,
-        Way::Url(url) | Way::Session(url) => gate.lets(&plan.url, url),
+        Way::Url(url) | Way::Session(url) => ctx.gate.lets(&plan.url, url, &ctx.dial),
         _ => false,
     };
     let ranked = |rank: u8| ways.iter().filter(move |(method, way)| self::rank(method, way) == Some(rank));
@@ -42,9 +42,10 @@ pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, gate: &Gate) -> R
     dialogue::decided(&format_args!("the way is {}{others}", method.method));
     Ok(match way {
         Way::Session(url) if url.starts_with("tn3270:") => Choice::Advise(of_tn3270(url)),
-        Way::Url(url) | Way::Session(url) => {
-            Choice::Follow { to: url.clone(), why: format!("{}{others}", method.method) }
-        }
+        Way::Url(url) | Way::Session(url) => Choice::Follow {
+            to: url.clone(),
+            why: format!("{}{others}", printable(method.method.as_bytes())),
+        },
         _ => Choice::Contents,
     })
 }
@@ -65,7 +66,11 @@ fn others(chosen: &AccessMethod, methods: &[AccessMethod]) -> String {
         _ => method.method.clone(),
     });
     let others: Vec<_> = others.collect();
-    if others.is_empty() { String::new() } else { format!("; others: {}", others.join(", ")) }
+    if others.is_empty() {
+        String::new()
+    } else {
+        format!("; others: {}", printable(others.join(", ").as_bytes()))
+    }
 }
 
 fn no_way(ways: &[(&AccessMethod, Way)]) -> Error {

@@ -8,7 +8,8 @@ use crate::Advice;
 /// Host, port, who to log in as, and the command. User and password are advice (RFC 1738 §3.8); the password is not
 /// shown.
 pub(super) fn of(url: &TelnetUrl<'_>, port: u16) -> Advice {
-    let host = url.login().at().host().to_string();
+    // Programs want an IPv6 address without the brackets that a URL has.
+    let host = url.login().at().host().to_string().trim_matches(['[', ']']).to_owned();
     let user = url.login().user().map(|user| printable(&user.decode())).filter(|user| !user.is_empty());
     let as_user = user.as_deref().map(|user| format!("-l {} ", quoted(user))).unwrap_or_default();
     let command = format!("telnet {as_user}{host} {port}");

@@ -5,6 +5,7 @@ pub(super) mod advice;
 mod plan;
 
 use std::future::poll_fn;
+use std::task::Poll;
 
 use bytes::Bytes;
 use fetch_url_proto::telnet::TelnetSession;
@@ -48,19 +49,48 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// What the server says next, line ends as they are here; none when it has closed the session. May be given up and
-    /// asked again.
+    /// What the server says next, line ends as they are here, or nothing yet, when what was said has gone out; none when
+    /// it has closed the session. May be given up and asked again.
     ///
     /// # Errors
     /// `timed_out`, when the time for everything is over; the connection was lost.
     pub async fn hear(&mut self) -> Result<Option<Bytes>, Error> {
         let deadline = self.deadline;
-        let heard = poll_fn(|cx| self.pump.poll_step(cx));
+        let was_saying = self.is_saying();
+        let heard = poll_fn(|cx| match self.pump.poll_step(cx) {
+            Poll::Pending if was_saying && !self.pump.is_saying() => {
+                Poll::Ready(Ok(Step::Emit(Event::Body(Bytes::new()))))
+            }
+            polled => polled,
+        });
         match deadline.bound_total(Phase::Body, heard).await? {
             Step::Emit(Event::Body(text)) => Ok(Some(text)),
             Step::Done => Ok(None),
             _ => Err(Error::new(Code::Internal, Phase::Body, "the machine and its driver disagree")),
         }
+    }
+
+    /// Whether something of what was said waits for the server, which does not read: more would pile up.
+    pub const fn is_saying(&self) -> bool {
+        self.pump.is_saying()
+    }
+
+    /// Nothing more will be said; more may be heard.
+    pub fn say_end(&mut self) {
+        self.pump.machine_mut().say_end();
+    }
+
+    /// Waits for `work` as long as everything together may take.
+    ///
+    /// # Errors
+    /// `timed_out`; whatever `work` fails with.
+    pub async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        self.deadline.bound_total(Phase::Body, work).await
+    }
+
+    /// Whether the server may repeat what is typed, although that was refused.
+    pub const fn may_echo(&self) -> bool {
+        self.pump.machine().insists_on_echo()
     }
 
     /// Says `text`; it goes out while the next is heard.
