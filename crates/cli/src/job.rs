@@ -84,6 +84,8 @@ pub(crate) struct Shape {
     gopher: GopherOptions,
     news: NntpOptions,
     news_server: Option<String>,
+    /// Message-ids are asked of a gateway, not of the news server.
+    mid_has_gateway: bool,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
@@ -124,6 +126,10 @@ impl Job {
     pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.urls.is_empty() {
             return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
+        }
+        let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
+            return Err(usage("--connect holds one session, at standard output"));
         }
         let transfers = transfers(&flags, matches)?;
         let talk = Talk::of(&flags);
@@ -190,6 +196,7 @@ impl Shape {
             gopher: gopher::options(flags)?,
             news: news::options(flags)?,
             news_server: flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway)),
+            mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
@@ -209,7 +216,10 @@ impl Shape {
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
             return Err(usage("--format mbox is of news: this URL is none"));
         }
-        if let Some(server) = news::server(request.url(), self.news_server.as_deref())? {
+        let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
+        let server =
+            if is_for_gateway { None } else { news::server(request.url(), self.news_server.as_deref())? };
+        if let Some(server) = server {
             request = request.news_server(server);
         }
         // Where a name service or a gateway leads nobody knows yet.

@@ -32,7 +32,7 @@ fn what_is_advised() {
         ("telnet://h/", &[r#""has_password":false"#]),
         ("telnet://127.0.0.1:9999/", &["telnet 127.0.0.1 9999"]),
         ("telnet://j%6Fe@h/", &[r#""user":"joe""#]),
-        // FAILS: no telnet program takes an address in brackets.
+        // No telnet program takes an address in brackets.
         ("telnet://[::1]:2323/", &["telnet ::1 2323\""]),
     ] {
         let json = advice(url);
@@ -334,7 +334,7 @@ fn what_is_typed() {
         (b"a\x1db\x03\n", b"a\x1db\x03\r\n"),
         (b"\n\n", b"\r\n\r\n"),
         (b"", b""),
-        // FAILS: each of these is a line end, not a carriage return and a line end.
+        // Each of these is a line end, not a carriage return and a line end.
         (b"one\r\ntwo\r\n", b"one\r\ntwo\r\n"),
     ] {
         let count = sent.len();

@@ -8,7 +8,7 @@ use crate::{Url, parse};
 /// For text that did not parse: it hides rather too much (up to the last `@`) than too little. Only in mailto and news
 /// URLs an `@` is known to be that of an address or a message-id.
 pub fn mask_password(text: &str) -> String {
-    if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::Mailto(_) | Url::News(_))) {
+    if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::News(_))) {
         return text.to_owned();
     }
     let Some(secret) = password_span(text) else { return text.to_owned() };
@@ -18,7 +18,9 @@ pub fn mask_password(text: &str) -> String {
 
 /// From the first colon behind the slashes (without slashes: the first of all) to the last `@`.
 fn password_span(text: &str) -> Option<std::ops::Range<usize>> {
-    let at = text.rfind('@')?;
+    // Addresses have no passwords.
+    let is_mail = text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("mailto:"));
+    let at = text.rfind('@').filter(|_| !is_mail)?;
     let start = text[..at].find("//").map_or(0, |slashes| slashes + 2);
     let colon = start + text[start..at].find(':')? + 1;
     (colon < at).then_some(colon..at)
@@ -44,6 +46,7 @@ mod tests {
             ("news://u:canary@h/a@b", "news://u:**********@b"),
             ("a@b", "a@b"),
             ("mailto:a@b?subject=x", "mailto:a@b?subject=x"),
+            ("mailto:a%b@c", "mailto:a%b@c"),
             ("ftp://u:@h", "ftp://u:@h"),
         ] {
             assert_eq!(mask_password(text), masked);

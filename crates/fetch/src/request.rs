@@ -276,7 +276,8 @@ impl Request {
 
     /// The same request, asked of a gateway: what is meant for the server is not for it.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
-        let standing = HopStanding { is_abroad: true, is_for_gateway: true, ..self.standing };
+        let is_plain = self.is_plain() || !matches!(self.url, Url::Http(_));
+        let standing = HopStanding { is_abroad: true, is_plain, is_for_gateway: true };
         self.moved_to(url, standing)
     }
 

@@ -283,14 +283,14 @@ fn cancellations() {
     assert_eq!(talk.exchange.cancellation(), &cancel[..]);
 }
 
-/// Another server is asked: all of the request, all tries.
+/// Another server is asked: all of the request, in the time that the try has left.
 #[test]
 fn asked_anew() {
     let mut talk = Talk::new(1251, MINUTE);
     talk.at(0.0);
     talk.hear(&Packet { through: 1, ..Packet::default() });
     talk.at(4.0);
-    talk.exchange.ask_anew(talk.now);
-    assert_eq!(talk.at(4.0), "ask 1/2 | ask 2/2 | wait 8");
-    assert_eq!(talk.at(8.0), "ask 1/2 | ask 2/2 | wait 16");
+    talk.exchange.ask_anew();
+    assert_eq!(talk.at(4.0), "ask 1/2 | ask 2/2 | wait 12");
+    assert_eq!(talk.at(12.0), "ask 1/2 | ask 2/2 | wait 28");
 }

@@ -13,6 +13,11 @@ pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
     Ok(gateways)
 }
 
+/// Whether URLs of this scheme have a gateway.
+pub(super) fn is_for(flags: &Gateway, scheme: &str) -> bool {
+    flags.gateways.iter().any(|(own, _)| own.eq_ignore_ascii_case(scheme))
+}
+
 /// A gateway of news that is a news server, and nothing more: `news=nntp://news.example`.
 pub(super) fn news_server(flags: &Gateway) -> Option<String> {
     flags.gateways.iter().rev().find_map(server_of)

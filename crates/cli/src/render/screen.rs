@@ -12,6 +12,9 @@ const SEQUENCE: usize = 64;
 /// Nor is a string for the terminal: what is longer is text again.
 const STRING: usize = 4096;
 
+/// The colours that the terminal has by itself.
+const RESET: &[u8] = b"\x1b[0m";
+
 const ESCAPE: char = '\x1b';
 
 /// Writes what a server says.
@@ -20,6 +23,16 @@ pub(crate) struct Screen {
     /// The start of a character whose rest has not come.
     held: Vec<u8>,
     place: Place,
+    /// Something may be left, such as a colour.
+    has_drawn: bool,
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if self.has_drawn {
+            let _ = io::stdout().write_all(RESET).and_then(|()| io::stdout().flush());
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -64,12 +77,17 @@ impl Screen {
             }
             (Place::Escape, '[') => Place::Sequence(String::new()),
             (Place::Escape, ']' | 'P' | 'X' | '^' | '_') => Place::String(0),
-            // Others are of one character: to save or reset, or to switch alphabets.
+            // What follows switches alphabets.
+            (Place::Escape, ' '..='/') => Place::Escape,
+            // Others are of one character: to save or reset.
             (Place::Escape, _) => Place::Text,
             (Place::Sequence(sequence), '@'..='~') => {
                 let is_plain =
                     sequence.chars().all(|parameter| parameter.is_ascii_digit() || parameter == ';');
-                if is_plain && DRAWING.contains(character) {
+                // What has left the screen is the person's own.
+                let is_past = character == 'J' && sequence == "3";
+                if is_plain && !is_past && DRAWING.contains(character) {
+                    self.has_drawn = true;
                     shown.push_str(&format!("{ESCAPE}[{sequence}{character}"));
                 }
                 Place::Text
@@ -117,9 +135,10 @@ mod tests {
     use super::*;
 
     fn shown(octets: &[u8]) -> String {
-        let whole = Screen::default().shown(octets);
-        let mut screen = Screen::default();
+        let (mut at_once, mut screen) = (Screen::default(), Screen::default());
+        let whole = at_once.shown(octets);
         let one_by_one: String = octets.iter().map(|octet| screen.shown(&[*octet])).collect();
+        (at_once.has_drawn, screen.has_drawn) = (false, false);
         assert_eq!(whole, one_by_one);
         whole
     }
@@ -141,6 +160,7 @@ mod tests {
             (b"a\x1b]0;title\x07b\x1b]52;c;aGk=\x1b\\c", "abc"),
             (b"a\x1bP+q544e\x1b\\b\x1b[?2004hc", "abc"),
             (b"a\x1bcb\x01\x0e", "ab\\x01\\x0E"),
+            (b"a\x1b(Bb\x1b[3Jc", "abc"),
             (b"\xc2\x9b6n", "\\u{9b}6n"),
             (b"caf\xe9 x", "caf\u{fffd} x"),
         ] {

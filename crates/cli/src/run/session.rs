@@ -169,9 +169,20 @@ fn remember(last_line: &mut Vec<u8>, text: &[u8]) {
 /// Whether the server waits for something that nobody is to see. It would hide it itself by the option ECHO, which is
 /// refused as all are.
 fn asks_for_password(line: &[u8]) -> bool {
-    let line = String::from_utf8_lossy(line).to_lowercase();
+    let line = without_sequences(&String::from_utf8_lossy(line).to_lowercase());
     line.trim_end().ends_with(':')
         && ["password", "passphrase", "passcode"].iter().any(|word| line.contains(word))
+}
+
+/// What a line shows, without its colours.
+fn without_sequences(line: &str) -> String {
+    let mut pieces = line.split("\x1b[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |shown, piece| {
+        let end =
+            piece.find(|character: char| matches!(character, '@'..='~')).map_or(piece.len(), |at| at + 1);
+        shown + &piece[end..]
+    })
 }
 
 /// What a person has typed stands on the screen already: a server that repeats it all the same is not shown twice.
@@ -276,7 +287,9 @@ mod tests {
 
     #[test]
     fn passwords_are_asked_for_in_these_words() {
-        for line in ["Password: ", "alice's password:", "Enter passphrase for key: "] {
+        for line in
+            ["Password: ", "\x1b[1mPassword:\x1b[0m ", "alice's password:", "Enter passphrase for key: "]
+        {
             assert!(asks_for_password(line.as_bytes()), "{line}");
         }
         for line in ["login: ", "Password changed", "", "> "] {

@@ -54,8 +54,11 @@ impl Peer {
                 stream.set_write_timeout(Some(PATIENCE)).expect("a limit");
                 stream.set_nodelay(true).expect("an option");
                 let (seen, sent) = (Arc::clone(&seen), Arc::clone(&sent));
-                let mut line = Line { stream, seen, sent, inbox: Vec::new() };
+                let mut line = Line { stream, seen, sent, inbox: Vec::new(), is_cut: false };
                 play(&mut line);
+                if line.is_cut {
+                    continue;
+                }
                 let _ = line.stream.shutdown(Shutdown::Write);
                 line.read_all();
             }
@@ -104,6 +107,7 @@ pub(crate) struct Line {
     sent: Arc<AtomicUsize>,
     /// Heard, and not looked for yet.
     inbox: Vec<u8>,
+    is_cut: bool,
 }
 
 impl Line {
@@ -179,6 +183,13 @@ impl Line {
                 return String::new();
             }
         }
+    }
+
+    /// Has the client answer something and ends without reading it, which makes the end a RST.
+    pub(crate) fn cut(&mut self) {
+        self.send(&[IAC, DO, TIMING_MARK]);
+        sleep(Duration::from_millis(100));
+        self.is_cut = true;
     }
 
     /// Takes what is there and forgets it, waiting for nothing.

@@ -60,6 +60,8 @@ impl<'a> OtherUrl<'a> {
     /// The article of the message-id that a `mid` URL names; what names a part of it (RFC 2392) is left out.
     pub(crate) fn as_article(&self, at: &HostPort<'static>) -> Option<NewsUrl<'static>> {
         let id = self.rest.as_str().split('/').next().filter(|_| self.name == "mid")?;
+        // Many write the @ escaped; in a news URL it stands as it is (RFC 1738 §5).
+        let id = if id.contains('@') { id.to_owned() } else { id.replacen("%40", "@", 1) };
         match parse(&format!("news://{at}/{id}")).ok()?.into_owned().url {
             Url::News(url) if matches!(url.part(), NewsPart::Article(_)) => Some(url),
             _ => None,
@@ -88,7 +90,20 @@ impl<'a> OtherUrl<'a> {
         write!(f, "{}:", self.name)?;
         match passwords {
             Passwords::Shown => write!(f, "{}", self.rest),
-            Passwords::Hidden | Passwords::Dropped => f.write_str(&self.hidden()),
+            Passwords::Hidden => f.write_str(&self.hidden()),
+            Passwords::Dropped => f.write_str(&self.without_password()),
+        }
+    }
+
+    /// The rest without the password of `//user:password@`; what is opaque is left alone.
+    fn without_password(&self) -> String {
+        let rest = self.rest.as_str();
+        let host = rest.strip_prefix("//").map(|rest| 2 + rest.find(['/', '?']).unwrap_or(rest.len()));
+        let at = host.and_then(|end| rest[..end].rfind('@'));
+        let colon = at.and_then(|at| rest[2..at].find(':')).map(|colon| colon + 2);
+        match (colon, at) {
+            (Some(colon), Some(at)) => format!("{}{}", &rest[..colon], &rest[at..]),
+            _ => rest.to_owned(),
         }
     }
 

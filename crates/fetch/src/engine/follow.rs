@@ -73,7 +73,8 @@ impl<'g> Journey<'g> {
         self.visited.push(text);
         let standing = HopStanding {
             is_abroad: request.is_abroad() || !is_same_server(from, &target),
-            is_plain: request.is_plain() || hop.is_plain,
+            // Nobody meant a body for whoever a name service names.
+            is_plain: request.is_plain() || hop.is_plain || hop.kind == HopKind::Access,
             is_for_gateway: false,
         };
         Ok((target, standing))

@@ -24,8 +24,13 @@ impl Gateways {
     pub fn set(&mut self, scheme: &str, template: &str) -> Result<(), Error> {
         let wrong = |detail: String| Err(Error::new(Code::Usage, Phase::Plan, detail));
         let is_scheme = |octet: u8| octet.is_ascii_alphanumeric() || b"+.-".contains(&octet);
-        if scheme.is_empty() || !scheme.bytes().all(is_scheme) {
+        if !scheme.starts_with(|first: char| first.is_ascii_alphabetic()) || !scheme.bytes().all(is_scheme) {
             return wrong(format!("a gateway is for a scheme: \"{scheme}\" is none"));
+        }
+        let behind = template.split_once("://").map_or("", |(_, rest)| rest);
+        let server = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        if server.contains("{path}") || server.contains("{url}") {
+            return wrong(format!("the gateway {template} has its server named by the path of a URL"));
         }
         let plain = PLACES.iter().fold(template.to_owned(), |text, place| text.replace(place, "1"));
         if plain.contains(['{', '}']) {
@@ -136,6 +141,8 @@ mod tests {
                 "prospero://h//a;VERSION=3",
                 Some("prospero://gw:2525//a;VERSION=3"),
             ),
+            ("http://gw/?u={url}", "x-foo://u:secret@h/p", Some("http://gw/?u=x-foo%3A%2F%2Fu%40h%2Fp")),
+            ("http://gw/?u={url}", "x-foo:u:v@h", Some("http://gw/?u=x-foo%3Au%3Av%40h")),
             // On the gateway itself there is none.
             ("prospero://gw/{path}", "prospero://GW:1525/a", None),
         ] {
@@ -150,6 +157,9 @@ mod tests {
             ("wais", ""),
             ("wais", "gw/{path}"),
             ("wais", "http://gw/{user}"),
+            ("wais", "http://gw/{path"),
+            ("wais", "http://gw.example{path}"),
+            ("1x", "http://gw/"),
             ("", "http://gw/"),
             ("a b", "http://gw/"),
         ] {

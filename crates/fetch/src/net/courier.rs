@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use fetch_url_proto::ardp::{Exchange, Move};
-use fetch_url_proto::{Event, Inbox, Machine, Step};
+use fetch_url_proto::{Event, Inbox, Machine, Step, WireError};
 
 use super::contact::Contact;
-use super::datagram::Datagrams;
+use super::datagram::{Arrival, Datagrams};
 use crate::engine::alarm::Alarm;
 use crate::engine::dialogue;
 use crate::{Code, Error, Phase};
@@ -26,6 +26,8 @@ pub(crate) struct Courier<M> {
     /// None before the machine has asked.
     exchange: Option<Exchange>,
     outgoing: Option<Bytes>,
+    /// How often it was said again.
+    tries: u32,
     needs_more: bool,
     /// How long all tries together wait.
     patience: Duration,
@@ -53,6 +55,7 @@ impl<M: Machine> Courier<M> {
             inbox: Inbox::new(),
             exchange: None,
             outgoing: None,
+            tries: 0,
             needs_more: false,
             patience,
             begun: Instant::now(),
@@ -83,7 +86,7 @@ impl<M: Machine> Courier<M> {
             {
                 return Poll::Ready(Ok(Came::Elsewhere(address)));
             }
-            match self.machine.step(&mut self.inbox)? {
+            match self.machine.step(&mut self.inbox).map_err(fault)? {
                 Step::Need if self.inbox.is_ended() => return Poll::Ready(Err(disagree())),
                 Step::Need => self.needs_more = true,
                 Step::Send(request) => self.ask(&request),
@@ -114,7 +117,15 @@ impl<M: Machine> Courier<M> {
             let now = self.begun.elapsed();
             let Some(exchange) = &mut self.exchange else { return Poll::Ready(Err(disagree())) };
             match exchange.next(now) {
-                Move::Send(datagram) => self.outgoing = Some(datagram),
+                Move::Send(datagram) => {
+                    // Who says nothing may be answered for by another address.
+                    if std::mem::replace(&mut self.tries, exchange.tries()) < exchange.tries()
+                        && !exchange.has_begun()
+                    {
+                        self.datagrams.turn();
+                    }
+                    self.outgoing = Some(datagram);
+                }
                 Move::Piece(octets) => {
                     if exchange.is_complete() {
                         self.datagrams.farewell = None;
@@ -134,7 +145,7 @@ impl<M: Machine> Courier<M> {
                 Move::Refused => return Poll::Ready(Err(refused())),
                 Move::GiveUp => return Poll::Ready(Err(self.silence())),
                 Move::Wait(_) if has_come => {}
-                Move::Wait(until) => ready!(self.poll_until(until, cx)),
+                Move::Wait(until) => ready!(self.alarm.poll_at(self.begun + until, cx)),
             }
         }
         self.needs_more = false;
@@ -145,31 +156,23 @@ impl<M: Machine> Courier<M> {
     fn hear(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         let datagram = match self.datagrams.poll_receive(cx) {
             Poll::Pending => return Ok(false),
-            Poll::Ready(Err(error)) => {
+            Poll::Ready(Arrival::Refusal(error)) => {
                 self.is_not_there(error)?;
                 return Ok(true);
             }
-            Poll::Ready(Ok(datagram)) => datagram,
+            Poll::Ready(Arrival::Datagram(datagram)) => datagram,
         };
         let Some(exchange) = &mut self.exchange else { return Ok(true) };
-        if exchange.hear(datagram, self.begun.elapsed())? {
+        if exchange.hear(datagram, self.begun.elapsed()).map_err(fault)? {
             let now = Instant::now();
             let is_first = !std::mem::replace(&mut self.has_heard, true);
             self.contact.note(|facts| {
                 facts.heard = Some(now);
                 facts.replied = facts.replied.filter(|_| !is_first).or(Some(now));
             });
+            self.datagrams.settle();
         }
         Ok(true)
-    }
-
-    /// Until then. When that is over and nothing was heard, another address of the server has its turn.
-    fn poll_until(&mut self, until: Duration, cx: &mut Context<'_>) -> Poll<()> {
-        ready!(self.alarm.poll_at(self.begun + until, cx));
-        if !self.has_begun() {
-            self.datagrams.turn(true);
-        }
-        Poll::Ready(())
     }
 
     fn has_begun(&self) -> bool {
@@ -182,12 +185,11 @@ impl<M: Machine> Courier<M> {
             return Ok(());
         }
         let peer = self.datagrams.peer();
-        if !self.datagrams.turn(false) {
+        if !self.datagrams.shut() {
             return Err(Error::io(Code::ConnectFailed, Phase::Connect, &peer.to_string(), error));
         }
-        let now = self.begun.elapsed();
         if let Some(exchange) = &mut self.exchange {
-            exchange.ask_anew(now);
+            exchange.ask_anew();
         }
         Ok(())
     }
@@ -198,6 +200,16 @@ impl<M: Machine> Courier<M> {
             false => (Phase::Reply, "no answer, however often it was asked"),
         };
         Error::new(Code::TimedOut, phase, detail)
+    }
+}
+
+/// There is no connection that could have ended.
+fn fault(error: WireError) -> Error {
+    match error {
+        WireError::Cut { what } => {
+            Error::new(Code::Truncated, Phase::Body, format!("the answer ended in the middle of {what}"))
+        }
+        error => error.into(),
     }
 }
 

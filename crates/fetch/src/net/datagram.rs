@@ -29,13 +29,11 @@ const ARRIVAL: Interest = Interest::READABLE;
 
 type Awaited = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
-/// A server, at the address that is asked now.
+/// A server, at the addresses that it has: one of them is asked, and heard are all that were.
 pub(crate) struct Datagrams {
-    addresses: Vec<SocketAddr>,
+    doors: Vec<Door>,
+    /// Which of them is asked now.
     asked: usize,
-    socket: Arc<UdpSocket>,
-    /// Waits until something arrives.
-    awaited: Option<Awaited>,
     interface: Option<Interface>,
     contact: Contact,
     buffer: Vec<u8>,
@@ -43,10 +41,31 @@ pub(crate) struct Datagrams {
     pub(crate) farewell: Option<Bytes>,
 }
 
+/// An address of the server.
+struct Door {
+    address: SocketAddr,
+    /// None before it is asked.
+    socket: Option<Arc<UdpSocket>>,
+    /// Waits until something arrives.
+    awaited: Option<Awaited>,
+    /// Nobody is there.
+    is_shut: bool,
+}
+
+/// What comes back.
+#[derive(Debug)]
+pub(crate) enum Arrival<'b> {
+    /// A datagram of an address that was asked.
+    Datagram(&'b [u8]),
+    /// Word that nobody is there.
+    Refusal(io::Error),
+}
+
 impl Drop for Datagrams {
     fn drop(&mut self) {
-        if let Some(farewell) = &self.farewell {
-            let _ = self.socket.try_send_to(farewell, self.peer());
+        let door = &self.doors[self.asked];
+        if let (Some(farewell), Some(socket)) = (&self.farewell, &door.socket) {
+            let _ = socket.try_send_to(farewell, door.address);
         }
     }
 }
@@ -64,39 +83,101 @@ impl Dial {
     ) -> Result<Datagrams, Error> {
         let (host, port) = self.detour(host, port);
         let addresses = self.ways(host, port, &deadline.connecting()).await?;
-        let failed = |error| Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error);
-        let first = *addresses.first().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
-        let interface = self.interface().cloned();
-        let socket = Arc::new(open(first, interface.as_ref()).map_err(failed)?);
-        let contact = self.contact().clone();
-        contact.note(|facts| {
-            facts.connected = Some(Instant::now());
-            (facts.peer, facts.local) = (Some(first), socket.local_addr().ok());
-            facts.opened += 1;
-        });
+        if addresses.iter().all(|address| address.ip().is_multicast()) {
+            // Many would be asked, and no answer comes from there.
+            let detail = format!("{host} is a multicast address");
+            return Err(Error::new(Code::Policy, Phase::Connect, detail));
+        }
+        let doors = addresses.into_iter().map(Door::at).collect();
+        let (interface, contact) = (self.interface().cloned(), self.contact().clone());
+        contact.note(|facts| facts.opened += 1);
         let buffer = vec![0; DATAGRAM_OCTETS];
-        let (asked, awaited, farewell) = (0, None, None);
-        Ok(Datagrams { addresses, asked, socket, awaited, interface, contact, buffer, farewell })
+        Ok(Datagrams { doors, asked: 0, interface, contact, buffer, farewell: None })
     }
 }
 
 impl Datagrams {
     /// Sends one to the address that is asked now.
-    pub(crate) fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
-        self.socket.poll_send_to(cx, datagram, self.addresses[self.asked]).map_ok(|_| ())
+    pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
+        let door = &mut self.doors[self.asked];
+        let socket = match &door.socket {
+            Some(socket) => socket,
+            None => {
+                let socket = Arc::new(open(door.address, self.interface.as_ref())?);
+                self.contact.note(|facts| {
+                    facts.connected = facts.connected.or_else(|| Some(Instant::now()));
+                    (facts.peer, facts.local) = (Some(door.address), socket.local_addr().ok());
+                });
+                door.socket.insert(socket)
+            }
+        };
+        socket.poll_send_to(cx, datagram, door.address).map_ok(|_| ())
     }
 
-    /// The next one from the address that is asked now; an error where a refusal came instead.
-    pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-        let asked = self.addresses[self.asked].ip().to_canonical();
+    /// What has come back from the addresses that were asked. From another port of one, too.
+    pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Arrival<'_>> {
+        for index in 0..self.doors.len() {
+            match self.doors[index].poll_receive(&mut self.buffer, cx) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(length)) => {
+                    // Who answers is spoken with.
+                    self.asked = index;
+                    return Poll::Ready(Arrival::Datagram(&self.buffer[..length]));
+                }
+                Poll::Ready(Err(error)) => {
+                    self.asked = index;
+                    return Poll::Ready(Arrival::Refusal(error));
+                }
+            }
+        }
+        Poll::Pending
+    }
+
+    /// From now on only the address is heard that has answered: two servers must not make one answer.
+    pub(crate) fn settle(&mut self) {
+        self.doors.swap(0, self.asked);
+        self.doors.truncate(1);
+        self.asked = 0;
+    }
+
+    /// Asks the next address of the server from now on, if there is another.
+    pub(crate) fn turn(&mut self) {
+        let count = self.doors.len();
+        let next = (1..count).map(|step| (self.asked + step) % count);
+        if let Some(next) = next.into_iter().find(|index| !self.doors[*index].is_shut) {
+            self.asked = next;
+        }
+    }
+
+    /// Nobody is at the address that is asked; whether there is another one.
+    pub(crate) fn shut(&mut self) -> bool {
+        self.doors[self.asked].is_shut = true;
+        self.turn();
+        !self.doors[self.asked].is_shut
+    }
+
+    /// The address that is asked now.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.doors[self.asked].address
+    }
+}
+
+impl Door {
+    const fn at(address: SocketAddr) -> Self {
+        Self { address, socket: None, awaited: None, is_shut: false }
+    }
+
+    /// How long a datagram is that has come; an error where a refusal came instead.
+    fn poll_receive(&mut self, buffer: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(socket) = self.socket.clone().filter(|_| !self.is_shut) else { return Poll::Pending };
         loop {
-            match self.socket.try_recv_from(&mut self.buffer) {
-                Ok((length, from)) if from.ip().to_canonical() == asked => {
-                    return Poll::Ready(Ok(&self.buffer[..length]));
+            match socket.try_recv_from(buffer) {
+                Ok((length, from)) if from.ip().to_canonical() == self.address.ip().to_canonical() => {
+                    return Poll::Ready(Ok(length));
                 }
                 Ok((_, from)) => tracing::debug!(%from, "a datagram of somebody who was not asked"),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if let Some(refusal) = ready!(self.poll_ready(cx))? {
+                    if let Some(refusal) = ready!(self.poll_ready(&socket, cx))? {
                         return Poll::Ready(Err(refusal));
                     }
                 }
@@ -106,50 +187,32 @@ impl Datagrams {
     }
 
     /// Ready when there is something to be received, or a refusal, which it then is.
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<io::Error>>> {
-        let socket = &self.socket;
+    fn poll_ready(
+        &mut self,
+        socket: &Arc<UdpSocket>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Option<io::Error>>> {
         let awaited = self.awaited.get_or_insert_with(|| {
             let socket = Arc::clone(socket);
             Box::pin(async move { socket.ready(ARRIVAL).await })
         });
         let ready = ready!(awaited.as_mut().poll(cx));
         self.awaited = None;
-        let refusal = if ready?.is_error() { self.refusal()? } else { None };
-        Poll::Ready(Ok(refusal))
+        Poll::Ready(if ready?.is_error() { refusal(socket) } else { Ok(None) })
     }
+}
 
-    /// What the system knows of a refusal; it is not told twice.
-    #[cfg(target_os = "linux")]
-    fn refusal(&self) -> io::Result<Option<io::Error>> {
-        let refusal = self.socket.take_error()?;
-        let _ = self.socket.try_io(Interest::ERROR, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
-        Ok(refusal)
-    }
+/// What the system knows of a refusal; it is not told twice.
+#[cfg(target_os = "linux")]
+fn refusal(socket: &UdpSocket) -> io::Result<Option<io::Error>> {
+    let refusal = socket.take_error()?;
+    let _ = socket.try_io(Interest::ERROR, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+    Ok(refusal)
+}
 
-    #[cfg(not(target_os = "linux"))]
-    fn refusal(&self) -> io::Result<Option<io::Error>> {
-        self.socket.take_error()
-    }
-
-    /// Asks the next address of the server from now on; whether there is one that was not asked yet, or `around`
-    /// the first one again.
-    pub(crate) fn turn(&mut self, around: bool) -> bool {
-        let next = self.asked + 1;
-        if next == self.addresses.len() && !(around && next > 1) {
-            return false;
-        }
-        let next = next % self.addresses.len();
-        let Ok(socket) = open(self.addresses[next], self.interface.as_ref()) else { return false };
-        (self.asked, self.socket, self.awaited) = (next, Arc::new(socket), None);
-        let (peer, local) = (self.addresses[next], self.socket.local_addr().ok());
-        self.contact.note(|facts| (facts.peer, facts.local) = (Some(peer), local));
-        true
-    }
-
-    /// The address that is asked now.
-    pub(crate) fn peer(&self) -> SocketAddr {
-        self.addresses[self.asked]
-    }
+#[cfg(not(target_os = "linux"))]
+fn refusal(socket: &UdpSocket) -> io::Result<Option<io::Error>> {
+    socket.take_error()
 }
 
 /// A socket for datagrams to `address`, at a port of the system's choice.

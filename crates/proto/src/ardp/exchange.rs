@@ -17,8 +17,10 @@ const DATA_OCTETS: usize = 1250;
 const RETRIES: u32 = 3;
 /// The waits of all tries together, counted in the first one: 1 + 2 + 4 + 8.
 const WAITS: u32 = 15;
+/// The programs of the time waited so long at first.
+const LONGEST_FIRST: Duration = Duration::from_secs(4);
 /// So often a server may forget what it had.
-const MOST_REPEATS: u32 = 4;
+const MOST_REPEATS: u32 = 2;
 
 /// A request that goes out until it is answered, and the answer as it comes.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub struct Exchange {
     answer: Assembly,
     outgoing: VecDeque<Bytes>,
     patience: Patience,
+    tries: u32,
     repeats: u32,
     /// When the last acknowledgement went out.
     acknowledged: Option<Duration>,
@@ -84,6 +87,7 @@ impl Exchange {
             heard_through: 0,
             answer: Assembly::default(),
             patience: Patience::new(patience, now),
+            tries: 0,
             repeats: 0,
             acknowledged: None,
             owes: None,
@@ -124,11 +128,11 @@ impl Exchange {
             Asks::Nothing => {}
         }
         let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
-        if was_last || (packet.wants_acknowledgement && (is_new || packet.number == 0)) {
+        if was_last || (packet.wants_acknowledgement && is_new) {
             self.owes = Some(now);
         } else if packet.wants_acknowledgement {
-            // One that comes again: not at once, or each would make the other.
-            let due = self.acknowledged.map_or(now, |then| then + self.patience.whole / WAITS / 4);
+            // One that comes again, or is no packet of the answer: not at once, or each would make the other.
+            let due = self.acknowledged.map_or(now, |then| then + self.patience.first() / 4);
             self.owes = Some(self.owes.map_or(due, |owes| owes.min(due)));
         }
         Ok(is_new)
@@ -156,9 +160,12 @@ impl Exchange {
         if now < self.patience.until {
             return Move::Wait(self.owes.map_or(self.patience.until, |due| due.min(self.patience.until)));
         }
-        if !self.patience.is_left(now) {
-            return Move::GiveUp;
+        match self.patience.next(now) {
+            Try::Again => {}
+            Try::Over => return Move::GiveUp,
+            Try::Wait(until) => return Move::Wait(until),
         }
+        self.tries += 1;
         self.say_again(now);
         self.outgoing.pop_front().map_or(Move::GiveUp, Move::Send)
     }
@@ -178,11 +185,15 @@ impl Exchange {
         packet::cancel(self.id)
     }
 
-    /// Whoever was asked is not there: the request goes out once more, to somebody else.
-    pub fn ask_anew(&mut self, now: Duration) {
+    /// Whoever was asked is not there: the request goes out once more, to somebody else, in the time of this try.
+    pub fn ask_anew(&mut self) {
         self.heard_through = 0;
-        self.patience.renew(now);
         self.outgoing = self.request.iter().cloned().collect();
+    }
+
+    /// How often the same was said again because nothing came.
+    pub const fn tries(&self) -> u32 {
+        self.tries
     }
 
     fn acknowledge(&mut self, now: Duration) {
@@ -219,34 +230,53 @@ impl Exchange {
 #[derive(Debug)]
 struct Patience {
     whole: Duration,
+    /// When something new came last.
+    renewed: Duration,
     until: Duration,
     tries_left: u32,
 }
 
+/// What a moment is for.
+enum Try {
+    Again,
+    Over,
+    Wait(Duration),
+}
+
 impl Patience {
-    fn new(whole: Duration, now: Duration) -> Self {
-        let mut this = Self { whole, until: now, tries_left: RETRIES };
+    const fn new(whole: Duration, now: Duration) -> Self {
+        let mut this = Self { whole, renewed: now, until: now, tries_left: RETRIES };
         this.renew(now);
         this
     }
 
+    /// How long the first try waits: not longer than the programs of the time, however long the last one may.
+    const fn first(&self) -> Duration {
+        let first = self.whole.as_millis() / WAITS as u128;
+        if first < LONGEST_FIRST.as_millis() { Duration::from_millis(first as u64) } else { LONGEST_FIRST }
+    }
+
     /// Something new has come: the tries begin anew.
-    fn renew(&mut self, now: Duration) {
+    const fn renew(&mut self, now: Duration) {
         self.tries_left = RETRIES;
-        self.until = now + self.whole / WAITS;
+        self.renewed = now;
+        self.until = now.saturating_add(self.first());
     }
 
     /// The server asks for time. It gets what all tries together would take; then it is asked again.
     fn extend(&mut self, wait: Duration, now: Duration) {
         self.renew(now);
-        self.until = self.until.max(now + wait.min(self.whole));
+        self.until = self.until.max(now.saturating_add(wait.min(self.whole)));
     }
 
-    /// Whether there is one more try; it waits twice as long as the one before.
-    fn is_left(&mut self, now: Duration) -> bool {
-        let Some(left) = self.tries_left.checked_sub(1) else { return false };
+    /// Each try waits twice as long as the one before, the last one as long as there is patience.
+    fn next(&mut self, now: Duration) -> Try {
+        let end = self.renewed.saturating_add(self.whole);
+        let Some(left) = self.tries_left.checked_sub(1) else {
+            return if now < end { Try::Wait(end) } else { Try::Over };
+        };
         self.tries_left = left;
-        self.until = now + self.whole / WAITS * (1 << (RETRIES - left));
-        true
+        self.until = now.saturating_add(self.first() * (1 << (RETRIES - left)));
+        Try::Again
     }
 }

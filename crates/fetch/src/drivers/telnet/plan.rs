@@ -9,7 +9,7 @@ use fetch_url_proto::telnet::TelnetSession;
 use super::{Connect, Session, advice};
 use crate::driver::RunFuture;
 use crate::net::pump::Pump;
-use crate::{Advice, Content, Ctx, Error, Meta, Outcome, Plan, Request, Response};
+use crate::{Advice, Content, Ctx, Error, Meta, Outcome, Plan, Request, Response, Want};
 
 /// One errand.
 pub(super) struct TelnetPlan {
@@ -33,7 +33,7 @@ impl TelnetPlan {
             host: url.login().at().host().clone().into_owned(),
             port,
             advice: advice::of(url, port),
-            connects: request.extra::<Connect>().is_some(),
+            connects: request.extra::<Connect>().is_some() && request.want() == Want::Object,
         })
     }
 }
