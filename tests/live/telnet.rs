@@ -70,7 +70,7 @@ fn a_person_logs_in() {
     assert!(numbers.iter().copied().eq(1..=5000), "{} numbers", numbers.len());
 }
 
-// FAILS: this telnetd echoes although that was refused.
+/// This telnetd echoes, refused or not, since the shell turns that on again.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn each_line_is_shown_once() {

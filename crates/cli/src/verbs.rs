@@ -6,7 +6,7 @@ use std::path::Path;
 use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
 use fetch_url::{Code, Error, Explained, Fetcher, Phase, Request};
 
-use crate::flags::{DialectName, Explain, Extract};
+use crate::flags::{DialectName, Explain, Extract, Gateway};
 use crate::{job, render};
 
 /// The largest text that is searched for URLs.
@@ -25,7 +25,7 @@ pub(crate) fn explain(flags: &Explain) -> u8 {
     };
     let mut first_failure = 0;
     for text in &flags.urls {
-        let status = match explained(&fetcher, text, dialect) {
+        let status = match explained(&fetcher, text, dialect, &flags.gateway) {
             Ok((parsed, explained)) if flags.json => render::explain::as_json(&parsed, &explained),
             Ok((parsed, explained)) => render::explain::as_text(text, &parsed, &explained),
             Err(error) if flags.json => render::error_as_json(&error, text),
@@ -41,10 +41,14 @@ fn explained<'t>(
     fetcher: &Fetcher,
     text: &'t str,
     dialect: Dialect,
+    gateways: &Gateway,
 ) -> Result<(Parsed<'t>, Result<Explained, Error>), Error> {
     let parsed = parse_with(text, dialect)?;
-    let explained = fetcher.explain(&Request::from_url(parsed.url.clone().into_owned()));
-    Ok((parsed, explained))
+    let mut request = Request::from_url(parsed.url.clone().into_owned());
+    if let Some(server) = job::gateway::news_server(gateways) {
+        request = request.news_server(job::news::read_server(&server, "--gateway")?);
+    }
+    Ok((parsed, fetcher.explain(&request)))
 }
 
 /// Prints the URLs of a text, one a line.

@@ -6,9 +6,10 @@
 mod support;
 
 use fetch_url_tests::{
-    GopherItem, GopherServer, GopherSite, HttpReply, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite,
+    GopherItem, GopherServer, GopherSite, HttpReply, HttpServer, NntpArticle, NntpGroup, NntpServer,
+    NntpSite, ProsperoObject, ProsperoServer, ProsperoSite,
 };
-use support::{Ran, ensure, fetch, in_parallel, mirror, serving};
+use support::{Ran, content_of, ensure, fetch, fetch_in, in_parallel, mirror, serving};
 
 /// Asks for a URL through gateways.
 fn through(gateways: &[&str], more: &[&str], url: &str) -> Ran {
@@ -361,23 +362,74 @@ fn mid_is_a_message() {
         ran.says("note: ");
         let json = fetch([&words[..], &["--format", "json", "mid:one@test.invalid"]].concat());
         assert!(json.exits(0).stderr.contains("\"note\""), "{json:?}");
-        assert!(
-            fetch([&words[..], &["mid:one%40test.invalid"]].concat()).exits(0).text().contains("the body")
-        );
         fetch([&words[..], &["mid:gone@test.invalid"]].concat()).exits(78);
         fetch([&words[..], &["mid:a%0D%0AQUIT@b"]].concat()).exits(93);
         let ran = fetch([&words[..], &["mid:fetch.test"]].concat());
         assert!(ran.exit != 0 && !ran.text().contains("first"), "a group is no message: {ran:?}");
         // The others are reserved all the same.
         fetch([&words[..], &["cid:one@test.invalid"]].concat()).exits(1).says("reserved");
-        let ran = fetch([&["explain"], &words[..], &["mid:one@test.invalid"]].concat());
-        assert!(ran.exits(0).text().contains("ARTICLE <one@test.invalid>"), "{ran:?}");
     }
     assert!(server.dialogue().iter().any(|line| line.contains("ARTICLE <one@test.invalid>")));
     fetch(["mid:one@test.invalid"]).exits(1).says("reserved");
-    // FAILS: who names a gateway for it means that.
+    // Who names a gateway for it means that.
     let gateway = mirror();
     let template = format!("mid={}", gateway.url("/{path}"));
     let ran = fetch(["--news-server", &address, "--gateway", &template, "mid:one@test.invalid"]);
     assert_eq!(ran.exits(0).text(), "/one@test.invalid");
+}
+
+#[test]
+fn mid_is_explained() {
+    let ran = fetch(["explain", "--gateway", "news=nntp://127.0.0.1:1199", "mid:one@test.invalid"]);
+    assert!(ran.exits(0).text().contains("ARTICLE <one@test.invalid>"), "{ran:?}");
+}
+
+/// Where one is led, a gateway is asked as well, if one may be led there; and one that leads on and on is left.
+#[test]
+fn hops_to_a_gateway() {
+    let gateway = mirror();
+    let server = serving(|_| HttpReply::new(302).header("Location", "ftp://joe:geheim@h/x"));
+    let template = format!("ftp={}", gateway.url("/{url}"));
+    through(&[&template], &["-u", "joe:canary"], &server.url("/")).exits(90);
+    let words = ["--proto-redir", "+ftp", "-u", "joe:canary", "-b", "a=canary"];
+    let ran = through(&[&template], &words, &server.url("/"));
+    assert_eq!(ran.exits(0).text(), "/ftp%3A%2F%2Fjoe%40h%2Fx");
+    let seen = format!("{:?}", gateway.requests());
+    assert!(!seen.contains("canary") && !seen.contains("uthorization"), "{seen}");
+    let endless = leading_to("http://h.test.invalid/on/and/on");
+    let template = format!("http={}", endless.url("/{url}"));
+    through(&[&template], &[], "http://h.test.invalid/").exits(47);
+    assert!(endless.requests().len() <= 12, "{}", endless.requests().len());
+}
+
+/// What a gateway gives is an object, whatever the URL names.
+#[test]
+fn an_object_after_all() {
+    let (gateway, here) = (mirror(), tempfile::tempdir().expect("a directory"));
+    for url in ["mailto:a@b", "telnet://h/", "x-foo:a", "tn3270://h/"] {
+        let template = format!("{}={}", url.split(':').next().expect("a scheme"), gateway.url("/{scheme}"));
+        for word in ["--fail-advisory", "--connect", "--open"] {
+            let ran = fetch_in(here.path(), ["--gateway", &template, word, "-o", "out", url]);
+            assert!(ran.exit != 99, "{url} {word}: {ran:?}");
+        }
+        let ran = fetch_in(here.path(), ["--gateway", &template, "--fail-advisory", "-o", "out", url]);
+        ran.exits(0);
+        assert!(content_of(here.path(), "out").starts_with('/'), "{url}");
+    }
+}
+
+/// A way that Prospero names leads through the gateway of its scheme; a gateway for Prospero itself leaves the server alone.
+#[test]
+fn ways_of_an_object() {
+    let gateway = mirror();
+    let ways = [&["AFTP", "INTERNET-D", "f.test", "ASCII", "/pub/x", "BINARY"][..]];
+    let object = ProsperoObject::file("octets").own_access(&ways);
+    let server = ProsperoServer::start(ProsperoSite::new().object("/o", object)).expect("a server");
+    let url = server.object_url(b"/o");
+    let ran = through(&[&format!("ftp={}", gateway.url("/{host}/{url}"))], &[], &url);
+    assert!(ran.exits(0).text().starts_with("/f.test/ftp%3A%2F%2Ff.test%2F"), "{ran:?}");
+    let asked = server.requests().len();
+    let ran = through(&[&format!("prospero={}", gateway.url("/{host}/{port}"))], &[], &url);
+    assert_eq!(ran.exits(0).text(), format!("/127.0.0.1/{}", server.addr().port()));
+    assert_eq!(server.requests().len(), asked);
 }

@@ -123,7 +123,7 @@ fn the_command_is_quoted() {
 #[test]
 fn octets_that_would_change_the_session() {
     let peer = Peer::start(|_| ());
-    for octet in ["%0D", "%0A", "%0d%0a", "%00", "%FF", "%ff"] {
+    for octet in ["%0D", "%0a", "%00", "%FF"] {
         for login in [format!("a{octet}b"), format!("{octet}:p"), format!("u:p{octet}"), format!(":{octet}")]
         {
             let url = peer.url_with(&login);

@@ -7,11 +7,11 @@ mod support;
 mod telnet_peer;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_tests::Terminal;
-use support::{BINARY, ended, ensure, in_parallel, shell, started};
-use telnet_peer::{IAC, Line, Peer, WILL, talk};
+use support::{BINARY, ensure, in_parallel};
+use telnet_peer::{Line, Peer, talk};
 
 /// Runs what follows, then says its status and whether the terminal is as it was before.
 const FRAMED: &str = "trap : INT TERM HUP; before=$(stty -a); \"$@\"; echo \"status $?\"; \
@@ -204,8 +204,7 @@ fn a_pipe_gets_the_octets() {
     assert_eq!(talk(b"", &[], &peer.url()).exits(0).stdout, octets);
     let place = tempfile::NamedTempFile::new().expect("a file");
     let path = place.path().to_str().expect("UTF-8");
-    let script = format!("\"$@\" >{path}; echo \"status $?\"; echo; echo restored; echo over");
-    let mut terminal = framed(&script, &[], &peer.url());
+    let mut terminal = framed(&FRAMED.replace("\"$@\"", &format!("\"$@\" >{path}")), &[], &peer.url());
     over(&mut terminal, 0);
     assert_eq!(std::fs::read(place.path()).expect("a file"), octets);
     // Standard output a terminal and standard input none: it is a terminal all the same.
@@ -258,7 +257,7 @@ fn every_way_out() {
     in_parallel(&rows, 4, |&(prompt, status, keys)| {
         let peer = Peer::start(move |line| {
             line.send(prompt);
-            line.read_for(Duration::from_millis(1200));
+            line.read_for(Duration::from_secs(3));
             line.send(b"too late\r\n");
         });
         let mut terminal = person(&[], &peer.url());
@@ -312,6 +311,30 @@ fn ways_out_of_others() {
     });
 }
 
+/// Ctrl-Z, at a line and at a password: the shell has its terminal as it was, and the session goes on.
+#[test]
+fn away_for_a_while() {
+    let script = "set -m; before=$(stty -a); \"$@\"; test \"$before\" = \"$(stty -a)\" && echo shell; \
+                  fg >/dev/null; echo \"status $?\"; test \"$before\" = \"$(stty -a)\" && echo restored; echo over";
+    in_parallel(&["> ", "Password: "], 2, |&prompt| {
+        let peer = Peer::start(move |line| {
+            line.send(prompt.as_bytes());
+            let said = line.read_line().to_uppercase();
+            line.send(format!("got {said}\r\n").as_bytes());
+        });
+        let mut terminal = framed(script, &[], &peer.url());
+        terminal.expect(prompt.trim_end()).expect("a prompt");
+        std::thread::sleep(Duration::from_millis(100));
+        terminal.type_octets(&[26]).expect("Ctrl-Z");
+        terminal.expect("shell\r\n").map_err(|error| format!("{prompt}: {error}"))?;
+        std::thread::sleep(Duration::from_millis(100));
+        terminal.type_line("kanarienvogel").expect("typed");
+        terminal.expect("got KANARIENVOGEL\r\n").map_err(|error| format!("{prompt}: {error}"))?;
+        let screen = over(&mut terminal, 0);
+        ensure(screen.contains("kanarienvogel") == (prompt == "> "), || format!("{prompt}: {screen:?}"))
+    });
+}
+
 /// At a prompt that ends like this nobody looks on; afterwards what is typed is seen again.
 #[test]
 fn passwords_are_hidden() {
@@ -339,7 +362,7 @@ fn passwords_are_hidden() {
         terminal.type_secret("kanarienvogel").map_err(what)?;
         terminal.expect("got KANARIENVOGEL").map_err(what)?;
         terminal.expect("name? ").map_err(what)?;
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(100));
         terminal.type_line("joe").map_err(what)?;
         terminal.expect("joe").map_err(what)?;
         let screen = over(&mut terminal, 0);
@@ -353,13 +376,13 @@ fn passwords_are_hidden() {
         });
         let mut terminal = person(&[], &peer.url());
         terminal.expect(prompt.trim_end()).expect("a prompt");
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(100));
         terminal.type_line("visible").expect("typed");
         assert!(over(&mut terminal, 0).contains("visible"), "{prompt:?}");
     }
 }
 
-// FAILS: the end of the colour is behind the colon.
+/// The end of the colour is behind the colon.
 #[test]
 fn a_coloured_prompt_hides() {
     let peer = Peer::start(|line| {
@@ -372,73 +395,4 @@ fn a_coloured_prompt_hides() {
     terminal.type_line("kanarienvogel").expect("typed");
     let screen = over(&mut terminal, 0);
     assert!(!screen.contains("kanarienvogel"), "{screen:?}");
-}
-
-/// The most memory that a child has had, in KiB.
-fn peak(id: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// Memory does not grow with what a server says, and it does not hold up the session.
-#[test]
-fn floods() {
-    const MIB: usize = 1 << 20;
-    type Flood = (&'static str, &'static [u8], &'static [u8]);
-    let rows: [Flood; 4] = [
-        ("a line without an end", b"", b"xxxxxxxxxxxxxxxx"),
-        ("a subnegotiation without an end", &[IAC, 250, 24, 1], b"xxxxxxxxxxxxxxxx"),
-        ("options without an end", b"", &[IAC, WILL, 1, IAC, 253, 24, IAC, 241, IAC, 251, 31, IAC]),
-        ("the time, again and again", b"", &[IAC, 253, 6]),
-    ];
-    in_parallel(&rows, 4, |&(name, first, again)| {
-        let size = if name.starts_with("a line") { 100 * MIB } else { 10 * MIB };
-        let peer = Peer::start(move |line| {
-            line.send(first);
-            let block = again.repeat(65536 / again.len());
-            for _ in 0..size / block.len() {
-                if !line.sends(&block) {
-                    return;
-                }
-                line.skim();
-            }
-            line.read_all();
-        });
-        let began = Instant::now();
-        let child = started(["--connect", "-m", "8", &peer.url()]);
-        let mut most = 0;
-        let id = child.id();
-        let is_full = || {
-            most = most.max(peak(id).unwrap_or(0));
-            peer.sent() >= size - 65536 || peak(id).is_none()
-        };
-        support::until(Duration::from_secs(8), is_full);
-        most = most.max(peak(id).unwrap_or(0));
-        support::send_signal(&child, "TERM");
-        let ran = ended(child);
-        ensure(most < 60 * 1024, || format!("{name}: {most} KiB, {ran:?}"))?;
-        ensure(began.elapsed() < Duration::from_secs(8), || {
-            format!("{name}: {:?} {ran:?}", began.elapsed())
-        })?;
-        ensure(ran.exit != 99 && !ran.stderr.contains("panicked"), || format!("{name}: {ran:?}"))
-    });
-}
-
-/// Both talk and the server does not listen yet: nobody waits for the other for ever.
-#[test]
-fn both_at_once() {
-    const SIZE: usize = 3 << 20;
-    let peer = Peer::start(|line| {
-        let block = [b"0123456789abcde\r\n".as_slice(); 512].concat();
-        for _ in 0..SIZE / block.len() {
-            line.send(&block);
-        }
-        line.wait_for(b"last\r\n");
-    });
-    let script = "{ yes $(head -c 3000 /dev/zero | tr '\\0' x) | head -c 3000000; echo; echo last; } | \"$F\" --retry 0 -m 15 --connect \"$1\" | wc -c";
-    let ran = shell(script, [peer.url()]);
-    let count: usize = ran.exits(0).text().trim().parse().expect("a number");
-    assert_eq!(count, SIZE / (17 * 512) * (16 * 512), "{}", ran.stderr);
-    assert!(peer.seen().ends_with(b"last\r\n"));
 }

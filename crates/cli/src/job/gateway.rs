@@ -19,7 +19,7 @@ pub(super) fn is_for(flags: &Gateway, scheme: &str) -> bool {
 }
 
 /// A gateway of news that is a news server, and nothing more: `news=nntp://news.example`.
-pub(super) fn news_server(flags: &Gateway) -> Option<String> {
+pub(crate) fn news_server(flags: &Gateway) -> Option<String> {
     flags.gateways.iter().rev().find_map(server_of)
 }
 

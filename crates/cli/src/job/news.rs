@@ -55,16 +55,19 @@ pub(crate) fn is_mid(url: &Url<'_>) -> bool {
 /// is looked at closely only where one is needed.
 pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = (matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none()) || is_mid(url);
-    let read = |text: &str, source: &str| {
-        // With an @ in it, it may hold a password.
-        let shown = if text.contains('@') { "what it says" } else { text };
-        let wrong = |error| usage(format!("{source}: {shown} is no HOST or HOST:PORT: {error}"));
-        HostPort::parse(text).map(Some).map_err(wrong)
-    };
+    let read = |text: &str, source: &str| read_server(text, source).map(Some);
     match (flag, environment::news_server()) {
         (Some(text), _) => read(text, "--news-server"),
         (None, Some(text)) if is_needed => read(&text, "NNTPSERVER"),
         (None, Some(text)) => Ok(HostPort::parse(&text).ok()),
         (None, None) => Ok(None),
     }
+}
+
+/// A server as `source` names it.
+pub(crate) fn read_server(text: &str, source: &str) -> Result<HostPort<'static>, Error> {
+    // With an @ in it, it may hold a password.
+    let shown = if text.contains('@') { "what it says" } else { text };
+    HostPort::parse(text)
+        .map_err(|error| usage(format!("{source}: {shown} is no HOST or HOST:PORT: {error}")))
 }
