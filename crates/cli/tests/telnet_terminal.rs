@@ -382,6 +382,22 @@ fn passwords_are_hidden() {
     }
 }
 
+/// Who types as soon as the prompt is seen is not seen.
+#[test]
+fn hidden_before_it_is_asked() {
+    let peer = Peer::start(|line| {
+        line.send(b"Password: ");
+        line.read_line();
+    });
+    in_parallel(&[(); 60], 6, |()| {
+        let mut terminal = person(&[], &peer.url());
+        terminal.expect("Password:").map_err(|error| error.to_string())?;
+        terminal.type_line("kanarienvogel").map_err(|error| error.to_string())?;
+        let screen = over(&mut terminal, 0);
+        ensure(!screen.contains("kana"), || screen)
+    });
+}
+
 /// The end of the colour is behind the colon.
 #[test]
 fn a_coloured_prompt_hides() {
