@@ -1,5 +1,6 @@
 //! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
 
+use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -48,6 +49,13 @@ pub(crate) struct Kept;
 impl Drop for Kept {
     fn drop(&mut self) {
         *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// A server may have coloured the terminal. Told by standard error, since standard output may be stuck.
+pub(crate) fn restore_colours() {
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        crate::render::say("\x1b[0m");
     }
 }
 
@@ -119,6 +127,7 @@ impl Ending {
     /// Dies of the signal, so that whoever started us knows.
     pub(crate) fn die(self) -> u8 {
         if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            restore_colours();
             // The process ends anyway.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
         }

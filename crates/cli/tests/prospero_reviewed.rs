@@ -9,7 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fetch_url_tests::{HttpReply, HttpServer, ProsperoHost, ProsperoObject, ProsperoServer, ProsperoSite};
+use fetch_url_tests::{
+    HttpReply, HttpServer, ProsperoAct, ProsperoHost, ProsperoObject, ProsperoOn, ProsperoPacket,
+    ProsperoServer, ProsperoSite,
+};
 use support::fetch;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -139,8 +142,32 @@ fn fewer_names_than_usual() {
     let site = ProsperoSite::new()
         .object("/1", chain("/2"))
         .object("/2", chain("/3"))
-        .object("/3", ProsperoObject::file(b"octets".to_vec()));
+        .object("/3", chain("/4"))
+        .object("/4", ProsperoObject::file(b"octets".to_vec()));
     let server = ProsperoServer::start(site).expect("a server");
     assert_eq!(fetch([server.url("/1")]).exits(0).text(), "octets");
     fetch(["--max-redirs", "1", &server.url("/1")]).exits(47);
+}
+
+/// A question that the server need not answer fails nothing.
+#[test]
+fn what_only_describes_may_be_refused_in_any_words() {
+    for words in [&b"ERROR what\n"[..], b"FAILURE UNIMPLEMENTED\n", b"VERSION 5 x\n", b"SUCCESS\n"] {
+        let site = ProsperoSite::new().object("/x", ProsperoObject::file(b"octets".to_vec()));
+        let describes = |text: &[u8]| text.windows(5).any(|word| word == b"SIZE+");
+        let packet = ProsperoPacket::data(1, 1, words);
+        let site = site.on(ProsperoOn::Which(describes), ProsperoAct::Instead(vec![packet], 9));
+        let server = ProsperoServer::start(site).expect("a server");
+        assert_eq!(fetch([server.url("/x")]).exits(0).text(), "octets");
+    }
+}
+
+/// A session that a stranger names is told, not handed to the desktop.
+#[test]
+fn a_session_of_a_stranger_is_not_opened() {
+    let object = ProsperoObject::elsewhere().access(&["TELNET", "INTERNET-D", "h.example", "ASCII", ""]);
+    let server = ProsperoServer::start(ProsperoSite::new().object("/x", object)).expect("a server");
+    let ran = fetch(["--open", &server.url("/x")]);
+    assert!(ran.exits(0).text().contains("telnet h.example 23"), "{ran:?}");
+    fetch(["--open", "mailto:a@b.example?Attach=/etc/passwd"]).exits(90).says("Attach");
 }

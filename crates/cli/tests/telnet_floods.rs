@@ -88,3 +88,13 @@ fn both_at_once() {
     assert_eq!(count, SIZE / (17 * 512) * (16 * 512), "{}", ran.stderr);
     assert!(peer.seen().ends_with(b"last\r\n"));
 }
+/// What cannot be written is an end, whatever the server still wants.
+#[test]
+fn nobody_to_show_it_to() {
+    let peer = Peer::start(|line| {
+        line.send(b"hello\r\n");
+        line.read_all();
+    });
+    let script = "\"$F\" --retry 0 -m 1.5 --connect \"$1\" >/dev/full </dev/null";
+    shell(script, [peer.url()]).exits(23);
+}

@@ -382,6 +382,7 @@ fn passwords_are_hidden() {
     }
 }
 
+// FAILS now and then: the prompt is seen before the echo is off.
 /// Who types as soon as the prompt is seen is not seen.
 #[test]
 fn hidden_before_it_is_asked() {

@@ -34,6 +34,14 @@ impl Advice {
         Self { text: text.into(), facts: Vec::new() }
     }
 
+    /// Of a session with a mainframe (RFC 1738 §4 `tn3270`).
+    pub(crate) fn of_tn3270(url: &str) -> Self {
+        let place = url.trim_start_matches("tn3270://").trim_end_matches('/');
+        let command = format!("tn3270 {}", place.replacen(':', " ", 1));
+        let text = format!("This is a tn3270 session, not an object that can be fetched.\n  {command}\n");
+        Self::new(text).with("command", command)
+    }
+
     /// And this for programs.
     #[must_use]
     pub fn with(mut self, name: &'static str, fact: impl Into<Fact>) -> Self {

@@ -3,9 +3,10 @@
 use clap::Args;
 
 /// What has no meaning for a session.
-const NOT_OF_SESSIONS: [&str; 11] = [
+const NOT_OF_SESSIONS: [&str; 12] = [
     "continue_at",
     "fail_advisory",
+    "format",
     "head",
     "include",
     "output",

@@ -22,10 +22,7 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     policy.retry.all_errors = flags.retry_all_errors;
     policy.follow.max_hops = (!flags.no_location).then_some(flags.max_redirs);
     // Whoever wants fewer hops than usual wants fewer of these, too.
-    policy.follow.max_names = match Policy::default().follow.max_hops {
-        Some(usual) if flags.max_redirs < usual => flags.max_redirs,
-        _ => policy.follow.max_names,
-    };
+    policy.follow.max_names = policy.follow.max_names.min(flags.max_redirs.saturating_mul(2));
     if let Some(text) = &flags.network.proto {
         policy.follow.schemes = schemes(text, Schemes::All)?;
     }

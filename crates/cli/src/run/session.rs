@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::thread;
 
+use bytes::Bytes;
 use fetch_url::{Code, Error, Phase, Session};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -22,51 +23,98 @@ const WAITING: usize = 16;
 
 /// Holds the session until the server closes it or the person leaves it.
 pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
-    let terminal = TypingTerminal::set();
+    let deadline = session.deadline();
+    let mut talk = Talk::begin();
     let mut typed = typed();
     let mut output = Output::open();
-    let mut is_listening = true;
-    let mut last_line = Vec::new();
-    let mut echo = Echo::default();
-    let mut leaving = terminal.as_ref().map(|_| signal::Leaving::heard());
-    loop {
+    let texts = output.texts.clone();
+    let mut leaving = talk.terminal.as_ref().map(|_| signal::Leaving::heard());
+    while !talk.is_over || talk.waiting.is_some() {
+        let (is_showing, is_hearing) = (talk.waiting.is_some(), talk.waiting.is_none());
         tokio::select! {
-            signal = wanted(&mut leaving) => if let Some(terminal) = &terminal {
-                terminal.leave(signal);
-            },
-            heard = session.hear() => match heard? {
-                None => return session.in_time(output.finish()).await,
-                Some(text) => {
-                    let text = echo.left_out(&text);
-                    remember(&mut last_line, &text);
-                    session.in_time(output.show(text)).await?;
-                    if let Some(terminal) = &terminal {
-                        terminal.shows_typing(!asks_for_password(&last_line));
-                    }
-                }
-            },
-            line = typed.recv(), if is_listening && !session.is_saying() => match line {
-                // The server may have more to say to what came so far.
-                None => {
-                    session.say_end();
-                    is_listening = false;
-                }
-                Some(line) => {
-                    last_line.clear();
-                    // The end of a line that was hidden was hidden, too.
-                    if terminal.as_ref().is_some_and(TypingTerminal::shows_again) {
-                        session.in_time(output.show(b"\n".to_vec())).await?;
-                    }
-                    if terminal.is_some() && line.contains(&LEAVE) {
-                        return session.in_time(output.finish()).await;
-                    }
-                    if terminal.is_some() && session.may_echo() {
-                        echo.expect(&line);
-                    }
-                    session.say(&line);
-                }
+            signal = wanted(&mut leaving) => talk.leave(signal),
+            failed = output.failed() => return Err(failed),
+            // What is to be shown is shown before more is heard.
+            shown = deadline.bound_total(Phase::Body, show(&texts, &mut talk.waiting)), if is_showing => shown?,
+            heard = session.hear(), if is_hearing => talk.heard(heard?),
+            line = typed.recv(), if talk.is_listening && !session.is_saying() => match line {
+                Some(line) if talk.is_left_by(&line) => return Ok(()),
+                line => talk.typed(line, &mut session),
             },
         }
+    }
+    drop(texts);
+    deadline.bound_total(Phase::Body, output.finish()).await
+}
+
+/// What is said and typed so far.
+struct Talk {
+    /// None where nobody types.
+    terminal: Option<TypingTerminal>,
+    /// More may be typed.
+    is_listening: bool,
+    /// The server has closed the session.
+    is_over: bool,
+    /// What is to be shown.
+    waiting: Option<Vec<u8>>,
+    /// The line of the server that is not over yet.
+    last_line: Vec<u8>,
+    echo: Echo,
+}
+
+impl Talk {
+    fn begin() -> Self {
+        Self {
+            terminal: TypingTerminal::set(),
+            is_listening: true,
+            is_over: false,
+            waiting: None,
+            last_line: Vec::new(),
+            echo: Echo::default(),
+        }
+    }
+
+    fn leave(&self, signal: signal::Ending) {
+        if let Some(terminal) = &self.terminal {
+            terminal.leave(signal);
+        }
+    }
+
+    /// The server says this, or has closed the session.
+    fn heard(&mut self, text: Option<Bytes>) {
+        self.is_over = text.is_none();
+        let text = match text {
+            Some(text) => self.echo.left_out(&text),
+            None => self.echo.given_up(),
+        };
+        remember(&mut self.last_line, &text);
+        // Before it is shown: whoever sees that a password is asked for may type.
+        if let Some(terminal) = &self.terminal {
+            terminal.shows_typing(!asks_for_password(&self.last_line));
+        }
+        self.waiting = Some(text);
+    }
+
+    fn is_left_by(&self, line: &[u8]) -> bool {
+        self.terminal.is_some() && line.contains(&LEAVE)
+    }
+
+    /// This is typed, or nothing more will be: the server may have more to say all the same.
+    fn typed(&mut self, line: Option<Vec<u8>>, session: &mut Session) {
+        let Some(line) = line else {
+            session.say_end();
+            self.is_listening = false;
+            return;
+        };
+        self.last_line.clear();
+        // The end of a line that was hidden was hidden, too.
+        if self.terminal.as_ref().is_some_and(TypingTerminal::shows_again) && io::stdout().is_terminal() {
+            self.waiting.get_or_insert_default().push(b'\n');
+        }
+        if self.terminal.is_some() && session.may_echo() {
+            self.echo.expect(&line);
+        }
+        session.say(&line);
     }
 }
 
@@ -93,19 +141,21 @@ impl Output {
         let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
             let mut stdout = stdout();
             let mut written = Ok(());
-            while let (Ok(()), Some(text)) = (&written, waiting.blocking_recv()) {
+            while let Some(text) = waiting.blocking_recv() {
                 written = stdout.write_all(&text).and_then(|()| stdout.flush());
+                if written.is_err() {
+                    break;
+                }
             }
+            drop(stdout);
             let _ = sender.send(written);
         });
         Self { texts, ended }
     }
 
-    async fn show(&mut self, text: Vec<u8>) -> Result<(), Error> {
-        match self.texts.send(text).await {
-            Ok(()) => Ok(()),
-            Err(_) => Err(unwritten((&mut self.ended).await)),
-        }
+    /// Why it cannot be written any more.
+    async fn failed(&mut self) -> Error {
+        unwritten((&mut self.ended).await)
     }
 
     /// All of it is written.
@@ -116,6 +166,15 @@ impl Output {
             failed => Err(unwritten(failed)),
         }
     }
+}
+
+/// Hands on what waits; may be given up and asked again. Why nobody takes it is told by [`Output::failed`].
+async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<(), Error> {
+    match texts.reserve().await {
+        Ok(room) => room.send(waiting.take().unwrap_or_default()),
+        Err(_) => std::future::pending().await,
+    }
+    Ok(())
 }
 
 /// What is typed, as it comes; read by a thread of its own, which nobody waits for. At a terminal an end (Ctrl-D) is a
@@ -198,6 +257,12 @@ impl Echo {
         *self = Self { expected: line.to_vec(), come: 0 };
     }
 
+    /// There will be no more of a repetition that has begun: it was none.
+    fn given_up(&mut self) -> Vec<u8> {
+        let Self { expected, come } = std::mem::take(self);
+        if come < expected.len() { expected[..come].to_vec() } else { Vec::new() }
+    }
+
     /// What the server says, without the repetition that is expected. Of what begins like one nothing is lost.
     fn left_out(&mut self, text: &[u8]) -> Vec<u8> {
         let awaited = &self.expected[self.come..];
@@ -242,6 +307,7 @@ impl TypingTerminal {
 
     /// Obeys the signal, with the terminal as it was before; what is set here is set again if the process goes on.
     fn leave(&self, signal: signal::Ending) {
+        signal::restore_colours();
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
         signal.obey();
         self.apply(self.is_hidden.get());
@@ -263,6 +329,7 @@ impl TypingTerminal {
 
 impl Drop for TypingTerminal {
     fn drop(&mut self) {
+        signal::restore_colours();
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -59,9 +59,12 @@ impl<'a> ProsperoUrl<'a> {
             let end = version.find(NUL).unwrap_or(version.len());
             return Some(Escaped::borrowed(&version[..end]));
         }
-        let is_version =
-            |name: &str| ["OBJECT-VERSION", "VERSION"].iter().any(|known| name.eq_ignore_ascii_case(known));
         self.raw_fields().find(|(name, _)| is_version(name)).map(|(_, value)| Escaped::borrowed(value))
+    }
+
+    /// The fields that are no version: attributes of the object, name and value, in order.
+    pub fn attributes(&self) -> impl Iterator<Item = (Escaped<'_>, Escaped<'_>)> {
+        self.fields().filter(|(name, _)| !is_version(name.as_str()))
     }
 
     /// The fields, name and value, in order.
@@ -103,6 +106,10 @@ impl<'a> ProsperoUrl<'a> {
             fields: self.fields.into_owned(),
         }
     }
+}
+
+fn is_version(name: &str) -> bool {
+    ["OBJECT-VERSION", "VERSION"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// `*( ";" fieldname "=" fieldvalue )`, kept as one text.

@@ -72,7 +72,7 @@ impl Deadline {
     ///
     /// # Errors
     /// As for [`Deadline::bound`].
-    pub(crate) async fn bound_total<T>(
+    pub async fn bound_total<T>(
         &self,
         phase: Phase,
         work: impl Future<Output = Result<T, Error>>,

@@ -11,8 +11,6 @@ use super::assembly::Assembly;
 use super::packet::{self, Asks, Packet};
 use crate::WireError;
 
-/// The most octets of data in a packet: servers cut what is longer.
-const DATA_OCTETS: usize = 1250;
 /// After the first try.
 const RETRIES: u32 = 3;
 /// The waits of all tries together, counted in the first one: 1 + 2 + 4 + 8.
@@ -71,10 +69,13 @@ pub enum Move {
 }
 
 impl Exchange {
+    /// The most octets of data in a packet: servers cut what is longer.
+    pub const DATA_OCTETS: usize = 1250;
+
     /// A request of these octets; `patience` is how long all four tries together wait when nothing comes: a
     /// fifteenth for the first, twice as long for each that follows.
     pub fn new(id: NonZeroU16, request: &[u8], patience: Duration, now: Duration) -> Self {
-        let chunks: Vec<_> = request.chunks(DATA_OCTETS).collect();
+        let chunks: Vec<_> = request.chunks(Self::DATA_OCTETS).collect();
         // What would need more packets than have a number is no request of ours.
         let total = u16::try_from(chunks.len()).unwrap_or(u16::MAX);
         let packets = (1..=total).zip(chunks);
@@ -163,7 +164,7 @@ impl Exchange {
         match self.patience.next(now) {
             Try::Again => {}
             Try::Over => return Move::GiveUp,
-            Try::Wait(until) => return Move::Wait(until),
+            Try::Wait(until) => return Move::Wait(self.owes.map_or(until, |due| due.min(until))),
         }
         self.tries += 1;
         self.say_again(now);

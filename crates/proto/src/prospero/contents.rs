@@ -8,8 +8,8 @@ use super::talk::{self, Read, Saying, unexpected};
 use super::tokens::{Next, TokenReader, Tokens};
 use crate::{Event, Head, Inbox, Machine, Step, WireError};
 
-/// Asks for the octets and hands them on as they come: an [`Event::Head`], then each [`Event::Body`]. An object in several
-/// attributes is all of them, one behind the other.
+/// Asks for the octets and hands them on as they come: an [`Event::Head`], then each [`Event::Body`]. Octets in several
+/// attributes are an error: nobody tells what they make together.
 #[derive(Debug)]
 pub struct Contents {
     saying: Saying,
@@ -45,11 +45,8 @@ impl Contents {
                 self.stage = Stage::Begun(Some(octets));
                 Ok(Step::Emit(Event::Head(Head::default())))
             }
-            Stage::Begun(_) | Stage::Empty | Stage::Whole => {
-                self.stage = Stage::Begun(None);
-                Ok(Step::Emit(Event::Body(octets)))
-            }
-            Stage::Refused => Err(unexpected("an answer with the octets")),
+            Stage::Begun(_) => Ok(Step::Emit(Event::Body(octets))),
+            _ => Err(unexpected("one answer with the octets")),
         }
     }
 
@@ -81,8 +78,7 @@ impl Contents {
                 self.stage = Stage::Whole;
                 Ok(None)
             }
-            Stage::Empty | Stage::Whole => Ok(None),
-            Stage::Refused => Err(unexpected("an answer with the octets")),
+            _ => Err(unexpected("one answer with the octets")),
         }
     }
 

@@ -79,15 +79,19 @@ pub(super) async fn check(
     Ok(datagrams)
 }
 
-/// Asks something that the server need not know.
+/// Asks something that the server need not know, nor understand.
 async fn ask(
     question: &Question,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &Ctx,
 ) -> Result<(Option<ObjectFacts>, Datagrams), Stop> {
-    match io::inquire(question, datagrams, plan, ctx).await? {
-        Said::Answer(Inquired::Facts(facts), datagrams) => Ok((Some(facts), datagrams)),
-        Said::Answer(_, datagrams) | Said::Refused(_, datagrams) => Ok((None, datagrams)),
+    match io::inquire(question, datagrams, plan, ctx).await {
+        Ok(Said::Answer(Inquired::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
+        Ok(Said::Answer(_, datagrams) | Said::Refused(_, datagrams)) => Ok((None, datagrams)),
+        Err(Stop::Failed(error)) if error.code() == Code::PeerMisbehaved => {
+            Ok((None, ctx.dial.datagrams(&plan.host, plan.port, &ctx.deadline).await?))
+        }
+        Err(stop) => Err(stop),
     }
 }

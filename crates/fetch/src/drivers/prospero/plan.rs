@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fetch_url_core::{Host, Url};
+use fetch_url_proto::ardp::Exchange;
 use fetch_url_proto::prospero::{ObjectId, ObjectName, Question};
 use fetch_url_proto::text::escaped;
 
@@ -28,18 +29,15 @@ impl ProsperoPlan {
         let Url::Prospero(url) = request.url() else {
             return Err(Error::unsupported("the prospero driver speaks Prospero only"));
         };
-        let fields = url.fields().map(|(name, value)| {
+        let fields = url.attributes().map(|(name, value)| {
             (String::from_utf8_lossy(&name.decode()).into_owned(), value.decode().into_owned())
         });
-        let is_version = |name: &str| {
-            ["OBJECT-VERSION", "VERSION"].iter().any(|version| name.eq_ignore_ascii_case(version))
-        };
         Ok(Self {
             url: request.url().clone(),
             host: url.at().host().clone().into_owned(),
-            port: request.url().port().unwrap_or(1525),
+            port: request.url().port().unwrap_or_default(),
             object: ObjectId::of(url)?,
-            fields: fields.filter(|(name, _)| !is_version(name)).collect(),
+            fields: fields.collect(),
             wants_head: request.want() == Want::Head,
             wants_part: request.wanted_range().is_some(),
         })
@@ -75,7 +73,7 @@ impl fmt::Display for ProsperoPlan {
     /// The datagram, field by field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = Question::Ways.text(&self.object);
-        let total = text.len().div_ceil(1250);
+        let total = text.len().div_ceil(Exchange::DATA_OCTETS);
         writeln!(f, "ARDP datagram, version 0, header 9 octets")?;
         writeln!(f, "  connection id (a random number)\n  packet 1 of {total}\n  received through 0")?;
         for line in Question::Ways.lines(&self.object) {

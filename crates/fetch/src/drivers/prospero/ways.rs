@@ -4,7 +4,6 @@ use fetch_url_proto::prospero::{AccessMethod, ObjectFacts, Way};
 use fetch_url_proto::text::printable;
 
 use super::plan::ProsperoPlan;
-use crate::drivers::telnet::advice::of_tn3270;
 use crate::engine::dialogue;
 use crate::{Advice, Ctx, Error};
 
@@ -41,7 +40,7 @@ pub(super) fn choose(facts: &ObjectFacts, plan: &ProsperoPlan, ctx: &Ctx) -> Res
     let others = others(method, &methods);
     dialogue::decided(&format_args!("the way is {}{others}", method.method));
     Ok(match way {
-        Way::Session(url) if url.starts_with("tn3270:") => Choice::Advise(of_tn3270(url)),
+        Way::Session(url) if url.starts_with("tn3270:") => Choice::Advise(Advice::of_tn3270(url)),
         Way::Url(url) | Way::Session(url) => Choice::Follow {
             to: url.clone(),
             why: format!("{}{others}", printable(method.method.as_bytes())),

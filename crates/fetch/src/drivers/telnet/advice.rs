@@ -10,11 +10,12 @@ use crate::Advice;
 pub(super) fn of(url: &TelnetUrl<'_>, port: u16) -> Advice {
     // Programs want an IPv6 address without the brackets that a URL has.
     let host = url.login().at().host().to_string().trim_matches(['[', ']']).to_owned();
-    let user = url.login().user().map(|user| printable(&user.decode())).filter(|user| !user.is_empty());
-    let as_user = user.as_deref().map(|user| format!("-l {} ", quoted(user))).unwrap_or_default();
+    let user = url.login().user().map(|user| printable(&user.decode()));
+    let named = user.as_deref().filter(|user| !user.is_empty());
+    let as_user = named.map(|user| format!("-l {} ", quoted(user))).unwrap_or_default();
     let command = format!("telnet {as_user}{host} {port}");
     let mut text = format!("This is a telnet session, not an object that can be fetched.\n  {command}\n");
-    if let Some(user) = &user {
+    if let Some(user) = named {
         text.push_str(&format!("Log in as: {user}\n"));
     }
     let has_password = url.login().password().is_some();
@@ -24,14 +25,6 @@ pub(super) fn of(url: &TelnetUrl<'_>, port: u16) -> Advice {
     text.push_str("fetch-url --connect opens the session here.\n");
     let advice = Advice::new(text).with("host", host).with("port", port).with("user", user);
     advice.with("has_password", has_password).with("command", command)
-}
-
-/// The same for a session with a mainframe.
-pub(crate) fn of_tn3270(url: &str) -> Advice {
-    let place = url.trim_start_matches("tn3270://").trim_end_matches('/');
-    let command = format!("tn3270 {}", place.replacen(':', " ", 1));
-    let text = format!("This is a tn3270 session, not an object that can be fetched.\n  {command}\n");
-    Advice::new(text).with("command", command)
 }
 
 /// For a shell: as it is where that cannot be mistaken, else between apostrophes.

@@ -1,7 +1,7 @@
 //! `telnet:` (RFC 1738 §3.8, RFC 4248): a session with a person, which names no object. Said to be one, unless it is
 //! asked for.
 
-pub(super) mod advice;
+mod advice;
 mod plan;
 
 use std::future::poll_fn;
@@ -80,12 +80,9 @@ impl Session {
         self.pump.machine_mut().say_end();
     }
 
-    /// Waits for `work` as long as everything together may take.
-    ///
-    /// # Errors
-    /// `timed_out`; whatever `work` fails with.
-    pub async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        self.deadline.bound_total(Phase::Body, work).await
+    /// How long it may take: for what else is waited for.
+    pub const fn deadline(&self) -> Deadline {
+        self.deadline
     }
 
     /// Whether the server may repeat what is typed, although that was refused.

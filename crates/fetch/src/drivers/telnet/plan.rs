@@ -27,7 +27,7 @@ impl TelnetPlan {
         };
         // Octets that would be commands of Telnet, or lines of their own.
         outline(request.url())?;
-        let port = request.url().port().unwrap_or(23);
+        let port = request.url().port().unwrap_or_default();
         Ok(Self {
             url: request.url().clone(),
             host: url.login().at().host().clone().into_owned(),
