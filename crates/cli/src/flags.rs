@@ -1,6 +1,7 @@
 //! What can be written on the command line: clap structs, no environment, no decisions.
 
 mod advisory;
+mod check;
 mod ftp;
 mod gateway;
 mod gopher;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub use advisory::Advisory;
+pub use check::Check;
 pub use ftp::{Ftp, FtpMethod, ListFormat};
 pub use gateway::Gateway;
 pub use gopher::{Gopher, GopherDots};
@@ -244,6 +246,16 @@ pub struct Fetch {
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Many")]
     pub parallel_max: u16,
 
+    /// Options from this file, one a line as curl has them; - is standard input
+    #[arg(short = 'K', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Defaults")]
+    pub config: Vec<PathBuf>,
+    /// As the first argument: without the options of ~/.config/fetch-url/config
+    #[arg(short = 'q', long, help_heading = "Defaults")]
+    pub disable: bool,
+
+    /// What the octets must come to.
+    #[command(flatten, next_help_heading = "Check")]
+    pub check: Check,
     /// Who asks.
     #[command(flatten, next_help_heading = "Who asks")]
     pub login: Login,

@@ -1,8 +1,9 @@
 //! Flags and environment become one [`Job`]: everything decided, nothing done yet.
 
+mod check;
 mod condition;
 mod data;
-mod environment;
+pub(crate) mod environment;
 mod ftp;
 pub(crate) mod gateway;
 mod gopher;
@@ -12,6 +13,7 @@ pub(crate) mod news;
 mod policy;
 mod tls;
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -24,8 +26,10 @@ use fetch_url::{
     HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles,
 };
 
+use self::check::Checking;
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
+use crate::run::Lists;
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
@@ -41,6 +45,8 @@ pub(crate) struct Job {
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
     pub(crate) board: Board,
+    /// Lists of checksums that were fetched.
+    pub(crate) lists: RefCell<Lists>,
 }
 
 /// One URL and where it goes.
@@ -83,12 +89,14 @@ pub(crate) struct Shape {
     ftp: FtpOptions,
     gopher: GopherOptions,
     news: NntpOptions,
-    news_server: Option<String>,
+    news_server: news::Named,
     /// Message-ids are asked of a gateway, not of the news server.
     mid_has_gateway: bool,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
+    /// What the octets must come to.
+    pub(crate) check: Checking,
     /// Whether a session is opened.
     connects: bool,
     /// Whether the desktop is handed what names no data object.
@@ -124,6 +132,9 @@ pub(crate) enum Progress {
 impl Job {
     /// What these flags ask for.
     pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
+        if flags.disable {
+            return Err(usage("-q is the first argument, or means nothing").with_hint("wget's -q is -s here"));
+        }
         if flags.urls.is_empty() {
             return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
         }
@@ -143,6 +154,7 @@ impl Job {
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
             talk,
+            lists: RefCell::default(),
             board: Board::new(if flags.parallel { flags.urls.len() } else { 1 }),
         })
     }
@@ -195,11 +207,12 @@ impl Shape {
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
             news: news::options(flags)?,
-            news_server: flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway)),
+            news_server: news::Named::of(flags),
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
+            check: Checking::of(flags)?,
             connects: flags.advisory.connect,
             #[cfg(feature = "open")]
             opens: flags.advisory.open,
@@ -217,8 +230,7 @@ impl Shape {
             return Err(usage("--format mbox is of news: this URL is none"));
         }
         let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
-        let server =
-            if is_for_gateway { None } else { news::server(request.url(), self.news_server.as_deref())? };
+        let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
         if let Some(server) = server {
             request = request.news_server(server);
         }

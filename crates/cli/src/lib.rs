@@ -2,6 +2,7 @@
 //! sees is rendered. A library only so that `xtask` and the tests can look at the flags.
 
 mod ask;
+mod config;
 pub mod flags;
 mod job;
 mod render;

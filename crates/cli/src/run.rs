@@ -3,6 +3,7 @@
 
 mod advisory;
 mod batch;
+mod check;
 mod session;
 mod unfold;
 
@@ -14,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use fetch_url::proto::wais::DocumentId;
 use fetch_url::url::{Escaped, NewsPart, Url, WaisPart, WaisUrl};
 use fetch_url::{
@@ -22,6 +23,9 @@ use fetch_url::{
     Request, Response, Segments, Sink, Want, deliver, safe_name,
 };
 
+pub(crate) use check::Lists;
+
+use crate::config;
 use crate::flags::{Flags, Verb};
 use crate::job::{Job, Output, Progress, Transfer, news, stdout, usage};
 use crate::render::{self, listing, progress::Meter, terminal::Terminal};
@@ -34,13 +38,9 @@ const KEEPING: Duration = Duration::from_secs(2);
 
 /// Runs the command line `arguments`.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let parsed = Flags::command().try_get_matches_from(arguments).and_then(|matches| {
-        let flags = Flags::from_arg_matches(&matches)?;
-        Ok((flags, matches))
-    });
-    let (flags, matches) = match parsed {
+    let (flags, matches) = match parsed(arguments.into_iter().collect()) {
         Ok(parsed) => parsed,
-        Err(error) => return ExitCode::from(render::usage(&error)),
+        Err(status) => return ExitCode::from(status),
     };
     let status = match flags.verb {
         Some(Verb::Explain(flags)) => verbs::explain(&flags),
@@ -51,6 +51,35 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         },
     };
     ExitCode::from(status)
+}
+
+/// The flags, behind those of the defaults files; or an exit status, when everything is said.
+fn parsed(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatches), u8> {
+    let is_plain = arguments.get(1).is_some_and(|first| first == "-q" || first == "--disable");
+    if is_plain {
+        arguments.remove(1);
+    }
+    let (flags, matches) = read(&arguments)?;
+    if flags.verb.is_some() {
+        return Ok((flags, matches));
+    }
+    let own = if is_plain { Ok(Vec::new()) } else { config::own() };
+    let named = config::named(&flags.fetch.config);
+    let mut defaults = own.map_err(|error| render::error(&error, None))?;
+    defaults.extend(named.map_err(|error| render::error(&error, None))?);
+    if defaults.is_empty() {
+        return Ok((flags, matches));
+    }
+    arguments.splice(1..1, defaults);
+    read(&arguments)
+}
+
+fn read(arguments: &[OsString]) -> Result<(Flags, ArgMatches), u8> {
+    let parsed = Flags::command().try_get_matches_from(arguments).and_then(|matches| {
+        let flags = Flags::from_arg_matches(&matches)?;
+        Ok((flags, matches))
+    });
+    parsed.map_err(|error| render::usage(&error))
 }
 
 /// Fetches everything; the first failure's status is ours.
@@ -118,11 +147,15 @@ pub(crate) async fn one(
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    let expected = check::expected(&request, transfer, job).await?;
     let file = match file {
-        Some(file) if resume.is_none() => match in_segments(job, transfer, &request, file, report).await? {
-            Some(file) => Some(file),
-            None => return Ok(()),
-        },
+        // Parts come in any order: a digest is taken of one stream.
+        Some(file) if resume.is_none() && expected.is_none() => {
+            match in_segments(job, transfer, &request, file, report).await? {
+                Some(file) => Some(file),
+                None => return Ok(()),
+            }
+        }
         file => file,
     };
     let mut response = job.fetcher.fetch(request.resuming(resume)).await?;
@@ -152,6 +185,10 @@ pub(crate) async fn one(
             Sink::writer(Terminal::default())
         }
         (None, _) => Sink::open(stdout()?),
+    };
+    let sink = match expected {
+        Some(checksum) if is_object => sink.expecting(checksum),
+        _ => sink,
     };
     let is_read_now = job.talk.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
     let mut watch = meter(job, transfer, report.number);

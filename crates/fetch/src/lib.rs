@@ -20,6 +20,7 @@
 mod advice;
 pub mod blocking;
 mod body;
+mod checksum;
 mod credentials;
 mod deliver;
 mod driver;
@@ -39,6 +40,7 @@ mod sink;
 
 pub use advice::{Advice, Fact};
 pub use body::{Body, ByteSource, Proof};
+pub use checksum::Checksum;
 pub use credentials::{Ask, Credential, Credentials, Question};
 pub use deliver::{Receipt, Watch, deliver};
 pub use driver::{Again, Ctx, Driver, Hop, HopKind, Outcome, Plan, RunFuture};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fetch_url_core::{HostPort, Url, parse};
 
+use crate::engine::gate::is_same_server;
 use crate::{Credential, Error, Event, Observe};
 
 /// One object to fetch.
@@ -272,6 +273,17 @@ impl Request {
     pub(crate) const fn without_range(mut self) -> Self {
         self.range = None;
         self
+    }
+
+    /// Asks for all of another object, which stands beside this one: what is meant for this one's server goes to no
+    /// other.
+    #[must_use]
+    pub fn beside(&self, url: Url<'static>) -> Self {
+        let is_abroad = self.is_abroad() || !is_same_server(&self.url, &url);
+        let standing = HopStanding { is_abroad, is_plain: true, is_for_gateway: false };
+        let mut this = self.clone().moved_to(url, standing);
+        (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
+        this
     }
 
     /// The same request, asked of a gateway: what is meant for the server is not for it.

@@ -17,12 +17,13 @@ use digest::{Algorithm, Digest};
 use file::FileSink;
 use part::Part;
 
-use crate::{Code, Error, Meta, Phase};
+use crate::{Checksum, Code, Error, Meta, Phase};
 
 /// Where octets go.
 pub struct Sink {
     kind: Kind,
     algorithm: Option<Algorithm>,
+    expected: Option<Checksum>,
 }
 
 enum Kind {
@@ -34,23 +35,32 @@ enum Kind {
 impl Sink {
     /// A file that appears under its name when it is whole.
     pub const fn file(file: FileSink) -> Self {
-        Self { kind: Kind::File(file), algorithm: None }
+        Self { kind: Kind::File(file), algorithm: None, expected: None }
     }
 
     /// An open file or pipe, such as standard output: octets go out as they come.
     pub const fn open(file: File) -> Self {
-        Self { kind: Kind::Open(file), algorithm: None }
+        Self { kind: Kind::Open(file), algorithm: None, expected: None }
     }
 
     /// Anything that can be written to.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
-        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None }
+        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None }
     }
 
     /// The same, and a digest of the whole object is taken on the way.
     #[must_use]
     pub const fn with_digest(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = Some(algorithm);
+        self
+    }
+
+    /// The same, and the whole object must have this digest: otherwise a file does not get its name, and nothing of it
+    /// is kept.
+    #[must_use]
+    pub fn expecting(mut self, checksum: Checksum) -> Self {
+        self.algorithm = Some(checksum.algorithm());
+        self.expected = Some(checksum);
         self
     }
 
@@ -62,7 +72,8 @@ impl Sink {
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        Ok(Target { kind, digest, algorithm: self.algorithm, written: 0 })
+        let Self { algorithm, expected, .. } = self;
+        Ok(Target { kind, digest, algorithm, expected, written: 0 })
     }
 }
 
@@ -70,6 +81,7 @@ impl Sink {
 pub(crate) struct Target {
     kind: TargetKind,
     algorithm: Option<Algorithm>,
+    expected: Option<Checksum>,
     digest: Option<Digest>,
     written: u64,
 }
@@ -215,12 +227,18 @@ impl Target {
 
     /// The object is whole: gives a file its name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
+        let digest = self.digest.map(Digest::hex);
+        let checked = match (&self.expected, &digest) {
+            (Some(expected), Some(digest)) => expected.check(digest),
+            _ => Ok(()),
+        };
         match self.kind {
+            TargetKind::Part(part) if checked.is_err() => part.discard(),
             TargetKind::Part(part) => part.finish()?,
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }
-        Ok(Finished { written: self.written, digest: self.digest.map(Digest::hex) })
+        checked.map(|()| Finished { written: self.written, digest })
     }
 }
 

@@ -8,6 +8,9 @@ pub struct News {
     /// The server for URLs that name none, such as news:comp.lang.rust; else the environment's NNTPSERVER
     #[arg(long, value_name = "HOST[:PORT]")]
     pub news_server: Option<String>,
+    /// The same in a defaults file: the environment is asked before.
+    #[arg(long, hide = true)]
+    pub default_news_server: Option<String>,
     /// How much of an article
     #[arg(long, value_name = "PART", value_enum, default_value_t)]
     pub part: NewsPart,

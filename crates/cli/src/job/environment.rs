@@ -10,6 +10,13 @@ pub(super) fn netrc() -> Option<PathBuf> {
     set("HOME").map(|home| PathBuf::from(home).join(".netrc"))
 }
 
+/// The person's own defaults.
+pub(crate) fn config() -> Option<PathBuf> {
+    let home = || set("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let directory = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
+    Some(directory.join("fetch-url/config"))
+}
+
 /// The proxies that the environment names. `HTTP_PROXY` in capitals is not one: a web server hands its
 /// clients' `Proxy:` field to programs under that name.
 pub(super) fn proxies() -> Result<Proxies, Error> {

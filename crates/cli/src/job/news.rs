@@ -4,8 +4,23 @@ use fetch_url::proto::nntp::Part;
 use fetch_url::url::{HostPort, Url};
 use fetch_url::{ArticleShape, Error, NntpOptions};
 
-use super::{environment, usage};
+use super::{environment, gateway, usage};
 use crate::flags::{Fetch, Format, NewsPart};
+
+/// Where a server for news may be named.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    by_flag: Option<String>,
+    /// In a defaults file: the environment is asked before.
+    by_default: Option<String>,
+}
+
+impl Named {
+    pub(super) fn of(flags: &Fetch) -> Self {
+        let by_flag = flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway));
+        Self { by_flag, by_default: flags.news.default_news_server.clone() }
+    }
+}
 
 /// What the flags say of news.
 pub(super) fn options(flags: &Fetch) -> Result<NntpOptions, Error> {
@@ -51,17 +66,19 @@ pub(crate) fn is_mid(url: &Url<'_>) -> bool {
     matches!(url, Url::Other(url) if url.name() == "mid")
 }
 
-/// The server for URLs that name none, and for those that links lead to: the flag's, else the environment's, which
-/// is looked at closely only where one is needed.
-pub(super) fn server(url: &Url<'_>, flag: Option<&str>) -> Result<Option<HostPort<'static>>, Error> {
+/// The server for URLs that name none, and for those that links lead to: the flag's, else the environment's, else that
+/// of a defaults file.
+pub(super) fn server(url: &Url<'_>, named: &Named) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = (matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none()) || is_mid(url);
     let read = |text: &str, source: &str| read_server(text, source).map(Some);
-    match (flag, environment::news_server()) {
-        (Some(text), _) => read(text, "--news-server"),
-        (None, Some(text)) if is_needed => read(&text, "NNTPSERVER"),
-        (None, Some(text)) => Ok(HostPort::parse(&text).ok()),
-        (None, None) => Ok(None),
-    }
+    let (text, source) = match (&named.by_flag, environment::news_server(), &named.by_default) {
+        (Some(text), _, _) => return read(text, "--news-server"),
+        (None, Some(text), _) => (text, "NNTPSERVER"),
+        (None, None, Some(text)) => (text.clone(), "news-server"),
+        (None, None, None) => return Ok(None),
+    };
+    // What stands elsewhere is looked at closely only where one is needed.
+    if is_needed { read(&text, source) } else { Ok(HostPort::parse(&text).ok()) }
 }
 
 /// A server as `source` names it.

@@ -7,19 +7,14 @@ use fetch_url::url::mask_password;
 use super::say;
 
 /// wget's letters that mean something else here, and what to write instead.
-const WGET: &[(&str, &str)] = &[
-    ("-N", "-R keeps the time of the object"),
-    ("-T", "--read-timeout SECONDS"),
-    ("-q", "-s"),
-    ("-t", "--retry N"),
-];
+const WGET: &[(&str, &str)] =
+    &[("-N", "-R keeps the time of the object"), ("-T", "--read-timeout SECONDS"), ("-t", "--retry N")];
 
 /// Options that curl has and that are not supported, in the order of the alphabet.
 const CURL: &[&str] = &[
     "--aws-sigv4",
     "--capath",
     "--ciphers",
-    "--config",
     "--crlfile",
     "--dns-servers",
     "--ftp-alternative-to-user",
@@ -39,7 +34,6 @@ const CURL: &[&str] = &[
     "--unix-socket",
     "--upload-file",
     "-F",
-    "-K",
     "-Q",
     "-Y",
     "-a",

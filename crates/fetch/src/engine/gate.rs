@@ -84,6 +84,6 @@ impl Gate {
 }
 
 /// Whether two URLs are of one server: the same scheme, host and port.
-pub(super) fn is_same_server(one: &Url<'_>, other: &Url<'_>) -> bool {
+pub(crate) fn is_same_server(one: &Url<'_>, other: &Url<'_>) -> bool {
     one.scheme_name() == other.scheme_name() && one.host() == other.host() && one.port() == other.port()
 }

@@ -1,10 +1,11 @@
-//! Digests, by the crypto provider that TLS uses anyway.
+//! Digests, by the crypto provider that TLS uses anyway; but for MD5, which is no crypto any more.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest as provider;
+use md5::{Digest as _, Md5};
 #[cfg(not(feature = "aws-lc-rs"))]
 use ring::digest as provider;
 
@@ -12,6 +13,8 @@ use ring::digest as provider;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
+    /// MD5, for old checksum files only.
+    Md5,
     /// SHA-1, for old checksum files only.
     Sha1,
     /// SHA-256.
@@ -22,21 +25,57 @@ pub enum Algorithm {
     Sha512,
 }
 
+impl Algorithm {
+    /// By its name, upper or lower case, with a hyphen or without.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().replace('-', "").as_str() {
+            "md5" => Self::Md5,
+            "sha1" => Self::Sha1,
+            "sha256" => Self::Sha256,
+            "sha384" => Self::Sha384,
+            "sha512" => Self::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// By how many hexadecimal digits its digests have.
+    pub(crate) const fn of_digits(count: usize) -> Option<Self> {
+        Some(match count {
+            32 => Self::Md5,
+            40 => Self::Sha1,
+            64 => Self::Sha256,
+            96 => Self::Sha384,
+            128 => Self::Sha512,
+            _ => return None,
+        })
+    }
+}
+
 /// A digest in the making.
-pub(crate) struct Digest(provider::Context);
+pub(crate) struct Digest(Making);
+
+enum Making {
+    Md5(Md5),
+    Provided(provider::Context),
+}
 
 impl Digest {
     pub(crate) fn new(algorithm: Algorithm) -> Self {
-        Self(provider::Context::new(match algorithm {
+        let provided = match algorithm {
+            Algorithm::Md5 => return Self(Making::Md5(Md5::new())),
             Algorithm::Sha1 => &provider::SHA1_FOR_LEGACY_USE_ONLY,
             Algorithm::Sha256 => &provider::SHA256,
             Algorithm::Sha384 => &provider::SHA384,
             Algorithm::Sha512 => &provider::SHA512,
-        }))
+        };
+        Self(Making::Provided(provider::Context::new(provided)))
     }
 
     pub(crate) fn update(&mut self, octets: &[u8]) {
-        self.0.update(octets);
+        match &mut self.0 {
+            Making::Md5(digest) => digest.update(octets),
+            Making::Provided(digest) => digest.update(octets),
+        }
     }
 
     /// Takes in `count` octets of `file`, from where it stands.
@@ -57,7 +96,11 @@ impl Digest {
 
     /// In lower-case hexadecimal.
     pub(crate) fn hex(self) -> String {
-        self.0.finish().as_ref().iter().map(|octet| format!("{octet:02x}")).collect()
+        let hex = |octets: &[u8]| octets.iter().map(|octet| format!("{octet:02x}")).collect();
+        match self.0 {
+            Making::Md5(digest) => hex(&digest.finalize()),
+            Making::Provided(digest) => hex(digest.finish().as_ref()),
+        }
     }
 }
 
@@ -72,6 +115,7 @@ mod tests {
             digest.update(text.as_bytes());
             digest.hex()
         };
+        assert_eq!(hex(Algorithm::Md5, "abc"), "900150983cd24fb0d6963f7d28e17f72");
         assert_eq!(hex(Algorithm::Sha1, "abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hex(Algorithm::Sha256, "abc"), sha256);

@@ -107,6 +107,12 @@ impl Part {
         Ok(())
     }
 
+    /// Keeps nothing of it.
+    pub(super) fn discard(mut self: Box<Self>) {
+        self.is_resumable = false;
+        self.forget();
+    }
+
     pub(super) const fn file(&mut self) -> &mut File {
         &mut self.file
     }

@@ -1,0 +1,160 @@
+//! Defaults files, in curl's syntax: an option a line, which becomes an argument in front of those that were typed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory as _;
+use fetch_url::Error;
+
+use crate::flags::Flags;
+use crate::job::{environment, usage};
+
+/// The largest file.
+const SIZE: u64 = 1024 * 1024;
+
+/// One option of a file.
+struct Line {
+    number: usize,
+    arguments: Vec<OsString>,
+}
+
+/// The arguments of the person's own defaults, where there are any.
+pub(crate) fn own() -> Result<Vec<OsString>, Error> {
+    let Some(path) = environment::config() else { return Ok(Vec::new()) };
+    match fs::File::open(&path) {
+        Ok(file) => arguments(file, &path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(unreadable(&path, &error)),
+    }
+}
+
+/// The arguments of the files that `-K` names; `-` is standard input.
+pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<OsString>, Error> {
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(match path.to_str() {
+            Some("-") => arguments(io::stdin().lock(), Path::new("standard input"))?,
+            _ => arguments(fs::File::open(path).map_err(|error| unreadable(path, &error))?, path)?,
+        });
+    }
+    Ok(all)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    usage(format!("{}: {error}", path.display()))
+}
+
+fn arguments(file: impl io::Read, path: &Path) -> Result<Vec<OsString>, Error> {
+    let mut text = String::new();
+    file.take(SIZE).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
+    let wrong = |number: usize, detail: &str| usage(format!("{}:{number}: {detail}", path.display()));
+    let mut lines = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let arguments = read(line).map_err(|detail| wrong(number, detail))?;
+        lines.push(Line { number, arguments });
+    }
+    let all: Vec<_> = lines.iter().flat_map(|line| line.arguments.iter().cloned()).collect();
+    // Which line it is that nobody understands is asked only when there is one.
+    if parse(&all).is_err() {
+        for line in &lines {
+            parse(&line.arguments).map_err(|error| wrong(line.number, &first_line(&error)))?;
+        }
+    }
+    Ok(all)
+}
+
+fn parse(arguments: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
+    let program = OsString::from("fetch-url");
+    Flags::command().try_get_matches_from(std::iter::once(&program).chain(arguments))
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// The arguments that a line stands for: `option = value`, `--option value`, `-o value`, `option`, or a comment.
+fn read(line: &str) -> Result<Vec<OsString>, &'static str> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(Vec::new());
+    }
+    let end = line.find(|character: char| character.is_whitespace() || "=:".contains(character));
+    let (name, rest) = line.split_at(end.unwrap_or(line.len()));
+    let rest = rest.trim_start();
+    let value = value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
+    Ok(match (name, value) {
+        ("config" | "--config" | "-K", _) => return Err("a defaults file names no other"),
+        ("url" | "--url", Some(url)) => vec![url.into()],
+        // The environment is asked before a defaults file is (SEMANTICS.md, section 6).
+        ("news-server" | "--news-server", Some(server)) => {
+            vec![format!("--default-news-server={server}").into()]
+        }
+        (short, Some(value)) if short.starts_with('-') && !short.starts_with("--") => {
+            vec![short.into(), value.into()]
+        }
+        (name, None) if name.starts_with('-') => vec![name.into()],
+        (name, Some(value)) => vec![format!("--{}={value}", name.trim_start_matches('-')).into()],
+        (name, None) => vec![format!("--{name}").into()],
+    })
+}
+
+/// A value: between quotes, with escapes, or up to the first blank.
+fn value(text: &str) -> Result<Option<String>, &'static str> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (value, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let is_over = rest.trim_start().is_empty() || rest.trim_start().starts_with('#');
+        let value = (!value.is_empty()).then(|| value.to_owned());
+        return if is_over { Ok(value) } else { Err("a value with blanks in it stands between quotes") };
+    };
+    let mut value = String::new();
+    let mut characters = quoted.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => return Ok(Some(value)),
+            '\\' => value.push(match characters.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('v') => '\u{b}',
+                Some(other) => other,
+                None => break,
+            }),
+            other => value.push(other),
+        }
+    }
+    Err("a quote that is not closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_argument() {
+        for (line, arguments) in [
+            ("", &[][..]),
+            ("  # a comment", &[]),
+            ("silent", &["--silent"]),
+            ("-s", &["-s"]),
+            ("--fail-early", &["--fail-early"]),
+            ("max-time = 10", &["--max-time=10"]),
+            ("max-time: 10 # seconds", &["--max-time=10"]),
+            ("--max-time 10", &["--max-time=10"]),
+            ("-m 10", &["-m", "10"]),
+            ("-m=10", &["-m", "10"]),
+            ("header = \"X-Own: a \\\"b\\\" \\\\ \\t\"", &["--header=X-Own: a \"b\" \\ \t"]),
+            ("data = -x", &["--data=-x"]),
+            ("url = \"ftp://h/a b\"", &["ftp://h/a b"]),
+            ("news-server=n:1190", &["--default-news-server=n:1190"]),
+        ] {
+            assert_eq!(read(line).expect("a line"), arguments, "{line}");
+        }
+        for line in ["header = X-Own: a", "data = \"x", "data = \"x\\", "config = other"] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+}
