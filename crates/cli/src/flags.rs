@@ -7,6 +7,7 @@ mod gateway;
 mod gopher;
 mod http;
 mod login;
+mod many;
 mod network;
 mod news;
 mod route;
@@ -26,6 +27,7 @@ pub use gateway::Gateway;
 pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
+pub use many::Many;
 pub use network::Network;
 pub use news::{News, NewsPart};
 pub use talk::Talk;
@@ -245,6 +247,10 @@ pub struct Fetch {
     /// How many at the same time
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Many")]
     pub parallel_max: u16,
+
+    /// Many objects.
+    #[command(flatten, next_help_heading = "Many")]
+    pub many: Many,
 
     /// Options from this file, one a line as curl has them; - is standard input
     #[arg(short = 'K', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Defaults")]

@@ -8,10 +8,12 @@ mod ftp;
 pub(crate) mod gateway;
 mod gopher;
 mod http;
+mod input;
 mod login;
 pub(crate) mod news;
 mod policy;
 mod tls;
+mod transfer;
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -19,7 +21,6 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 use fetch_url::url::Url;
 use fetch_url::{
     ByteRange, Code, Condition, Connect, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
@@ -27,6 +28,8 @@ use fetch_url::{
 };
 
 use self::check::Checking;
+pub(crate) use self::input::Input;
+pub(crate) use self::transfer::{Output, Transfer};
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
 use crate::run::Lists;
@@ -35,9 +38,13 @@ use crate::run::Lists;
 pub(crate) struct Job {
     pub(crate) fetcher: Fetcher,
     pub(crate) transfers: Vec<Transfer>,
+    /// What comes behind them.
+    pub(crate) input: Option<Input>,
     pub(crate) fails_early: bool,
     /// How many at the same time.
     pub(crate) parallel: usize,
+    /// How many of them at one host.
+    pub(crate) parallel_at_host: usize,
     pub(crate) shape: Shape,
     pub(crate) talk: Talk,
     /// Where the cookies go at the end.
@@ -47,28 +54,6 @@ pub(crate) struct Job {
     pub(crate) board: Board,
     /// Lists of checksums that were fetched.
     pub(crate) lists: RefCell<Lists>,
-}
-
-/// One URL and where it goes.
-#[derive(Clone, Debug)]
-pub(crate) struct Transfer {
-    pub(crate) url: String,
-    pub(crate) output: Output,
-}
-
-/// Where an object goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
-    File(PathBuf),
-    /// Named after the URL, or by the server, in this directory.
-    Named {
-        directory: PathBuf,
-        by_server: bool,
-    },
-    /// Standard output; asked for by `-o -` or not.
-    Stdout {
-        is_explicit: bool,
-    },
 }
 
 /// How an object is asked for and what of it is written.
@@ -82,6 +67,8 @@ pub(crate) struct Shape {
     /// Over how many connections a file may come.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
+    /// What is there already is not fetched.
+    pub(crate) skips_existing: bool,
     pub(crate) options: FileOptions,
     /// An error whose body was delivered is a failure all the same.
     pub(crate) fails_with_body: bool,
@@ -135,18 +122,20 @@ impl Job {
         if flags.disable {
             return Err(usage("-q is the first argument, or means nothing").with_hint("wget's -q is -s here"));
         }
-        if flags.urls.is_empty() {
+        if flags.urls.is_empty() && flags.many.input_file.is_none() {
             return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
         }
         let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage("--connect holds one session, at standard output"));
         }
-        let transfers = transfers(&flags, matches)?;
+        let transfers = transfer::transfers(&flags, matches)?;
         let talk = Talk::of(&flags);
         Ok(Self {
             fetcher: fetcher(&flags)?,
             transfers,
+            input: transfer::input(&flags)?,
+            parallel_at_host: usize::from(flags.many.parallel_max_host),
             fails_early: flags.fail_early,
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             shape: Shape::of(&flags, matches)?,
@@ -155,7 +144,12 @@ impl Job {
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
             talk,
             lists: RefCell::default(),
-            board: Board::new(if flags.parallel { flags.urls.len() } else { 1 }),
+            // Of a file nobody knows how many they are.
+            board: Board::new(if flags.parallel && flags.many.input_file.is_none() {
+                flags.urls.len()
+            } else {
+                1
+            }),
         })
     }
 
@@ -201,6 +195,7 @@ impl Shape {
             resume,
             segments: if is_plain { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
+            skips_existing: flags.many.skip_existing,
             options,
             fails_with_body: flags.fail_with_body,
             http,
@@ -320,54 +315,6 @@ fn says_notes(flags: &Fetch) -> bool {
 /// The octets of a file that a flag names.
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|error| usage(format!("{}: {error}", path.display())))
-}
-
-/// The first `-o` or `-O` belongs to the first URL, as with curl.
-fn transfers(flags: &Fetch, matches: &ArgMatches) -> Result<Vec<Transfer>, Error> {
-    let outputs = outputs(flags, matches);
-    if outputs.len() > flags.urls.len() {
-        return Err(usage("there are more -o and -O than URLs"));
-    }
-    if flags.remote_header_name && outputs.is_empty() && !flags.remote_name_all {
-        return Err(usage("-J needs -O"));
-    }
-    let mut outputs = outputs.into_iter();
-    let rest = if flags.remote_name_all { named(flags) } else { Output::Stdout { is_explicit: false } };
-    let transfer = |url: &String| {
-        // Several articles go to a file each where a directory is named for them.
-        let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(url);
-        let rest = || if is_several { named(flags) } else { rest.clone() };
-        let output = outputs.next().unwrap_or_else(rest);
-        Transfer { url: url.clone(), output }
-    };
-    Ok(flags.urls.iter().map(transfer).collect())
-}
-
-fn outputs(flags: &Fetch, matches: &ArgMatches) -> Vec<Output> {
-    let written = |name: &str| {
-        let is_written = matches.value_source(name) == Some(ValueSource::CommandLine);
-        matches.indices_of(name).filter(|_| is_written).into_iter().flatten().collect::<Vec<usize>>()
-    };
-    let files = flags.output.iter().map(|path| file(flags, path));
-    let mut all: Vec<(usize, Output)> = written("output").into_iter().zip(files).collect();
-    all.extend(written("remote_name").into_iter().map(|index| (index, named(flags))));
-    all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, output)| output).collect()
-}
-
-fn file(flags: &Fetch, path: &Path) -> Output {
-    if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
-        return Output::Stdout { is_explicit: true };
-    }
-    Output::File(match &flags.output_dir {
-        Some(directory) => directory.join(path),
-        None => path.to_owned(),
-    })
-}
-
-fn named(flags: &Fetch) -> Output {
-    let directory = flags.output_dir.clone().unwrap_or_default();
-    Output::Named { directory, by_server: flags.remote_header_name }
 }
 
 /// Standard output as a file, so that the kernel can copy into it.

@@ -88,6 +88,14 @@ fn error_value(error: &Error, url: &str) -> Value {
     })
 }
 
+/// One URL of an object has failed, and another one has its turn.
+pub(crate) fn instead(error: &Error, url: &str) {
+    let from = error.url().unwrap_or_default();
+    let text =
+        format!("fetch-url: {}: {error}; {} instead\n", printable(from.as_bytes()), mask_password(url));
+    say(&text);
+}
+
 /// What is known of an object, for `-I` and `-i`.
 pub(crate) fn head(meta: &Meta, format: Format) -> String {
     if format == Format::Json {

@@ -144,6 +144,9 @@ pub(crate) async fn one(
     describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
+    if job.shape.skips_existing && path.as_ref().is_some_and(|path| path.exists()) {
+        return Ok(());
+    }
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::url::Url;
+use fetch_url::url::{Url, parse};
 use fetch_url::{Error, Next};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::LocalSet;
 
 use super::unfold::{self, Several};
@@ -20,7 +21,8 @@ use crate::report::Report;
 /// Fetches everything; the first failure's status.
 pub(super) async fn all(job: &Rc<Job>) -> u8 {
     let batch = Rc::new(Batch::new(job));
-    match job.parallel.min(job.transfers.len()) {
+    let most = if job.input.is_some() { job.parallel } else { job.parallel.min(job.transfers.len()) };
+    match most {
         0 | 1 => batch.work().await,
         workers => {
             // Each worker is woken for its own transfer alone.
@@ -43,6 +45,8 @@ struct Batch {
     urls: Arc<[Url<'static>]>,
     /// The files that were made of a URL that names several, and what is in them.
     claimed: RefCell<HashMap<PathBuf, String>>,
+    /// Whose turn it is at each host.
+    hosts: RefCell<HashMap<String, Arc<Semaphore>>>,
     /// The number for one more, which no URL of the command line has.
     spare: Cell<usize>,
     /// Which transfer it was, and its exit status.
@@ -57,23 +61,48 @@ impl Batch {
             next: Cell::new(0),
             urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
             claimed: RefCell::default(),
-            spare: Cell::new(count),
+            hosts: RefCell::default(),
+            // Of a file nobody knows how many they are.
+            spare: Cell::new(if job.input.is_some() { usize::MAX / 2 } else { count }),
             first_failure: Cell::new((usize::MAX, 0)),
         }
     }
 
     /// One transfer after the other, as long as there are some.
     async fn work(&self) {
-        while let Some((number, transfer)) = self.take() {
-            let status = match unfold::articles(&self.job, transfer).await {
-                Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
-                Ok(Some(several)) => self.run_each(&several, transfer).await,
-                Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
+        while let Some((number, transfer)) = self.take().await {
+            let status = match transfer {
+                Ok(transfer) => self.run_one(number, &transfer).await,
+                Err(error) => {
+                    let nothing = Transfer::new(String::new(), Output::Stdout { is_explicit: false });
+                    self.end(self.begin(number, &nothing), Some(error), &nothing)
+                }
             };
             if status != 0 && number < self.first_failure.get().0 {
                 self.first_failure.set((number, status));
             }
         }
+    }
+
+    async fn run_one(&self, number: usize, transfer: &Transfer) -> u8 {
+        let _turn = self.turn_at_host(&transfer.url).await;
+        match unfold::articles(&self.job, transfer).await {
+            Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
+            Ok(Some(several)) => self.run_each(&several, transfer).await,
+            Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
+        }
+    }
+
+    /// Waits until one more may be fetched at the host of `url`.
+    async fn turn_at_host(&self, url: &str) -> Option<OwnedSemaphorePermit> {
+        if self.job.parallel <= self.job.parallel_at_host {
+            return None;
+        }
+        let host = parse(url).ok()?.url.host()?.to_string();
+        let most = self.job.parallel_at_host;
+        let turns =
+            self.hosts.borrow_mut().entry(host).or_insert_with(|| Arc::new(Semaphore::new(most))).clone();
+        turns.acquire_owned().await.ok()
     }
 
     fn after(&self, urls: &Arc<[Url<'static>]>, index: usize) -> Next {
@@ -98,7 +127,7 @@ impl Batch {
     async fn run_piece(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer) -> u8 {
         let mut first_failure = 0;
         for (index, url) in urls.iter().enumerate() {
-            let transfer = Transfer { url: url.to_string(), output: whole.output.clone() };
+            let transfer = Transfer::new(url.to_string(), whole.output.clone());
             let number = self.spare.replace(self.spare.get() + 1);
             let status = match self.claim(url, whole) {
                 Ok(()) => self.run(number, &transfer, self.after(urls, index)).await,
@@ -127,19 +156,29 @@ impl Batch {
         }
     }
 
-    fn take(&self) -> Option<(usize, &Transfer)> {
-        let number = self.next.get();
-        if self.job.fails_early && self.first_failure.get().1 != 0 {
+    /// The next one: those of the command line, then those of a file.
+    async fn take(&self) -> Option<(usize, Result<Transfer, Error>)> {
+        let fails = || self.job.fails_early && self.first_failure.get().1 != 0;
+        if fails() {
             return None;
         }
-        let transfer = self.job.transfers.get(number)?;
-        self.next.set(number + 1);
-        Some((number, transfer))
+        let transfer = match self.job.transfers.get(self.next.get()) {
+            Some(transfer) => Ok(transfer.clone()),
+            None => self.job.input.as_ref()?.next().await?,
+        };
+        (!fails()).then(|| (self.next.replace(self.next.get() + 1), transfer))
     }
 
     async fn run(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
         let mut report = self.begin(number, transfer);
-        let error = one(&self.job, transfer, next, &mut report).await.err();
+        let mut error = one(&self.job, transfer, next, &mut report).await.err();
+        for url in &transfer.others {
+            let Some(failed) = error.as_ref().filter(|error| error.is_about_the_peer()) else { break };
+            self.job.board.aside(|| render::instead(failed, url));
+            let other = Transfer { url: url.clone(), ..transfer.clone() };
+            report = Report::begin(number, url);
+            error = one(&self.job, &other, Next::default(), &mut report).await.err();
+        }
         self.end(report, error, transfer)
     }
 

@@ -34,6 +34,9 @@ pub(super) async fn expected(
     transfer: &Transfer,
     job: &Job,
 ) -> Result<Option<Checksum>, Error> {
+    if let Some(checksum) = &transfer.checksum {
+        return Ok(Some(checksum.clone()));
+    }
     let check = &job.shape.check;
     let Some(from) = check.checksum_from.as_deref() else { return Ok(check.checksum.clone()) };
     let name = name_of(request.url())?;

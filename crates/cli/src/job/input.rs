@@ -1,0 +1,130 @@
+//! `--input-file`: what is to be fetched, a line each, read as it is needed.
+//!
+//! A line is a URL, or several with blanks between them that name the same object: they are tried in order. Behind a TAB
+//! may stand the file that it goes to, behind another its checksum.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use fetch_url::Error;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::{Output, Transfer, usage};
+
+/// So many lines are read ahead.
+const AHEAD: usize = 64;
+/// The longest line.
+const LINE: u64 = 64 * 1024;
+
+/// The lines of a file, or of standard input; read by a thread of its own, since a pipe may keep us waiting.
+pub(crate) struct Input {
+    transfers: Mutex<Receiver<Result<Transfer, Error>>>,
+}
+
+impl Input {
+    /// `rest` is where those go that name no file.
+    pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
+        let failed = |error: io::Error| usage(format!("{}: {error}", path.display()));
+        let reader: Box<dyn BufRead + Send> = match path.to_str() {
+            Some("-") => Box::new(BufReader::new(io::stdin())),
+            _ => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
+        };
+        let (sender, receiver) = channel(AHEAD);
+        let (name, directory) = (path.display().to_string(), directory.map(Path::to_path_buf));
+        let lines = Lines { reader, number: 0, name, directory, rest };
+        let read = move || {
+            for transfer in lines {
+                let is_over = transfer.is_err();
+                if sender.blocking_send(transfer).is_err() || is_over {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("input".to_owned()).spawn(read).map_err(failed)?;
+        Ok(Self { transfers: Mutex::new(receiver) })
+    }
+
+    /// The next one. An error is the last.
+    pub(crate) async fn next(&self) -> Option<Result<Transfer, Error>> {
+        self.transfers.lock().await.recv().await
+    }
+}
+
+struct Lines {
+    reader: Box<dyn BufRead + Send>,
+    number: usize,
+    name: String,
+    directory: Option<PathBuf>,
+    rest: Output,
+}
+
+impl Iterator for Lines {
+    type Item = Result<Transfer, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = String::new();
+            self.number += 1;
+            let wrong = |detail: &str| usage(format!("{}:{}: {detail}", self.name, self.number));
+            match io::Read::take(&mut self.reader, LINE).read_line(&mut line) {
+                Err(error) => return Some(Err(wrong(&error.to_string()))),
+                Ok(0) => return None,
+                Ok(_) if line.len() as u64 == LINE => return Some(Err(wrong("a line that is too long"))),
+                Ok(_) => {}
+            }
+            match transfer(&line, self.directory.as_deref(), &self.rest) {
+                Ok(None) => {}
+                Ok(Some(transfer)) => return Some(Ok(transfer)),
+                Err(detail) => return Some(Err(wrong(&detail))),
+            }
+        }
+    }
+}
+
+/// What a line asks for; none for an empty one and for a comment.
+fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Option<Transfer>, String> {
+    let line = line.trim_end_matches(['\r', '\n']);
+    if line.trim().is_empty() || line.starts_with('#') {
+        return Ok(None);
+    }
+    let mut fields = line.split('\t');
+    let mut urls = fields.next().unwrap_or_default().split_whitespace().map(str::to_owned);
+    let Some(url) = urls.next() else { return Err("there is no URL in front of the first TAB".to_owned()) };
+    let output = match fields.next().filter(|name| !name.is_empty()) {
+        Some(name) => Output::File(directory.map_or_else(|| PathBuf::from(name), |own| own.join(name))),
+        None => rest.clone(),
+    };
+    let checksum = fields
+        .next()
+        .filter(|text| !text.is_empty())
+        .map(|text| text.parse().map_err(|error: Error| error.to_string()));
+    if fields.next().is_some() {
+        return Err("more than URLs, a file and a checksum".to_owned());
+    }
+    Ok(Some(Transfer { url, output, others: urls.collect(), checksum: checksum.transpose()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let rest = Output::Stdout { is_explicit: false };
+        let read = |line: &str| transfer(line, Some(Path::new("d")), &rest);
+        assert!(read("").expect("no line").is_none() && read("# http://h/\n").expect("no line").is_none());
+        let one = read("http://h/a\r\n").expect("a line").expect("a transfer");
+        assert_eq!((one.url.as_str(), one.output, one.others.len()), ("http://h/a", rest.clone(), 0));
+        let digest = "md5:900150983cd24fb0d6963f7d28e17f72";
+        let line = format!("http://h/a ftp://h/a\ta b.txt\t{digest}");
+        let all = read(&line).expect("a line").expect("a transfer");
+        assert_eq!(all.output, Output::File("d/a b.txt".into()));
+        assert!(all.others == ["ftp://h/a"] && all.checksum.is_some());
+        for line in ["\tx", "http://h/a\tx\tmd5:0", "http://h/a\tx\t\ty"] {
+            assert!(read(line).is_err(), "{line:?}");
+        }
+    }
+}
