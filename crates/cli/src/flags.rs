@@ -222,6 +222,16 @@ pub struct Fetch {
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
 
+    /// Not more octets a second, such as 200k
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
+    pub limit_rate: Option<u64>,
+    /// Give up what brings fewer octets a second than this
+    #[arg(short = 'Y', long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
+    pub speed_limit: Option<u64>,
+    /// For so long; 30 when only -Y is given, and 1 octet a second when only this is
+    #[arg(short = 'y', long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time and size")]
+    pub speed_time: Option<Duration>,
+
     /// How often to try again what failed for a cause that may pass
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retry")]
     pub retry: u32,

@@ -193,7 +193,8 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
-            segments: if is_plain { flags.segments } else { 1 },
+            // A rate is one connection's.
+            segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             skips_existing: flags.many.skip_existing,
             options,

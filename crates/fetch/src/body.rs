@@ -26,7 +26,7 @@ pub use proof::Proof;
 use crate::engine::deadline::Deadline;
 use crate::engine::guard::Guard;
 use crate::original::Original;
-use crate::{Code, Error, Limits, Phase};
+use crate::{Code, Error, Phase};
 
 /// Where octets come from, piece by piece.
 pub trait ByteSource: Send {
@@ -42,7 +42,8 @@ pub struct Body {
     expected: Option<u64>,
     seen: u64,
     proof: Proof,
-    limits: Limits,
+    /// The most octets of it.
+    max_size: Option<u64>,
     guard: Option<Box<Guard>>,
     mark: EndMark,
     mending: Mending,
@@ -101,7 +102,7 @@ impl Body {
             expected,
             seen: 0,
             proof,
-            limits: Limits::default(),
+            max_size: None,
             guard: None,
             mark: EndMark::default(),
             mending: Mending::None,
@@ -160,7 +161,7 @@ impl Body {
 
     /// The same for a body of unknown length, from its beginning.
     pub(crate) fn limited(mut self, guard: Guard) -> Self {
-        self.limits = guard.limits;
+        self.max_size = guard.limits.max_size;
         self.guard = Some(Box::new(guard));
         self
     }
@@ -231,7 +232,7 @@ impl Body {
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         match self.source {
             Source::File(original) => {
-                Ok(FileBody { original, expected: self.expected, max_size: self.limits.max_size })
+                Ok(FileBody { original, expected: self.expected, max_size: self.max_size })
             }
             Source::Stream(_) => Err(Box::new(self)),
         }
@@ -288,18 +289,29 @@ impl Body {
     /// The octets of `body` take the place of all that came.
     fn begin_anew(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
-        (self.start, self.seen, self.limits) = (body.start, 0, body.limits);
+        (self.start, self.seen, self.max_size) = (body.start, 0, body.max_size);
         (self.mark, self.guard) = (body.mark, body.guard);
         self.tail = Tail::default();
     }
 
+    /// Whether the pace of what comes matters.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.is_paced())
+    }
+
     fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        if let Some(guard) = &mut self.guard
+            && let Err(error) = ready!(guard.poll_free(cx))
+        {
+            return Poll::Ready(Some(Err(error)));
+        }
         let polled = match &mut self.source {
             Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
             Source::File(original) => Poll::Ready(original.read(self.expected.map(|all| all - self.seen))),
         };
         match (polled, &mut self.guard) {
             (Poll::Ready(chunk), Some(guard)) => {
+                guard.came(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
                 let in_time = guard.check();
                 Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.checked(chunk)))
             }
@@ -316,7 +328,7 @@ impl Body {
         let Some(chunk) = chunk else { return self.check_end() };
         Some(chunk.and_then(|chunk| {
             let seen = self.seen + chunk.len() as u64;
-            match (self.limits.max_size, self.expected) {
+            match (self.max_size, self.expected) {
                 (Some(most), _) if seen > most => return Err(too_large(most)),
                 (_, Some(expected)) if seen > expected => {
                     let detail = format!("more than the {expected} octets it announced");
@@ -336,7 +348,8 @@ impl Body {
         if let Some(expected) = self.expected.filter(|&expected| expected != self.seen) {
             return Some(Err(cut_short(self.seen, expected)));
         }
-        if let Err(error) = self.mark.check(self.limits.requires_proof, &mut self.proof) {
+        let requires_proof = self.guard.as_ref().is_some_and(|guard| guard.requires_proof());
+        if let Err(error) = self.mark.check(requires_proof, &mut self.proof) {
             return Some(Err(error));
         }
         match &self.source {

@@ -119,7 +119,7 @@ async fn run(
     }
     let mut progress = Progress { done: meta.offset, total: meta.head.size, watch };
     progress.moved(0);
-    if !target.takes_copies() {
+    if !target.takes_copies() || body.is_paced() {
         return stream(body, target, progress, meta).await;
     }
     let ending = Ending { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };

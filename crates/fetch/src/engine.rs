@@ -17,6 +17,7 @@ pub(crate) mod gate;
 pub(crate) mod gateway;
 pub(crate) mod guard;
 mod mend;
+mod pace;
 pub(crate) mod part;
 pub(crate) mod resume;
 pub(crate) mod retry;

@@ -64,7 +64,7 @@ pub use net::proxy::{Proxies, Proxy, ProxyKind};
 pub use net::route::{AddressFamily, AddressPin, Detour, Interface, Routes};
 pub use net::tls::{Identity, Pins, StartTls, TlsOptions, TlsVersion, Trust};
 pub use observe::{Event, Observe};
-pub use policy::{Follow, Limits, Policy, Reach, Retry, Schemes, Timeouts};
+pub use policy::{Follow, Limits, MinRate, Policy, Reach, Retry, Schemes, Timeouts};
 pub use registry::Standing;
 pub use request::{ByteRange, Condition, Request, Resume, SpecialFiles, Validator, Want};
 pub use response::{Content, Listing, Meta, Response, Steps};

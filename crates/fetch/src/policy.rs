@@ -48,8 +48,22 @@ impl Default for Timeouts {
 pub struct Limits {
     /// The most octets of an object.
     pub max_size: Option<u64>,
+    /// The most octets of a body in a second.
+    pub max_rate: Option<u64>,
+    /// The fewest.
+    pub min_rate: Option<MinRate>,
     /// An end that the protocol does not prove is none.
     pub requires_proof: bool,
+}
+
+/// A body that is slower than this for so long is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "--speed-limit and --speed-time are these two")]
+pub struct MinRate {
+    /// So many octets a second.
+    pub octets_a_second: u64,
+    /// So long.
+    pub time: Duration,
 }
 
 /// When to try again what failed for a cause that passes.

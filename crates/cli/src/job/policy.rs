@@ -1,6 +1,8 @@
 //! What is allowed: times, limits, retries, hops, reach.
 
-use fetch_url::{AddressFamily, Error, Policy, Proxies, Proxy, Reach, Schemes};
+use std::time::Duration;
+
+use fetch_url::{AddressFamily, Error, MinRate, Policy, Proxies, Proxy, Reach, Schemes};
 
 use super::{environment, usage};
 use crate::flags::{Fetch, Network};
@@ -9,13 +11,15 @@ use crate::flags::{Fetch, Network};
 pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     let mut policy = Policy::default();
     // A time of 0 is no limit, as with curl.
-    let bounded = |time: std::time::Duration| if time.is_zero() { std::time::Duration::MAX } else { time };
+    let bounded = |time: Duration| if time.is_zero() { Duration::MAX } else { time };
     policy.timeouts.connect = bounded(flags.connect_timeout);
     policy.timeouts.reply = bounded(flags.read_timeout);
     policy.timeouts.idle = bounded(flags.read_timeout);
     policy.timeouts.total = flags.max_time.filter(|time| !time.is_zero());
     policy.limits.max_size = flags.max_filesize;
     policy.limits.requires_proof = flags.require_complete;
+    policy.limits.max_rate = flags.limit_rate.filter(|rate| *rate > 0);
+    policy.limits.min_rate = min_rate(flags);
     policy.retry.most = flags.retry;
     policy.retry.delay = flags.retry_delay.filter(|time| !time.is_zero());
     policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());
@@ -33,6 +37,14 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     }
     policy.reach = reach(&flags.network)?;
     Ok(policy)
+}
+
+/// As curl has it: each of the two has a default when the other is given; 0 is none.
+fn min_rate(flags: &Fetch) -> Option<MinRate> {
+    let is_asked = flags.speed_limit.is_some() || flags.speed_time.is_some();
+    let octets_a_second = flags.speed_limit.unwrap_or(1);
+    let time = flags.speed_time.unwrap_or(Duration::from_secs(30));
+    (is_asked && octets_a_second > 0 && !time.is_zero()).then_some(MinRate { octets_a_second, time })
 }
 
 fn reach(flags: &Network) -> Result<Reach, Error> {

@@ -23,21 +23,16 @@ const CURL: &[&str] = &[
     "--ftp-ssl-ccc",
     "--ftp-ssl-control",
     "--http3",
-    "--limit-rate",
     "--quote",
     "--socks5",
     "--socks5-hostname",
-    "--speed-limit",
-    "--speed-time",
     "--stderr",
     "--trace-ascii",
     "--unix-socket",
     "--upload-file",
     "-F",
     "-Q",
-    "-Y",
     "-a",
-    "-y",
 ];
 
 /// clap's own words: help and version to standard output, complaints to standard error; its exit

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::pace::Pace;
 use crate::net::contact::Contact;
 use crate::{Deadline, Error, Limits};
 
@@ -16,6 +17,8 @@ pub(crate) struct Guard {
     deadline: Deadline,
     contact: Contact,
     timer: Option<Pin<Box<Sleep>>>,
+    /// None where any pace will do.
+    pace: Option<Box<Pace>>,
 }
 
 impl Clone for Guard {
@@ -27,7 +30,8 @@ impl Clone for Guard {
 impl Guard {
     /// `contact` tells when octets arrived: not all of them make a piece of the body at once.
     pub(crate) fn new(limits: Limits, deadline: Deadline, contact: &Contact) -> Self {
-        Self { limits, deadline, contact: contact.clone(), timer: None }
+        let pace = Pace::of(&limits).map(Box::new);
+        Self { limits, deadline, contact: contact.clone(), timer: None, pace }
     }
 
     /// Whether an end that nothing proves is none.
@@ -49,8 +53,38 @@ impl Guard {
         self.deadline.check()
     }
 
-    /// Ready when nothing has come for too long.
+    /// Ready when more may come.
+    ///
+    /// # Errors
+    /// `timed_out`: there is no time for more, or it comes too slowly.
+    pub(crate) fn poll_free(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let Some(pace) = &mut self.pace else { return Poll::Ready(Ok(())) };
+        if pace.poll_free(cx).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        match (self.deadline.check(), pace.poll_too_slow(cx)) {
+            (Err(error), _) | (Ok(()), Poll::Ready(error)) => Poll::Ready(Err(error)),
+            (Ok(()), Poll::Pending) => Poll::Pending,
+        }
+    }
+
+    /// So many octets came.
+    pub(crate) fn came(&mut self, octets: usize) {
+        if let Some(pace) = &mut self.pace {
+            pace.came(octets);
+        }
+    }
+
+    /// Whether the pace of what comes matters.
+    pub(crate) const fn is_paced(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    /// Ready when nothing has come for too long, or too little.
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+        if let Some(Poll::Ready(error)) = self.pace.as_mut().map(|pace| pace.poll_too_slow(cx)) {
+            return Poll::Ready(error);
+        }
         loop {
             let deadline = self.deadline;
             let arm = || Box::pin(sleep_until(deadline.idle_until(Instant::now())));
