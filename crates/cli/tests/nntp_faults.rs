@@ -222,16 +222,18 @@ fn crowded(site: NntpSite, path: &str, format: &str, lines: u64, last: &str) -> 
 #[test]
 fn a_million_groups_and_articles() {
     const LINES: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+    // Not so few that the program is over before anybody has looked at its memory.
+    const FEW: u64 = 2_000;
     let groups = |count: u64| NntpSite::new().crowd(count);
     let articles = |count: u64| NntpSite::new().group(NntpGroup::new("fetch.test").crowd(1, count));
     crowded(groups(1_000_000), "news:*", "raw", 1_000_000, "crowd.g0999999");
     for format in ["text", "json"] {
         let last = format!("crowd.g{:07}", LINES - 1);
-        let few = crowded(groups(500), "news:*", format, 500, "crowd.g0000499");
+        let few = crowded(groups(FEW), "news:*", format, FEW, "crowd.g0001999");
         let many = crowded(groups(LINES), "news:*", format, LINES, &last);
         assert!(many < few + 4 * 1024, "{format}: {few} and {many} KiB of groups");
         let path = "nntp://{server}/fetch.test";
-        let few = crowded(articles(500), path, format, 500, "entry 0000500");
+        let few = crowded(articles(FEW), path, format, FEW, "entry 0002000");
         let many = crowded(articles(LINES), path, format, LINES, &format!("entry {LINES:07}"));
         assert!(many < few + 4 * 1024, "{format}: {few} and {many} KiB of articles");
     }
