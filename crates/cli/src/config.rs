@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 use fetch_url::Error;
+use fetch_url::url::mask_password;
 
 use crate::flags::Flags;
 use crate::job::{environment, usage};
@@ -48,7 +49,10 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 
 fn arguments(file: impl io::Read, path: &Path) -> Result<Vec<OsString>, Error> {
     let mut text = String::new();
-    file.take(SIZE).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
+    file.take(SIZE + 1).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
+    if text.len() as u64 > SIZE {
+        return Err(usage(format!("{}: larger than {SIZE} octets", path.display())));
+    }
     let wrong = |number: usize, detail: &str| usage(format!("{}:{number}: {detail}", path.display()));
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -73,7 +77,7 @@ fn parse(arguments: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
 
 fn first_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    mask_password(text.lines().next().unwrap_or_default().trim_start_matches("error: "))
 }
 
 /// The arguments that a line stands for: `option = value`, `--option value`, `-o value`, `option`, or a comment.

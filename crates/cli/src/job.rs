@@ -77,6 +77,7 @@ pub(crate) struct Shape {
     gopher: GopherOptions,
     news: NntpOptions,
     news_server: news::Named,
+    has_gateways: bool,
     /// Message-ids are asked of a gateway, not of the news server.
     mid_has_gateway: bool,
     condition: Option<Condition>,
@@ -204,6 +205,7 @@ impl Shape {
             gopher: gopher::options(flags)?,
             news: news::options(flags)?,
             news_server: news::Named::of(flags),
+            has_gateways: !flags.gateway.gateways.is_empty(),
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
@@ -232,8 +234,11 @@ impl Shape {
         }
         // Where a name service or a gateway leads nobody knows yet.
         request = match request.url() {
-            Url::File(_) | Url::Http(_) => request,
-            _ => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
+            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
+            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
+            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
+            Url::Gopher(_) => request.with_extra(self.gopher.clone()),
+            _ => request,
         };
         // Links lead to news, too.
         let mut news = self.news.clone();

@@ -103,11 +103,15 @@ fn what_is_wrong_is_told_with_its_line() {
         ("header = \"X-Own: 1\n", 1, "quote"),
         ("silent = 3\n", 1, "--silent"),
         ("config = other\n", 1, "names no other"),
+        ("silent\nmax-redirs = \"http://u:canary@h/\"\n", 2, "--max-redirs"),
     ] {
         let path = written(directory.path(), "config", text);
         let ran = fetch(["-K".as_ref(), path.as_os_str(), http.url("/").as_ref()]);
         ran.exits(2).says(&format!("config:{line}: ")).says(words);
+        assert!(!ran.stderr.contains("canary"), "{}", ran.stderr);
     }
+    let large = written(directory.path(), "large", &"#\n".repeat(600_000));
+    fetch(["-K".as_ref(), large.as_os_str(), http.url("/").as_ref()]).exits(2).says("larger");
     let missing = directory.path().join("missing");
     fetch(["-K".as_ref(), missing.as_os_str(), http.url("/").as_ref()]).exits(2).says("missing");
     assert!(http.requests().is_empty());

@@ -91,7 +91,7 @@ fn failures() {
     for wrong in ["\tx", &format!("{}\tx\tmd5:0", at("/d")), &format!("{}\tx\t\t\t", at("/d"))] {
         let directory = place();
         let ran = fetched(directory.path(), &format!("{}\n{wrong}\n{}\n", at("/a"), at("/c")), &[]);
-        ran.exits(2).says("list:2: ");
+        ran.exits(2).says("fetch-url: usage: list:2: ");
         assert!(content(directory.path(), "a").is_some() && content(directory.path(), "c").is_none());
     }
     let ran = fetch_in(directory.path(), ["--input-file", "missing"]);
@@ -110,7 +110,7 @@ fn other_places() {
     let gone = { HttpServer::start(|_| HttpReply::new(200)).expect("a server").url("/abc") };
     let directory = place();
     let lines = format!(
-        "{} {gone} {}\tone\t{MD5_OF_ABC}\n{} {}\ttwo\t{MD5_OF_ABC}\n{} {}\tthree\n",
+        "nfs://h/abc http://h:x/ {} {gone} {}\tone\t{MD5_OF_ABC}\n{} {}\ttwo\t{MD5_OF_ABC}\n{} {}\tthree\n",
         http.url("/no"),
         ftp.url("abc"),
         http.url("/wrong"),

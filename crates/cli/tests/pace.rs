@@ -65,6 +65,8 @@ fn not_slower_than_that() {
         GopherServer::start(GopherSite::new().item(GopherItem::pattern("/f", 4000))).expect("a server");
     fetch(["-Y", "5000", "-y", "0.2", &quick.url("9/f")]).exits(0);
     fetch(["-Y", "0", &quick.url("9/f")]).exits(0);
+    // A time beyond all time is none, and no panic.
+    fetch(["-Y", "1", "-y", "1e18", &quick.url("9/f")]).exits(0);
     // What is slow because it is to be slow is too slow all the same.
     let http = http();
     fetch(["--limit-rate", "1k", "-Y", "100k", "-y", "0.3", &http.url("/f")]).exits(28).says("slower");

@@ -202,7 +202,7 @@ impl Error {
     }
 
     /// Whether the other side had a part in it: not the text of the URL, the caller's rules, or our disk.
-    pub const fn is_about_the_peer(&self) -> bool {
+    pub(crate) const fn is_about_the_peer(&self) -> bool {
         !matches!(
             self.0.code,
             Code::BadUrl

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::url::{Url, parse};
-use fetch_url::{Error, Next};
+use fetch_url::{Code, Error, Next};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::LocalSet;
 
@@ -173,7 +173,7 @@ impl Batch {
         let mut report = self.begin(number, transfer);
         let mut error = one(&self.job, transfer, next, &mut report).await.err();
         for url in &transfer.others {
-            let Some(failed) = error.as_ref().filter(|error| error.is_about_the_peer()) else { break };
+            let Some(failed) = error.as_ref().filter(|error| is_of_one_place(error)) else { break };
             self.job.board.aside(|| render::instead(failed, url));
             let other = Transfer { url: url.clone(), ..transfer.clone() };
             report = Report::begin(number, url);
@@ -206,6 +206,11 @@ impl Batch {
     }
 }
 
+/// Whether another place of the same object may do better: not where the fault is ours.
+fn is_of_one_place(error: &Error) -> bool {
+    !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
+}
+
 /// The URLs of all transfers, where a driver may look ahead; none when one of them is wrong, which it will be told
 /// for.
 fn urls(job: &Job) -> Arc<[Url<'static>]> {
@@ -224,7 +229,8 @@ fn tell(error: &Error, transfer: &Transfer, job: &Job) {
             render::error_as_json(error, &transfer.url);
         }
         (true, false) => {
-            render::error(error, Some(&transfer.url));
+            // A line that is no transfer has no URL.
+            render::error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep_until};
 
@@ -12,8 +12,9 @@ use tokio::time::{Sleep, sleep_until};
 pub(crate) struct Alarm(Option<Pin<Box<Sleep>>>);
 
 impl Alarm {
-    /// Ready at that moment, or behind it.
-    pub(crate) fn poll_at(&mut self, moment: Instant, cx: &mut Context<'_>) -> Poll<()> {
+    /// Ready so long after that moment, or later; never where that is beyond all time.
+    pub(crate) fn poll_after(&mut self, then: Instant, span: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(moment) = then.checked_add(span) else { return Poll::Pending };
         let moment = tokio::time::Instant::from_std(moment);
         if self.0.as_ref().is_none_or(|sleep| sleep.deadline() != moment) {
             self.0 = Some(Box::pin(sleep_until(moment)));

@@ -54,7 +54,7 @@ impl Pace {
         if self.free_at <= now {
             return Poll::Ready(());
         }
-        ready!(self.nap.poll_at(self.free_at.min(now + NAP), cx));
+        ready!(self.nap.poll_after(now, NAP.min(self.free_at - now), cx));
         if self.free_at > Instant::now() {
             // Whoever waits looks at the other clocks, and waits on.
             cx.waker().wake_by_ref();
@@ -80,7 +80,7 @@ impl Pace {
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let Some(slowest) = &mut self.slowest else { return Poll::Pending };
         loop {
-            ready!(slowest.alarm.poll_at(slowest.begun + slowest.time, cx));
+            ready!(slowest.alarm.poll_after(slowest.begun, slowest.time, cx));
             let wanted = slowest.time.as_secs_f64() * slowest.octets_a_second as f64;
             if (slowest.octets as f64) < wanted {
                 let (octets, time) = (slowest.octets_a_second, slowest.time.as_secs());

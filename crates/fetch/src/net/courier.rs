@@ -145,7 +145,7 @@ impl<M: Machine> Courier<M> {
                 Move::Refused => return Poll::Ready(Err(refused())),
                 Move::GiveUp => return Poll::Ready(Err(self.silence())),
                 Move::Wait(_) if has_come => {}
-                Move::Wait(until) => ready!(self.alarm.poll_at(self.begun + until, cx)),
+                Move::Wait(until) => ready!(self.alarm.poll_after(self.begun, until, cx)),
             }
         }
         self.needs_more = false;
