@@ -105,6 +105,20 @@ impl Url<'_> {
         self
     }
 
+    /// The same URL with the user and the password of `login`, or with none: FTP and HTTP have them.
+    #[must_use]
+    pub fn with_login(self, login: Option<&Login<'_>>) -> Url<'static> {
+        let mut url = self.into_owned();
+        let own = match &mut url {
+            Url::Ftp(url) => url.login_mut(),
+            Url::Http(url) => url.login_mut(),
+            _ => return url,
+        };
+        let login = login.cloned().map(Login::into_owned);
+        (own.user, own.password) = login.map_or((None, None), |login| (login.user, login.password));
+        url
+    }
+
     fn host_port(&self) -> Option<&HostPort<'_>> {
         match self {
             Self::File(_) | Self::Mailto(_) | Self::Other(_) => None,

@@ -37,6 +37,7 @@ mod request;
 mod response;
 mod segments;
 mod sink;
+mod tree;
 
 pub use advice::{Advice, Fact};
 pub use body::{Body, ByteSource, Proof};
@@ -72,5 +73,8 @@ pub use segments::Segments;
 pub use sink::Sink;
 pub use sink::digest::Algorithm;
 pub use sink::file::{FileOptions, FileSink, Sync};
-pub use sink::name::safe_name;
+pub use sink::journal::Journal;
+pub use sink::name::{safe_dot_name, safe_name};
 pub use sink::private::write_private;
+pub use sink::url_name::file_name;
+pub use tree::{Branch, Found, Glob, Leaf, Passed, Tree, TreeRules};

@@ -5,9 +5,11 @@ pub(crate) mod digest;
 pub(crate) mod drain;
 pub(crate) mod file;
 pub(crate) mod name;
+pub(crate) mod journal;
 mod part;
 pub(crate) mod private;
 mod state;
+pub(crate) mod url_name;
 
 use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Write};

@@ -39,6 +39,10 @@ impl<'a> FtpUrl<'a> {
         &self.login
     }
 
+    pub(crate) const fn login_mut(&mut self) -> &mut Login<'a> {
+        &mut self.login
+    }
+
     /// What stands after the slash that follows the host; that slash is not part of it.
     pub const fn path(&self) -> Option<&FtpPath<'a>> {
         self.path.as_ref()

@@ -68,6 +68,10 @@ impl<'a> HttpUrl<'a> {
         &self.login
     }
 
+    pub(crate) const fn login_mut(&mut self) -> &mut Login<'a> {
+        &mut self.login
+    }
+
     /// What stands after the slash that follows the host. None and empty mean the same (§3.3).
     pub const fn path(&self) -> Option<&Escaped<'a>> {
         self.path.as_ref()

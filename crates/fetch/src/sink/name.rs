@@ -42,6 +42,16 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     Some(name)
 }
 
+/// The same, and a name that begins with a dot keeps it.
+pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
+    let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
+    match last.strip_prefix(b".") {
+        None => safe_name(last),
+        Some(rest) if rest.starts_with(b".") => safe_name(last),
+        Some(rest) => safe_name(rest).map(|name| format!(".{name}")),
+    }
+}
+
 fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
     let unsafe_ones = chunk.invalid().iter().map(|_| '_');
     chunk.valid().chars().map(safe_character).chain(unsafe_ones).collect()
@@ -136,6 +146,23 @@ mod tests {
         ] {
             assert_eq!(safe_name(suggested).as_deref(), safe, "{suggested:?}");
             safe.iter().for_each(|safe| check(safe));
+        }
+    }
+
+    #[test]
+    fn names_with_a_dot() {
+        for (suggested, safe) in [
+            (&b".rc"[..], Some(".rc")),
+            (b"d/.rc", Some(".rc")),
+            (b"a.rc", Some("a.rc")),
+            (b".", None),
+            (b"..", None),
+            (b"...", None),
+            (b"..a", Some("_.a")),
+            (b".-x", Some("._x")),
+            (b".a.part", Some(".a.part_")),
+        ] {
+            assert_eq!(safe_dot_name(suggested).as_deref(), safe, "{suggested:?}");
         }
     }
 

@@ -157,7 +157,7 @@ fn entry(listed: Listed, directory: Option<&str>) -> Entry {
 /// The URL of the directory, with a slash at its end and without a password.
 fn directory(plan: &FtpPlan) -> Option<String> {
     let Url::Ftp(url) = &plan.url else { return None };
-    let text = plan.url.redacted().to_string();
+    let text = plan.url.without_password().to_string();
     let Some(path) = url.path() else { return Some(format!("{text}/")) };
     // Display is canonical: the path stands at its end.
     let authority = text.strip_suffix(&path.to_string())?;

@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::decode::{self, Coding};
 use super::frames::Frames;
+use super::index;
 use super::plan::HttpPlan;
 use super::range::{ContentRange, number, validator};
 use super::refusal::refusal;
@@ -60,7 +61,7 @@ pub(super) fn judge(plan: &HttpPlan, response: Answered) -> Result<Outcome, Erro
                 Error::new(Code::RangeRefused, Phase::Request, "the server sends the whole object instead");
             Err(error.with_reply(reply.as_bytes()))
         }
-        _ => whole(plan, response, reply).map(Outcome::Answer),
+        _ => index::listed(plan, whole(plan, response, reply)?).map(Outcome::Answer),
     }
 }
 

@@ -9,6 +9,7 @@ mod disposition;
 mod fault;
 mod fields;
 mod frames;
+mod index;
 mod interim;
 mod io;
 mod jar;

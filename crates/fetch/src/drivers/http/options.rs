@@ -21,6 +21,8 @@ pub struct HttpOptions {
     pub version: HttpVersion,
     /// User and password are shown only when the server asks for them.
     pub waits_for_challenge: bool,
+    /// A page of HTML is read as the listing of a directory: [`crate::proto::IndexPage`].
+    pub lists_pages: bool,
     /// The body of an error is delivered like any other.
     pub delivers_errors: bool,
     /// Where cookies are kept.

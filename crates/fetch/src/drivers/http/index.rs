@@ -1,0 +1,64 @@
+//! An index page as the listing that it is meant to be.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use fetch_url_proto::{Entry, IndexPage};
+use futures_core::Stream;
+
+use super::plan::HttpPlan;
+use crate::{Body, Code, Content, Error, Listing, Phase, Response};
+
+/// The longest page.
+const MOST: usize = 64 * 1024 * 1024;
+
+/// The answer as a listing, where one was asked for.
+pub(super) fn listed(plan: &HttpPlan, answer: Response) -> Result<Response, Error> {
+    if !plan.options.lists_pages || plan.wants_head {
+        return Ok(answer);
+    }
+    let Response { mut meta, content, refusal, .. } = answer;
+    let Content::Body(body) = content else { return Ok(Response { meta, content, refusal }) };
+    if !is_html(meta.media_type.as_deref()) {
+        let media_type = meta.media_type.as_deref().unwrap_or("not told");
+        let detail = format!("there is no index page: the type of the object is {media_type}");
+        return Err(Error::new(Code::NotFound, Phase::Reply, detail));
+    }
+    meta.is_resumable = false;
+    (meta.head.size, meta.validator) = (None, None);
+    let (url, proof) = (plan.url.to_string(), body.proof());
+    let page = Page::Coming(Box::pin(collected(body, url)));
+    Ok(Response::new(meta, Content::Listing(Listing::new(page).proven(proof))))
+}
+
+fn is_html(media_type: Option<&str>) -> bool {
+    let essence = media_type.and_then(|text| text.split(';').next()).unwrap_or_default().trim();
+    ["text/html", "application/xhtml+xml"].iter().any(|html| essence.eq_ignore_ascii_case(html))
+}
+
+async fn collected(body: Body, url: String) -> Result<IndexPage, Error> {
+    Ok(IndexPage::new(body.collect(MOST).await?.into(), &url))
+}
+
+/// A page that is read when all of it is here.
+enum Page {
+    Coming(Pin<Box<dyn Future<Output = Result<IndexPage, Error>> + Send>>),
+    Here(Box<IndexPage>),
+}
+
+impl Stream for Page {
+    type Item = Result<Entry, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            match &mut *self {
+                Self::Here(page) => return Poll::Ready(page.next().map(Ok)),
+                Self::Coming(coming) => {
+                    let page = ready!(coming.as_mut().poll(cx));
+                    *self = Self::Here(Box::new(page?));
+                }
+            }
+        }
+    }
+}

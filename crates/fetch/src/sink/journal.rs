@@ -1,0 +1,367 @@
+//! What a run of many files has finished, so that the next one does only what is missing: a line for each file, written
+//! when it has its name.
+//!
+//! A line is believed when the file still has the size and the time that it tells. Whether the octets below a name
+//! outlive a power cut is known only once the file system was synced: then a mark follows. After the machine has begun
+//! anew, lines behind the last mark count for nothing.
+
+use std::collections::HashSet;
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use serde_json::{Value, json};
+
+use super::digest::{Algorithm, Digest};
+use crate::{Code, Error, Phase};
+
+/// How often the file system is synced while files come.
+const SYNC_EVERY: Duration = Duration::from_secs(30);
+/// The longest line: a URL has at most 64 KiB.
+const LINE: u64 = 256 * 1024;
+
+/// An open, locked journal.
+#[derive(Debug)]
+pub struct Journal {
+    file: Arc<File>,
+    path: PathBuf,
+    done: HashSet<u128>,
+    /// How many lines were written by this run.
+    lines: u64,
+    synced: Instant,
+    is_syncing: Arc<AtomicBool>,
+}
+
+impl Journal {
+    /// The journal at `path` of what `subject` names; with `goes_on`, what an earlier run has finished counts.
+    ///
+    /// # Errors
+    /// `usage`: another process has it, or it is of something else; `sink_failed`.
+    pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
+        let cannot =
+            |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        let mut options = File::options();
+        options.read(true).append(true).create(true).mode(0o600);
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        let file = options.open(path).map_err(cannot)?;
+        if file.try_lock().is_err() {
+            return Err(refused(path, "another process is at work with it"));
+        }
+        let mut this = Self {
+            file: Arc::new(file),
+            path: path.to_owned(),
+            done: HashSet::new(),
+            lines: 0,
+            synced: Instant::now(),
+            is_syncing: Arc::default(),
+        };
+        if goes_on {
+            this.done = this.read(subject).map_err(cannot)?.map_err(|other| {
+                refused(path, &format!("it is of {other}")).with_hint("another directory, or without the journal")
+            })?;
+        } else {
+            this.file.set_len(0).map_err(cannot)?;
+        }
+        this.write(&json!({ "journal": subject, "boot": boot() })).map_err(cannot)?;
+        Ok(this)
+    }
+
+    /// What counts as done; or what else the journal is of.
+    fn read(&self, subject: &str) -> io::Result<Result<HashSet<u128>, String>> {
+        let mut lines = Lines::new(&self.file);
+        let mut past = Past::default();
+        while let Some(line) = lines.next()? {
+            if let Some(other) = line["journal"].as_str().filter(|other| *other != subject) {
+                return Ok(Err(other.to_owned()));
+            }
+            past.hear(&line);
+        }
+        if !lines.is_whole {
+            // What a kill has cut off must not stand in the next line.
+            (&*self.file).write_all(b"\n")?;
+        }
+        Ok(Ok(past.done()))
+    }
+
+    /// Whether the file at `path` is what was finished under these facts.
+    pub fn has(&self, path: &str, facts: &str, file: &Metadata) -> bool {
+        self.done.contains(&mark(path, facts, Some(file.len()), &changed(file)))
+    }
+
+    /// `path` is finished: what was delivered there under these facts is `file`.
+    ///
+    /// # Errors
+    /// `sink_failed`.
+    pub fn add(&mut self, path: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
+        let changed = changed(file);
+        if !self.done.insert(mark(path, facts, Some(file.len()), &changed)) {
+            return Ok(());
+        }
+        let line = json!({ "path": path, "facts": facts, "size": file.len(), "changed": changed });
+        self.write(&line).map_err(|error| self.failed(error))?;
+        self.lines += 1;
+        if self.synced.elapsed() >= SYNC_EVERY && !self.is_syncing.swap(true, Ordering::Relaxed) {
+            self.synced = Instant::now();
+            self.sync_aside();
+        }
+        Ok(())
+    }
+
+    /// Syncs while files go on coming.
+    fn sync_aside(&mut self) {
+        let (file, is_syncing, lines) = (self.file.clone(), self.is_syncing.clone(), self.lines);
+        let work = move || {
+            if sync(&file, lines).is_ok() {
+                is_syncing.store(false, Ordering::Relaxed);
+            }
+        };
+        // Without a thread, the end of the run will do.
+        let _ = thread::Builder::new().name("sync".to_owned()).spawn(work);
+    }
+
+    /// Makes what is finished outlive a power cut.
+    pub fn sync(&self) {
+        if self.lines > 0 {
+            // What cannot be synced is done again after a power cut.
+            let _ = sync(&self.file, self.lines);
+        }
+    }
+
+    /// Nothing is missing: the journal goes.
+    pub fn remove(self) {
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// All that was ever finished, as it was called.
+    ///
+    /// # Errors
+    /// `sink_failed`.
+    pub fn paths(&self) -> Result<HashSet<String>, Error> {
+        let (mut paths, mut lines) = (HashSet::new(), Lines::new(&self.file));
+        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
+            paths.extend(line["path"].as_str().map(str::to_owned));
+        }
+        Ok(paths)
+    }
+
+    /// A line in one call: a kill leaves all of it, or a start without an end.
+    fn write(&self, line: &Value) -> io::Result<()> {
+        (&*self.file).write_all(format!("{line}\n").as_bytes())
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(Code::SinkFailed, Phase::Deliver, &self.path.display().to_string(), error)
+    }
+}
+
+/// What the lines of earlier runs come to.
+#[derive(Default)]
+struct Past {
+    marks: Vec<u128>,
+    /// So many of them outlive a power cut.
+    synced: usize,
+    /// Where the last run's begin.
+    start: usize,
+    boot: String,
+}
+
+impl Past {
+    fn hear(&mut self, line: &Value) {
+        let text = |name: &str| line[name].as_str().unwrap_or_default();
+        if line["journal"].is_string() {
+            self.begin_run(text("boot"));
+        } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
+            self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
+        } else if line["path"].is_string() {
+            self.marks.push(mark(text("path"), text("facts"), line["size"].as_u64(), text("changed")));
+        }
+    }
+
+    fn begin_run(&mut self, boot: &str) {
+        if boot.is_empty() || boot != self.boot {
+            self.marks.truncate(self.synced);
+            boot.clone_into(&mut self.boot);
+        }
+        self.start = self.marks.len();
+    }
+
+    fn done(mut self) -> HashSet<u128> {
+        self.begin_run(&boot());
+        self.marks.into_iter().collect()
+    }
+}
+
+/// The lines of a journal, from its beginning.
+struct Lines<'f> {
+    reader: BufReader<At<'f>>,
+    is_whole: bool,
+}
+
+impl<'f> Lines<'f> {
+    fn new(file: &'f File) -> Self {
+        Self { reader: BufReader::with_capacity(64 * 1024, At { file, offset: 0 }), is_whole: true }
+    }
+
+    /// The next one; what is no JSON is none.
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        let mut line = Vec::new();
+        if io::Read::take(&mut self.reader, LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        self.is_whole = line.ends_with(b"\n");
+        let value = if self.is_whole { serde_json::from_slice(&line).ok() } else { None };
+        Ok(Some(value.unwrap_or(Value::Null)))
+    }
+}
+
+/// Reads without moving the place where others write.
+struct At<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl io::Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Syncs the file system, and marks the lines that were there before.
+fn sync(mut file: &File, lines: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(file)?;
+    #[cfg(not(target_os = "linux"))]
+    rustix::fs::sync();
+    file.write_all(format!("{}\n", json!({ "synced": lines })).as_bytes())?;
+    file.sync_data()
+}
+
+/// Tells one start of the machine from another; nothing where the system does not say.
+fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// To the nanosecond.
+fn changed(file: &Metadata) -> String {
+    format!("{}.{:09}", file.mtime(), file.mtime_nsec())
+}
+
+/// All that a line says, in as little room as a hundred thousand of them want.
+fn mark(path: &str, facts: &str, size: Option<u64>, changed: &str) -> u128 {
+    let mut digest = Digest::new(Algorithm::Sha256);
+    digest.update(json!([path, facts, size, changed]).to_string().as_bytes());
+    let hex = digest.hex();
+    u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
+}
+
+fn refused(path: &Path, detail: &str) -> Error {
+    Error::new(Code::Usage, Phase::Plan, format!("{}: {detail}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A journal with `files`, of which so many are synced, by a run under `boot`.
+    fn written(directory: &Path, files: &[&str], synced: usize, boot: &str) -> PathBuf {
+        let path = directory.join("journal");
+        let mut text = format!("{}\n", json!({ "journal": "x", "boot": boot }));
+        for (index, name) in files.iter().enumerate() {
+            fs::write(directory.join(name), name).expect("a file");
+            let facts = fs::metadata(directory.join(name)).expect("facts");
+            if index == synced && synced > 0 {
+                text += &format!("{}\n", json!({ "synced": synced }));
+            }
+            let line = json!({ "path": name, "facts": "f", "size": facts.len(), "changed": changed(&facts) });
+            text += &format!("{line}\n");
+        }
+        fs::write(&path, text).expect("a journal");
+        path
+    }
+
+    fn has(journal: &Journal, directory: &Path, name: &str) -> bool {
+        journal.has(name, "f", &fs::metadata(directory.join(name)).expect("facts"))
+    }
+
+    #[test]
+    fn what_was_finished_is_known_until_it_changes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("journal");
+        let file = directory.path().join("a");
+        fs::write(&file, "1").expect("a file");
+        let facts = fs::metadata(&file).expect("facts");
+        let mut journal = Journal::open(&path, "x", true).expect("a journal");
+        assert!(!journal.has("a", "f", &facts));
+        journal.add("a", "f", &facts).expect("a line");
+        journal.add("a", "f", &facts).expect("no line");
+        assert!(Journal::open(&path, "x", true).is_err(), "one process at a time");
+        journal.sync();
+        drop(journal);
+        let journal = Journal::open(&path, "x", true).expect("a journal");
+        assert!(journal.has("a", "f", &facts) && !journal.has("b", "f", &facts));
+        assert!(!journal.has("a", "g", &facts));
+        assert_eq!(journal.paths().expect("paths"), HashSet::from(["a".to_owned()]));
+        fs::write(&file, "12").expect("a file");
+        assert!(!has(&journal, directory.path(), "a"), "the file is another one");
+        drop(journal);
+        assert!(Journal::open(&path, "y", true).is_err(), "it is of something else");
+        let journal = Journal::open(&path, "y", false).expect("a new one");
+        assert!(!journal.has("a", "f", &facts));
+        journal.remove();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn after_a_power_cut_only_what_was_synced_counts() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for (boot_then, expected) in [(boot(), [true, true, true]), ("other".into(), [true, true, false])] {
+            let path = written(directory.path(), &["a", "b", "c"], 2, &boot_then);
+            let journal = Journal::open(&path, "x", true).expect("a journal");
+            assert_eq!(["a", "b", "c"].map(|name| has(&journal, directory.path(), name)), expected);
+        }
+    }
+
+    #[test]
+    fn marks_count_from_the_beginning_of_their_run() {
+        let line = |name: &str| json!({ "path": name, "facts": "", "size": 1, "changed": "" });
+        let run = |boot: &str| json!({ "journal": "x", "boot": boot });
+        let done = |lines: &[Value]| {
+            let mut past = Past::default();
+            lines.iter().for_each(|line| past.hear(line));
+            past.done().len()
+        };
+        let synced = |count: u64| json!({ "synced": count });
+        assert_eq!(done(&[run("1"), line("a"), synced(1), line("b"), synced(2), line("c")]), 2);
+        assert_eq!(done(&[run("1"), line("a"), run("1"), line("b"), synced(1), line("c")]), 2);
+        assert_eq!(done(&[run("1"), line("a"), run("2"), line("b"), synced(1)]), 1);
+        assert_eq!(done(&[run("1"), line("a"), synced(1), run("2"), line("b")]), 1);
+        assert_eq!(done(&[run(""), line("a")]), 0);
+        assert_eq!(done(&[run(""), line("a"), synced(u64::MAX)]), 1);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_counts_for_nothing_and_spoils_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = written(directory.path(), &["a", "b"], 0, &boot());
+        let text = fs::read(&path).expect("a journal");
+        let second = text.iter().enumerate().filter(|(_, octet)| **octet == b'\n').nth(1).expect("a line").0 + 1;
+        for end in second..text.len() {
+            fs::write(&path, &text[..end]).expect("a journal");
+            let mut journal = Journal::open(&path, "x", true).expect("a journal");
+            assert!(has(&journal, directory.path(), "a") && !has(&journal, directory.path(), "b"), "{end}");
+            let facts = fs::metadata(directory.path().join("b")).expect("facts");
+            journal.add("b", "f", &facts).expect("a line");
+            drop(journal);
+            let journal = Journal::open(&path, "x", true).expect("a journal");
+            assert!(has(&journal, directory.path(), "b"), "{end}");
+        }
+    }
+}

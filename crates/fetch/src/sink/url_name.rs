@@ -1,0 +1,46 @@
+//! The file name that a URL suggests.
+
+use fetch_url_core::{Escaped, NewsPart, Url, WaisPart, WaisUrl};
+use fetch_url_proto::wais::DocumentId;
+
+use super::name::safe_name;
+
+/// The last part of what `url` names, decoded and made safe; none where there is no such part.
+pub fn file_name(url: &Url<'_>) -> Option<String> {
+    let last = match url {
+        Url::File(url) => last_part(Some(url.path())),
+        Url::Ftp(url) => url.path().map(|path| path.name().decode().into_owned()),
+        Url::Gopher(url) => last_part(Some(&url.selector())),
+        Url::Http(url) => last_part(url.path()),
+        Url::Mailto(_) | Url::Telnet(_) => None,
+        // A message-id is no path: its slashes part nothing.
+        Url::News(url) => match url.part() {
+            NewsPart::Article(name) | NewsPart::Group(name) => Some(without_slashes(name)),
+            _ => None,
+        },
+        Url::Nntp(url) => Some(url.articles().map_or_else(
+            || url.group().decode().into_owned(),
+            |articles| articles.to_string().into_bytes(),
+        )),
+        Url::Other(url) => last_part(url.path().as_ref()),
+        Url::Prospero(url) => Some(url.hsoname().decode().into_owned()),
+        Url::Wais(url) => document(url),
+        _ => None,
+    };
+    safe_name(&last?)
+}
+
+/// What stands behind the last slash.
+fn last_part(path: Option<&Escaped<'_>>) -> Option<Vec<u8>> {
+    path?.split('/').next_back().map(|last| last.decode().into_owned())
+}
+
+fn without_slashes(name: &Escaped<'_>) -> Vec<u8> {
+    name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect()
+}
+
+/// The end of the path in the identifier of a document.
+fn document(url: &WaisUrl<'_>) -> Option<Vec<u8>> {
+    let WaisPart::Document { wpath, .. } = url.part() else { return None };
+    Some(DocumentId::of(wpath).ok()?.file_name()?.to_vec())
+}

@@ -1,0 +1,128 @@
+use super::*;
+
+const NOON: i64 = 786_285_240;
+
+fn read(page: &str, url: &str) -> Vec<Entry> {
+    IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), url).collect()
+}
+
+/// Name, whether it is a directory, size, time.
+fn rows(page: &str, url: &str) -> Vec<(String, bool, Option<u64>, Option<i64>)> {
+    let row = |entry: Entry| {
+        let name = String::from_utf8_lossy(&entry.name).into_owned();
+        (name, entry.kind == EntryKind::Directory, entry.size, entry.modified)
+    };
+    read(page, url).into_iter().map(row).collect()
+}
+
+fn file(name: &str, size: Option<u64>, modified: Option<i64>) -> (String, bool, Option<u64>, Option<i64>) {
+    (name.to_owned(), false, size, modified)
+}
+
+fn directory(name: &str, modified: Option<i64>) -> (String, bool, Option<u64>, Option<i64>) {
+    (name.to_owned(), true, None, modified)
+}
+
+#[test]
+fn nginx() {
+    let page = "<html>\n<head><title>Index of /</title></head>\n<body>\n<h1>Index of /</h1><hr><pre>\
+        <a href=\"../\">../</a>\n<a href=\"etc/\">etc/</a>   01-Dec-1994 12:34     -\n\
+        <a href=\"a%20long%20name.txt\">a long n..&gt;</a>  01-Dec-1994 12:34         4096\n</pre><hr></body>\n</html>";
+    assert_eq!(
+        rows(page, "http://h/"),
+        [directory("etc", Some(NOON)), file("a long name.txt", Some(4096), Some(NOON))]
+    );
+}
+
+#[test]
+fn apache() {
+    let page = "<table>\n<tr><th><a href=\"?C=N;O=D\">Name</a></th></tr>\n\
+        <tr><td><img src=\"/icons/back.gif\"></td><td><a href=\"/\">Parent Directory</a></td><td>&nbsp;</td></tr>\n\
+        <tr><td><a href=\"README\"><img src=\"/icons/x.gif\"></a></td><td><a href=\"README\">README</a></td>\
+        <td align=\"right\">1994-12-01 12:34  </td><td align=\"right\"> 16 </td><td>&nbsp;</td></tr>\n\
+        <tr><td></td><td><a href=\"big\">big</a></td><td>1994-12-01 12:34  </td><td>1.2M</td></tr>\n\
+        <tr><td></td><td><a href=\"a/\">a/</a></td><td align=\"right\">1994-12-01 12:34  </td><td>  - </td></tr>\n\
+        </table>\n<address>Apache/2.4.71 (Debian) Server at 127.0.0.1 Port 17081</address>";
+    let expected =
+        [file("README", Some(16), Some(NOON)), file("big", None, Some(NOON)), directory("a", Some(NOON))];
+    assert_eq!(rows(page, "http://h/pub/"), expected);
+}
+
+#[test]
+fn caddy() {
+    let page = "<tr class=\"file\"><td></td><td><a href=\"./a/\"><svg/><span class=\"name\">a/</span></a></td>\
+        <td data-order=\"-1\">&mdash;</td><td><time datetime=\" 1994-12-01T12:34:00Z\">12/01/1994</time></td></tr>\
+        <tr class=\"file\"><td></td><td><a href=\"./big.bin\"><span class=\"name\">big.bin</span></a></td>\
+        <td data-order=\"67108864\">64 MiB</td><td><time datetime=\" 1994-12-01T12:34:00Z\">12/01/1994</time></td></tr>";
+    assert_eq!(
+        rows(page, "https://h/pub/"),
+        [directory("a", Some(NOON)), file("big.bin", Some(67_108_864), Some(NOON))]
+    );
+}
+
+#[test]
+fn a_plain_list() {
+    let page = "<ul>\n<li><a href=\"a.txt\">a.txt</a></li>\n<li><a href=\"d/\">d/</a></li>\n</ul>";
+    assert_eq!(rows(page, "http://h/x/"), [file("a.txt", None, None), directory("d", None)]);
+}
+
+#[test]
+fn only_what_is_directly_below() {
+    for reference in [
+        "../",
+        "..",
+        "/",
+        "./",
+        "",
+        "#top",
+        "?C=N",
+        "a?b",
+        "a/b",
+        "/x/",
+        "/xy/a",
+        "//evil/x/a",
+        "http://evil/x/a",
+        "http://h:81/x/a",
+        "https://h/x/a",
+        "ftp://h/x/a",
+        "mailto:a@b",
+        "javascript:alert(1)",
+        "http://h@evil/x/a",
+        "a\\..//",
+    ] {
+        let page = format!("<a href=\"{reference}\">x</a>");
+        assert_eq!(rows(&page, "http://h/x/"), [], "{reference}");
+    }
+    for reference in ["a", "./a", "/x/a", "//h/x/a", "http://h/x/a", "../x/a", " a ", "a#part"] {
+        let page = format!("<a href=\"{reference}\">x</a>");
+        assert_eq!(rows(&page, "http://h/x/")[0].0, "a", "{reference}");
+    }
+}
+
+#[test]
+fn the_url_is_that_of_the_page_and_knows_no_login() {
+    let url = |page: &str, url: &str| read(page, url)[0].url.clone().expect("a URL");
+    let page = "<a href=\"a\">x</a>";
+    assert_eq!(url(page, "http://u:p@h/x/index.html?q=1"), "http://h/x/a");
+    assert_eq!(url(page, "http://h"), "http://h/a");
+    assert_eq!(url("<base href=\"/y/\"><a href=\"a\">x</a>", "http://h/y/z"), "http://h/y/a");
+    assert_eq!(read("<base href=\"http://evil/\"><a href=\"a\">x</a>", "http://h/y/z"), []);
+}
+
+#[test]
+fn names_are_octets() {
+    assert_eq!(read("<a href=\"%ff%2Fx\">x</a>", "http://h/")[0].name, b"\xff/x");
+    assert_eq!(read("<a href=\"%2e%2e/\">x</a>", "http://h/")[0].name, b"..");
+    assert_eq!(read("<a href=\"a&amp;b\">x</a>", "http://h/")[0].name, b"a&b");
+}
+
+#[test]
+fn a_page_cut_anywhere_makes_no_panic_and_no_other_entry() {
+    let page = "<pre><a href=\"../\">../</a>\n<a href=\"b\">b</a> 01-Dec-1994 12:34 4096\n<a href=\"c/\">c</a> -</pre>";
+    let whole = rows(page, "http://h/");
+    for end in 0..page.len() {
+        for row in rows(&page[..end], "http://h/") {
+            assert!(whole.iter().any(|known| known.0 == row.0 && known.1 == row.1), "{end}: {row:?}");
+        }
+    }
+}
