@@ -8,6 +8,7 @@ mod gopher;
 mod http;
 mod login;
 mod many;
+mod mirror;
 mod network;
 mod news;
 mod route;
@@ -28,6 +29,7 @@ pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
 pub use many::Many;
+pub use mirror::Mirror;
 pub use network::Network;
 pub use news::{News, NewsPart};
 pub use talk::Talk;
@@ -44,7 +46,7 @@ use values::{count, range, seconds, size};
     args_conflicts_with_subcommands = true,
     args_override_self = true
 )]
-#[command(override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url explain|extract ...")]
+#[command(override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|explain|extract|completions ...")]
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]
 pub struct Flags {
@@ -64,6 +66,14 @@ pub enum Verb {
     Explain(Explain),
     /// Find the URLs in a text (RFC 1738, appendix)
     Extract(Extract),
+    /// Copy a directory and all below it: ftp, http index pages, gopher, a news group, file
+    #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
+    Mirror(Box<Mirror>),
+    /// What makes a shell complete options and values, for its standard input
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Show what a URL says.
@@ -221,6 +231,9 @@ pub struct Fetch {
     /// The largest object to take: octets, or with k, M, G
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
+    /// The most entries of a listing; with mirror, of all of them together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
+    pub max_entries: Option<u64>,
 
     /// Not more octets a second, such as 200k
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]

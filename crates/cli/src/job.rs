@@ -10,6 +10,7 @@ mod gopher;
 mod http;
 mod input;
 mod login;
+mod mirror;
 pub(crate) mod news;
 mod policy;
 mod tls;
@@ -29,10 +30,11 @@ use fetch_url::{
 
 use self::check::Checking;
 pub(crate) use self::input::Input;
+pub(crate) use self::mirror::Copy;
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
-use crate::run::Lists;
+use crate::run::{Ledger, Lists, Turns};
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
@@ -40,11 +42,15 @@ pub(crate) struct Job {
     pub(crate) transfers: Vec<Transfer>,
     /// What comes behind them.
     pub(crate) input: Option<Input>,
+    /// The tree whose files come behind them.
+    pub(crate) copy: Option<Copy>,
+    /// What earlier runs have finished.
+    pub(crate) ledger: Option<Ledger>,
     pub(crate) fails_early: bool,
     /// How many at the same time.
     pub(crate) parallel: usize,
-    /// How many of them at one host.
-    pub(crate) parallel_at_host: usize,
+    /// Whose turn it is at each host.
+    pub(crate) turns: Turns,
     pub(crate) shape: Shape,
     pub(crate) talk: Talk,
     /// Where the cookies go at the end.
@@ -64,6 +70,8 @@ pub(crate) struct Shape {
     pub(crate) include: bool,
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
+    /// How often what fails for a cause that passes is tried again.
+    pub(crate) retries: u32,
     /// Over how many connections a file may come.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
@@ -107,6 +115,8 @@ pub(crate) struct Talk {
     pub(crate) progress: Progress,
     pub(crate) verbose: u8,
     pub(crate) stdout_is_terminal: bool,
+    /// Somebody reads standard error, and wants to know.
+    pub(crate) is_watched: bool,
 }
 
 /// How progress is shown.
@@ -131,27 +141,42 @@ impl Job {
             return Err(usage("--connect holds one session, at standard output"));
         }
         let transfers = transfer::transfers(&flags, matches)?;
-        let talk = Talk::of(&flags);
+        let input = transfer::input(&flags)?;
+        let ledger = if input.is_some() { transfer::ledger(&flags)? } else { None };
+        Self::of(&flags, matches, transfers, input, ledger)
+    }
+
+    fn of(
+        flags: &Fetch,
+        matches: &ArgMatches,
+        transfers: Vec<Transfer>,
+        input: Option<Input>,
+        ledger: Option<Ledger>,
+    ) -> Result<Self, Error> {
+        // Of a file, and of a tree, nobody knows how many they are.
+        let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
-            fetcher: fetcher(&flags)?,
+            fetcher: fetcher(flags)?,
+            board: Board::new(if flags.parallel || count.is_none() { count } else { Some(1) }),
             transfers,
-            input: transfer::input(&flags)?,
-            parallel_at_host: usize::from(flags.many.parallel_max_host),
+            input,
+            copy: None,
+            ledger,
+            turns: Turns::new(usize::from(flags.many.parallel_max_host)),
             fails_early: flags.fail_early,
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
-            shape: Shape::of(&flags, matches)?,
+            shape: Shape::of(flags, matches)?,
             cookie_file: flags.http.cookie_jar.clone(),
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
-            talk,
+            talk: Talk::of(flags),
             lists: RefCell::default(),
-            // Of a file nobody knows how many they are.
-            board: Board::new(if flags.parallel && flags.many.input_file.is_none() {
-                flags.urls.len()
-            } else {
-                1
-            }),
         })
+    }
+
+    /// Whether there is but one transfer.
+    pub(crate) const fn is_of_one(&self) -> bool {
+        self.input.is_none() && self.copy.is_none() && self.transfers.len() < 2
     }
 
     /// The cookies of the run.
@@ -174,7 +199,7 @@ fn missing_url_hint(flags: &Fetch) -> &'static str {
 
 impl Shape {
     fn of(flags: &Fetch, matches: &ArgMatches) -> Result<Self, Error> {
-        let resume = flags.continue_flag || flags.continue_at == Some(ContinueAt::End);
+        let resume = goes_on(flags);
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
             _ => 0,
@@ -194,6 +219,7 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
+            retries: flags.retry,
             // A rate is one connection's.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
@@ -216,6 +242,12 @@ impl Shape {
             opens: flags.advisory.open,
             fails_advisory: flags.advisory.fail_advisory,
         })
+    }
+
+    /// The same, for directories alone.
+    fn for_listings(mut self) -> Self {
+        (self.ftp.lists, self.http.lists_pages, self.news.lists_ranges) = (true, true, true);
+        self
     }
 
     /// The request for `url`; `next` comes after it.
@@ -275,6 +307,11 @@ impl Shape {
     }
 }
 
+/// Whether it goes on where an earlier run ended.
+fn goes_on(flags: &Fetch) -> bool {
+    flags.continue_flag || flags.continue_at == Some(ContinueAt::End)
+}
+
 impl Talk {
     fn of(flags: &Fetch) -> Self {
         let flags = (&flags.talk, flags.format);
@@ -295,6 +332,7 @@ impl Talk {
             progress,
             verbose: flags.verbose,
             stdout_is_terminal: std::io::stdout().is_terminal(),
+            is_watched: !flags.silent && std::io::stderr().is_terminal(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod menu;
 mod news;
 pub(crate) mod progress;
 pub(crate) mod screen;
+pub(crate) mod summary;
 pub(crate) mod terminal;
 mod usage;
 mod wais;

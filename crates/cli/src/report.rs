@@ -23,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) sent: u64,
     /// The file that it went to.
     pub(crate) file: Option<PathBuf>,
+    /// What is there already is good.
+    pub(crate) is_skipped: bool,
     /// How many octets of the object came.
     pub(crate) came: u64,
     /// What was delivered.
@@ -47,6 +49,7 @@ impl Report {
             referer: None,
             sent: 0,
             file: None,
+            is_skipped: false,
             came: 0,
             receipt: None,
             error: None,
@@ -75,5 +78,41 @@ impl Report {
     /// How often it was tried again.
     pub(crate) fn retries(&self) -> u32 {
         self.retries.load(Ordering::Relaxed)
+    }
+}
+
+/// What all transfers together have come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    /// How many were fetched.
+    pub(crate) files: u64,
+    /// How many were there already, and good.
+    pub(crate) skipped: u64,
+    /// How many of the fetched have an end that nothing proves.
+    pub(crate) assumed: u64,
+    /// How many failed.
+    pub(crate) failed: u64,
+    /// How many are gone there, and here.
+    pub(crate) deleted: u64,
+    /// How many octets came.
+    pub(crate) octets: u64,
+    pub(crate) begun: Instant,
+}
+
+impl Tally {
+    /// From now on.
+    pub(crate) fn begin() -> Self {
+        Self { files: 0, skipped: 0, assumed: 0, failed: 0, deleted: 0, octets: 0, begun: Instant::now() }
+    }
+
+    /// One more is over.
+    pub(crate) fn count(&mut self, report: &Report) {
+        self.octets += report.came;
+        self.assumed += u64::from(report.receipt.as_ref().is_some_and(Receipt::is_assumed));
+        match (&report.error, report.is_skipped) {
+            (Some(_), _) => self.failed += 1,
+            (None, true) => self.skipped += 1,
+            (None, false) => self.files += 1,
+        }
     }
 }

@@ -4,7 +4,11 @@
 mod advisory;
 mod batch;
 mod check;
+mod ledger;
+mod mirror;
+mod prune;
 mod session;
+mod turns;
 mod unfold;
 
 use std::ffi::OsString;
@@ -16,14 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use fetch_url::proto::wais::DocumentId;
-use fetch_url::url::{Escaped, NewsPart, Url, WaisPart, WaisUrl};
+use fetch_url::url::Url;
 use fetch_url::{
     Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
-    Request, Response, Segments, Sink, Want, deliver, safe_name,
+    Request, Response, Segments, Sink, Want, deliver, file_name, safe_name,
 };
 
 pub(crate) use check::Lists;
+pub(crate) use ledger::Ledger;
+pub(crate) use mirror::make_directory;
+pub(crate) use turns::Turns;
 
 use crate::config;
 use crate::flags::{Flags, Verb};
@@ -45,12 +51,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let status = match flags.verb {
         Some(Verb::Explain(flags)) => verbs::explain(&flags),
         Some(Verb::Extract(flags)) => verbs::extract(&flags),
-        None => match Job::new(flags.fetch, &matches) {
-            Ok(job) => fetch(&Rc::new(job)),
-            Err(error) => render::error(&error, None),
+        Some(Verb::Completions { shell }) => verbs::completions(shell),
+        Some(Verb::Mirror(flags)) => match matches.subcommand() {
+            Some((_, matches)) => run(Job::mirror(*flags, matches)),
+            None => 99,
         },
+        None => run(Job::new(flags.fetch, &matches)),
     };
     ExitCode::from(status)
+}
+
+fn run(job: Result<Job, Error>) -> u8 {
+    match job {
+        Ok(job) => fetch(&Rc::new(job)),
+        Err(error) => render::error(&error, None),
+    }
 }
 
 /// The flags, behind those of the defaults files; or an exit status, when everything is said.
@@ -60,17 +75,20 @@ fn parsed(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatches), u8> {
         arguments.remove(1);
     }
     let (flags, matches) = read(&arguments)?;
-    if flags.verb.is_some() {
-        return Ok((flags, matches));
-    }
+    // Defaults stand behind the verb that takes them.
+    let (at, named) = match &flags.verb {
+        None => (1, &flags.fetch.config),
+        Some(Verb::Mirror(mirror)) => (2, &mirror.fetch.config),
+        Some(_) => return Ok((flags, matches)),
+    };
     let own = if is_plain { Ok(Vec::new()) } else { config::own() };
-    let named = config::named(&flags.fetch.config);
+    let named = config::named(named);
     let mut defaults = own.map_err(|error| render::error(&error, None))?;
     defaults.extend(named.map_err(|error| render::error(&error, None))?);
     if defaults.is_empty() {
         return Ok((flags, matches));
     }
-    arguments.splice(1..1, defaults);
+    arguments.splice(at..at, defaults);
     read(&arguments)
 }
 
@@ -144,9 +162,15 @@ pub(crate) async fn one(
     describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
     report.file.clone_from(&path);
-    if job.shape.skips_existing && path.as_ref().is_some_and(|path| path.exists()) {
+    if path.as_ref().is_some_and(|path| is_there(transfer, path, job)) {
+        report.is_skipped = true;
         return Ok(());
     }
+    let condition = path.as_ref().and_then(|path| job.ledger.as_ref()?.condition(transfer, path));
+    let request = match condition {
+        Some(condition) => request.only_if(condition),
+        None => request,
+    };
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
@@ -172,7 +196,11 @@ pub(crate) async fn one(
         content => response.content = content,
     }
     if matches!(response.content, Content::Unchanged) && !job.shape.head {
+        report.is_skipped = true;
         return Ok(());
+    }
+    if transfer.leaf.is_some() && matches!(response.content, Content::Listing(_)) {
+        return Err(Error::new(Code::NotFound, Phase::Reply, "it is a directory"));
     }
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = shaped(response, job);
@@ -204,6 +232,12 @@ pub(crate) async fn one(
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
 }
 
+/// Whether nothing is to be done for a transfer.
+fn is_there(transfer: &Transfer, path: &Path, job: &Job) -> bool {
+    let is_kept = job.shape.skips_existing && path.exists();
+    is_kept || job.ledger.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
+}
+
 /// What the URL says is not what is asked for.
 fn tell_of_mid(request: &Request, transfer: &Transfer, job: &Job) {
     let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
@@ -215,7 +249,8 @@ fn tell_of_mid(request: &Request, transfer: &Transfer, job: &Job) {
 
 /// What may be known of an answer. Who reads it as it comes sees its end; what is stored may be wanted whole.
 fn tell_notes(receipt: &Receipt, job: &Job, is_read_now: bool) {
-    if job.talk.is_silent {
+    // Of a whole tree the summary tells how many.
+    if job.talk.is_silent || (job.copy.is_some() && job.talk.verbose == 0) {
         return;
     }
     let missing = receipt.missing.filter(|_| !is_read_now);
@@ -250,8 +285,9 @@ fn observed(request: Request, job: &Job, report: &Report) -> Request {
     let events = job.events.as_ref().map(|events| events.observer(report.number));
     let retries = report.retry_counter();
     let is_told = job.talk.notes;
-    let board = job.board.clone();
+    let (board, turns) = (job.board.clone(), job.turns.clone());
     request.observed_by(Arc::new(move |event: &Event<'_>| {
+        turns.hear(event);
         if let Event::Retry { .. } = event {
             retries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
@@ -327,46 +363,12 @@ fn open_as_suggested(
 
 /// The last part of the URL, decoded and made safe.
 fn name_of(url: &Url<'_>) -> Result<String, Error> {
-    let last = match url {
-        Url::Http(url) => url.path().and_then(|path| path.split('/').next_back()).map(Escaped::into_owned),
-        Url::File(url) => url.path().split('/').next_back().map(Escaped::into_owned),
-        Url::Ftp(url) => url.path().map(|path| path.name().into_owned()),
-        Url::Gopher(url) => url.selector().split('/').next_back().map(Escaped::into_owned),
-        Url::Wais(url) => return name_of_document(url).ok_or_else(without_name),
-        Url::News(url) => return name_of_news(url.part()).ok_or_else(without_name),
-        Url::Nntp(url) => match url.articles() {
-            Some(articles) => return Ok(articles.to_string()),
-            None => Some(url.group().clone().into_owned()),
-        },
-        Url::Mailto(_) | Url::Telnet(_) => return Err(advisory::no_object()),
-        Url::Prospero(url) => {
-            let name = url.hsoname().decode().into_owned();
-            let last = name.rsplit(|&octet| octet == b'/').next().unwrap_or_default();
-            return safe_name(last).ok_or_else(without_name);
-        }
-        Url::Other(url) => url.path().and_then(|path| path.split('/').next_back().map(Escaped::into_owned)),
-        _ => None,
-    };
-    last.and_then(|last| safe_name(&last.decode())).ok_or_else(without_name)
-}
-
-/// A message-id is no path: its slashes part nothing.
-fn name_of_news(part: &NewsPart<'_>) -> Option<String> {
-    let (NewsPart::Article(name) | NewsPart::Group(name)) = part else { return None };
-    let octets =
-        name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect::<Vec<u8>>();
-    safe_name(&octets)
-}
-
-/// The end of the path in the identifier of a document.
-fn name_of_document(url: &WaisUrl<'_>) -> Option<String> {
-    let WaisPart::Document { wpath, .. } = url.part() else { return None };
-    let id = DocumentId::of(wpath).ok()?;
-    safe_name(id.file_name()?)
-}
-
-fn without_name() -> Error {
-    usage("the URL has no file name at its end").with_hint("name the file with -o")
+    match url {
+        Url::Mailto(_) | Url::Telnet(_) => Err(advisory::no_object()),
+        url => file_name(url).ok_or_else(|| {
+            usage("the URL has no file name at its end").with_hint("name the file with -o")
+        }),
+    }
 }
 
 /// The answer with what `-I`, `-i` and `--format` put around it: then it is no longer the object, and

@@ -6,7 +6,7 @@ use std::path::Path;
 use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
 use fetch_url::{Code, Error, Explained, Fetcher, Phase, Request};
 
-use crate::flags::{DialectName, Explain, Extract, Gateway};
+use crate::flags::{self, DialectName, Explain, Extract, Gateway};
 use crate::{job, render};
 
 /// The largest text that is searched for URLs.
@@ -82,4 +82,11 @@ fn read(path: Option<&Path>) -> Result<String, Error> {
         ));
     }
     Ok(String::from_utf8_lossy(&octets).into_owned())
+}
+
+/// Prints what makes `shell` complete our options.
+pub(crate) fn completions(shell: clap_complete::Shell) -> u8 {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut flags::command(), "fetch-url", &mut script);
+    if render::print(&String::from_utf8_lossy(&script)) { 0 } else { 23 }
 }

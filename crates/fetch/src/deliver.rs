@@ -57,6 +57,13 @@ pub struct Receipt {
     pub digest: Option<String>,
 }
 
+impl Receipt {
+    /// Whether nothing proves that the end that came is the end.
+    pub const fn is_assumed(&self) -> bool {
+        matches!(self.proof, Proof::Assumed(_)) || self.missing.is_some()
+    }
+}
+
 /// Delivers the object of `response`: a listing as its names, one a line.
 ///
 /// # Errors

@@ -48,6 +48,8 @@ impl Default for Timeouts {
 pub struct Limits {
     /// The most octets of an object.
     pub max_size: Option<u64>,
+    /// The most entries of a listing.
+    pub max_entries: Option<u64>,
     /// The most octets of a body in a second.
     pub max_rate: Option<u64>,
     /// The fewest.

@@ -12,7 +12,7 @@ use futures_core::Stream;
 
 use crate::body::EndMark;
 use crate::engine::guard::Guard;
-use crate::{Advice, Body, ByteSource, Error, Proof, Session, Validator};
+use crate::{Advice, Body, ByteSource, Code, Error, Phase, Proof, Session, Validator};
 
 /// An answer.
 #[derive(Debug)]
@@ -140,6 +140,8 @@ pub enum Content {
 /// A stream of entries, in flat memory.
 pub struct Listing {
     entries: Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>,
+    /// How many have come.
+    count: u64,
     guard: Option<Guard>,
     proof: Proof,
     mark: EndMark,
@@ -150,6 +152,7 @@ impl Listing {
     pub fn new(entries: impl Stream<Item = Result<Entry, Error>> + Send + 'static) -> Self {
         Self {
             entries: Box::pin(entries),
+            count: 0,
             guard: None,
             proof: Proof::Proven("the end of the listing"),
             mark: EndMark::default(),
@@ -202,6 +205,17 @@ impl Listing {
         self.proof
     }
 
+    fn count_entry(&mut self, most: Option<u64>) -> Result<(), Error> {
+        self.count += 1;
+        match most.filter(|most| self.count > *most) {
+            None => Ok(()),
+            Some(most) => {
+                let detail = format!("the listing has more than {most} entries");
+                Err(Error::new(Code::LimitReached, Phase::Body, detail))
+            }
+        }
+    }
+
     fn check_end(&mut self) -> Result<(), Error> {
         let requires_proof = self.guard.as_ref().is_some_and(Guard::requires_proof);
         self.mark.check(requires_proof, &mut self.proof)
@@ -243,8 +257,10 @@ impl Stream for Listing {
                 if let Err(error) = guard.check() {
                     return Poll::Ready(Some(Err(error)));
                 }
+                let most = guard.limits.max_entries;
                 Poll::Ready(match next {
                     None => self.check_end().err().map(Err),
+                    Some(Ok(entry)) => Some(self.count_entry(most).map(|()| entry)),
                     next => next,
                 })
             }

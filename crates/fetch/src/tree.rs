@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use fetch_url_core::{Url, parse};
+use fetch_url_core::{Escaped, GopherUrl, Url, parse};
 use fetch_url_proto::{Entry, EntryKind};
 use glob::{MatchOptions, Pattern};
 
@@ -149,7 +149,7 @@ impl Tree {
     /// # Errors
     /// `policy`: another server has answered for a directory below the first.
     pub fn arrived(&mut self, branch: &mut Branch, place: &Url<'static>) -> Result<(), Error> {
-        if branch.depth > 0 && !is_same_server(&self.start, place) {
+        if branch.depth > 0 && !is_below(&self.start, place) {
             return Err(Error::new(Code::Policy, Phase::Hop, "the directory is on another server").at(place));
         }
         if branch.depth == 0 {
@@ -172,7 +172,7 @@ impl Tree {
             return Err(Error::new(Code::LimitReached, Phase::Body, detail));
         }
         let Some(url) = self.url_of(entry) else { return Ok(Found::Passed(Passed::Words)) };
-        if !is_same_server(&self.start, &url) || asks_for_words(&url) {
+        if !is_below(&self.start, &url) || is_no_object(&url) {
             return Ok(Found::Passed(Passed::Elsewhere));
         }
         let Some(name) = self.name(&url, entry) else { return Ok(Found::Passed(Passed::Nameless)) };
@@ -241,15 +241,50 @@ impl Branch {
     }
 }
 
-/// A search without its words is no directory.
-fn asks_for_words(url: &Url<'_>) -> bool {
-    matches!(url, Url::Gopher(url) if url.gtype() == b'7' && url.search().is_none())
+/// Whether `url` is of the tree of `start`. A menu may lead anywhere: what is below is what its selector says.
+fn is_below(start: &Url<'_>, url: &Url<'_>) -> bool {
+    match (start, url) {
+        // A group of `news` has articles of `nntp`.
+        (Url::News(_) | Url::Nntp(_), Url::News(_) | Url::Nntp(_)) => {
+            start.host() == url.host() && start.port() == url.port()
+        }
+        (Url::Gopher(menu), Url::Gopher(item)) => {
+            let (above, path) = (selector_path(menu), selector_path(item));
+            let is_below = path.strip_prefix(&above[..]).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
+            is_same_server(start, url) && (above.is_empty() || is_below)
+        }
+        _ => is_same_server(start, url),
+    }
 }
 
-/// A URL in little room.
+/// A selector without slashes at its ends, and without the type that some servers put in front: `1/docs` and `0/docs/a`.
+fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
+    let selector = url.selector().decode().into_owned();
+    let path = match &selector[..] {
+        [kind, b'/', rest @ ..] if kind.is_ascii_alphanumeric() => rest,
+        path => path,
+    };
+    let start = path.iter().position(|octet| *octet != b'/').unwrap_or(path.len());
+    let end = path.iter().rposition(|octet| *octet != b'/').map_or(start, |last| last + 1);
+    path[start..end].to_vec()
+}
+
+/// A search without its words, and what is held with a terminal: a phone book, sessions (RFC 1436 §3.8).
+fn is_no_object(url: &Url<'_>) -> bool {
+    let Url::Gopher(url) = url else { return false };
+    matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())
+}
+
+/// A place in little room: an item of gopher is the same under every type.
 fn mark(url: &Url<'_>) -> u128 {
+    let text = match url {
+        Url::Gopher(url) => {
+            format!("{} {:?} {:?}", url.at(), url.selector().as_str(), url.search().map(Escaped::into_owned))
+        }
+        url => url.without_password().to_string(),
+    };
     let mut digest = Digest::new(Algorithm::Sha256);
-    digest.update(url.without_password().to_string().trim_end_matches('/').as_bytes());
+    digest.update(text.trim_end_matches('/').as_bytes());
     let hex = digest.hex();
     u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
 }
@@ -367,7 +402,30 @@ mod tests {
         let words = "A long line of words";
         assert_eq!(path(tree.found(&mut root, &file(words, "gopher://h/0/docs/a.txt"))), Ok("a.txt".to_owned()));
         assert_eq!(path(tree.found(&mut root, &file(words, "gopher://h/0/docs/"))), Ok(words.to_owned()));
-        let search = entry(EntryKind::Directory, words, "gopher://h/7/find");
-        assert_eq!(path(tree.found(&mut root, &search)), Err(Some(Passed::Elsewhere)));
+        for other in ["7/find", "8/login", "T/login", "2/names"] {
+            let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
+            assert_eq!(path(tree.found(&mut root, &entry)), Err(Some(Passed::Elsewhere)));
+        }
+        let again = file(words, "gopher://h/9/docs/a.txt");
+        assert_eq!(path(tree.found(&mut root, &again)), Err(Some(Passed::Again)), "of another type");
+    }
+
+    #[test]
+    fn a_menu_leads_no_further_up_than_where_it_began() {
+        for (start, url, expected) in [
+            ("gopher://h/1/docs", "gopher://h/0/docs/a", true),
+            ("gopher://h/11/docs/", "gopher://h/00/docs/a", true),
+            ("gopher://h/1/docs", "gopher://h/0/docsx", false),
+            ("gopher://h/1/docs", "gopher://h/1/", false),
+            ("gopher://h/1/docs", "gopher://h/1/other", false),
+            ("gopher://h/", "gopher://h/1/other", true),
+            ("gopher://h/", "gopher://i/1/other", false),
+            ("news://h/a.b", "nntp://h/a.b/1", true),
+            ("news://h/a.b", "nntp://h:120/a.b/1", false),
+            ("news://h/a.b", "nntps://h/a.b/1", false),
+        ] {
+            let url_of = |text: &str| parse(text).expect("a URL").into_owned().url;
+            assert_eq!(is_below(&url_of(start), &url_of(url)), expected, "{start} {url}");
+        }
     }
 }

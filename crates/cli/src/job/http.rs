@@ -14,6 +14,7 @@ pub(super) fn options(flags: &Fetch, matches: &ArgMatches) -> Result<HttpOptions
     options.decode = http.compressed;
     options.version = if http.http1_1 { HttpVersion::Http1 } else { HttpVersion::Any };
     options.waits_for_challenge = http.digest;
+    options.lists_pages = flags.list;
     options.delivers_errors = flags.no_fail || flags.fail_with_body;
     options.cookies = jar(http)?;
     options.fields = fields(http)?;

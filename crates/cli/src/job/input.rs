@@ -104,7 +104,9 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
     if fields.next().is_some() {
         return Err("more than URLs, a file and a checksum".to_owned());
     }
-    Ok(Some(Transfer { url, output, others: urls.collect(), checksum: checksum.transpose()? }))
+    let mut transfer = Transfer::new(url, output);
+    (transfer.others, transfer.checksum) = (urls.collect(), checksum.transpose()?);
+    Ok(Some(transfer))
 }
 
 #[cfg(test)]

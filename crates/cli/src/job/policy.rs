@@ -17,6 +17,7 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     policy.timeouts.idle = bounded(flags.read_timeout);
     policy.timeouts.total = flags.max_time.filter(|time| !time.is_zero());
     policy.limits.max_size = flags.max_filesize;
+    policy.limits.max_entries = flags.max_entries;
     policy.limits.requires_proof = flags.require_complete;
     policy.limits.max_rate = flags.limit_rate.filter(|rate| *rate > 0);
     policy.limits.min_rate = min_rate(flags);

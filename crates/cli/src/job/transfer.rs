@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fetch_url::{Checksum, Error};
+use fetch_url::{Checksum, Code, Error, Journal, Leaf, safe_name};
 
 use super::input::Input;
-use super::{news, usage};
+use super::{goes_on, news, usage};
 use crate::flags::{Fetch, Format};
+use crate::render;
+use crate::run::Ledger;
 
 /// One URL and where it goes.
 #[derive(Clone, Debug)]
@@ -19,12 +21,14 @@ pub(crate) struct Transfer {
     pub(crate) others: Vec<String>,
     /// What the octets must come to.
     pub(crate) checksum: Option<Checksum>,
+    /// The line of a listing that it is, in a mirror.
+    pub(crate) leaf: Option<Box<Leaf>>,
 }
 
 impl Transfer {
     /// This URL, to this place.
     pub(crate) const fn new(url: String, output: Output) -> Self {
-        Self { url, output, others: Vec::new(), checksum: None }
+        Self { url, output, others: Vec::new(), checksum: None, leaf: None }
     }
 }
 
@@ -68,6 +72,29 @@ pub(super) fn transfers(flags: &Fetch, matches: &ArgMatches) -> Result<Vec<Trans
 pub(super) fn input(flags: &Fetch) -> Result<Option<Input>, Error> {
     let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
     flags.many.input_file.as_ref().map(open).transpose()
+}
+
+/// What an interrupted run of the same lines has finished, where this one goes on with it; kept beside the files.
+pub(super) fn ledger(flags: &Fetch) -> Result<Option<Ledger>, Error> {
+    let Some(input) = &flags.many.input_file else { return Ok(None) };
+    let name = input.file_name().and_then(|name| safe_name(name.as_encoded_bytes()));
+    let name = name.filter(|_| input.as_os_str() != "-").unwrap_or_else(|| "stdin".to_owned());
+    let directory = flags.output_dir.clone().unwrap_or_default();
+    if flags.create_dirs && !directory.as_os_str().is_empty() {
+        crate::run::make_directory(&directory, "")?;
+    }
+    let goes_on = goes_on(flags);
+    match Journal::open(&directory.join(format!(".{name}.journal")), &name, goes_on) {
+        Ok(journal) => Ok(Some(Ledger::new(journal))),
+        // The files may all go elsewhere.
+        Err(error) if error.code() == Code::SinkFailed && !goes_on => {
+            if !flags.talk.silent {
+                render::note(&format!("without a journal: {error}"));
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn outputs(flags: &Fetch, matches: &ArgMatches) -> Vec<Output> {

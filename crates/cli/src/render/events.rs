@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::error_value;
 use super::json::line;
 use crate::job::{stdout, usage};
-use crate::report::Report;
+use crate::report::{Report, Tally};
 
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(500);
@@ -52,12 +52,27 @@ impl Events {
             "url": report.meta.as_ref().map(|meta| meta.url.redacted().to_string()),
             "file": report.file.as_ref().map(|file| file.display().to_string()),
             "octets": report.came,
+            "skipped": report.is_skipped,
             "resumed_from": report.receipt.as_ref().map(|receipt| receipt.resumed_from),
             "proof": report.receipt.as_ref().map(|receipt| receipt.proof.to_string()),
             "status": report.meta.as_ref().and_then(|meta| meta.status),
             "hops": report.meta.as_ref().map(|meta| meta.hops),
             "retries": report.retries(),
             "seconds": seconds,
+        }));
+    }
+
+    /// Everything is over.
+    pub(crate) fn summary(&self, tally: &Tally) {
+        self.write(&json!({
+            "event": "summary",
+            "files": tally.files,
+            "skipped": tally.skipped,
+            "assumed": tally.assumed,
+            "failed": tally.failed,
+            "deleted": tally.deleted,
+            "octets": tally.octets,
+            "seconds": tally.begun.elapsed().as_secs_f64(),
         }));
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fetch_url::Watch;
 use fetch_url::proto::text::printable;
 use fetch_url::url::mask_password;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::events::Ticker;
 use super::say;
@@ -21,27 +21,57 @@ const FRAMES: u8 = 10;
 const NAME: usize = 24;
 
 /// Where the bars of all running transfers stand, one below the other, and a total below them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Board {
     bars: Arc<OnceLock<(MultiProgress, Option<ProgressBar>)>>,
-    files: u64,
+    /// How many there are; of a file or a tree nobody knows.
+    files: Option<u64>,
     /// How many of them are over.
     over: Arc<AtomicU64>,
+    /// How many octets of all of them came.
+    came: Arc<AtomicU64>,
+    begun: Instant,
 }
 
 impl Board {
     /// For so many files.
-    pub(crate) fn new(files: usize) -> Self {
-        Self { bars: Arc::default(), files: files as u64, over: Arc::default() }
+    pub(crate) fn new(files: Option<usize>) -> Self {
+        let files = files.map(|files| files as u64);
+        Self {
+            bars: Arc::default(),
+            files,
+            over: Arc::default(),
+            came: Arc::default(),
+            begun: Instant::now(),
+        }
+    }
+
+    const fn is_of_several(&self) -> bool {
+        !matches!(self.files, Some(0 | 1))
     }
 
     fn bars(&self) -> &(MultiProgress, Option<ProgressBar>) {
         self.bars.get_or_init(|| {
             let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
-            let total = (self.files > 1).then(|| bars.add(total(self.files)));
+            let total = self.is_of_several().then(|| bars.add(self.total()));
             total.iter().for_each(|total| total.set_position(self.over.load(Ordering::Relaxed)));
             (bars, total)
         })
+    }
+
+    /// Files, octets, and how fast they came on the whole.
+    fn total(&self) -> ProgressBar {
+        let bar = self.files.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        let (came, begun) = (self.came.clone(), self.begun);
+        let words = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let came = came.load(Ordering::Relaxed);
+            let rate = came as f64 / begun.elapsed().as_secs_f64().max(0.001);
+            // Nobody is left to be told.
+            let _ = write!(out, "{}, {}/s", BinaryBytes(came), BinaryBytes(rate as u64));
+        };
+        let files = if self.files.is_some() { "{pos} of {len}" } else { "{pos}" };
+        bar.set_style(style(&format!("total {files} files, {{came}}")).with_key("came", words));
+        bar
     }
 
     /// Draws a bar from now on.
@@ -127,7 +157,7 @@ impl Meter {
     /// The bar counts from the start and shows itself when patience is over.
     fn draw(&mut self) {
         // Several bars stand in columns.
-        let width = if self.board.files > 1 { NAME } else { 0 };
+        let width = if self.board.is_of_several() { NAME } else { 0 };
         let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
         if !self.is_shown && self.begun.elapsed() >= PATIENCE {
@@ -151,6 +181,8 @@ impl Drop for Meter {
 
 impl Watch for Meter {
     fn moved(&mut self, done: u64, total: Option<u64>) {
+        let more = done.saturating_sub(self.done.max(self.start.min(done)));
+        self.board.came.fetch_add(more, Ordering::Relaxed);
         (self.done, self.total) = (done, total);
         // The first word is where it begins; it can only begin anew further back.
         self.start = self.start.min(done);
@@ -187,12 +219,6 @@ fn template(name: usize, is_size_known: bool, columns: usize) -> String {
         (false, _) => "{bytes:>10}",
     };
     short.to_owned()
-}
-
-fn total(files: u64) -> ProgressBar {
-    let bar = ProgressBar::new(files);
-    bar.set_style(style("total {pos} of {len} files"));
-    bar
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -6,22 +6,32 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::url::{Url, parse};
+use fetch_url::url::{Url, mask_password};
 use fetch_url::{Code, Error, Next};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::LocalSet;
 
+use super::mirror::Walk;
+use super::turns::Turn;
 use super::unfold::{self, Several};
-use super::{name_of, one};
+use super::{name_of, one, prune};
 use crate::job::news::may_be_news;
 use crate::job::{Job, Output, Transfer, usage};
-use crate::render;
-use crate::report::Report;
+use crate::render::{self, summary};
+use crate::report::{Report, Tally};
+
+/// What a worker does next.
+pub(super) enum Work {
+    /// A transfer, and what comes after it at the same server.
+    Transfer(Transfer, Next),
+    /// What was to become transfers did not.
+    Failed { url: String, error: Error },
+}
 
 /// Fetches everything; the first failure's status.
 pub(super) async fn all(job: &Rc<Job>) -> u8 {
     let batch = Rc::new(Batch::new(job));
-    let most = if job.input.is_some() { job.parallel } else { job.parallel.min(job.transfers.len()) };
+    let is_counted = job.input.is_none() && job.copy.is_none();
+    let most = if is_counted { job.parallel.min(job.transfers.len()) } else { job.parallel };
     match most {
         0 | 1 => batch.work().await,
         workers => {
@@ -34,23 +44,24 @@ pub(super) async fn all(job: &Rc<Job>) -> u8 {
             together.await;
         }
     }
+    let deleted = batch.delete();
     job.board.clear();
-    batch.first_failure.get().1
+    batch.sum_up(deleted)
 }
 
 struct Batch {
     job: Rc<Job>,
     next: Cell<usize>,
+    walk: Option<Walk>,
     /// What comes one after the other: drivers may look ahead.
     urls: Arc<[Url<'static>]>,
     /// The files that were made of a URL that names several, and what is in them.
     claimed: RefCell<HashMap<PathBuf, String>>,
-    /// Whose turn it is at each host.
-    hosts: RefCell<HashMap<String, Arc<Semaphore>>>,
     /// The number for one more, which no URL of the command line has.
     spare: Cell<usize>,
     /// Which transfer it was, and its exit status.
     first_failure: Cell<(usize, u8)>,
+    tally: Cell<Tally>,
 }
 
 impl Batch {
@@ -59,22 +70,23 @@ impl Batch {
         Self {
             job: job.clone(),
             next: Cell::new(0),
+            walk: job.copy.as_ref().map(Walk::new),
             urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
             claimed: RefCell::default(),
-            hosts: RefCell::default(),
             // Of a file nobody knows how many they are.
             spare: Cell::new(if job.input.is_some() { usize::MAX / 2 } else { count }),
             first_failure: Cell::new((usize::MAX, 0)),
+            tally: Cell::new(Tally::begin()),
         }
     }
 
     /// One transfer after the other, as long as there are some.
     async fn work(&self) {
-        while let Some((number, transfer)) = self.take().await {
-            let status = match transfer {
-                Ok(transfer) => self.run_one(number, &transfer).await,
-                Err(error) => {
-                    let nothing = Transfer::new(String::new(), Output::Stdout { is_explicit: false });
+        while let Some((number, work)) = self.take().await {
+            let status = match work {
+                Work::Transfer(transfer, next) => self.run_one(number, &transfer, next).await,
+                Work::Failed { url, error } => {
+                    let nothing = Transfer::new(url, Output::Stdout { is_explicit: false });
                     self.end(self.begin(number, &nothing), Some(error), &nothing)
                 }
             };
@@ -84,25 +96,64 @@ impl Batch {
         }
     }
 
-    async fn run_one(&self, number: usize, transfer: &Transfer) -> u8 {
-        let _turn = self.turn_at_host(&transfer.url).await;
+    async fn run_one(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
+        let _turn = self.turn(transfer).await;
         match unfold::articles(&self.job, transfer).await {
-            Ok(None) => self.run(number, transfer, self.after(&self.urls, number)).await,
+            Ok(None) => self.run(number, transfer, next).await,
             Ok(Some(several)) => self.run_each(&several, transfer).await,
             Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
         }
     }
 
-    /// Waits until one more may be fetched at the host of `url`.
-    async fn turn_at_host(&self, url: &str) -> Option<OwnedSemaphorePermit> {
-        if self.job.parallel <= self.job.parallel_at_host {
-            return None;
+    /// Waits until it may be fetched, beside what is fetched at the same host.
+    async fn turn(&self, transfer: &Transfer) -> Option<Turn> {
+        if self.job.is_of_one() { None } else { self.job.turns.turn(&transfer.url).await }
+    }
+
+    /// `--delete`, when everything was looked at. How many files.
+    fn delete(&self) -> Result<u64, Error> {
+        let job = &*self.job;
+        let (Some(copy), Some(ledger), Some(walk)) = (&job.copy, &job.ledger, &self.walk) else { return Ok(0) };
+        if !copy.deletes || (job.fails_early && self.first_failure.get().1 != 0) {
+            return Ok(0);
         }
-        let host = parse(url).ok()?.url.host()?.to_string();
-        let most = self.job.parallel_at_host;
-        let turns =
-            self.hosts.borrow_mut().entry(host).or_insert_with(|| Arc::new(Semaphore::new(most))).clone();
-        turns.acquire_owned().await.ok()
+        let (deleted, kept) = prune::prune(&copy.directory, &ledger.journal().borrow(), &walk.listed())?;
+        if kept > 0 && !job.talk.is_silent {
+            let words = format!("{kept} files that are gone there were changed here: kept");
+            let place = copy.directory.display().to_string();
+            job.board.aside(|| render::note_of(&place, &words, job.shape.format));
+        }
+        Ok(deleted)
+    }
+
+    /// The last words; the exit status.
+    fn sum_up(&self, deleted: Result<u64, Error>) -> u8 {
+        let job = &*self.job;
+        let mut tally = self.tally.get();
+        tally.skipped += self.walk.as_ref().map_or(0, Walk::unchanged);
+        let failure = match deleted {
+            Ok(deleted) => {
+                tally.deleted = deleted;
+                0
+            }
+            Err(error) => {
+                tally.failed += 1;
+                render::error(&error, None)
+            }
+        };
+        if let Some(ledger) = &job.ledger {
+            ledger.close(job.copy.is_none() && tally.failed == 0);
+        }
+        if let Some(events) = job.events.as_ref().filter(|_| !job.is_of_one()) {
+            events.summary(&tally);
+        }
+        if job.ledger.is_some() && job.talk.is_watched {
+            summary::say_all(&tally, job.copy.is_none());
+        }
+        match self.first_failure.get().1 {
+            0 => failure,
+            status => status,
+        }
     }
 
     fn after(&self, urls: &Arc<[Url<'static>]>, index: usize) -> Next {
@@ -156,17 +207,27 @@ impl Batch {
         }
     }
 
-    /// The next one: those of the command line, then those of a file.
-    async fn take(&self) -> Option<(usize, Result<Transfer, Error>)> {
+    /// The next one: those of the command line, then those of a file or of a tree.
+    async fn take(&self) -> Option<(usize, Work)> {
         let fails = || self.job.fails_early && self.first_failure.get().1 != 0;
         if fails() {
             return None;
         }
-        let transfer = match self.job.transfers.get(self.next.get()) {
-            Some(transfer) => Ok(transfer.clone()),
-            None => self.job.input.as_ref()?.next().await?,
+        let work = match self.job.transfers.get(self.next.get()) {
+            Some(transfer) => Work::Transfer(transfer.clone(), self.after(&self.urls, self.next.get())),
+            None => self.more().await?,
         };
-        (!fails()).then(|| (self.next.replace(self.next.get() + 1), transfer))
+        (!fails()).then(|| (self.next.replace(self.next.get() + 1), work))
+    }
+
+    async fn more(&self) -> Option<Work> {
+        if let (Some(walk), Some(copy)) = (&self.walk, &self.job.copy) {
+            return walk.next(&self.job, copy).await;
+        }
+        Some(match self.job.input.as_ref()?.next().await? {
+            Ok(transfer) => Work::Transfer(transfer, Next::default()),
+            Err(error) => Work::Failed { url: String::new(), error },
+        })
     }
 
     async fn run(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
@@ -179,7 +240,21 @@ impl Batch {
             report = Report::begin(number, url);
             error = one(&self.job, &other, Next::default(), &mut report).await.err();
         }
+        if let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file) {
+            error = ledger.add(transfer, path).err();
+        }
+        if error.as_ref().is_some_and(|error| leads_nowhere(error, transfer)) {
+            self.tell_nowhere(transfer);
+            (error, report.is_skipped) = (None, true);
+        }
         self.end(report, error, transfer)
+    }
+
+    fn tell_nowhere(&self, transfer: &Transfer) {
+        if self.job.talk.notes {
+            let words = "a link that leads to no file: passed over";
+            self.job.board.aside(|| render::note_of(&mask_password(&transfer.url), words, self.job.shape.format));
+        }
     }
 
     /// Says that it begins.
@@ -195,6 +270,9 @@ impl Batch {
         let job = &*self.job;
         report.end(error);
         job.board.count();
+        let mut tally = self.tally.get();
+        tally.count(&report);
+        self.tally.set(tally);
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
             job.board.aside(|| tell(error, transfer, job));
         }
@@ -204,6 +282,12 @@ impl Batch {
         let is_read = job.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit() == 0 && !is_read { 23 } else { report.exit() }
     }
+}
+
+/// Whether what a listing has not called a file is none.
+fn leads_nowhere(error: &Error, transfer: &Transfer) -> bool {
+    let is_doubtful = transfer.leaf.as_ref().is_some_and(|leaf| leaf.is_doubtful);
+    is_doubtful && matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
 }
 
 /// Whether another place of the same object may do better: not where the fault is ours.

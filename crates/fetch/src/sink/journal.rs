@@ -5,7 +5,7 @@
 //! outlive a power cut is known only once the file system was synced: then a mark follows. After the machine has begun
 //! anew, lines behind the last mark count for nothing.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -23,6 +23,8 @@ use crate::{Code, Error, Phase};
 
 /// How often the file system is synced while files come.
 const SYNC_EVERY: Duration = Duration::from_secs(30);
+/// Facts that no line has.
+const ANY: &str = "\n";
 /// The longest line: a URL has at most 64 KiB.
 const LINE: u64 = 256 * 1024;
 
@@ -94,6 +96,11 @@ impl Journal {
         self.done.contains(&mark(path, facts, Some(file.len()), &changed(file)))
     }
 
+    /// Whether `file` is what some run has delivered at `path`, under whatever facts.
+    pub fn knows(&self, path: &str, file: &Metadata) -> bool {
+        self.has(path, ANY, file)
+    }
+
     /// `path` is finished: what was delivered there under these facts is `file`.
     ///
     /// # Errors
@@ -104,6 +111,7 @@ impl Journal {
             return Ok(());
         }
         let line = json!({ "path": path, "facts": facts, "size": file.len(), "changed": changed });
+        self.done.insert(known(&line));
         self.write(&line).map_err(|error| self.failed(error))?;
         self.lines += 1;
         if self.synced.elapsed() >= SYNC_EVERY && !self.is_syncing.swap(true, Ordering::Relaxed) {
@@ -134,16 +142,16 @@ impl Journal {
     }
 
     /// Nothing is missing: the journal goes.
-    pub fn remove(self) {
+    pub fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// All that was ever finished, as it was called.
+    /// All that was ever finished, as it was called, in the order of the alphabet.
     ///
     /// # Errors
     /// `sink_failed`.
-    pub fn paths(&self) -> Result<HashSet<String>, Error> {
-        let (mut paths, mut lines) = (HashSet::new(), Lines::new(&self.file));
+    pub fn paths(&self) -> Result<BTreeSet<String>, Error> {
+        let (mut paths, mut lines) = (BTreeSet::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
             paths.extend(line["path"].as_str().map(str::to_owned));
         }
@@ -163,7 +171,7 @@ impl Journal {
 /// What the lines of earlier runs come to.
 #[derive(Default)]
 struct Past {
-    marks: Vec<u128>,
+    marks: Vec<[u128; 2]>,
     /// So many of them outlive a power cut.
     synced: usize,
     /// Where the last run's begin.
@@ -179,7 +187,8 @@ impl Past {
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
         } else if line["path"].is_string() {
-            self.marks.push(mark(text("path"), text("facts"), line["size"].as_u64(), text("changed")));
+            let size = line["size"].as_u64();
+            self.marks.push([mark(text("path"), text("facts"), size, text("changed")), known(line)]);
         }
     }
 
@@ -193,7 +202,7 @@ impl Past {
 
     fn done(mut self) -> HashSet<u128> {
         self.begin_run(&boot());
-        self.marks.into_iter().collect()
+        self.marks.into_iter().flatten().collect()
     }
 }
 
@@ -254,6 +263,12 @@ fn changed(file: &Metadata) -> String {
     format!("{}.{:09}", file.mtime(), file.mtime_nsec())
 }
 
+/// A line without its facts.
+fn known(line: &Value) -> u128 {
+    let text = |name: &str| line[name].as_str().unwrap_or_default();
+    mark(text("path"), ANY, line["size"].as_u64(), text("changed"))
+}
+
 /// All that a line says, in as little room as a hundred thousand of them want.
 fn mark(path: &str, facts: &str, size: Option<u64>, changed: &str) -> u128 {
     let mut digest = Digest::new(Algorithm::Sha256);
@@ -308,7 +323,8 @@ mod tests {
         let journal = Journal::open(&path, "x", true).expect("a journal");
         assert!(journal.has("a", "f", &facts) && !journal.has("b", "f", &facts));
         assert!(!journal.has("a", "g", &facts));
-        assert_eq!(journal.paths().expect("paths"), HashSet::from(["a".to_owned()]));
+        assert!(journal.knows("a", &facts) && !journal.knows("b", &facts));
+        assert_eq!(journal.paths().expect("paths"), BTreeSet::from(["a".to_owned()]));
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);
@@ -336,7 +352,7 @@ mod tests {
         let done = |lines: &[Value]| {
             let mut past = Past::default();
             lines.iter().for_each(|line| past.hear(line));
-            past.done().len()
+            past.done().len() / 2
         };
         let synced = |count: u64| json!({ "synced": count });
         assert_eq!(done(&[run("1"), line("a"), synced(1), line("b"), synced(2), line("c")]), 2);

@@ -1,0 +1,144 @@
+//! What a mirror is to be, as the flags say.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use fetch_url::url::Url;
+use fetch_url::{Error, Glob, Journal, Next, Request, TreeRules, file_name};
+
+use super::{Job, Shape, usage};
+use crate::flags::{ContinueAt, Fetch, Format, ListFormat, Mirror};
+use crate::run::Ledger;
+
+/// So many at the same time, where nobody says otherwise: archives give one visitor few connections.
+const AT_ONCE: usize = 4;
+/// What is finished, in the directory of the mirror. No name of a stranger can be this one.
+pub(crate) const JOURNAL: &str = ".fetch-url-mirror";
+
+/// A tree and its copy.
+pub(crate) struct Copy {
+    pub(crate) start: Url<'static>,
+    pub(crate) directory: PathBuf,
+    pub(crate) rules: TreeRules,
+    /// What is gone there goes here.
+    pub(crate) deletes: bool,
+    /// How directories are asked for.
+    shape: Shape,
+}
+
+impl Copy {
+    /// The request for the listing of `url`.
+    pub(crate) fn listing(&self, url: &Url<'static>) -> Result<Request, Error> {
+        self.shape.request(&url.to_string(), Next::default())
+    }
+
+    /// In a menu anything may lead anywhere, and who comes first gives it its place: so the order is the same each time.
+    pub(crate) const fn is_walked_in_order(&self) -> bool {
+        matches!(self.start, Url::Gopher(_))
+    }
+
+    /// Whether the files come in one stream, each asked for before the one ahead of it has come.
+    pub(crate) const fn is_news(&self) -> bool {
+        matches!(self.start, Url::News(_) | Url::Nntp(_))
+    }
+}
+
+impl Job {
+    /// The mirror that these flags ask for.
+    pub(crate) fn mirror(flags: Mirror, matches: &ArgMatches) -> Result<Self, Error> {
+        let Mirror { tree, mut fetch } = flags;
+        check(&fetch)?;
+        let mut places = std::mem::take(&mut fetch.urls).into_iter();
+        let Some(url) = places.next() else { return Err(usage("no URL was given")) };
+        let directory = places.next().map(PathBuf::from);
+        if places.next().is_some() {
+            return Err(usage("a mirror is of one URL, in one directory"));
+        }
+        // Times tell what has changed, and what broke off goes on.
+        (fetch.remote_time, fetch.continue_flag) = (true, true);
+        fetch.ftp.list_format = ListFormat::Long;
+        let shape = Shape::of(&fetch, matches)?;
+        let mut rules = TreeRules::default();
+        rules.max_depth = tree.max_depth;
+        rules.max_entries = fetch.max_entries.unwrap_or(rules.max_entries);
+        rules.include = globs(&tree.include_glob)?;
+        rules.exclude = globs(&tree.exclude_glob)?;
+        rules.keeps_dots = tree.dot_names;
+        let start = start(&shape, &url)?;
+        let directory = match directory {
+            Some(directory) => directory,
+            None => own_directory(&start)?,
+        };
+        let copy =
+            Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
+        let is_named = matches.value_source("parallel_max") == Some(clap::parser::ValueSource::CommandLine);
+        let parallel = match (copy.is_news(), fetch.parallel || is_named) {
+            (true, _) => 1,
+            (false, true) => usize::from(fetch.parallel_max),
+            (false, false) => AT_ONCE,
+        };
+        let ledger = ledger(&copy)?;
+        let mut job = Self::of(&fetch, matches, Vec::new(), None, Some(ledger))?;
+        (job.parallel, job.copy) = (parallel, Some(copy));
+        Ok(job)
+    }
+}
+
+/// What makes no sense with a whole directory.
+fn check(flags: &Fetch) -> Result<(), Error> {
+    let is_of_one = !flags.output.is_empty()
+        || !flags.remote_name.is_empty()
+        || flags.remote_header_name
+        || flags.output_dir.is_some()
+        || flags.many.input_file.is_some()
+        || flags.check.checksum.is_some()
+        || flags.time_cond.is_some();
+    let is_of_a_part = flags.range.is_some()
+        || flags.head
+        || flags.include
+        || flags.no_clobber
+        || matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
+    let is_of_http =
+        flags.http.method.is_some() || !flags.http.data.is_empty() || flags.no_fail || flags.fail_with_body;
+    if is_of_one || is_of_a_part || is_of_http || flags.advisory.connect || flags.format != Format::Text {
+        let detail = "a mirror goes to its directory, whole objects under their own names";
+        return Err(usage(detail)
+            .with_hint("without -o, -O, -J, --output-dir, --input-file, --checksum, -z, -r, -I, -i, -C OFFSET, \
+                        --no-clobber, -X, -d, --no-fail, --connect, --format"));
+    }
+    Ok(())
+}
+
+fn globs(texts: &[String]) -> Result<Vec<Glob>, Error> {
+    texts.iter().map(|text| Glob::new(text)).collect()
+}
+
+/// Where the tree begins: the server of news is known by now.
+fn start(shape: &Shape, url: &str) -> Result<Url<'static>, Error> {
+    let start = shape.request(url, Next::default())?.url().clone();
+    match start {
+        Url::File(_) | Url::Ftp(_) | Url::Gopher(_) | Url::Http(_) | Url::News(_) | Url::Nntp(_) => Ok(start),
+        other => Err(Error::new(
+            fetch_url::Code::Unsupported,
+            fetch_url::Phase::Plan,
+            format!("{} has no directories to mirror", other.scheme_name()),
+        )),
+    }
+}
+
+/// Named like the last part of the URL, or like its host.
+fn own_directory(url: &Url<'_>) -> Result<PathBuf, Error> {
+    let text = url.without_password().to_string();
+    let trimmed = fetch_url::url::parse(text.trim_end_matches('/')).ok();
+    let name = trimmed.and_then(|trimmed| file_name(&trimmed.url));
+    let host = || Some(url.host()?.to_string()).filter(|host| !host.contains([':', '[']));
+    let name = name.or_else(host);
+    name.map(PathBuf::from).ok_or_else(|| usage("name the directory behind the URL"))
+}
+
+/// The journal in the directory, which is made for it.
+fn ledger(copy: &Copy) -> Result<Ledger, Error> {
+    crate::run::make_directory(&copy.directory, "")?;
+    let subject = copy.start.without_password().to_string();
+    Ok(Ledger::new(Journal::open(&copy.directory.join(JOURNAL), &subject, true)?))
+}

@@ -1,0 +1,216 @@
+//! A mirror: directories are listed when nothing that was found is left to fetch, and their files become transfers.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch_url::proto::Entry;
+use fetch_url::url::Url;
+use fetch_url::{Branch, Code, Content, Error, Found, Leaf, Next, Passed, Phase, Tree};
+use tokio::sync::Notify;
+
+use super::batch::Work;
+use super::{is_there, observed};
+use crate::job::{Copy, Job, Output, Transfer};
+use crate::render;
+use crate::report::Report;
+
+/// So many articles are known ahead.
+const PIECE: usize = 512;
+
+/// A tree that is walked by several workers.
+pub(super) struct Walk {
+    tree: RefCell<Tree>,
+    branches: RefCell<Vec<Branch>>,
+    leaves: RefCell<VecDeque<(Transfer, Next)>>,
+    /// How many workers are listing a directory.
+    listing: Cell<usize>,
+    woken: Notify,
+    /// What was listed to its end: the names in each directory.
+    listed: RefCell<HashMap<String, HashSet<String>>>,
+    unchanged: Cell<u64>,
+}
+
+impl Walk {
+    pub(super) fn new(copy: &Copy) -> Self {
+        let mut tree = Tree::new(copy.start.clone(), copy.rules.clone());
+        let root = tree.root();
+        Self {
+            tree: RefCell::new(tree),
+            branches: RefCell::new(vec![root]),
+            leaves: RefCell::default(),
+            listing: Cell::new(0),
+            woken: Notify::new(),
+            listed: RefCell::default(),
+            unchanged: Cell::new(0),
+        }
+    }
+
+    /// The next file, or what has failed on the way to it.
+    pub(super) async fn next(&self, job: &Job, copy: &Copy) -> Option<Work> {
+        loop {
+            if let Some((transfer, next)) = self.leaves.borrow_mut().pop_front() {
+                return Some(Work::Transfer(transfer, next));
+            }
+            let woken = self.woken.notified();
+            let is_free = self.listing.get() == 0 || !copy.is_walked_in_order();
+            let branch = if is_free { self.branches.borrow_mut().pop() } else { None };
+            match branch {
+                Some(branch) => {
+                    if let Err(failed) = self.visit(branch, job, copy).await {
+                        return Some(failed);
+                    }
+                }
+                None if self.listing.get() == 0 => {
+                    self.woken.notify_waiters();
+                    return None;
+                }
+                None => woken.await,
+            }
+        }
+    }
+
+    /// How many files are as they were.
+    pub(super) const fn unchanged(&self) -> u64 {
+        self.unchanged.get()
+    }
+
+    /// What was listed to its end.
+    pub(super) fn listed(&self) -> HashMap<String, HashSet<String>> {
+        self.listed.take()
+    }
+
+    async fn visit(&self, mut branch: Branch, job: &Job, copy: &Copy) -> Result<(), Work> {
+        self.listing.set(self.listing.get() + 1);
+        let entries = list(&mut branch, &self.tree, job, copy).await;
+        self.listing.set(self.listing.get() - 1);
+        let sorted = entries.and_then(|entries| self.sort(&mut branch, &entries, job, copy));
+        self.woken.notify_waiters();
+        sorted.map_err(|error| {
+            if error.code() == Code::LimitReached {
+                // More of the same would be found everywhere.
+                self.branches.borrow_mut().clear();
+            }
+            Work::Failed { url: branch.url.to_string(), error }
+        })
+    }
+
+    /// Directories to walk, and files to fetch.
+    fn sort(&self, branch: &mut Branch, entries: &[Entry], job: &Job, copy: &Copy) -> Result<(), Error> {
+        make_directory(&copy.directory, &branch.path)?;
+        let mut leaves = Vec::new();
+        for entry in entries {
+            match self.tree.borrow_mut().found(branch, entry)? {
+                Found::Branch(branch) => self.branches.borrow_mut().push(branch),
+                Found::Leaf(leaf) => leaves.push(leaf),
+                Found::Passed(why) => tell_passed(why, entry, branch, job),
+            }
+        }
+        self.listed.borrow_mut().insert(branch.path.clone(), branch.names().clone());
+        self.queue(leaves, job, copy);
+        Ok(())
+    }
+
+    fn queue(&self, leaves: Vec<Leaf>, job: &Job, copy: &Copy) {
+        let transfer = |leaf: Leaf| {
+            let path = copy.directory.join(&leaf.path);
+            let mut transfer = Transfer::new(leaf.url.to_string(), Output::File(path));
+            transfer.leaf = Some(Box::new(leaf));
+            transfer
+        };
+        let (done, wanted): (Vec<_>, Vec<_>) =
+            leaves.into_iter().map(transfer).partition(|transfer| is_done(transfer, job));
+        self.unchanged.set(self.unchanged.get() + done.len() as u64);
+        let mut leaves = self.leaves.borrow_mut();
+        if !copy.is_news() {
+            leaves.extend(wanted.into_iter().map(|transfer| (transfer, Next::default())));
+            return;
+        }
+        for piece in wanted.chunks(PIECE) {
+            let url = |transfer: &Transfer| transfer.leaf.as_ref().map(|leaf| leaf.url.clone());
+            let urls: Arc<[Url<'static>]> = piece.iter().filter_map(url).collect();
+            let next = |index: usize| Next::new(urls.clone(), index + 1);
+            leaves.extend(piece.iter().cloned().enumerate().map(|(index, file)| (file, next(index))));
+        }
+    }
+}
+
+fn is_done(transfer: &Transfer, job: &Job) -> bool {
+    matches!(&transfer.output, Output::File(path) if is_there(transfer, path, job))
+}
+
+/// What may surprise is told; what is no file at all, or was asked for, is not.
+fn tell_passed(why: Passed, entry: &Entry, branch: &Branch, job: &Job) {
+    let words = match why {
+        Passed::Nameless => "no file can have this name",
+        Passed::TooDeep => "deeper than --max-depth",
+        Passed::Elsewhere if job.talk.verbose > 0 => "on another server, or no file: not followed",
+        _ => return,
+    };
+    if !job.talk.is_silent {
+        let name = String::from_utf8_lossy(&entry.name);
+        let place = format!("{} in {}", name, branch.url.redacted());
+        job.board.aside(|| render::note_of(&place, words, job.shape.format));
+    }
+}
+
+/// All entries of a directory; what breaks off for a cause that passes is asked for again.
+async fn list(
+    branch: &mut Branch,
+    tree: &RefCell<Tree>,
+    job: &Job,
+    copy: &Copy,
+) -> Result<Vec<Entry>, Error> {
+    let mut wait = Duration::from_secs(1);
+    for left in (0..=job.shape.retries).rev() {
+        let (place, entries) = match attempt(branch, job, copy).await {
+            Err(error) if error.is_temporary() && left > 0 => {
+                tracing::debug!(%error, ?wait, "the listing once more");
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(60));
+                continue;
+            }
+            answer => answer?,
+        };
+        tree.borrow_mut().arrived(branch, &place)?;
+        return Ok(entries);
+    }
+    Err(Error::new(Code::Internal, Phase::Request, "a listing was never asked for"))
+}
+
+async fn attempt(branch: &Branch, job: &Job, copy: &Copy) -> Result<(Url<'static>, Vec<Entry>), Error> {
+    let report = Report::begin(usize::MAX, &branch.url.redacted().to_string());
+    let _turn = job.turns.turn(&branch.url.to_string()).await;
+    let request = observed(copy.listing(&branch.url)?, job, &report);
+    let response = job.fetcher.fetch(request).await?;
+    let place = response.meta.url;
+    let Content::Listing(mut listing) = response.content else {
+        return Err(Error::new(Code::NotFound, Phase::Reply, "it is no directory").at(&place));
+    };
+    let mut entries = Vec::new();
+    while let Some(entry) = listing.next().await.map_err(|error| error.at(&place))? {
+        entries.push(entry);
+    }
+    Ok((place, entries))
+}
+
+/// Makes `below` in `directory`. No link is followed there: it could lead anywhere.
+pub(crate) fn make_directory(directory: &Path, below: &str) -> Result<(), Error> {
+    let failed = |path: &Path, detail: &dyn std::fmt::Display| {
+        Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {detail}", path.display()))
+    };
+    fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
+    let mut path = PathBuf::from(directory);
+    for name in below.split('/').filter(|name| !name.is_empty()) {
+        path.push(name);
+        match fs::symlink_metadata(&path) {
+            Ok(facts) if facts.is_dir() => {}
+            Ok(_) => return Err(failed(&path, &"it is there, and no directory")),
+            Err(_) => fs::create_dir(&path).map_err(|error| failed(&path, &error))?,
+        }
+    }
+    Ok(())
+}

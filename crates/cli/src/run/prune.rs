@@ -1,0 +1,137 @@
+//! `--delete`: what an earlier run has brought, and is not there any more.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use fetch_url::{Code, Error, Journal, Phase};
+
+/// Names in directories that were listed to their end.
+pub(super) type Listed = HashMap<String, HashSet<String>>;
+
+/// Deletes files that the journal knows, that have not changed since, and that no listing has any more; then their
+/// directories, where nothing is left in them. How many files, and how many were changed here and stay.
+pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Result<(u64, u64), Error> {
+    let (mut deleted, mut kept) = (0, 0);
+    let gone = journal.paths()?.into_iter().filter(|path| is_below(path) && is_gone(path, listed));
+    // What is deepest comes first, so that directories empty from within.
+    for path in gone.collect::<Vec<_>>().iter().rev() {
+        let Some(file) = plain_file(directory, path) else { continue };
+        if !journal.knows(path, &file) {
+            kept += 1;
+            continue;
+        }
+        let full = directory.join(path);
+        fs::remove_file(&full).map_err(|error| {
+            Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", full.display()))
+        })?;
+        deleted += 1;
+        remove_empty(directory, path, listed);
+    }
+    Ok((deleted, kept))
+}
+
+/// Whether the nearest directory above that was listed does not have it: what was not listed may be there still.
+fn is_gone(path: &str, listed: &Listed) -> bool {
+    let mut above = String::new();
+    for name in path.split('/') {
+        let Some(names) = listed.get(&above) else { return false };
+        if !names.contains(name) {
+            return true;
+        }
+        if !above.is_empty() {
+            above.push('/');
+        }
+        above.push_str(name);
+    }
+    false
+}
+
+/// A journal that somebody has written into must not lead elsewhere.
+fn is_below(path: &str) -> bool {
+    path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+}
+
+/// The facts of a file below `directory` to which no link leads.
+fn plain_file(directory: &Path, path: &str) -> Option<fs::Metadata> {
+    let mut full = directory.to_path_buf();
+    let mut names = path.split('/').peekable();
+    while let Some(name) = names.next() {
+        full.push(name);
+        let facts = fs::symlink_metadata(&full).ok()?;
+        if names.peek().is_none() {
+            return facts.is_file().then_some(facts);
+        }
+        if !facts.is_dir() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Directories that are gone as well, as far up as they are empty.
+fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
+    let mut below = path;
+    while let Some((above, _)) = below.rsplit_once('/') {
+        if !is_gone(above, listed) || fs::remove_dir(directory.join(above)).is_err() {
+            return;
+        }
+        below = above;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(directories: &[(&str, &[&str])]) -> Listed {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        directories.iter().map(|(path, all)| ((*path).to_owned(), names(all))).collect()
+    }
+
+    #[test]
+    fn what_is_gone() {
+        let listed = listed(&[("", &["a", "d", "e"]), ("d", &["x"])]);
+        for (path, expected) in [
+            ("a", false),
+            ("b", true),
+            ("d/x", false),
+            ("d/y", true),
+            ("f/y", true),
+            // Not listed, too deep or broken off: nobody knows.
+            ("e/y", false),
+            ("d/x/y", false),
+        ] {
+            assert_eq!(is_gone(path, &listed), expected, "{path}");
+        }
+        assert!(!is_gone("a", &Listed::new()), "nothing was listed");
+    }
+
+    #[test]
+    fn only_what_was_brought_and_is_as_it_was() {
+        let home = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| home.path().join(name);
+        let mut journal = Journal::open(&at("journal"), "x", true).expect("a journal");
+        fs::create_dir_all(at("d/e")).expect("directories");
+        fs::create_dir(at("outside")).expect("a directory");
+        std::os::unix::fs::symlink(at("outside"), at("link")).expect("a link");
+        for name in ["stays", "d/e/gone", "changed", "mine", "outside/x"] {
+            fs::write(at(name), name).expect("a file");
+            let facts = fs::metadata(at(name)).expect("facts");
+            if name != "mine" && name != "outside/x" {
+                journal.add(name, "", &facts).expect("a line");
+            }
+        }
+        let facts = fs::metadata(at("outside/x")).expect("facts");
+        journal.add("link/x", "", &facts).expect("a line");
+        journal.add("../x", "", &facts).expect("a line");
+        fs::write(at("changed"), "otherwise").expect("a file");
+        let listed = listed(&[("", &["stays", "outside"])]);
+        assert_eq!(prune(home.path(), &journal, &listed).expect("no fault"), (1, 1));
+        for (name, expected) in
+            [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]
+        {
+            assert_eq!(at(name).exists(), expected, "{name}");
+        }
+    }
+}
