@@ -22,7 +22,7 @@ use std::time::Duration;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::Url;
 use fetch_url::{
-    Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
+    Checksum, Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
     Request, Response, Segments, Sink, Want, deliver, file_name, safe_name,
 };
 
@@ -176,9 +176,8 @@ pub(crate) async fn one(
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let expected = check::expected(&request, transfer, job).await?;
     let file = match file {
-        // Parts come in any order: a digest is taken of one stream.
-        Some(file) if resume.is_none() && expected.is_none() => {
-            match in_segments(job, transfer, &request, file, report).await? {
+        Some(file) if resume.is_none() => {
+            match in_segments(job, transfer, &request, file, expected.clone(), report).await? {
                 Some(file) => Some(file),
                 None => return Ok(()),
             }
@@ -266,6 +265,7 @@ async fn in_segments(
     transfer: &Transfer,
     request: &Request,
     file: FileSink,
+    expected: Option<Checksum>,
     report: &mut Report,
 ) -> Result<Option<FileSink>, Error> {
     let Some(segments) = Segments::plan(&job.fetcher, request, job.shape.segments).await? else {
@@ -273,7 +273,8 @@ async fn in_segments(
     };
     report.meta = Some(segments.meta().clone());
     let mut watch = meter(job, transfer, report.number);
-    let delivered = segments.deliver(Sink::file(file), &mut watch).await;
+    let sink = expected.into_iter().fold(Sink::file(file), Sink::expecting);
+    let delivered = segments.deliver(sink, &mut watch).await;
     report.came = watch.came();
     watch.finish();
     report.receipt = Some(delivered?);

@@ -13,7 +13,7 @@ use std::time::Instant;
 use fetch_url_core::Url;
 
 use crate::engine::retry::Patience;
-use crate::sink::Target;
+use crate::sink::{Finished, Target};
 use crate::{
     Body, ByteRange, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Proof, Receipt, Request, Response,
     Resume, Sink, Watch,
@@ -136,7 +136,7 @@ impl Object {
             }
         }
         target.settle(self.size);
-        let finished = target.finish()?;
+        let finished = self.deadline.bound_total(Phase::Deliver, finished(target)).await?;
         Ok(Receipt {
             notes: Vec::new(),
             missing: None,
@@ -195,6 +195,13 @@ impl Object {
             }
         }
     }
+}
+
+/// Gives a file its name, when it is what it must be. That is looked at on a thread of its own.
+async fn finished(mut target: Target) -> Result<Finished, Error> {
+    let finish = move || target.digest_parts().and_then(|()| target.finish());
+    let finished = tokio::task::spawn_blocking(finish).await;
+    finished.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
 }
 
 impl Part {

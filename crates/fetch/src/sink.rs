@@ -12,7 +12,7 @@ mod state;
 pub(crate) mod url_name;
 
 use std::fs::File;
-use std::io::{IoSlice, IsTerminal as _, Write};
+use std::io::{IoSlice, IsTerminal as _, Seek as _, Write};
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
 
 use digest::{Algorithm, Digest};
@@ -166,7 +166,17 @@ impl Target {
 
     /// Whether octets can be written in any order.
     pub(crate) fn takes_parts(&self) -> bool {
-        self.digest.is_none() && self.can_begin_anew()
+        self.can_begin_anew()
+    }
+
+    /// The digest of what came in parts, where one is wanted: all of it is read once more.
+    pub(crate) fn digest_parts(&mut self) -> Result<(), Error> {
+        if let (Some(digest), TargetKind::Part(part)) = (&mut self.digest, &mut self.kind) {
+            let octets = part.state.octets;
+            let file = part.file();
+            file.rewind().and_then(|()| digest.update_from(file, octets)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Writes `octets` at `offset`; what is there without a gap, [`Self::settle`] says.

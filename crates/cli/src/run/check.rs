@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use fetch_url::url::{Url, parse, resolve};
 use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
+use tokio::sync::OnceCell;
 
 use super::name_of;
 use crate::job::{Job, Transfer, usage};
@@ -25,8 +26,11 @@ const BESIDE: [&str; 8] = [
 /// What a list of one file alone is called.
 const ALONE: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
 
-/// Lists that were fetched, by their URLs; none where there is no such list.
-pub(crate) type Lists = HashMap<String, Option<Rc<[u8]>>>;
+/// Lists that were fetched, or are on their way, by their URLs.
+pub(crate) type Lists = HashMap<String, Rc<OnceCell<List>>>;
+
+/// The octets of a list; none where there is no such list.
+type List = Option<Rc<[u8]>>;
 
 /// What the object must come to, where somebody tells.
 pub(super) async fn expected(
@@ -70,21 +74,16 @@ fn found(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error>
     })
 }
 
-/// A list, fetched once in a run.
-async fn list(url: &Url<'static>, request: &Request, job: &Job) -> Result<Option<Rc<[u8]>>, Error> {
-    let key = url.to_string();
-    if let Some(known) = job.lists.borrow().get(&key) {
-        return Ok(known.clone());
-    }
-    let list = fetched(url, request, job).await;
-    let list = match list {
+/// A list, fetched once in a run, however many objects wait for it.
+async fn list(url: &Url<'static>, request: &Request, job: &Job) -> Result<List, Error> {
+    let cell = job.lists.borrow_mut().entry(url.to_string()).or_default().clone();
+    let fetch = async || match fetched(url, request, job).await {
         Err(error) if is_not_there(&error) && job.shape.check.checksum_from.as_deref() == Some("auto") => {
-            None
+            Ok(None)
         }
-        list => Some(Rc::from(list?)),
+        list => Ok(Some(Rc::from(list?))),
     };
-    job.lists.borrow_mut().insert(key, list.clone());
-    Ok(list)
+    cell.get_or_try_init(fetch).await.cloned()
 }
 
 async fn fetched(url: &Url<'static>, request: &Request, job: &Job) -> Result<Vec<u8>, Error> {
