@@ -66,7 +66,8 @@ pub(crate) fn check() -> Result<(), String> {
 /// The files whose text is not what the code says.
 fn stale() -> Stale {
     let mut stale = Stale { files: Vec::new(), faults: Vec::new() };
-    for made in [readme(), manual()].into_iter().chain(COMPLETIONS.map(|shell| Ok(completions(shell)))) {
+    for made in manual().into_iter().chain([readme()]).chain(COMPLETIONS.map(|shell| Ok(completions(shell))))
+    {
         match made {
             Ok(file) => stale.files.push(file),
             Err(why) => stale.faults.push(why),
@@ -133,11 +134,20 @@ const fn in_words(url: &Url<'_>, standing: Standing) -> &'static str {
     }
 }
 
-fn manual() -> Result<Wanted, String> {
-    let mut page = Vec::new();
-    let made = clap_mangen::Man::new(fetch_url_cli::flags::command()).render(&mut page);
+/// The manual: a page for the command, one for each verb.
+fn manual() -> Vec<Result<Wanted, String>> {
+    let mut command = fetch_url_cli::flags::command();
+    command.build();
+    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").cloned();
+    let named = verbs.map(|verb| (format!("{NAME}-{}", verb.get_name()), verb));
+    named.chain([(NAME.to_owned(), command.clone())]).map(|(name, command)| page(name, command)).collect()
+}
+
+fn page(name: String, command: clap::Command) -> Result<Wanted, String> {
+    let (path, mut page) = (Path::new("docs").join(format!("{name}.1")), Vec::new());
+    let made = clap_mangen::Man::new(command).title(name).render(&mut page);
     made.map_err(|error| format!("the manual page: {error}"))?;
-    Ok(Wanted { path: Path::new("docs").join("fetch-url.1"), text: text_of(&page) })
+    Ok(Wanted { path, text: text_of(&page) })
 }
 
 fn completions((shell, name): (Shell, &str)) -> Wanted {

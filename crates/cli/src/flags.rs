@@ -46,7 +46,9 @@ use values::{count, range, seconds, size};
     args_conflicts_with_subcommands = true,
     args_override_self = true
 )]
-#[command(override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|explain|extract|completions ...")]
+#[command(
+    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|explain|extract|completions ..."
+)]
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]
 pub struct Flags {

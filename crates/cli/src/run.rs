@@ -22,8 +22,8 @@ use std::time::Duration;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::Url;
 use fetch_url::{
-    Checksum, Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
-    Request, Response, Segments, Sink, Want, deliver, file_name, safe_name,
+    Checksum, Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase,
+    Receipt, Request, Response, Segments, Sink, Want, deliver, file_name, safe_name,
 };
 
 pub(crate) use check::Lists;
@@ -366,9 +366,8 @@ fn open_as_suggested(
 fn name_of(url: &Url<'_>) -> Result<String, Error> {
     match url {
         Url::Mailto(_) | Url::Telnet(_) => Err(advisory::no_object()),
-        url => file_name(url).ok_or_else(|| {
-            usage("the URL has no file name at its end").with_hint("name the file with -o")
-        }),
+        url => file_name(url)
+            .ok_or_else(|| usage("the URL has no file name at its end").with_hint("name the file with -o")),
     }
 }
 

@@ -4,8 +4,8 @@
 pub(crate) mod digest;
 pub(crate) mod drain;
 pub(crate) mod file;
-pub(crate) mod name;
 pub(crate) mod journal;
+pub(crate) mod name;
 mod part;
 pub(crate) mod private;
 mod state;

@@ -38,7 +38,13 @@ pub struct TreeRules {
 
 impl Default for TreeRules {
     fn default() -> Self {
-        Self { max_depth: 32, max_entries: 1_000_000, include: Vec::new(), exclude: Vec::new(), keeps_dots: false }
+        Self {
+            max_depth: 32,
+            max_entries: 1_000_000,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            keeps_dots: false,
+        }
     }
 }
 
@@ -344,7 +350,8 @@ mod tests {
         let (mut tree, mut branch) = tree("http://h/", rules);
         for (depth, expected) in [(1, "d/"), (2, "d/d/")] {
             let url = format!("http://h/{}", "d/".repeat(depth));
-            let Ok(Found::Branch(next)) = tree.found(&mut branch, &entry(EntryKind::Directory, "d", &url)) else {
+            let Ok(Found::Branch(next)) = tree.found(&mut branch, &entry(EntryKind::Directory, "d", &url))
+            else {
                 panic!("{url} is a directory")
             };
             assert_eq!(next.path.clone() + "/", expected);
@@ -357,11 +364,15 @@ mod tests {
     #[test]
     fn the_login_of_the_start_is_for_all_of_it_and_shown_nowhere_else() {
         let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
-        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://u@h/a")) else { panic!("a file") };
+        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://u@h/a")) else {
+            panic!("a file")
+        };
         assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
         let elsewhere = parse("ftp://other/").expect("a URL").into_owned().url;
         tree.arrived(&mut root, &elsewhere).expect("a redirect of the first");
-        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://other/a")) else { panic!("a file") };
+        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://other/a")) else {
+            panic!("a file")
+        };
         assert_eq!(leaf.url.to_string(), "ftp://other/a");
         root.depth = 1;
         let third = parse("ftp://third/").expect("a URL").into_owned().url;
@@ -378,7 +389,8 @@ mod tests {
             ..TreeRules::default()
         };
         let (mut tree, mut root) = tree("http://h/", rules);
-        let Ok(Found::Branch(mut below)) = tree.found(&mut root, &entry(EntryKind::Directory, "d", "http://h/d/"))
+        let Ok(Found::Branch(mut below)) =
+            tree.found(&mut root, &entry(EntryKind::Directory, "d", "http://h/d/"))
         else {
             panic!("a directory")
         };
@@ -386,13 +398,26 @@ mod tests {
         assert_eq!(path(tree.found(&mut root, &file("a.txt", "http://h/a.txt"))), Ok("a.txt".to_owned()));
         assert_eq!(path(tree.found(&mut root, &file("a.gz", "http://h/a.gz"))), excluded());
         assert_eq!(path(tree.found(&mut root, &file("secret.txt", "http://h/secret.txt"))), excluded());
-        assert_eq!(path(tree.found(&mut below, &file("a.txt", "http://h/d/a.txt"))), Ok("d/a.txt".to_owned()));
+        assert_eq!(
+            path(tree.found(&mut below, &file("a.txt", "http://h/d/a.txt"))),
+            Ok("d/a.txt".to_owned())
+        );
         assert_eq!(path(tree.found(&mut below, &file("a.gz", "http://h/d/a.gz"))), Ok("d/a.gz".to_owned()));
-        assert_eq!(path(tree.found(&mut below, &entry(EntryKind::Directory, "x", "http://h/d/x/"))), excluded());
+        assert_eq!(
+            path(tree.found(&mut below, &entry(EntryKind::Directory, "x", "http://h/d/x/"))),
+            excluded()
+        );
         assert_eq!(below.names().len(), 3, "what is not wanted is there all the same");
         assert!(path(tree.found(&mut below, &Entry::new(EntryKind::Other))).is_err());
-        assert_eq!(path(tree.found(&mut below, &file("b.txt", "http://h/d/b.txt"))), Ok("d/b.txt".to_owned()));
-        assert_eq!(path(tree.found(&mut below, &file("c.txt", "http://h/d/c.txt"))), Err(None), "one too many");
+        assert_eq!(
+            path(tree.found(&mut below, &file("b.txt", "http://h/d/b.txt"))),
+            Ok("d/b.txt".to_owned())
+        );
+        assert_eq!(
+            path(tree.found(&mut below, &file("c.txt", "http://h/d/c.txt"))),
+            Err(None),
+            "one too many"
+        );
         assert!(Glob::new("a***b").is_err());
     }
 
@@ -400,7 +425,10 @@ mod tests {
     fn a_menu_names_files_by_their_selectors() {
         let (mut tree, mut root) = tree("gopher://h/", TreeRules::default());
         let words = "A long line of words";
-        assert_eq!(path(tree.found(&mut root, &file(words, "gopher://h/0/docs/a.txt"))), Ok("a.txt".to_owned()));
+        assert_eq!(
+            path(tree.found(&mut root, &file(words, "gopher://h/0/docs/a.txt"))),
+            Ok("a.txt".to_owned())
+        );
         assert_eq!(path(tree.found(&mut root, &file(words, "gopher://h/0/docs/"))), Ok(words.to_owned()));
         for other in ["7/find", "8/login", "T/login", "2/names"] {
             let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));

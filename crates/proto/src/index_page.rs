@@ -9,8 +9,8 @@ mod facts;
 use std::io::Cursor;
 
 use bytes::Bytes;
-use fetch_url_core::{Escaped, parse, resolve};
 use facts::Facts;
+use fetch_url_core::{Escaped, parse, resolve};
 use html5gum::{IoReader, StartTag, Token, Tokenizer};
 
 use crate::{Entry, EntryKind};

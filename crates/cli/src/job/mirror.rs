@@ -69,8 +69,7 @@ impl Job {
             Some(directory) => directory,
             None => own_directory(&start)?,
         };
-        let copy =
-            Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
+        let copy = Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
         let is_named = matches.value_source("parallel_max") == Some(clap::parser::ValueSource::CommandLine);
         let parallel = match (copy.is_news(), fetch.parallel || is_named) {
             (true, _) => 1,
@@ -102,9 +101,10 @@ fn check(flags: &Fetch) -> Result<(), Error> {
         flags.http.method.is_some() || !flags.http.data.is_empty() || flags.no_fail || flags.fail_with_body;
     if is_of_one || is_of_a_part || is_of_http || flags.advisory.connect || flags.format != Format::Text {
         let detail = "a mirror goes to its directory, whole objects under their own names";
-        return Err(usage(detail)
-            .with_hint("without -o, -O, -J, --output-dir, --input-file, --checksum, -z, -r, -I, -i, -C OFFSET, \
-                        --no-clobber, -X, -d, --no-fail, --connect, --format"));
+        return Err(usage(detail).with_hint(
+            "without -o, -O, -J, --output-dir, --input-file, --checksum, -z, -r, -I, -i, -C OFFSET, \
+                        --no-clobber, -X, -d, --no-fail, --connect, --format",
+        ));
     }
     Ok(())
 }

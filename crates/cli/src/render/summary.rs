@@ -42,7 +42,9 @@ mod tests {
         assert!(!words(&tally, true).contains(';'));
         (tally.files, tally.failed, tally.skipped, tally.deleted) = (3, 1, 2, 4);
         let text = words(&tally, true);
-        assert!(text.contains("3 files") && text.contains("; 2 there already; 4 deleted; 1 failed\n  hint: "));
+        assert!(
+            text.contains("3 files") && text.contains("; 2 there already; 4 deleted; 1 failed\n  hint: ")
+        );
         assert!(!words(&tally, false).contains("hint"));
     }
 }

@@ -113,7 +113,9 @@ impl Batch {
     /// `--delete`, when everything was looked at. How many files.
     fn delete(&self) -> Result<u64, Error> {
         let job = &*self.job;
-        let (Some(copy), Some(ledger), Some(walk)) = (&job.copy, &job.ledger, &self.walk) else { return Ok(0) };
+        let (Some(copy), Some(ledger), Some(walk)) = (&job.copy, &job.ledger, &self.walk) else {
+            return Ok(0);
+        };
         if !copy.deletes || (job.fails_early && self.first_failure.get().1 != 0) {
             return Ok(0);
         }
@@ -253,7 +255,9 @@ impl Batch {
     fn tell_nowhere(&self, transfer: &Transfer) {
         if self.job.talk.notes {
             let words = "a link that leads to no file: passed over";
-            self.job.board.aside(|| render::note_of(&mask_password(&transfer.url), words, self.job.shape.format));
+            self.job
+                .board
+                .aside(|| render::note_of(&mask_password(&transfer.url), words, self.job.shape.format));
         }
     }
 

@@ -46,8 +46,7 @@ impl Journal {
     /// # Errors
     /// `usage`: another process has it, or it is of something else; `sink_failed`.
     pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
-        let cannot =
-            |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
         let mut options = File::options();
         options.read(true).append(true).create(true).mode(0o600);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
@@ -65,7 +64,8 @@ impl Journal {
         };
         if goes_on {
             this.done = this.read(subject).map_err(cannot)?.map_err(|other| {
-                refused(path, &format!("it is of {other}")).with_hint("another directory, or without the journal")
+                refused(path, &format!("it is of {other}"))
+                    .with_hint("another directory, or without the journal")
             })?;
         } else {
             this.file.set_len(0).map_err(cannot)?;
@@ -368,7 +368,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = written(directory.path(), &["a", "b"], 0, &boot());
         let text = fs::read(&path).expect("a journal");
-        let second = text.iter().enumerate().filter(|(_, octet)| **octet == b'\n').nth(1).expect("a line").0 + 1;
+        let second =
+            text.iter().enumerate().filter(|(_, octet)| **octet == b'\n').nth(1).expect("a line").0 + 1;
         for end in second..text.len() {
             fs::write(&path, &text[..end]).expect("a journal");
             let mut journal = Journal::open(&path, "x", true).expect("a journal");
