@@ -25,7 +25,7 @@ use clap::ArgMatches;
 use fetch_url::url::Url;
 use fetch_url::{
     ByteRange, Code, Condition, Connect, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
-    HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles,
+    HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles, Turns,
 };
 
 use self::check::Checking;
@@ -34,7 +34,7 @@ pub(crate) use self::mirror::Copy;
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
-use crate::run::{Ledger, Lists, Turns};
+use crate::run::{Ledger, Lists};
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
@@ -70,8 +70,6 @@ pub(crate) struct Shape {
     pub(crate) include: bool,
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
-    /// How often what fails for a cause that passes is tried again.
-    pub(crate) retries: u32,
     /// Over how many connections a file may come.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
@@ -219,7 +217,6 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
-            retries: flags.retry,
             // A rate is one connection's.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,

@@ -6,14 +6,12 @@ mod batch;
 mod check;
 mod ledger;
 mod mirror;
+mod place;
 mod prune;
 mod session;
-mod turns;
 mod unfold;
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,19 +20,19 @@ use std::time::Duration;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::Url;
 use fetch_url::{
-    Checksum, Code, Content, Error, Event, FileOptions, FileSink, HttpOptions, Next, Observe as _, Phase,
-    Receipt, Request, Response, Segments, Sink, Want, deliver, file_name, safe_name,
+    Checksum, Code, Content, Error, Event, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
+    Request, Response, Segments, Sink, Want, deliver,
 };
 
 pub(crate) use check::Lists;
 pub(crate) use ledger::Ledger;
 pub(crate) use mirror::make_directory;
-pub(crate) use turns::Turns;
+use place::{is_there, open, path_before};
 
 use crate::config;
 use crate::flags::{Flags, Verb};
-use crate::job::{Job, Output, Progress, Transfer, news, stdout, usage};
-use crate::render::{self, listing, progress::Meter, terminal::Terminal};
+use crate::job::{Job, Output, Progress, Transfer, news};
+use crate::render::{self, listing, progress::Meter};
 use crate::report::Report;
 use crate::signal;
 use crate::verbs;
@@ -204,18 +202,7 @@ pub(crate) async fn one(
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = shaped(response, job);
     let refusal = response.refusal.take();
-    let sink = match (file, &transfer.output) {
-        (Some(file), _) => Sink::file(file),
-        (None, Output::Named { .. }) => {
-            let (path, file) = open_as_suggested(transfer, &response, job)?;
-            report.file = Some(path);
-            Sink::file(file)
-        }
-        (None, Output::Stdout { is_explicit: false }) if job.talk.stdout_is_terminal => {
-            Sink::writer(Terminal::default())
-        }
-        (None, _) => Sink::open(stdout()?),
-    };
+    let sink = place::sink(file, transfer, &response, job, report)?;
     let sink = match expected {
         Some(checksum) if is_object => sink.expecting(checksum),
         _ => sink,
@@ -229,12 +216,6 @@ pub(crate) async fn one(
     tell_notes(&receipt, job, is_read_now);
     report.receipt = Some(receipt);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
-}
-
-/// Whether nothing is to be done for a transfer.
-fn is_there(transfer: &Transfer, path: &Path, job: &Job) -> bool {
-    let is_kept = job.shape.skips_existing && path.exists();
-    is_kept || job.ledger.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
 }
 
 /// What the URL says is not what is asked for.
@@ -288,7 +269,7 @@ fn observed(request: Request, job: &Job, report: &Report) -> Request {
     let is_told = job.talk.notes;
     let (board, turns) = (job.board.clone(), job.turns.clone());
     request.observed_by(Arc::new(move |event: &Event<'_>| {
-        turns.hear(event);
+        turns.observe(event);
         if let Event::Retry { .. } = event {
             retries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
@@ -323,52 +304,6 @@ fn meter(job: &Job, transfer: &Transfer, number: usize) -> Meter {
     let kind = if job.talk.stdout_is_terminal && !is_file { Progress::Nothing } else { job.talk.progress };
     let ticker = job.events.as_ref().map(|events| events.progress(number));
     Meter::new(kind, &transfer.url, &job.board, ticker)
-}
-
-/// The path of the file, where it is known before the answer.
-fn path_before(transfer: &Transfer, url: &Url<'_>, job: &Job) -> Result<Option<PathBuf>, Error> {
-    match &transfer.output {
-        Output::File(path) => Ok(Some(path.clone())),
-        Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
-        Output::Named { by_server: true, .. } if job.shape.resume => {
-            Err(usage("-J cannot continue: its name comes too late"))
-        }
-        _ => Ok(None),
-    }
-}
-
-fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileSink, Error> {
-    if let Some(parent) = path.parent().filter(|_| job.shape.create_dirs) {
-        let failed =
-            |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", parent.display()));
-        fs::create_dir_all(parent).map_err(failed)?;
-    }
-    FileSink::open(path, options)
-}
-
-fn open_as_suggested(
-    transfer: &Transfer,
-    response: &Response,
-    job: &Job,
-) -> Result<(PathBuf, FileSink), Error> {
-    let Output::Named { directory, .. } = &transfer.output else { return Err(usage("-J needs -O")) };
-    let suggested = response.meta.suggested_name.as_deref().and_then(safe_name);
-    let name = match suggested {
-        Some(name) => name,
-        None => name_of(&response.meta.url)?,
-    };
-    let path = directory.join(name);
-    let file = open(&path, job, job.shape.options.no_clobber(true))?;
-    Ok((path, file))
-}
-
-/// The last part of the URL, decoded and made safe.
-fn name_of(url: &Url<'_>) -> Result<String, Error> {
-    match url {
-        Url::Mailto(_) | Url::Telnet(_) => Err(advisory::no_object()),
-        url => file_name(url)
-            .ok_or_else(|| usage("the URL has no file name at its end").with_hint("name the file with -o")),
-    }
 }
 
 /// The answer with what `-I`, `-i` and `--format` put around it: then it is no longer the object, and

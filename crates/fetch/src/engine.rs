@@ -16,6 +16,7 @@ mod follow;
 pub(crate) mod gate;
 pub(crate) mod gateway;
 pub(crate) mod guard;
+pub(crate) mod listed;
 mod mend;
 mod pace;
 pub(crate) mod part;
@@ -23,6 +24,7 @@ pub(crate) mod resume;
 pub(crate) mod retry;
 mod spare;
 mod steps;
+pub(crate) mod turns;
 pub(crate) mod waiting;
 
 use std::sync::Arc;

@@ -55,6 +55,7 @@ pub use engine::asking::Asking;
 pub use engine::deadline::Deadline;
 pub use engine::gate::Gate;
 pub use engine::gateway::Gateways;
+pub use engine::turns::{Turn, Turns};
 pub use error::{CODES, Code, CodeRow, Error, Phase};
 pub use fetch_url_core as url;
 pub use fetch_url_proto as proto;

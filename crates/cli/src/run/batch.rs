@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::url::{Url, mask_password};
-use fetch_url::{Code, Error, Next};
+use fetch_url::url::{Url, mask_password, parse};
+use fetch_url::{Code, Error, Next, Turn};
 use tokio::task::LocalSet;
 
 use super::mirror::Walk;
-use super::turns::Turn;
+use super::place::name_of;
 use super::unfold::{self, Several};
-use super::{name_of, one, prune};
+use super::{one, prune};
 use crate::job::news::may_be_news;
 use crate::job::{Job, Output, Transfer, usage};
 use crate::render::{self, summary};
@@ -107,7 +107,12 @@ impl Batch {
 
     /// Waits until it may be fetched, beside what is fetched at the same host.
     async fn turn(&self, transfer: &Transfer) -> Option<Turn> {
-        if self.job.is_of_one() { None } else { self.job.turns.turn(&transfer.url).await }
+        if self.job.is_of_one() {
+            return None;
+        }
+        // What is no URL is told when it is asked for.
+        let url = parse(&transfer.url).ok()?.url;
+        self.job.turns.turn(&url).await
     }
 
     /// `--delete`, when everything was looked at. How many files.

@@ -7,7 +7,7 @@ use fetch_url::url::{Url, parse, resolve};
 use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
 use tokio::sync::OnceCell;
 
-use super::name_of;
+use super::place::name_of;
 use crate::job::{Job, Transfer, usage};
 
 /// The largest list.

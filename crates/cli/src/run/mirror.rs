@@ -5,11 +5,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use fetch_url::proto::Entry;
 use fetch_url::url::Url;
-use fetch_url::{Branch, Code, Content, Error, Found, Leaf, Next, Passed, Phase, Tree};
+use fetch_url::{Branch, Code, Error, Found, Leaf, Next, Passed, Phase, Tree};
 use tokio::sync::Notify;
 
 use super::batch::Work;
@@ -85,9 +84,12 @@ impl Walk {
 
     async fn visit(&self, mut branch: Branch, job: &Job, copy: &Copy) -> Result<(), Work> {
         self.listing.set(self.listing.get() + 1);
-        let entries = list(&mut branch, &self.tree, job, copy).await;
+        let listed = list(&branch, job, copy).await;
         self.listing.set(self.listing.get() - 1);
-        let sorted = entries.and_then(|entries| self.sort(&mut branch, &entries, job, copy));
+        let sorted = listed.and_then(|(place, entries)| {
+            self.tree.borrow_mut().arrived(&mut branch, &place)?;
+            self.sort(&mut branch, &entries, job, copy)
+        });
         self.woken.notify_waiters();
         sorted.map_err(|error| {
             if error.code() == Code::LimitReached {
@@ -157,44 +159,13 @@ fn tell_passed(why: Passed, entry: &Entry, branch: &Branch, job: &Job) {
     }
 }
 
-/// All entries of a directory; what breaks off for a cause that passes is asked for again.
-async fn list(
-    branch: &mut Branch,
-    tree: &RefCell<Tree>,
-    job: &Job,
-    copy: &Copy,
-) -> Result<Vec<Entry>, Error> {
-    let mut wait = Duration::from_secs(1);
-    for left in (0..=job.shape.retries).rev() {
-        let (place, entries) = match attempt(branch, job, copy).await {
-            Err(error) if error.is_temporary() && left > 0 => {
-                tracing::debug!(%error, ?wait, "the listing once more");
-                tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(60));
-                continue;
-            }
-            answer => answer?,
-        };
-        tree.borrow_mut().arrived(branch, &place)?;
-        return Ok(entries);
-    }
-    Err(Error::new(Code::Internal, Phase::Request, "a listing was never asked for"))
-}
-
-async fn attempt(branch: &Branch, job: &Job, copy: &Copy) -> Result<(Url<'static>, Vec<Entry>), Error> {
+/// All entries of a directory, and where they were in the end.
+async fn list(branch: &Branch, job: &Job, copy: &Copy) -> Result<(Url<'static>, Vec<Entry>), Error> {
     let report = Report::begin(usize::MAX, &branch.url.redacted().to_string());
-    let _turn = job.turns.turn(&branch.url.to_string()).await;
+    let _turn = job.turns.turn(&branch.url).await;
     let request = observed(copy.listing(&branch.url)?, job, &report);
-    let response = job.fetcher.fetch(request).await?;
-    let place = response.meta.url;
-    let Content::Listing(mut listing) = response.content else {
-        return Err(Error::new(Code::NotFound, Phase::Reply, "it is no directory").at(&place));
-    };
-    let mut entries = Vec::new();
-    while let Some(entry) = listing.next().await.map_err(|error| error.at(&place))? {
-        entries.push(entry);
-    }
-    Ok((place, entries))
+    let (meta, entries) = job.fetcher.entries(&request).await?;
+    Ok((meta.url, entries))
 }
 
 /// Makes `below` in `directory`. No link is followed there: it could lead anywhere.

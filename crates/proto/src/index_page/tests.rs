@@ -1,3 +1,5 @@
+//! Pages of real servers, and what a hostile one may write.
+
 use super::*;
 
 const NOON: i64 = 786_285_240;

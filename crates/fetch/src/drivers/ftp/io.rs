@@ -44,7 +44,7 @@ async fn finish(
     let (meta, stream, end) = match served {
         Served::Known(response) => {
             plan.servers.put(key, line);
-            return Ok(Outcome::Answer(response));
+            return Ok(Outcome::Answer(*response));
         }
         Served::EmptyListing(meta) => return listing::empty(meta, line, key, &plan, ctx).await,
         Served::Arriving { meta, stream, end } => (meta, stream, end),

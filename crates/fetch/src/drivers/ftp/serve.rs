@@ -21,7 +21,7 @@ enum Opening {
 /// What a line has come to.
 pub(super) enum Served {
     /// All that was wanted is known.
-    Known(Response),
+    Known(Box<Response>),
     /// Octets arrive.
     Arriving { meta: Meta, stream: TcpStream, end: Option<u64> },
     /// The listing is empty, and no data connection was needed to say so.
@@ -48,7 +48,7 @@ pub(super) async fn serve(line: &mut Line, plan: &FtpPlan, ctx: &Ctx) -> Result<
     until_ready(line, plan, ctx).await?;
     let meta = meta(line, plan);
     if let Some(content) = without_transfer(line, plan, &meta)? {
-        return Ok(Served::Known(Response::new(meta, content)));
+        return Ok(Served::Known(Box::new(Response::new(meta, content))));
     }
     if meta.head.size.is_none() && plan.range.is_some() {
         known(line, plan)?;

@@ -5,18 +5,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fetch_url::url::{Url, parse};
-use fetch_url::{Code, Event};
+use fetch_url_core::Url;
 use tokio::sync::Notify;
+
+use crate::{Code, Event, Observe};
 
 /// A host that says it several times in so short a time has said it once.
 const ONCE: Duration = Duration::from_secs(1);
 /// After so many turns without a complaint, one more may go at the same time.
 const QUIET: u32 = 16;
 
-/// Whose turn it is at each host. Clones are the same.
+/// Whose turn it is at each host, among many requests at the same time. Clones are the same.
+///
+/// It observes the requests: [`crate::Request::observed_by`].
 #[derive(Clone)]
-pub(crate) struct Turns(Arc<Inner>);
+pub struct Turns(Arc<Inner>);
 
 struct Inner {
     hosts: Mutex<HashMap<String, Host>>,
@@ -36,20 +39,21 @@ struct Host {
 }
 
 /// One turn, until it is dropped.
-pub(super) struct Turn {
+#[must_use]
+pub struct Turn {
     turns: Turns,
     host: String,
 }
 
 impl Turns {
     /// So many at the same time at one host.
-    pub(crate) fn new(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         Self(Arc::new(Inner { hosts: Mutex::default(), most, over: Notify::new() }))
     }
 
-    /// Waits until one more may be fetched at the host of `url`.
-    pub(super) async fn turn(&self, url: &str) -> Option<Turn> {
-        let host = parse(url).ok()?.url.host()?.to_string();
+    /// Waits until one more may be fetched at the host of `url`; none where it has no host.
+    pub async fn turn(&self, url: &Url<'_>) -> Option<Turn> {
+        let host = url.host()?.to_string();
         loop {
             let over = self.0.over.notified();
             match self.enter(&host) {
@@ -74,15 +78,6 @@ impl Turns {
         }
     }
 
-    /// Hears of a host that wants to be left alone for a while.
-    pub(super) fn hear(&self, event: &Event<'_>) {
-        if let Event::Retry { url, error, wait, .. } = event
-            && error.code() == Code::Busy
-        {
-            self.complained(url, *wait);
-        }
-    }
-
     fn complained(&self, url: &Url<'_>, wait: Duration) {
         let Some(host) = url.host() else { return };
         if let Some(host) = self.hosts().get_mut(&host.to_string()) {
@@ -92,6 +87,29 @@ impl Turns {
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<String, Host>> {
         self.0.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observe for Turns {
+    /// Hears of a host that wants to be left alone for a while.
+    fn observe(&self, event: &Event<'_>) {
+        if let Event::Retry { url, error, wait, .. } = event
+            && error.code() == Code::Busy
+        {
+            self.complained(url, *wait);
+        }
+    }
+}
+
+impl std::fmt::Debug for Turns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Turns({} at a host)", self.0.most)
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Turn({})", self.host)
     }
 }
 
@@ -163,13 +181,15 @@ mod tests {
     #[tokio::test]
     async fn turns_are_taken_one_by_one() {
         let turns = Turns::new(1);
-        let first = turns.turn("http://h/a").await.expect("a turn");
-        let _elsewhere = turns.turn("http://other/a").await.expect("a turn");
-        let second = turns.turn("http://h/b");
+        let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
+        let first = turns.turn(&url("http://h/a")).await.expect("a turn");
+        let _elsewhere = turns.turn(&url("http://other/a")).await.expect("a turn");
+        let at_the_same = url("http://h/b");
+        let second = turns.turn(&at_the_same);
         tokio::pin!(second);
         assert!(tokio::time::timeout(Duration::from_millis(20), &mut second).await.is_err());
         drop(first);
         assert!(second.await.is_some());
-        assert!(turns.turn("mailto:a@b").await.is_none(), "no host, no turn");
+        assert!(turns.turn(&url("mailto:a@b")).await.is_none(), "no host, no turn");
     }
 }

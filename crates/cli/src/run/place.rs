@@ -1,0 +1,86 @@
+//! Where an object goes: the file that is named for it, or by it, and what of it is there already.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fetch_url::url::Url;
+use fetch_url::{Code, Error, FileOptions, FileSink, Phase, Response, Sink, file_name, safe_name};
+
+use super::advisory;
+use crate::job::{Job, Output, Transfer, stdout, usage};
+use crate::render::terminal::Terminal;
+use crate::report::Report;
+
+/// The path of the file, where it is known before the answer.
+pub(super) fn path_before(transfer: &Transfer, url: &Url<'_>, job: &Job) -> Result<Option<PathBuf>, Error> {
+    match &transfer.output {
+        Output::File(path) => Ok(Some(path.clone())),
+        Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
+        Output::Named { by_server: true, .. } if job.shape.resume => {
+            Err(usage("-J cannot continue: its name comes too late"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether nothing is to be done for a transfer.
+pub(super) fn is_there(transfer: &Transfer, path: &Path, job: &Job) -> bool {
+    let is_kept = job.shape.skips_existing && path.exists();
+    is_kept || job.ledger.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
+}
+
+pub(super) fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileSink, Error> {
+    if let Some(parent) = path.parent().filter(|_| job.shape.create_dirs) {
+        let failed =
+            |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", parent.display()));
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    FileSink::open(path, options)
+}
+
+/// Where the object goes.
+pub(super) fn sink(
+    file: Option<FileSink>,
+    transfer: &Transfer,
+    response: &Response,
+    job: &Job,
+    report: &mut Report,
+) -> Result<Sink, Error> {
+    Ok(match (file, &transfer.output) {
+        (Some(file), _) => Sink::file(file),
+        (None, Output::Named { .. }) => {
+            let (path, file) = open_as_suggested(transfer, response, job)?;
+            report.file = Some(path);
+            Sink::file(file)
+        }
+        (None, Output::Stdout { is_explicit: false }) if job.talk.stdout_is_terminal => {
+            Sink::writer(Terminal::default())
+        }
+        (None, _) => Sink::open(stdout()?),
+    })
+}
+
+fn open_as_suggested(
+    transfer: &Transfer,
+    response: &Response,
+    job: &Job,
+) -> Result<(PathBuf, FileSink), Error> {
+    let Output::Named { directory, .. } = &transfer.output else { return Err(usage("-J needs -O")) };
+    let suggested = response.meta.suggested_name.as_deref().and_then(safe_name);
+    let name = match suggested {
+        Some(name) => name,
+        None => name_of(&response.meta.url)?,
+    };
+    let path = directory.join(name);
+    let file = open(&path, job, job.shape.options.no_clobber(true))?;
+    Ok((path, file))
+}
+
+/// The last part of the URL, decoded and made safe.
+pub(super) fn name_of(url: &Url<'_>) -> Result<String, Error> {
+    match url {
+        Url::Mailto(_) | Url::Telnet(_) => Err(advisory::no_object()),
+        url => file_name(url)
+            .ok_or_else(|| usage("the URL has no file name at its end").with_hint("name the file with -o")),
+    }
+}
