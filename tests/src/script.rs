@@ -5,6 +5,7 @@
 //! ```text
 //! C: USER me            the client must send exactly this and CRLF
 //! S: 331 ok             the server sends this and CRLF
+//! @line                 the client must send a line, whatever it says
 //! @expect \xff\xfd\x18  the client must send exactly this, without CRLF
 //! @raw half a line      the server sends this, without CRLF
 //! @split 1              from here on in pieces of so many octets (0: whole again)
@@ -34,6 +35,8 @@ pub enum Step {
     Expect(Vec<u8>),
     /// End with FIN alone.
     Fin,
+    /// The client must send a line, whatever it says.
+    Line,
     /// End with RST.
     Reset,
     /// Send these octets.
@@ -66,6 +69,30 @@ impl Script {
         Ok(Self { lines })
     }
 
+    /// What `fetch-url --trace` has written of one connection of a line protocol, to be played again. Where the trace
+    /// hides a secret, any line will do.
+    pub fn of_trace(trace: &str) -> Result<Self, String> {
+        // Octets as they came tell more than lines do.
+        let heard = if trace.lines().any(|line| said(line, "<< ").is_some()) { "<< " } else { "< " };
+        let mut lines = Vec::new();
+        for (index, line) in trace.lines().enumerate() {
+            let at = |why| format!("line {}: {why}: {line}", index + 1);
+            let step = if let Some(text) = said(line, "> ") {
+                match text {
+                    "(an empty line)" => Ok(Step::Expect(b"\r\n".to_vec())),
+                    text if text.contains("***") => Ok(Step::Line),
+                    text => text_line(text).map(Step::Expect),
+                }
+            } else if let Some(text) = said(line, heard) {
+                if heard == "<< " { unescaped(text).map(Step::Send) } else { text_line(text).map(Step::Send) }
+            } else {
+                continue;
+            };
+            lines.push((index + 1, step.map_err(at)?));
+        }
+        Ok(Self { lines })
+    }
+
     /// Reads a transcript of this package, such as `nntp/article.script`.
     pub fn named(name: impl AsRef<Path>) -> Result<Self, String> {
         let path = Self::folder().join(name);
@@ -90,6 +117,13 @@ impl Script {
     }
 }
 
+/// What stands behind the time and `mark` in a line of a trace.
+fn said<'l>(line: &'l str, mark: &str) -> Option<&'l str> {
+    let (time, rest) = line.trim_start().split_once(' ')?;
+    time.strip_suffix('s')?.parse::<f64>().ok()?;
+    rest.strip_prefix(mark)
+}
+
 fn step(line: &str) -> Result<Step, String> {
     if let Some(rest) = line.strip_prefix("C:") {
         return text_line(rest).map(Step::Expect);
@@ -107,6 +141,7 @@ fn step(line: &str) -> Result<Step, String> {
         "@close" => Ok(Step::Close),
         "@eof" => Ok(Step::Eof),
         "@fin" => Ok(Step::Fin),
+        "@line" => Ok(Step::Line),
         "@reset" => Ok(Step::Reset),
         "@tls" => Ok(Step::Tls),
         _ => Err("no such step".to_owned()),
@@ -155,7 +190,7 @@ mod tests {
     #[test]
     fn steps_of_every_kind() {
         let text = "# comment\n\nC: USER a\\x20b\nS:\nS: \\ttab \n@raw \\x00\\xff\\\\\n\
-            @expect \\r\n@split 3\n@stall 20\n@tls\n@eof\n@fin\n@reset\n@close\n";
+            @expect \\r\n@split 3\n@stall 20\n@tls\n@eof\n@fin\n@line\n@reset\n@close\n";
         let script = Script::parse(text).unwrap();
         let expected = [
             Step::Expect(b"USER a b\r\n".to_vec()),
@@ -168,11 +203,24 @@ mod tests {
             Step::Tls,
             Step::Eof,
             Step::Fin,
+            Step::Line,
             Step::Reset,
             Step::Close,
         ];
         assert_eq!(script.steps().cloned().collect::<Vec<_>>(), expected);
         assert_eq!(script.lines()[0].0, 3);
+    }
+
+    #[test]
+    fn a_trace_is_a_transcript() {
+        let trace =
+            "   0.001s < 200 ready\n   0.002s > USER a\n   0.002s > PASS ***\n   0.003s * decided\nx\n";
+        let send = |text: &str| Step::Send(text.as_bytes().to_vec());
+        let user = Step::Expect(b"USER a\r\n".to_vec());
+        let steps = |trace: &str| Script::of_trace(trace).unwrap().steps().cloned().collect::<Vec<_>>();
+        assert_eq!(steps(trace), [send("200 ready\r\n"), user.clone(), Step::Line]);
+        let octets = format!("   0.001s << 200 rea\n   0.001s << dy\\x0D\\x0A\n{trace}");
+        assert_eq!(steps(&octets), [send("200 rea"), send("dy\r\n"), user, Step::Line]);
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl<'a> Player<'a> {
             Step::Eof => self.expect_end()?,
             Step::Expect(octets) => self.expect(octets)?,
             Step::Fin => return Ok(Some(End::Fin)),
+            Step::Line => self.expect_line()?,
             Step::Reset => return Ok(Some(End::Reset)),
             Step::Send(octets) => self.send(octets)?,
             Step::Split(size) => self.piece = *size,
@@ -193,6 +194,18 @@ impl<'a> Player<'a> {
             inbox => format!("\"{}\"", inbox.escape_ascii()),
         };
         Err(Error::other(format!("expected \"{}\", got {came}", expected.escape_ascii())))
+    }
+
+    fn expect_line(&mut self) -> Result<()> {
+        loop {
+            if let Some(end) = self.inbox.iter().position(|octet| *octet == b'\n') {
+                self.inbox.drain(..=end);
+                return Ok(());
+            }
+            if !self.hear()? {
+                return Err(Error::other("expected a line, got the end of the connection"));
+            }
+        }
     }
 
     fn expect_end(&mut self) -> Result<()> {

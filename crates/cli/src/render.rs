@@ -26,13 +26,15 @@ use fetch_url::url::{Found, Url, mask_password};
 use fetch_url::{Advice, Error, Event, Fact, Meta};
 use serde_json::{Value, json};
 use tracing::Level;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 pub(crate) use usage::usage;
 
 use crate::flags::Format;
 use crate::job::usage as usage_error;
 
+/// What comes, octet by octet: for a trace alone.
+const OCTETS: &str = "fetch_url::octets";
 /// The widest URL that is shown with a caret under it.
 const WIDEST: usize = 400;
 
@@ -216,7 +218,7 @@ pub(crate) fn say(text: &str) {
 }
 
 /// `-v` listens to the dialogue, `-vv` to decisions, `-vvv` to the libraries below; `--trace` to
-/// dialogue and decisions; nobody ever to suppaftp, which writes passwords down.
+/// dialogue, decisions and what line protocols bring, so that a scripted server can play it again; nobody ever to suppaftp, which writes passwords down.
 pub(crate) fn listen(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
     use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
     if verbose == 0 && trace.is_none() {
@@ -251,7 +253,7 @@ where
         .with_ansi(false)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .with_writer(to)
-        .with_filter(targets(2))
+        .with_filter(targets(2).with_target(OCTETS, Level::TRACE))
 }
 
 fn targets(verbose: u8) -> Targets {
@@ -261,5 +263,5 @@ fn targets(verbose: u8) -> Targets {
         2 => filter.with_target("fetch_url", Level::DEBUG),
         _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
     };
-    filter.with_target("suppaftp", tracing_subscriber::filter::LevelFilter::OFF)
+    filter.with_target("suppaftp", LevelFilter::OFF).with_target(OCTETS, LevelFilter::OFF)
 }

@@ -2,7 +2,7 @@
 //! decided. Plans print no secret, and octets of the peer are made safe.
 
 use fetch_url_core::mask_password;
-use fetch_url_proto::text::printable;
+use fetch_url_proto::text::{escaped, printable};
 use tracing::Level;
 
 use crate::{Error, Meta, Outcome, Plan};
@@ -12,6 +12,10 @@ const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-coo
 
 /// The target of these events.
 const TARGET: &str = "fetch_url::dialogue";
+/// The target of octets as they come.
+const OCTETS: &str = "fetch_url::octets";
+/// So many of them stand on one line.
+const PIECE: usize = 4096;
 
 pub(super) fn request(plan: &dyn Plan) {
     if tracing::enabled!(target: TARGET, Level::INFO) {
@@ -33,6 +37,15 @@ pub(crate) fn said(what: &dyn std::fmt::Display) {
 pub(crate) fn heard(octets: &[u8]) {
     if tracing::enabled!(target: TARGET, Level::INFO) {
         tracing::info!(target: TARGET, "< {}", printable(octets));
+    }
+}
+
+/// Octets as they came, lines and bodies, for a trace that is to be played again.
+pub(crate) fn came(octets: &[u8]) {
+    if tracing::enabled!(target: OCTETS, Level::TRACE) {
+        for piece in octets.chunks(PIECE) {
+            tracing::trace!(target: OCTETS, "<< {}", escaped(piece));
+        }
     }
 }
 

@@ -175,7 +175,9 @@ impl<M: Machine> Pump<M> {
             // What could not be said cannot have been answered in full.
             Ok(0) if self.lost.is_some() => self.inbox.lose(),
             Ok(0) => self.inbox.end(),
-            Ok(_) => {
+            Ok(count) => {
+                let octets = self.inbox.octets();
+                dialogue::came(&octets[octets.len() - count..]);
                 if !std::mem::replace(&mut self.has_heard, true) {
                     self.contact.note(|facts| facts.replied = Some(Instant::now()));
                 }
