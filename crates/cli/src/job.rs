@@ -134,6 +134,10 @@ impl Job {
         if flags.urls.is_empty() && flags.many.input_file.is_none() {
             return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
         }
+        if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
+            return Err(usage(format!("{list} is a file, and no URL"))
+                .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
+        }
         let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage("--connect holds one session, at standard output"));
@@ -152,10 +156,11 @@ impl Job {
         ledger: Option<Ledger>,
     ) -> Result<Self, Error> {
         // Of a file, and of a tree, nobody knows how many they are.
+        let talk = Talk::of(flags);
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
-            board: Board::new(if flags.parallel || count.is_none() { count } else { Some(1) }),
+            board: Board::new(if flags.parallel { count } else { count.map(|_| 1) }, talk.progress),
             transfers,
             input,
             copy: None,
@@ -167,7 +172,7 @@ impl Job {
             cookie_file: flags.http.cookie_jar.clone(),
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
-            talk: Talk::of(flags),
+            talk,
             lists: RefCell::default(),
         })
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use fetch_url::url::Url;
+use fetch_url::url::{Url, mask_password};
 use fetch_url::{
     Checksum, Code, Content, Error, Event, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
     Request, Response, Segments, Sink, Want, deliver,
@@ -303,7 +303,11 @@ fn meter(job: &Job, transfer: &Transfer, number: usize) -> Meter {
     let is_file = !matches!(transfer.output, Output::Stdout { .. });
     let kind = if job.talk.stdout_is_terminal && !is_file { Progress::Nothing } else { job.talk.progress };
     let ticker = job.events.as_ref().map(|events| events.progress(number));
-    Meter::new(kind, &transfer.url, &job.board, ticker)
+    let name = match &transfer.output {
+        Output::File(path) => path.to_string_lossy(),
+        _ => mask_password(&transfer.url).into(),
+    };
+    Meter::new(kind, &name, &job.board, ticker)
 }
 
 /// The answer with what `-I`, `-i` and `--format` put around it: then it is no longer the object, and

@@ -39,6 +39,6 @@ fn active(text: &str) -> Result<ActiveAddress, Error> {
     // Where everybody could enter, nobody is let in.
     address.filter(|address| !address.is_unspecified()).map(ActiveAddress::At).ok_or_else(|| {
         usage(format!("-P {text}: neither - nor an address of ours"))
-            .with_hint("-P - is the address we talk from")
+            .with_hint("-P - is the address we talk from; wget's -P is --output-dir")
     })
 }

@@ -83,30 +83,42 @@ impl Job {
     }
 }
 
-/// What makes no sense with a whole directory.
+/// What makes no sense with a whole directory, whose files have their own names and come whole.
 fn check(flags: &Fetch) -> Result<(), Error> {
-    let is_of_one = !flags.output.is_empty()
-        || !flags.remote_name.is_empty()
-        || flags.remote_header_name
-        || flags.output_dir.is_some()
-        || flags.many.input_file.is_some()
-        || flags.check.checksum.is_some()
-        || flags.time_cond.is_some();
-    let is_of_a_part = flags.range.is_some()
-        || flags.head
-        || flags.include
-        || flags.no_clobber
-        || matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
-    let is_of_http =
-        flags.http.method.is_some() || !flags.http.data.is_empty() || flags.no_fail || flags.fail_with_body;
-    if is_of_one || is_of_a_part || is_of_http || flags.advisory.connect || flags.format != Format::Text {
-        let detail = "a mirror goes to its directory, whole objects under their own names";
-        return Err(usage(detail).with_hint(
-            "without -o, -O, -J, --output-dir, --input-file, --checksum, -z, -r, -I, -i, -C OFFSET, \
-                        --no-clobber, -X, -d, --no-fail, --connect, --format",
-        ));
+    let http = &flags.http;
+    let has_data = [&http.data, &http.data_raw, &http.data_binary, &http.data_urlencode, &http.json]
+        .iter()
+        .any(|texts| !texts.is_empty());
+    let wrong = [
+        (!flags.output.is_empty(), "-o"),
+        (!flags.remote_name.is_empty(), "-O"),
+        (flags.remote_name_all, "--remote-name-all"),
+        (flags.remote_header_name, "-J"),
+        (flags.output_dir.is_some(), "--output-dir"),
+        (flags.no_clobber, "--no-clobber"),
+        (flags.many.input_file.is_some(), "--input-file"),
+        (flags.check.checksum.is_some(), "--checksum"),
+        (flags.time_cond.is_some(), "-z"),
+        (flags.range.is_some(), "-r"),
+        (matches!(flags.continue_at, Some(ContinueAt::Offset(_))), "-C OFFSET"),
+        (flags.head, "-I"),
+        (flags.include, "-i"),
+        (flags.no_fail, "--no-fail"),
+        (flags.fail_with_body, "--fail-with-body"),
+        (http.method.is_some(), "-X"),
+        (has_data, "-d"),
+        (flags.ftp.list_only, "-l"),
+        (flags.advisory.connect, "--connect"),
+        #[cfg(feature = "open")]
+        (flags.advisory.open, "--open"),
+        (!flags.gopher.form.is_empty(), "--form"),
+        (flags.format != Format::Text, "--format"),
+    ];
+    match wrong.iter().find(|(is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((_, option)) => Err(usage(format!("{option} does not go with mirror"))
+            .with_hint("each file of the directory comes whole, under its own name")),
     }
-    Ok(())
 }
 
 fn globs(texts: &[String]) -> Result<Vec<Glob>, Error> {

@@ -84,10 +84,11 @@ pub(super) fn ledger(flags: &Fetch) -> Result<Option<Ledger>, Error> {
         crate::run::make_directory(&directory, "")?;
     }
     let goes_on = goes_on(flags);
-    match Journal::open(&directory.join(format!(".{name}.journal")), &name, goes_on) {
+    let path = directory.join(format!(".{name}.journal"));
+    match Journal::open(&path, &name, goes_on) {
         Ok(journal) => Ok(Some(Ledger::new(journal))),
         // The files may all go elsewhere.
-        Err(error) if error.code() == Code::SinkFailed && !goes_on => {
+        Err(error) if error.code() == Code::SinkFailed && path.symlink_metadata().is_err() => {
             if !flags.talk.silent {
                 render::note(&format!("without a journal: {error}"));
             }

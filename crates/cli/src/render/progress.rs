@@ -1,12 +1,11 @@
 //! How far a transfer is: a bar on a terminal, a plain line where one was asked for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fetch_url::Watch;
 use fetch_url::proto::text::printable;
-use fetch_url::url::mask_password;
 use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::events::Ticker;
@@ -30,18 +29,24 @@ pub(crate) struct Board {
     over: Arc<AtomicU64>,
     /// How many octets of all of them came.
     came: Arc<AtomicU64>,
+    /// How many bars are shown.
+    shown: Arc<AtomicUsize>,
+    /// Whether there is anything to be drawn on.
+    is_seen: bool,
     begun: Instant,
 }
 
 impl Board {
-    /// For so many files.
-    pub(crate) fn new(files: Option<usize>) -> Self {
+    /// For so many files, shown as `kind`.
+    pub(crate) fn new(files: Option<usize>, kind: Progress) -> Self {
         let files = files.map(|files| files as u64);
         Self {
             bars: Arc::default(),
             files,
             over: Arc::default(),
             came: Arc::default(),
+            shown: Arc::default(),
+            is_seen: kind == Progress::Bar,
             begun: Instant::now(),
         }
     }
@@ -54,7 +59,10 @@ impl Board {
         self.bars.get_or_init(|| {
             let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
             let total = self.is_of_several().then(|| bars.add(self.total()));
-            total.iter().for_each(|total| total.set_position(self.over.load(Ordering::Relaxed)));
+            if let Some(total) = &total {
+                total.set_position(self.over.load(Ordering::Relaxed));
+                total.enable_steady_tick(PATIENCE);
+            }
             (bars, total)
         })
     }
@@ -74,18 +82,27 @@ impl Board {
         bar
     }
 
-    /// Draws a bar from now on.
-    fn show(&self, bar: &ProgressBar) {
+    /// Draws a bar from now on, where there is room for it above the total.
+    fn show(&self, bar: &ProgressBar) -> bool {
+        let room = usize::from(size().1.saturating_sub(2)).max(1);
+        if self.shown.fetch_add(1, Ordering::Relaxed) >= room {
+            self.shown.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
         match self.bars() {
             (bars, Some(total)) => drop(bars.insert_before(total, bar.clone())),
             (bars, None) => drop(bars.add(bar.clone())),
         }
+        true
     }
 
     /// A file is over.
     pub(crate) fn count(&self) {
         let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Some((_, Some(total))) = self.bars.get() {
+        // Of many small files only the total is seen.
+        let is_due = self.is_seen && self.is_of_several() && self.begun.elapsed() >= PATIENCE;
+        let bars = if is_due { Some(self.bars()) } else { self.bars.get() };
+        if let Some((_, Some(total))) = bars {
             total.set_position(over);
         }
     }
@@ -124,11 +141,11 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for `url`.
-    pub(crate) fn new(kind: Progress, url: &str, board: &Board, ticker: Option<Ticker>) -> Self {
+    /// A meter for the file or the URL `name`.
+    pub(crate) fn new(kind: Progress, name: &str, board: &Board, ticker: Option<Ticker>) -> Self {
         Self {
             kind,
-            name: short_name(url),
+            name: short_name(name),
             begun: Instant::now(),
             board: board.clone(),
             bar: None,
@@ -160,9 +177,8 @@ impl Meter {
         let width = if self.board.is_of_several() { NAME } else { 0 };
         let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
-        if !self.is_shown && self.begun.elapsed() >= PATIENCE {
+        if !self.is_shown && self.begun.elapsed() >= PATIENCE && self.board.show(bar) {
             self.is_shown = true;
-            self.board.show(bar);
             bar.tick();
             // A transfer that stalls says so.
             bar.enable_steady_tick(PATIENCE);
@@ -175,6 +191,9 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+        if self.is_shown {
+            self.board.shown.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -197,7 +216,7 @@ impl Watch for Meter {
 
 fn bar(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-    bar.set_style(style(&template(name.chars().count(), total.is_some(), usize::from(columns()))));
+    bar.set_style(style(&template(name.chars().count(), total.is_some(), usize::from(size().0))));
     bar.set_prefix(name.to_owned());
     bar
 }
@@ -227,15 +246,15 @@ fn style(template: &str) -> ProgressStyle {
     style.progress_chars("=> ")
 }
 
-/// How wide the terminal is.
-fn columns() -> u16 {
-    let size = rustix::termios::tcgetwinsize(std::io::stderr());
-    size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0).unwrap_or(80)
+/// How many columns and rows the terminal has.
+fn size() -> (u16, u16) {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    let of = |usual: u16, told: Option<u16>| told.filter(|count| *count > 0).unwrap_or(usual);
+    (of(80, size.as_ref().map(|size| size.ws_col)), of(24, size.as_ref().map(|size| size.ws_row)))
 }
 
-/// The last part of the URL, safe and short.
-fn short_name(url: &str) -> String {
-    let masked = mask_password(url);
-    let last = masked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+/// The last part, safe and short.
+fn short_name(name: &str) -> String {
+    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     printable(last.as_bytes()).chars().take(NAME).collect()
 }

@@ -7,8 +7,11 @@ use fetch_url::url::mask_password;
 use super::say;
 
 /// wget's letters that mean something else here, and what to write instead.
-const WGET: &[(&str, &str)] =
-    &[("-N", "-R keeps the time of the object"), ("-T", "--read-timeout SECONDS"), ("-t", "--retry N")];
+const WGET: &[(&str, &str)] = &[
+    ("-N", "-R keeps the object's time, and -z FILE asks only for what is newer than the file"),
+    ("-T", "--read-timeout SECONDS"),
+    ("-t", "--retry N"),
+];
 
 /// Options that curl has and that are not supported, in the order of the alphabet.
 const CURL: &[&str] = &[
@@ -52,7 +55,18 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
     } else {
         say(&masked);
     }
+    if lacks_jar(error) {
+        say("  hint: wget's -c is -C - here, and its -nc is --no-clobber\n");
+    }
     status
+}
+
+/// `-c` as the last word.
+fn lacks_jar(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::InvalidValue
+        && error
+            .get(ContextKind::InvalidArg)
+            .is_some_and(|argument| argument.to_string().contains("--cookie-jar"))
 }
 
 fn explanation(error: &clap::Error) -> Option<String> {

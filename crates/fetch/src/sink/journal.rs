@@ -5,7 +5,7 @@
 //! outlive a power cut is known only once the file system was synced: then a mark follows. After the machine has begun
 //! anew, lines behind the last mark count for nothing.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -19,12 +19,17 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::digest::{Algorithm, Digest};
+use super::private::write_whole;
 use crate::{Code, Error, Phase};
 
 /// How often the file system is synced while files come.
 const SYNC_EVERY: Duration = Duration::from_secs(30);
 /// Facts that no line has.
 const ANY: &str = "\n";
+/// How each journal begins.
+const START: &[u8] = b"{\"boot\":\"";
+/// So many lines that later ones say anew do no harm.
+const STALE: usize = 1000;
 /// The longest line: a URL has at most 64 KiB.
 const LINE: u64 = 256 * 1024;
 
@@ -46,7 +51,8 @@ impl Journal {
     /// # Errors
     /// `usage`: another process has it, or it is of something else; `sink_failed`.
     pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
-        let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        let cannot =
+            |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
         let mut options = File::options();
         options.read(true).append(true).create(true).mode(0o600);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
@@ -54,6 +60,10 @@ impl Journal {
         if file.try_lock().is_err() {
             return Err(refused(path, "another process is at work with it"));
         }
+        if !is_journal(&file).map_err(cannot)? {
+            return Err(refused(path, "it is no journal of ours"));
+        }
+        let goes_on = goes_on && has_line(&file).map_err(cannot)?;
         let mut this = Self {
             file: Arc::new(file),
             path: path.to_owned(),
@@ -63,10 +73,7 @@ impl Journal {
             is_syncing: Arc::default(),
         };
         if goes_on {
-            this.done = this.read(subject).map_err(cannot)?.map_err(|other| {
-                refused(path, &format!("it is of {other}"))
-                    .with_hint("another directory, or without the journal")
-            })?;
+            this.go_on(subject)?;
         } else {
             this.file.set_len(0).map_err(cannot)?;
         }
@@ -74,8 +81,42 @@ impl Journal {
         Ok(this)
     }
 
+    /// What earlier runs have finished counts.
+    fn go_on(&mut self, subject: &str) -> Result<(), Error> {
+        let past = self.read(subject).map_err(|error| self.failed(error))?.map_err(|other| {
+            let error = refused(&self.path, &format!("it is of {other}"));
+            error.with_hint("another directory, or without what is there")
+        })?;
+        let is_stale = past.marks.len() > STALE + 2 * past.paths.len();
+        self.done = past.done();
+        if is_stale {
+            self.compact(subject).map_err(|error| self.failed(error))?;
+        }
+        Ok(())
+    }
+
+    /// Leaves out what later lines say anew.
+    fn compact(&mut self, subject: &str) -> io::Result<()> {
+        let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
+        while let Some(line) = lines.next()? {
+            if let Some(path) = line["path"].as_str().filter(|_| self.done.contains(&known(&line))) {
+                last.insert(path.to_owned(), line);
+            }
+        }
+        let mut text = format!("{}\n", json!({ "journal": subject, "boot": boot() }));
+        last.values().for_each(|line| text.push_str(&format!("{line}\n")));
+        // Where the files themselves are not safe yet, the lines are not.
+        sync_files(&self.file)?;
+        text.push_str(&format!("{}\n", json!({ "synced": last.len() })));
+        write_whole(&self.path, text.as_bytes())?;
+        let file = File::options().read(true).append(true).open(&self.path)?;
+        file.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
+        self.file = Arc::new(file);
+        Ok(())
+    }
+
     /// What counts as done; or what else the journal is of.
-    fn read(&self, subject: &str) -> io::Result<Result<HashSet<u128>, String>> {
+    fn read(&self, subject: &str) -> io::Result<Result<Past, String>> {
         let mut lines = Lines::new(&self.file);
         let mut past = Past::default();
         while let Some(line) = lines.next()? {
@@ -88,7 +129,7 @@ impl Journal {
             // What a kill has cut off must not stand in the next line.
             (&*self.file).write_all(b"\n")?;
         }
-        Ok(Ok(past.done()))
+        Ok(Ok(past))
     }
 
     /// Whether the file at `path` is what was finished under these facts.
@@ -172,6 +213,8 @@ impl Journal {
 #[derive(Default)]
 struct Past {
     marks: Vec<[u128; 2]>,
+    /// How many different files there are.
+    paths: HashSet<u64>,
     /// So many of them outlive a power cut.
     synced: usize,
     /// Where the last run's begin.
@@ -188,6 +231,7 @@ impl Past {
             self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
         } else if line["path"].is_string() {
             let size = line["size"].as_u64();
+            self.paths.insert((mark(text("path"), "", None, "") >> 64) as u64);
             self.marks.push([mark(text("path"), text("facts"), size, text("changed")), known(line)]);
         }
     }
@@ -243,12 +287,39 @@ impl io::Read for At<'_> {
     }
 }
 
-/// Syncs the file system, and marks the lines that were there before.
-fn sync(mut file: &File, lines: u64) -> io::Result<()> {
+/// Whether a file begins like a journal, or with what a kill has left of one.
+fn is_journal(file: &File) -> io::Result<bool> {
+    let first = first_line(file)?;
+    if first.ends_with(b"\n") {
+        return Ok(serde_json::from_slice::<Value>(&first).is_ok_and(|line| line["journal"].is_string()));
+    }
+    Ok(START.starts_with(&first) || first.starts_with(START))
+}
+
+/// Whether there is anything to go on with.
+fn has_line(file: &File) -> io::Result<bool> {
+    Ok(first_line(file)?.ends_with(b"\n"))
+}
+
+fn first_line(file: &File) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    let reader = BufReader::new(At { file, offset: 0 });
+    io::Read::take(reader, LINE).read_until(b'\n', &mut first)?;
+    Ok(first)
+}
+
+/// Everything that was written so far outlives a power cut.
+fn sync_files(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(file)?;
     #[cfg(not(target_os = "linux"))]
     rustix::fs::sync();
+    Ok(())
+}
+
+/// Syncs the files, and marks the lines that were there before.
+fn sync(mut file: &File, lines: u64) -> io::Result<()> {
+    sync_files(file)?;
     file.write_all(format!("{}\n", json!({ "synced": lines })).as_bytes())?;
     file.sync_data()
 }
@@ -342,6 +413,43 @@ mod tests {
             let path = written(directory.path(), &["a", "b", "c"], 2, &boot_then);
             let journal = Journal::open(&path, "x", true).expect("a journal");
             assert_eq!(["a", "b", "c"].map(|name| has(&journal, directory.path(), name)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_said_anew_does_not_pile_up() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (path, file) = (directory.path().join("journal"), directory.path().join("a"));
+        fs::write(&file, "1").expect("a file");
+        let facts = fs::metadata(&file).expect("facts");
+        let mut journal = Journal::open(&path, "x", true).expect("a journal");
+        for number in 0..STALE + 10 {
+            journal.add("a", &number.to_string(), &facts).expect("a line");
+        }
+        drop(journal);
+        let before = fs::metadata(&path).expect("facts").len();
+        drop(Journal::open(&path, "x", true).expect("a journal"));
+        assert!(fs::metadata(&path).expect("facts").len() < before / 100);
+        let journal = Journal::open(&path, "x", true).expect("a journal");
+        assert!(journal.has("a", &(STALE + 9).to_string(), &facts) && !journal.has("a", "0", &facts));
+        assert!(Journal::open(&path, "x", true).is_err(), "it is locked as before");
+    }
+
+    #[test]
+    fn what_is_no_journal_is_left_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("journal");
+        for content in ["my own notes\n", "{}\n", "\n", "{\"boots\"", "[1]"] {
+            fs::write(&path, content).expect("a file");
+            for goes_on in [true, false] {
+                assert!(Journal::open(&path, "x", goes_on).is_err(), "{content}");
+                assert_eq!(fs::read_to_string(&path).expect("a file"), content);
+            }
+        }
+        for content in ["", "{", "{\"boot\":\"de"] {
+            fs::write(&path, content).expect("a file");
+            assert!(Journal::open(&path, "x", true).is_ok(), "{content}");
+            assert!(Journal::open(&path, "x", true).is_ok(), "{content}");
         }
     }
 

@@ -42,14 +42,23 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     Some(name)
 }
 
-/// The same, and a name that begins with a dot keeps it.
+/// The same, and a name that begins with a dot keeps it, but for those of our own journals.
 pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
     let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
     match last.strip_prefix(b".") {
         None => safe_name(last),
         Some(rest) if rest.starts_with(b".") => safe_name(last),
-        Some(rest) => safe_name(rest).map(|name| format!(".{name}")),
+        Some(rest) => safe_name(rest).map(|name| {
+            let own = if is_journal(&name) { "_" } else { "" };
+            format!(".{name}{own}")
+        }),
     }
+}
+
+/// What stands behind the dot in the names of our journals.
+fn is_journal(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("fetch-url") || name.ends_with(".journal")
 }
 
 fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
@@ -161,6 +170,8 @@ mod tests {
             (b"..a", Some("_.a")),
             (b".-x", Some("._x")),
             (b".a.part", Some(".a.part_")),
+            (b".fetch-url-mirror", Some(".fetch-url-mirror_")),
+            (b".LIST.Journal", Some(".LIST.Journal_")),
         ] {
             assert_eq!(safe_dot_name(suggested).as_deref(), safe, "{suggested:?}");
         }

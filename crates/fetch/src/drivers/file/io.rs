@@ -146,6 +146,8 @@ fn refused(error: &io::Error) -> Error {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Code::NotFound,
         io::ErrorKind::PermissionDenied => Code::Denied,
         io::ErrorKind::InvalidFilename => Code::NotFound,
+        // A link that leads to itself.
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Code::NotFound,
         _ => Code::PeerMisbehaved,
     };
     Error::new(code, Phase::Request, error.to_string())
