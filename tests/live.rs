@@ -26,6 +26,7 @@ mod live {
     mod http_reach;
     mod http_reports;
     mod http_retry;
+    mod mirror;
     mod nntp;
     mod nntp_server;
     mod peers;

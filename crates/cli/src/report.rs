@@ -94,6 +94,8 @@ pub(crate) struct Tally {
     pub(crate) failed: u64,
     /// How many are gone there, and here.
     pub(crate) deleted: u64,
+    /// How many lines of listings lead to another server, or up.
+    pub(crate) elsewhere: u64,
     /// How many octets came.
     pub(crate) octets: u64,
     pub(crate) begun: Instant,
@@ -102,7 +104,16 @@ pub(crate) struct Tally {
 impl Tally {
     /// From now on.
     pub(crate) fn begin() -> Self {
-        Self { files: 0, skipped: 0, assumed: 0, failed: 0, deleted: 0, octets: 0, begun: Instant::now() }
+        Self {
+            files: 0,
+            skipped: 0,
+            assumed: 0,
+            failed: 0,
+            deleted: 0,
+            elsewhere: 0,
+            octets: 0,
+            begun: Instant::now(),
+        }
     }
 
     /// One more is over.

@@ -12,6 +12,7 @@ mod session;
 mod unfold;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{
     Checksum, Code, Content, Error, Event, FileSink, HttpOptions, Next, Observe as _, Phase, Receipt,
-    Request, Response, Segments, Sink, Want, deliver,
+    Request, Response, Segments, Sink, Turn, Want, deliver,
 };
 
 pub(crate) use check::Lists;
@@ -153,9 +154,10 @@ pub(crate) async fn one(
     job: &Job,
     transfer: &Transfer,
     next: Next,
+    turn: Option<Arc<Turn>>,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let request = observed(job.shape.request(&transfer.url, next)?, job, report);
+    let request = observed(job.shape.request(&transfer.url, next)?, job, report).in_turn(turn);
     tell_of_mid(&request, transfer, job);
     describe(&request, report);
     let path = path_before(transfer, request.url(), job)?;
@@ -164,11 +166,12 @@ pub(crate) async fn one(
         report.is_skipped = true;
         return Ok(());
     }
-    let condition = path.as_ref().and_then(|path| job.ledger.as_ref()?.condition(transfer, path));
-    let request = match condition {
-        Some(condition) => request.only_if(condition),
-        None => request,
-    };
+    if let Some(path) = &path
+        && is_unchanged(&request, transfer, path, job).await?
+    {
+        report.is_skipped = true;
+        return Ok(());
+    }
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
@@ -216,6 +219,15 @@ pub(crate) async fn one(
     tell_notes(&receipt, job, is_read_now);
     report.receipt = Some(receipt);
     refusal.filter(|_| job.shape.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// Whether a file of a mirror, of which the listing tells too little, is as it was.
+async fn is_unchanged(request: &Request, transfer: &Transfer, path: &Path, job: &Job) -> Result<bool, Error> {
+    let Some(ledger) = job.ledger.as_ref().filter(|ledger| ledger.wants_a_look(transfer, path)) else {
+        return Ok(false);
+    };
+    let meta = job.fetcher.fetch(request.clone().head()).await?.meta;
+    Ok(ledger.is_same(transfer, path, &meta))
 }
 
 /// What the URL says is not what is asked for.
@@ -267,9 +279,8 @@ fn observed(request: Request, job: &Job, report: &Report) -> Request {
     let events = job.events.as_ref().map(|events| events.observer(report.number));
     let retries = report.retry_counter();
     let is_told = job.talk.notes;
-    let (board, turns) = (job.board.clone(), job.turns.clone());
+    let board = job.board.clone();
     request.observed_by(Arc::new(move |event: &Event<'_>| {
-        turns.observe(event);
         if let Event::Retry { .. } = event {
             retries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }

@@ -529,19 +529,9 @@ fn very_many_lines_once_more() {
     fs::write(here.path().join(JOURNAL), journal).expect("a journal");
     let list = here.path().join("list");
     let directory = here.path().to_str().expect("UTF-8");
-    let events = here.path().join("events");
-    let (memory, ran) = measured(&[
-        "-C",
-        "-",
-        "--output-dir",
-        directory,
-        "--events",
-        events.to_str().expect("UTF-8"),
-        "--input-file",
-        list.to_str().expect("UTF-8"),
-    ]);
+    // Nobody listens at port 1: whatever was not skipped would be the first failure, of another status.
+    let list = list.to_str().expect("UTF-8");
+    let (memory, ran) = measured(&["-C", "-", "--output-dir", directory, "--input-file", list]);
     ran.exits(78);
-    let skipped = fs::read_to_string(&events).expect("events").matches("\"skipped\":true").count();
-    assert_eq!(skipped, 100_000);
     assert!(memory > 0 && memory <= 64 * 1024, "{memory} KiB");
 }

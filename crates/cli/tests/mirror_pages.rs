@@ -307,22 +307,22 @@ fn redirects() {
     assert_eq!(paths.iter().filter(|path| *path == "/d/one").count(), 1, "{paths:?}");
 }
 
-/// A hundred thousand links are read in bounded memory; more than are wanted end it.
+/// Fifteen thousand links are read in bounded memory; more than are wanted end it.
 #[test]
 fn a_huge_page() {
     let site = Site::new();
     let line = |number: u32| format!("<a href=\"file-{number:06}\">file</a>    01-Dec-1994 12:34      1\r\n");
-    let lines: String = (0..100_000).map(line).collect();
+    let lines: String = (0..15_000).map(line).collect();
     site.reply(
         "/d/",
         html(format!("<html><title>Index of /d/</title><h1>Index of /d/</h1><pre>{lines}</pre></html>")),
     );
     let here = place();
     let (url, target) = (site.server.url("/d/"), here.path().display().to_string());
-    let words = ["mirror", "--retry", "0", "--include-glob", "file-099999", &url, &target];
+    let words = ["mirror", "--retry", "0", "--include-glob", "file-014999", &url, &target];
     let (memory, ran) = measured(&words);
     ran.exits(0);
-    assert_eq!(files(here.path()), ["file-099999=file-099999"]);
+    assert_eq!(files(here.path()), ["file-014999=file-014999"]);
     assert!(memory < 160 * 1024, "{memory} KiB");
     let here = place();
     let ran = site.mirror(here.path(), "--max-entries 20");

@@ -1,5 +1,6 @@
 //! What the octets of an object must come to: named by the caller, or found in a list that stands beside the object.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::{Algorithm, Code, Error, Phase};
@@ -10,6 +11,12 @@ pub struct Checksum {
     algorithm: Algorithm,
     /// In lower case.
     hex: String,
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.algorithm.name(), self.hex)
+    }
 }
 
 impl FromStr for Checksum {

@@ -79,6 +79,9 @@ async fn travel(
                         Err(refusal) => answer.refusal = Some(refusal),
                     }
                 }
+                if let Some(turn) = request.turn().filter(|turn| turn.is_at(&url)) {
+                    turn.served();
+                }
                 if resume::is_elsewhere(&answer, &request) {
                     request = request.resuming(None);
                     continue;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use fetch_url_core::Url;
-use fetch_url_proto::{Entry, outline};
+use fetch_url_proto::outline;
 
 use crate::engine::gate::Gate;
 use crate::engine::gateway::Gateways;
 use crate::net::dial::Dialer;
 use crate::registry::{Registry, Standing};
 use crate::{
-    Credentials, Driver, Error, Meta, Policy, Request, Response, TlsOptions, Trust, drivers, engine,
+    Credentials, Directory, Driver, Error, Policy, Request, Response, TlsOptions, Trust, drivers, engine,
 };
 
 /// Fetches URLs: cheap to clone, and one for a whole program keeps connections open between calls.
@@ -71,12 +71,12 @@ impl Fetcher {
         engine::fetch(&self.inner, request).await
     }
 
-    /// All entries of the directory that `request` asks for; one that breaks off is asked for anew.
+    /// The directory that `request` asks for, as a whole; a listing that breaks off is asked for anew.
     ///
     /// # Errors
     /// Why there is no answer; `not_found` where the object is no directory.
-    pub async fn entries(&self, request: &Request) -> Result<(Meta, Vec<Entry>), Error> {
-        engine::listed::entries(self, &self.inner, request).await
+    pub async fn directory(&self, request: &Request) -> Result<Directory, Error> {
+        engine::listed::directory(self, &self.inner, request).await
     }
 
     /// What would be sent for `request`: no network, no file.

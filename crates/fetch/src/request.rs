@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fetch_url_core::{HostPort, Url, parse};
 
 use crate::engine::gate::is_same_server;
-use crate::{Credential, Error, Event, Observe};
+use crate::{Credential, Error, Event, Observe, Turn};
 
 /// One object to fetch.
 #[derive(Clone, Debug)]
@@ -20,6 +20,7 @@ pub struct Request {
     news_server: Option<HostPort<'static>>,
     standing: HopStanding,
     observer: Option<Watcher>,
+    turn: Option<Arc<Turn>>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
@@ -162,6 +163,7 @@ impl Request {
             news_server: None,
             standing,
             observer: None,
+            turn: None,
             extras: Vec::new(),
         }
     }
@@ -207,6 +209,13 @@ impl Request {
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn Observe>) -> Self {
         self.observer = Some(Watcher(observer));
+        self
+    }
+
+    /// It is one of many: when its host is busy, it gives `turn` away and waits for another.
+    #[must_use]
+    pub fn in_turn(mut self, turn: Option<Arc<Turn>>) -> Self {
+        self.turn = turn;
         self
     }
 
@@ -261,6 +270,10 @@ impl Request {
     /// Whether some answer told to ask for the object plainly, without the caller's method and body.
     pub const fn is_plain(&self) -> bool {
         self.standing.is_plain
+    }
+
+    pub(crate) fn turn(&self) -> Option<&Turn> {
+        self.turn.as_deref()
     }
 
     pub(crate) fn tell(&self, event: &Event<'_>) {

@@ -140,8 +140,9 @@ pub enum Content {
 /// A stream of entries, in flat memory.
 pub struct Listing {
     entries: Pin<Box<dyn Stream<Item = Result<Entry, Error>> + Send>>,
-    /// How many have come.
+    /// How many have come, and may.
     count: u64,
+    most: Option<u64>,
     guard: Option<Guard>,
     proof: Proof,
     mark: EndMark,
@@ -153,6 +154,7 @@ impl Listing {
         Self {
             entries: Box::pin(entries),
             count: 0,
+            most: None,
             guard: None,
             proof: Proof::Proven("the end of the listing"),
             mark: EndMark::default(),
@@ -205,15 +207,20 @@ impl Listing {
         self.proof
     }
 
-    fn count_entry(&mut self, most: Option<u64>) -> Result<(), Error> {
+    fn count_entry(&mut self, entry: Entry) -> Result<Entry, Error> {
         self.count += 1;
-        match most.filter(|most| self.count > *most) {
-            None => Ok(()),
+        match self.most.filter(|most| self.count > *most) {
+            None => Ok(entry),
             Some(most) => {
                 let detail = format!("the listing has more than {most} entries");
                 Err(Error::new(Code::LimitReached, Phase::Body, detail))
             }
         }
+    }
+
+    /// At the end: what should stand there and does not.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.mark.missing()
     }
 
     fn check_end(&mut self) -> Result<(), Error> {
@@ -223,7 +230,7 @@ impl Listing {
 
     /// Applies what the caller allows. The engine does this, once.
     pub(crate) fn guarded(mut self, guard: Guard) -> Self {
-        self.guard = Some(guard);
+        (self.most, self.guard) = (guard.limits.max_entries, Some(guard));
         self
     }
 }
@@ -251,16 +258,15 @@ impl Stream for Listing {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = self.entries.as_mut().poll_next(cx);
+        let polled = polled.map(|next| next.map(|entry| self.count_entry(entry?)));
         let Some(guard) = &mut self.guard else { return polled };
         match polled {
             Poll::Ready(next) => {
                 if let Err(error) = guard.check() {
                     return Poll::Ready(Some(Err(error)));
                 }
-                let most = guard.limits.max_entries;
                 Poll::Ready(match next {
                     None => self.check_end().err().map(Err),
-                    Some(Ok(entry)) => Some(self.count_entry(most).map(|()| entry)),
                     next => next,
                 })
             }

@@ -3,7 +3,7 @@
 //! Nothing is fetched and nothing written: whoever walks the tree hands over the entries of one listing after the other.
 //! Names are safe, no two of one directory are the same, no place is visited twice, and nothing leads to another server.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use fetch_url_core::{Escaped, GopherUrl, Url, parse};
 use fetch_url_proto::{Entry, EntryKind};
@@ -82,14 +82,44 @@ pub struct Tree {
 }
 
 /// A directory of the tree.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Branch {
     /// What lists it.
     pub url: Url<'static>,
     /// Where it goes below the first directory, with `/` between names; empty for the first.
     pub path: String,
     depth: u32,
-    names: HashSet<String>,
+}
+
+/// What a listing has come to.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Sorted {
+    /// Directories to be walked.
+    pub branches: Vec<Branch>,
+    /// Files to be fetched.
+    pub leaves: Vec<Leaf>,
+    /// What leads nowhere: which entry, and why.
+    pub passed: Vec<(usize, Passed)>,
+    /// What the entries are called here, those that are not wanted with them, and whether they are directories.
+    pub names: HashMap<String, bool>,
+    /// There were more entries than the caller wants.
+    pub cut: Option<Error>,
+}
+
+/// An entry that leads somewhere.
+struct Candidate {
+    /// Which of the entries it is.
+    index: usize,
+    url: Url<'static>,
+    /// Safe, and perhaps that of others, too.
+    name: String,
+    /// The name is just what the server calls it.
+    is_verbatim: bool,
+    is_directory: bool,
+    size: Option<u64>,
+    modified: Option<i64>,
+    doubt: Option<Doubt>,
 }
 
 /// A file of the tree.
@@ -104,20 +134,19 @@ pub struct Leaf {
     pub size: Option<u64>,
     /// When it was changed, as the listing tells: perhaps to the minute, perhaps in another zone.
     pub modified: Option<i64>,
-    /// The listing does not say whether it is a file: a link, or nobody knows what.
-    pub is_doubtful: bool,
+    /// Why it may be no file.
+    pub doubt: Option<Doubt>,
+    depth: u32,
 }
 
-/// What a line of a listing is to the tree.
-#[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
-pub enum Found {
-    /// A directory to be walked.
-    Branch(Branch),
-    /// A file to be fetched.
-    Leaf(Leaf),
-    /// Something else, because of this.
-    Passed(Passed),
+/// Why what a listing tells of may be no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// It is a link, or a device: it may lead to nothing that can be fetched.
+    Link,
+    /// The listing gives names alone: it may be a directory.
+    Unknown,
 }
 
 /// Why a line of a listing leads nowhere.
@@ -126,8 +155,6 @@ pub enum Found {
 pub enum Passed {
     /// It is no link at all.
     Words,
-    /// The caller does not want it.
-    Excluded,
     /// It leads to another server, or is of another kind.
     Elsewhere,
     /// It was here before.
@@ -147,66 +174,104 @@ impl Tree {
     /// The first directory.
     pub fn root(&mut self) -> Branch {
         self.seen.insert(mark(&self.start));
-        Branch { url: self.start.clone(), path: String::new(), depth: 0, names: HashSet::new() }
+        Branch { url: self.start.clone(), path: String::new(), depth: 0 }
     }
 
     /// The listing of `branch` came from `place` in the end: what the entries are held against.
     ///
     /// # Errors
-    /// `policy`: another server has answered for a directory below the first.
+    /// `policy`: another server has answered.
     pub fn arrived(&mut self, branch: &mut Branch, place: &Url<'static>) -> Result<(), Error> {
-        if branch.depth > 0 && !is_below(&self.start, place) {
-            return Err(Error::new(Code::Policy, Phase::Hop, "the directory is on another server").at(place));
+        let is_home =
+            if branch.depth == 0 { is_same_server(&self.start, place) } else { is_below(&self.start, place) };
+        if !is_home && !is_news(place) {
+            let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
+            return Err(error.with_hint(format!("fetch-url mirror {}", place.redacted())));
         }
         if branch.depth == 0 {
-            let is_home = is_same_server(&self.start, place);
-            self.start = if is_home { place.clone().with_login(self.start.login()) } else { place.clone() };
+            self.start = place.clone().with_login(self.start.login());
         }
         branch.url = place.clone();
         self.seen.insert(mark(place));
         Ok(())
     }
 
-    /// What `entry` of `branch` is.
-    ///
-    /// # Errors
-    /// `limit_reached`: more entries than the caller wants.
-    pub fn found(&mut self, branch: &mut Branch, entry: &Entry) -> Result<Found, Error> {
-        self.entries += 1;
-        if self.entries > self.rules.max_entries {
-            let detail = format!("more than {} entries", self.rules.max_entries);
-            return Err(Error::new(Code::LimitReached, Phase::Body, detail));
+    /// What the entries of `branch` are, all of them together: two must not have one name, in whatever order they come.
+    pub fn sort(&mut self, branch: &Branch, entries: &[Entry]) -> Sorted {
+        let (mut sorted, mut candidates) = (Sorted::default(), Vec::new());
+        for (index, entry) in entries.iter().enumerate() {
+            self.entries += 1;
+            if self.entries > self.rules.max_entries {
+                let detail = format!("more than {} entries", self.rules.max_entries);
+                sorted.cut = Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&branch.url));
+                break;
+            }
+            match self.candidate(index, entry) {
+                Ok(candidate) => candidates.push(candidate),
+                Err(why) => sorted.passed.push((index, why)),
+            }
         }
-        let Some(url) = self.url_of(entry) else { return Ok(Found::Passed(Passed::Words)) };
-        if !is_below(&self.start, &url) || is_no_object(&url) {
-            return Ok(Found::Passed(Passed::Elsewhere));
+        let plain = plain_names(&candidates);
+        for (candidate, is_plain) in candidates.into_iter().zip(plain) {
+            self.place(branch, candidate, is_plain, &mut sorted);
         }
-        let Some(name) = self.name(&url, entry) else { return Ok(Found::Passed(Passed::Nameless)) };
-        if !self.seen.insert(mark(&url)) {
-            return Ok(Found::Passed(Passed::Again));
-        }
-        Ok(self.placed(branch, entry, url, name))
+        sorted
     }
 
-    fn placed(&self, branch: &mut Branch, entry: &Entry, url: Url<'static>, name: String) -> Found {
-        let name = branch.own(name, &url);
-        let path = if branch.path.is_empty() { name } else { format!("{}/{name}", branch.path) };
-        let is_directory = entry.kind == EntryKind::Directory;
-        if self.rules.exclude.iter().any(|glob| glob.takes(&path)) {
-            return Found::Passed(Passed::Excluded);
+    fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Passed> {
+        let url = self.url_of(entry).ok_or(Passed::Words)?;
+        if !is_below(&self.start, &url) || is_no_object(&url) {
+            return Err(Passed::Elsewhere);
         }
-        if !is_directory && !self.is_included(&path) {
-            return Found::Passed(Passed::Excluded);
+        let own = own_name(&url, entry).ok_or(Passed::Nameless)?;
+        let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
+        let name = safe(&own).ok_or(Passed::Nameless)?;
+        if !self.seen.insert(mark(&url)) {
+            return Err(Passed::Again);
+        }
+        let is_told = entry.size.is_some() || entry.modified.is_some();
+        let doubt = match entry.kind {
+            EntryKind::Directory | EntryKind::File => None,
+            EntryKind::Other if !is_told && matches!(url, Url::Ftp(_)) => Some(Doubt::Unknown),
+            _ => Some(Doubt::Link),
+        };
+        Ok(Candidate {
+            index,
+            is_verbatim: name.as_bytes() == own,
+            is_directory: entry.kind == EntryKind::Directory,
+            size: entry.size,
+            modified: entry.modified,
+            url,
+            name,
+            doubt,
+        })
+    }
+
+    fn place(&self, branch: &Branch, candidate: Candidate, is_plain: bool, sorted: &mut Sorted) {
+        let Candidate { index, url, name, is_directory, size, modified, doubt, .. } = candidate;
+        let name = if is_plain { name } else { format!("{name}~{:08x}", mark(&url) >> 96) };
+        let path = if branch.path.is_empty() { name.clone() } else { format!("{}/{name}", branch.path) };
+        sorted.names.insert(name, is_directory);
+        let is_excluded = self.rules.exclude.iter().any(|glob| glob.takes(&path));
+        let depth = branch.depth + 1;
+        if is_excluded || (!is_directory && !self.is_included(&path)) {
+            return;
         }
         if !is_directory {
-            let is_doubtful = entry.kind != EntryKind::File;
-            return Found::Leaf(Leaf { url, path, size: entry.size, modified: entry.modified, is_doubtful });
+            sorted.leaves.push(Leaf { url, path, size, modified, doubt, depth });
+        } else if depth <= self.rules.max_depth {
+            sorted.branches.push(Branch { url, path, depth });
+        } else {
+            sorted.passed.push((index, Passed::TooDeep));
         }
-        let depth = branch.depth + 1;
-        if depth > self.rules.max_depth {
-            return Found::Passed(Passed::TooDeep);
-        }
-        Found::Branch(Branch { url, path, depth, names: HashSet::new() })
+    }
+
+    /// The directory that a file has turned out to be.
+    pub fn as_branch(&self, leaf: &Leaf) -> Option<Branch> {
+        let url = parse(&format!("{}/", leaf.url.without_password())).ok()?.into_owned().url;
+        let url = url.with_login(self.start.login());
+        let branch = Branch { url, path: leaf.path.clone(), depth: leaf.depth };
+        (leaf.doubt == Some(Doubt::Unknown) && leaf.depth <= self.rules.max_depth).then_some(branch)
     }
 
     fn is_included(&self, path: &str) -> bool {
@@ -218,42 +283,47 @@ impl Tree {
         let url = parse(entry.url.as_deref()?).ok()?.into_owned().url;
         Some(url.with_login(self.start.login()))
     }
+}
 
-    /// What it is called here, before anybody asks whether another one is called so.
-    fn name(&self, url: &Url<'_>, entry: &Entry) -> Option<String> {
-        let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
-        match url {
-            // What a menu shows are words; an article is known by its number.
-            Url::Gopher(_) | Url::News(_) | Url::Nntp(_) => file_name(url).or_else(|| safe(&entry.name)),
-            _ => safe(&entry.name),
+/// What the server calls it: one name, and no path.
+fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
+    match url {
+        // What a menu shows are words; an article is known by its number.
+        Url::Gopher(_) | Url::News(_) | Url::Nntp(_) => {
+            Some(file_name(url).map_or_else(|| entry.name.clone(), String::into_bytes))
         }
+        _ => Some(entry.name.clone()).filter(|name| !name.contains(&b'/')),
     }
 }
 
-impl Branch {
-    /// The name, or another one where it is taken: always the same for the same URL.
-    fn own(&mut self, name: String, url: &Url<'_>) -> String {
-        if self.names.insert(name.clone()) {
-            return name;
+/// Which of the candidates keep their name: those whom nobody shares it with, and of several the only file that is
+/// really called so.
+fn plain_names(candidates: &[Candidate]) -> Vec<bool> {
+    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        groups.entry(&candidate.name).or_default().push(index);
+    }
+    let mut plain = vec![false; candidates.len()];
+    for group in groups.values() {
+        let is_best = |index: &&usize| candidates[**index].is_verbatim && !candidates[**index].is_directory;
+        let best: Vec<usize> = group.iter().filter(is_best).copied().collect();
+        match (&group[..], &best[..]) {
+            ([only], _) | (_, [only]) => plain[*only] = true,
+            _ => {}
         }
-        let other = format!("{name}~{:08x}", mark(url) >> 96);
-        self.names.insert(other.clone());
-        other
     }
+    plain
+}
 
-    /// The names of its entries here, those that were not wanted with them.
-    pub const fn names(&self) -> &HashSet<String> {
-        &self.names
-    }
+/// Whether it is of news: a group of `news` has articles of `nntp`.
+const fn is_news(url: &Url<'_>) -> bool {
+    matches!(url, Url::News(_) | Url::Nntp(_))
 }
 
 /// Whether `url` is of the tree of `start`. A menu may lead anywhere: what is below is what its selector says.
 fn is_below(start: &Url<'_>, url: &Url<'_>) -> bool {
     match (start, url) {
-        // A group of `news` has articles of `nntp`.
-        (Url::News(_) | Url::Nntp(_), Url::News(_) | Url::Nntp(_)) => {
-            start.host() == url.host() && start.port() == url.port()
-        }
+        _ if is_news(start) && is_news(url) => start.host() == url.host() && start.port() == url.port(),
         (Url::Gopher(menu), Url::Gopher(item)) => {
             let (above, path) = (selector_path(menu), selector_path(item));
             let is_below = path.strip_prefix(&above[..]).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
@@ -285,175 +355,16 @@ fn is_no_object(url: &Url<'_>) -> bool {
 fn mark(url: &Url<'_>) -> u128 {
     let text = match url {
         Url::Gopher(url) => {
-            format!("{} {:?} {:?}", url.at(), url.selector().as_str(), url.search().map(Escaped::into_owned))
+            let at = url.at().to_string().to_ascii_lowercase();
+            format!("{at} {:?} {:?}", url.selector().as_str(), url.search().map(Escaped::into_owned))
         }
         url => url.without_password().to_string(),
     };
     let mut digest = Digest::new(Algorithm::Sha256);
-    digest.update(text.trim_end_matches('/').as_bytes());
+    digest.update(text.as_bytes());
     let hex = digest.hex();
     u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tree(start: &str, rules: TreeRules) -> (Tree, Branch) {
-        let mut tree = Tree::new(parse(start).expect("a URL").into_owned().url, rules);
-        let root = tree.root();
-        (tree, root)
-    }
-
-    fn entry(kind: EntryKind, name: &str, url: &str) -> Entry {
-        Entry { name: name.into(), url: Some(url.to_owned()), ..Entry::new(kind) }
-    }
-
-    fn file(name: &str, url: &str) -> Entry {
-        entry(EntryKind::File, name, url)
-    }
-
-    /// The path of what was found, or why it is nothing.
-    fn path(found: Result<Found, Error>) -> Result<String, Option<Passed>> {
-        match found {
-            Ok(Found::Branch(branch)) => Ok(branch.path + "/"),
-            Ok(Found::Leaf(leaf)) => Ok(leaf.path),
-            Ok(Found::Passed(passed)) => Err(Some(passed)),
-            Err(_) => Err(None),
-        }
-    }
-
-    #[test]
-    fn names_stay_below_and_apart() {
-        let (mut tree, mut root) = tree("ftp://h/pub/", TreeRules::default());
-        for (name, url, expected) in [
-            ("a", "ftp://h/pub/a", Ok("a")),
-            ("..", "ftp://h/pub/..", Err(Some(Passed::Nameless))),
-            ("../../x", "ftp://h/pub/..%2F..%2Fx", Ok("x")),
-            ("/etc/passwd", "ftp://h/pub/%2Fetc%2Fpasswd", Ok("passwd")),
-            (".rc", "ftp://h/pub/.rc", Ok("_rc")),
-            ("a", "ftp://h/pub/a", Err(Some(Passed::Again))),
-            ("a", "ftp://evil/pub/a", Err(Some(Passed::Elsewhere))),
-            ("a", "ftp://h:2121/pub/a", Err(Some(Passed::Elsewhere))),
-            ("a", "file:///etc/passwd", Err(Some(Passed::Elsewhere))),
-            ("a", "no URL", Err(Some(Passed::Words))),
-        ] {
-            assert_eq!(path(tree.found(&mut root, &file(name, url))), expected.map(str::to_owned), "{url}");
-        }
-        let other = path(tree.found(&mut root, &file("b/a", "ftp://h/pub/b%2Fa"))).expect("a file");
-        assert!(other.starts_with("a~") && other.len() == 10, "{other}");
-    }
-
-    #[test]
-    fn directories_lead_on_as_deep_as_is_wanted() {
-        let rules = TreeRules { max_depth: 2, ..TreeRules::default() };
-        let (mut tree, mut branch) = tree("http://h/", rules);
-        for (depth, expected) in [(1, "d/"), (2, "d/d/")] {
-            let url = format!("http://h/{}", "d/".repeat(depth));
-            let Ok(Found::Branch(next)) = tree.found(&mut branch, &entry(EntryKind::Directory, "d", &url))
-            else {
-                panic!("{url} is a directory")
-            };
-            assert_eq!(next.path.clone() + "/", expected);
-            branch = next;
-        }
-        let deep = tree.found(&mut branch, &entry(EntryKind::Directory, "d", "http://h/d/d/d/"));
-        assert_eq!(path(deep), Err(Some(Passed::TooDeep)));
-    }
-
-    #[test]
-    fn the_login_of_the_start_is_for_all_of_it_and_shown_nowhere_else() {
-        let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
-        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://u@h/a")) else {
-            panic!("a file")
-        };
-        assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
-        let elsewhere = parse("ftp://other/").expect("a URL").into_owned().url;
-        tree.arrived(&mut root, &elsewhere).expect("a redirect of the first");
-        let Ok(Found::Leaf(leaf)) = tree.found(&mut root, &file("a", "ftp://other/a")) else {
-            panic!("a file")
-        };
-        assert_eq!(leaf.url.to_string(), "ftp://other/a");
-        root.depth = 1;
-        let third = parse("ftp://third/").expect("a URL").into_owned().url;
-        assert!(tree.arrived(&mut root, &third).is_err(), "no directory below leads away");
-    }
-
-    #[test]
-    fn what_is_wanted() {
-        let globs = |texts: &[&str]| texts.iter().map(|text| Glob::new(text).expect("a glob")).collect();
-        let rules = TreeRules {
-            include: globs(&["*.txt", "/d/**/*.gz"]),
-            exclude: globs(&["secret*", "/d/x"]),
-            max_entries: 9,
-            ..TreeRules::default()
-        };
-        let (mut tree, mut root) = tree("http://h/", rules);
-        let Ok(Found::Branch(mut below)) =
-            tree.found(&mut root, &entry(EntryKind::Directory, "d", "http://h/d/"))
-        else {
-            panic!("a directory")
-        };
-        let excluded = || Err(Some(Passed::Excluded));
-        assert_eq!(path(tree.found(&mut root, &file("a.txt", "http://h/a.txt"))), Ok("a.txt".to_owned()));
-        assert_eq!(path(tree.found(&mut root, &file("a.gz", "http://h/a.gz"))), excluded());
-        assert_eq!(path(tree.found(&mut root, &file("secret.txt", "http://h/secret.txt"))), excluded());
-        assert_eq!(
-            path(tree.found(&mut below, &file("a.txt", "http://h/d/a.txt"))),
-            Ok("d/a.txt".to_owned())
-        );
-        assert_eq!(path(tree.found(&mut below, &file("a.gz", "http://h/d/a.gz"))), Ok("d/a.gz".to_owned()));
-        assert_eq!(
-            path(tree.found(&mut below, &entry(EntryKind::Directory, "x", "http://h/d/x/"))),
-            excluded()
-        );
-        assert_eq!(below.names().len(), 3, "what is not wanted is there all the same");
-        assert!(path(tree.found(&mut below, &Entry::new(EntryKind::Other))).is_err());
-        assert_eq!(
-            path(tree.found(&mut below, &file("b.txt", "http://h/d/b.txt"))),
-            Ok("d/b.txt".to_owned())
-        );
-        assert_eq!(
-            path(tree.found(&mut below, &file("c.txt", "http://h/d/c.txt"))),
-            Err(None),
-            "one too many"
-        );
-        assert!(Glob::new("a***b").is_err());
-    }
-
-    #[test]
-    fn a_menu_names_files_by_their_selectors() {
-        let (mut tree, mut root) = tree("gopher://h/", TreeRules::default());
-        let words = "A long line of words";
-        assert_eq!(
-            path(tree.found(&mut root, &file(words, "gopher://h/0/docs/a.txt"))),
-            Ok("a.txt".to_owned())
-        );
-        assert_eq!(path(tree.found(&mut root, &file(words, "gopher://h/0/docs/"))), Ok(words.to_owned()));
-        for other in ["7/find", "8/login", "T/login", "2/names"] {
-            let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
-            assert_eq!(path(tree.found(&mut root, &entry)), Err(Some(Passed::Elsewhere)));
-        }
-        let again = file(words, "gopher://h/9/docs/a.txt");
-        assert_eq!(path(tree.found(&mut root, &again)), Err(Some(Passed::Again)), "of another type");
-    }
-
-    #[test]
-    fn a_menu_leads_no_further_up_than_where_it_began() {
-        for (start, url, expected) in [
-            ("gopher://h/1/docs", "gopher://h/0/docs/a", true),
-            ("gopher://h/11/docs/", "gopher://h/00/docs/a", true),
-            ("gopher://h/1/docs", "gopher://h/0/docsx", false),
-            ("gopher://h/1/docs", "gopher://h/1/", false),
-            ("gopher://h/1/docs", "gopher://h/1/other", false),
-            ("gopher://h/", "gopher://h/1/other", true),
-            ("gopher://h/", "gopher://i/1/other", false),
-            ("news://h/a.b", "nntp://h/a.b/1", true),
-            ("news://h/a.b", "nntp://h:120/a.b/1", false),
-            ("news://h/a.b", "nntps://h/a.b/1", false),
-        ] {
-            let url_of = |text: &str| parse(text).expect("a URL").into_owned().url;
-            assert_eq!(is_below(&url_of(start), &url_of(url)), expected, "{start} {url}");
-        }
-    }
-}
+mod tests;

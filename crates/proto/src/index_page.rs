@@ -17,15 +17,23 @@ use crate::{Entry, EntryKind};
 
 /// So much of what stands behind a link is looked at.
 const MOST_FACTS: usize = 512;
+/// No reference is longer.
+const MOST_REFERENCE: usize = 8 * 1024;
+/// What pages of directories say that have no link.
+const TITLES: [&str; 2] = ["index of", "directory listing"];
 
 /// Reads the entries of a page one by one, in the order of their links.
 pub struct IndexPage {
     tokens: Tokenizer<IoReader<Cursor<Bytes>>>,
     /// The URL of the directory, with a slash at its end.
     directory: String,
-    /// What the references of the page are against.
-    base: String,
+    /// The page has said that its references are against another URL: only whole ones can lead to something below.
+    is_based_elsewhere: bool,
     row: Option<Row>,
+    is_over: bool,
+    /// It looks like the page of a directory: some link leads somewhere, if only up or to the same in another order,
+    /// or its words say so.
+    is_index: bool,
     /// Inside the words of a link, which say nothing of what it leads to.
     is_in_link: bool,
 }
@@ -42,10 +50,32 @@ impl IndexPage {
         let directory = canonical(&resolve(url, ".")).unwrap_or_default();
         Self {
             tokens: Tokenizer::new(IoReader::new(Cursor::new(page))),
-            base: directory.clone(),
+            is_based_elsewhere: false,
             directory,
             row: None,
+            is_over: false,
+            is_index: false,
             is_in_link: false,
+        }
+    }
+
+    /// Whether what was read so far may be an index: even that of an empty directory has links or says what it is.
+    pub const fn is_index(&self) -> bool {
+        self.is_index
+    }
+
+    /// The next thing: an entry, nothing yet, or the end. A page may be long and have no entry.
+    pub fn next_token(&mut self) -> Option<Option<Entry>> {
+        if self.is_over {
+            return None;
+        }
+        // Octets in memory are always read.
+        match self.tokens.next() {
+            Some(Ok(token)) => Some(self.read(token)),
+            _ => {
+                self.is_over = true;
+                Some(self.end_row())
+            }
         }
     }
 
@@ -60,9 +90,9 @@ impl IndexPage {
                 return self.link(&value("href")?);
             }
             b"base" => {
-                if let Some(href) = value("href") {
-                    self.base = resolve(&self.base, &href);
-                }
+                let base = value("href").filter(|href| href.len() <= MOST_REFERENCE);
+                let base = base.and_then(|href| canonical(&resolve(&resolve(&self.directory, &href), ".")));
+                self.is_based_elsewhere = base.is_some_and(|base| base != self.directory);
             }
             // Caddy writes the exact time and size where only programs look.
             b"time" => {
@@ -83,7 +113,11 @@ impl IndexPage {
 
     /// Another link: what was read of the last one is all. Two to the same place, one of them around a picture, are one.
     fn link(&mut self, href: &str) -> Option<Entry> {
-        let entry = child(&self.directory, &resolve(&self.base, href.trim()));
+        self.is_index = true;
+        let href = href.trim();
+        let is_whole = href.contains("//") || href.starts_with('/');
+        let is_read = href.len() <= MOST_REFERENCE && (is_whole || !self.is_based_elsewhere);
+        let entry = if is_read { child(&self.directory, &resolve(&self.directory, href)) } else { None };
         let is_same = matches!((&self.row, &entry), (Some(row), Some(entry)) if row.entry.url == entry.url);
         if is_same {
             return None;
@@ -102,6 +136,10 @@ impl IndexPage {
     }
 
     fn text(&mut self, text: &[u8]) {
+        if !self.is_index {
+            let start = String::from_utf8_lossy(&text[..text.len().min(MOST_FACTS)]).to_ascii_lowercase();
+            self.is_index = TITLES.iter().any(|title| start.contains(title));
+        }
         if self.is_in_link {
             return;
         }
@@ -137,9 +175,7 @@ impl Iterator for IndexPage {
 
     fn next(&mut self) -> Option<Entry> {
         loop {
-            // Octets in memory are always read.
-            let Some(Ok(token)) = self.tokens.next() else { return self.end_row() };
-            if let Some(entry) = self.read(token) {
+            if let Some(entry) = self.next_token()? {
                 return Some(entry);
             }
         }

@@ -1,6 +1,8 @@
 //! What a mirror is to be, as the flags say.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use fetch_url::url::Url;
@@ -37,6 +39,11 @@ impl Copy {
         matches!(self.start, Url::Gopher(_))
     }
 
+    /// Whether listings hold lines that are meant for people alone.
+    pub(crate) const fn has_words(&self) -> bool {
+        matches!(self.start, Url::Gopher(_))
+    }
+
     /// Whether the files come in one stream, each asked for before the one ahead of it has come.
     pub(crate) const fn is_news(&self) -> bool {
         matches!(self.start, Url::News(_) | Url::Nntp(_))
@@ -61,6 +68,7 @@ impl Job {
         let mut rules = TreeRules::default();
         rules.max_depth = tree.max_depth;
         rules.max_entries = fetch.max_entries.unwrap_or(rules.max_entries);
+        fetch.max_entries = Some(rules.max_entries);
         rules.include = globs(&tree.include_glob)?;
         rules.exclude = globs(&tree.exclude_glob)?;
         rules.keeps_dots = tree.dot_names;
@@ -69,6 +77,7 @@ impl Job {
             Some(directory) => directory,
             None => own_directory(&start)?,
         };
+        apart(&start, &directory)?;
         let copy = Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
         let is_named = matches.value_source("parallel_max") == Some(clap::parser::ValueSource::CommandLine);
         let parallel = match (copy.is_news(), fetch.parallel || is_named) {
@@ -135,6 +144,23 @@ fn start(shape: &Shape, url: &str) -> Result<Url<'static>, Error> {
             fetch_url::Phase::Plan,
             format!("{} has no directories to mirror", other.scheme_name()),
         )),
+    }
+}
+
+/// A directory that is copied into itself would never end.
+fn apart(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
+    let Url::File(url) = start else { return Ok(()) };
+    let source = Path::new(OsStr::from_bytes(&url.path().decode())).join("");
+    let source = Path::new("/").join(source).canonicalize();
+    let above = directory.ancestors().find_map(|above| match above.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize().ok(),
+        false => above.canonicalize().ok(),
+    });
+    match (source, above) {
+        (Ok(source), Some(above)) if above.starts_with(&source) => {
+            Err(usage(format!("{} is in the directory that is to be copied", directory.display())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -71,6 +71,7 @@ impl Events {
             "assumed": tally.assumed,
             "failed": tally.failed,
             "deleted": tally.deleted,
+            "elsewhere": tally.elsewhere,
             "octets": tally.octets,
             "seconds": tally.begun.elapsed().as_secs_f64(),
         }));

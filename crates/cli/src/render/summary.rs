@@ -18,6 +18,7 @@ fn words(tally: &Tally, goes_on: bool) -> String {
         (tally.assumed, "with an end that nothing proves"),
         (tally.skipped, "there already"),
         (tally.deleted, "deleted"),
+        (tally.elsewhere, "lead elsewhere"),
         (tally.failed, "failed"),
     ] {
         if count > 0 {

@@ -1,13 +1,13 @@
 //! Several transfers: one after the other, or some at the same time; each is reported when it is over.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::url::{Url, mask_password, parse};
-use fetch_url::{Code, Error, Next, Turn};
+use fetch_url::{Code, Doubt, Error, Next, Turn};
 use tokio::task::LocalSet;
 
 use super::mirror::Walk;
@@ -18,6 +18,9 @@ use crate::job::news::may_be_news;
 use crate::job::{Job, Output, Transfer, usage};
 use crate::render::{self, summary};
 use crate::report::{Report, Tally};
+
+/// So many transfers wait for their hosts while those of others go on.
+const MOST_WAITING: usize = 128;
 
 /// What a worker does next.
 pub(super) enum Work {
@@ -52,6 +55,8 @@ pub(super) async fn all(job: &Rc<Job>) -> u8 {
 struct Batch {
     job: Rc<Job>,
     next: Cell<usize>,
+    /// What waits for its host.
+    waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
     walk: Option<Walk>,
     /// What comes one after the other: drivers may look ahead.
     urls: Arc<[Url<'static>]>,
@@ -70,6 +75,7 @@ impl Batch {
         Self {
             job: job.clone(),
             next: Cell::new(0),
+            waiting: RefCell::default(),
             walk: job.copy.as_ref().map(Walk::new),
             urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
             claimed: RefCell::default(),
@@ -82,9 +88,9 @@ impl Batch {
 
     /// One transfer after the other, as long as there are some.
     async fn work(&self) {
-        while let Some((number, work)) = self.take().await {
+        while let Some((number, work, turn)) = self.turn().await {
             let status = match work {
-                Work::Transfer(transfer, next) => self.run_one(number, &transfer, next).await,
+                Work::Transfer(transfer, next) => self.run_one(number, &transfer, next, turn).await,
                 Work::Failed { url, error } => {
                     let nothing = Transfer::new(url, Output::Stdout { is_explicit: false });
                     self.end(self.begin(number, &nothing), Some(error), &nothing)
@@ -96,23 +102,68 @@ impl Batch {
         }
     }
 
-    async fn run_one(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
-        let _turn = self.turn(transfer).await;
+    async fn run_one(&self, number: usize, transfer: &Transfer, next: Next, turn: Option<Arc<Turn>>) -> u8 {
         match unfold::articles(&self.job, transfer).await {
-            Ok(None) => self.run(number, transfer, next).await,
-            Ok(Some(several)) => self.run_each(&several, transfer).await,
+            Ok(None) => self.run(number, transfer, next, turn).await,
+            Ok(Some(several)) => self.run_each(&several, transfer, turn).await,
             Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
         }
     }
 
-    /// Waits until it may be fetched, beside what is fetched at the same host.
-    async fn turn(&self, transfer: &Transfer) -> Option<Turn> {
-        if self.job.is_of_one() {
-            return None;
+    /// The next work whose host has a turn for it: what waits for a busy host holds nobody up.
+    async fn turn(&self) -> Option<(usize, Work, Option<Arc<Turn>>)> {
+        if self.walk.is_some() {
+            // All of it is at one host, and a listing must not be left in the middle.
+            let (number, work) = self.take().await?;
+            let url = self.url_in_turn(&work);
+            let turn = match &url {
+                Some(url) => self.job.turns.turn(url).await.map(Arc::new),
+                None => None,
+            };
+            return Some((number, work, turn));
         }
-        // What is no URL is told when it is asked for.
-        let url = parse(&transfer.url).ok()?.url;
-        self.job.turns.turn(&url).await
+        loop {
+            if let Some(ready) = self.waiting_no_more() {
+                return Some(ready);
+            }
+            let can_wait = self.waiting.borrow().len() < MOST_WAITING;
+            let taken = tokio::select! {
+                biased;
+                taken = self.take(), if can_wait => taken,
+                () = self.job.turns.changed(), if !self.waiting.borrow().is_empty() => continue,
+            };
+            let Some((number, work)) = taken else {
+                if self.waiting.borrow().is_empty() {
+                    return None;
+                }
+                self.job.turns.changed().await;
+                continue;
+            };
+            let Some(url) = self.url_in_turn(&work) else { return Some((number, work, None)) };
+            match self.job.turns.try_turn(&url) {
+                Some(turn) => return Some((number, work, Some(Arc::new(turn)))),
+                None => self.waiting.borrow_mut().push_back((number, work, url)),
+            }
+        }
+    }
+
+    /// The first of those that wait whose host has a turn now.
+    fn waiting_no_more(&self) -> Option<(usize, Work, Option<Arc<Turn>>)> {
+        let mut waiting = self.waiting.borrow_mut();
+        for index in 0..waiting.len() {
+            if let Some(turn) = self.job.turns.try_turn(&waiting[index].2) {
+                let (number, work, _) = waiting.remove(index)?;
+                return Some((number, work, Some(Arc::new(turn))));
+            }
+        }
+        None
+    }
+
+    /// The URL whose host has turns. What is no URL is told when it is asked for.
+    fn url_in_turn(&self, work: &Work) -> Option<Url<'static>> {
+        let Work::Transfer(transfer, _) = work else { return None };
+        let url = if self.job.is_of_one() { None } else { parse(&transfer.url).ok() };
+        url.map(|parsed| parsed.into_owned().url).filter(|url| url.host().is_some())
     }
 
     /// `--delete`, when everything was looked at. How many files.
@@ -138,6 +189,7 @@ impl Batch {
         let job = &*self.job;
         let mut tally = self.tally.get();
         tally.skipped += self.walk.as_ref().map_or(0, Walk::unchanged);
+        tally.elsewhere = self.walk.as_ref().map_or(0, Walk::elsewhere);
         let failure = match deleted {
             Ok(deleted) => {
                 tally.deleted = deleted;
@@ -168,10 +220,10 @@ impl Batch {
     }
 
     /// Several files that one URL stands for; the first failure's status.
-    async fn run_each(&self, several: &Several, whole: &Transfer) -> u8 {
+    async fn run_each(&self, several: &Several, whole: &Transfer, turn: Option<Arc<Turn>>) -> u8 {
         let mut first_failure = 0;
         for urls in several.pieces() {
-            let status = self.run_piece(&urls, whole).await;
+            let status = self.run_piece(&urls, whole, &turn).await;
             if first_failure == 0 {
                 first_failure = status;
             }
@@ -182,13 +234,13 @@ impl Batch {
         first_failure
     }
 
-    async fn run_piece(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer) -> u8 {
+    async fn run_piece(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer, turn: &Option<Arc<Turn>>) -> u8 {
         let mut first_failure = 0;
         for (index, url) in urls.iter().enumerate() {
             let transfer = Transfer::new(url.to_string(), whole.output.clone());
             let number = self.spare.replace(self.spare.get() + 1);
             let status = match self.claim(url, whole) {
-                Ok(()) => self.run(number, &transfer, self.after(urls, index)).await,
+                Ok(()) => self.run(number, &transfer, self.after(urls, index), turn.clone()).await,
                 Err(error) => self.end(self.begin(number, &transfer), Some(error), &transfer),
             };
             if first_failure == 0 {
@@ -237,33 +289,50 @@ impl Batch {
         })
     }
 
-    async fn run(&self, number: usize, transfer: &Transfer, next: Next) -> u8 {
+    async fn run(&self, number: usize, transfer: &Transfer, next: Next, turn: Option<Arc<Turn>>) -> u8 {
         let mut report = self.begin(number, transfer);
-        let mut error = one(&self.job, transfer, next, &mut report).await.err();
+        let mut error = one(&self.job, transfer, next, turn, &mut report).await.err();
         for url in &transfer.others {
             let Some(failed) = error.as_ref().filter(|error| is_of_one_place(error)) else { break };
             self.job.board.aside(|| render::instead(failed, url));
             let other = Transfer { url: url.clone(), ..transfer.clone() };
             report = Report::begin(number, url);
-            error = one(&self.job, &other, Next::default(), &mut report).await.err();
+            let turn = self.turn_at(url).await;
+            error = one(&self.job, &other, Next::default(), turn, &mut report).await.err();
         }
-        if let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file) {
-            error = ledger.add(transfer, path).err();
+        if let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file)
+            && let Some(failed) = ledger.add(transfer, path, &report)
+        {
+            let words = format!("what is finished may be fetched once more: {failed}");
+            self.job.board.aside(|| render::note(&words));
         }
-        if error.as_ref().is_some_and(|error| leads_nowhere(error, transfer)) {
-            self.tell_nowhere(transfer);
+        if error.as_ref().is_some_and(is_no_file) && self.leads_elsewhere(transfer) {
             (error, report.is_skipped) = (None, true);
         }
         self.end(report, error, transfer)
     }
 
-    fn tell_nowhere(&self, transfer: &Transfer) {
-        if self.job.talk.notes {
-            let words = "a link that leads to no file: passed over";
-            self.job
-                .board
-                .aside(|| render::note_of(&mask_password(&transfer.url), words, self.job.shape.format));
+    /// What becomes of a line of a listing that is no file: it may be a directory, or a link to nothing that can be fetched.
+    fn leads_elsewhere(&self, transfer: &Transfer) -> bool {
+        let (Some(leaf), Some(walk)) = (&transfer.leaf, &self.walk) else { return false };
+        match leaf.doubt {
+            Some(Doubt::Unknown) => walk.enter(leaf),
+            Some(_) => {
+                if self.job.talk.notes {
+                    let url = mask_password(&transfer.url);
+                    let words = "a link that leads to no file: passed over";
+                    self.job.board.aside(|| render::note_of(&url, words, self.job.shape.format));
+                }
+                true
+            }
+            None => false,
         }
+    }
+
+    /// A turn for another place of an object.
+    async fn turn_at(&self, url: &str) -> Option<Arc<Turn>> {
+        let url = parse(url).ok()?.url;
+        self.job.turns.turn(&url).await.map(Arc::new)
     }
 
     /// Says that it begins.
@@ -293,10 +362,9 @@ impl Batch {
     }
 }
 
-/// Whether what a listing has not called a file is none.
-fn leads_nowhere(error: &Error, transfer: &Transfer) -> bool {
-    let is_doubtful = transfer.leaf.as_ref().is_some_and(|leaf| leaf.is_doubtful);
-    is_doubtful && matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
+/// Whether what was asked for as a file may be none.
+fn is_no_file(error: &Error) -> bool {
+    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
 }
 
 /// Whether another place of the same object may do better: not where the fault is ours.

@@ -1,17 +1,18 @@
 //! A mirror: directories are listed when nothing that was found is left to fetch, and their files become transfers.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fetch_url::proto::Entry;
 use fetch_url::url::Url;
-use fetch_url::{Branch, Code, Error, Found, Leaf, Next, Passed, Phase, Tree};
+use fetch_url::{Branch, Code, Directory, Error, Leaf, Next, Passed, Phase, Tree};
 use tokio::sync::Notify;
 
 use super::batch::Work;
+use super::prune::Listed;
 use super::{is_there, observed};
 use crate::job::{Copy, Job, Output, Transfer};
 use crate::render;
@@ -28,9 +29,10 @@ pub(super) struct Walk {
     /// How many workers are listing a directory.
     listing: Cell<usize>,
     woken: Notify,
-    /// What was listed to its end: the names in each directory.
-    listed: RefCell<HashMap<String, HashSet<String>>>,
+    listed: RefCell<Listed>,
     unchanged: Cell<u64>,
+    /// How many lines lead to another server, or up.
+    elsewhere: Cell<u64>,
 }
 
 impl Walk {
@@ -45,6 +47,7 @@ impl Walk {
             woken: Notify::new(),
             listed: RefCell::default(),
             unchanged: Cell::new(0),
+            elsewhere: Cell::new(0),
         }
     }
 
@@ -77,18 +80,32 @@ impl Walk {
         self.unchanged.get()
     }
 
-    /// What was listed to its end.
-    pub(super) fn listed(&self) -> HashMap<String, HashSet<String>> {
+    /// How many lines of listings lead to another server, or up: they are not followed.
+    pub(super) const fn elsewhere(&self) -> u64 {
+        self.elsewhere.get()
+    }
+
+    /// What was listed for certain.
+    pub(super) fn listed(&self) -> Listed {
         self.listed.take()
+    }
+
+    /// What was taken for a file may be a directory; false where it is not wanted.
+    pub(super) fn enter(&self, leaf: &Leaf) -> bool {
+        let branch = self.tree.borrow().as_branch(leaf);
+        let is_wanted = branch.is_some();
+        self.branches.borrow_mut().extend(branch);
+        self.woken.notify_waiters();
+        is_wanted
     }
 
     async fn visit(&self, mut branch: Branch, job: &Job, copy: &Copy) -> Result<(), Work> {
         self.listing.set(self.listing.get() + 1);
         let listed = list(&branch, job, copy).await;
         self.listing.set(self.listing.get() - 1);
-        let sorted = listed.and_then(|(place, entries)| {
-            self.tree.borrow_mut().arrived(&mut branch, &place)?;
-            self.sort(&mut branch, &entries, job, copy)
+        let sorted = listed.and_then(|directory| {
+            self.tree.borrow_mut().arrived(&mut branch, &directory.meta.url)?;
+            self.sort(&branch, directory, job, copy)
         });
         self.woken.notify_waiters();
         sorted.map_err(|error| {
@@ -101,19 +118,39 @@ impl Walk {
     }
 
     /// Directories to walk, and files to fetch.
-    fn sort(&self, branch: &mut Branch, entries: &[Entry], job: &Job, copy: &Copy) -> Result<(), Error> {
+    fn sort(&self, branch: &Branch, directory: Directory, job: &Job, copy: &Copy) -> Result<(), Error> {
         make_directory(&copy.directory, &branch.path)?;
-        let mut leaves = Vec::new();
-        for entry in entries {
-            match self.tree.borrow_mut().found(branch, entry)? {
-                Found::Branch(branch) => self.branches.borrow_mut().push(branch),
-                Found::Leaf(leaf) => leaves.push(leaf),
-                Found::Passed(why) => tell_passed(why, entry, branch, job),
-            }
+        let Directory { entries, cut, is_sure, .. } = directory;
+        let sorted = self.tree.borrow_mut().sort(branch, &entries);
+        for (index, why) in &sorted.passed {
+            self.pass(*why, &entries[*index], branch, job);
         }
-        self.listed.borrow_mut().insert(branch.path.clone(), branch.names().clone());
-        self.queue(leaves, job, copy);
-        Ok(())
+        // Lines that nobody understands may be files.
+        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Passed::Words) || copy.has_words();
+        if is_sure && is_clear && sorted.cut.is_none() {
+            self.listed.borrow_mut().insert(branch.path.clone(), sorted.names);
+        }
+        self.branches.borrow_mut().extend(sorted.branches);
+        self.queue(sorted.leaves, job, copy);
+        cut.or(sorted.cut).map_or(Ok(()), Err)
+    }
+
+    /// What may surprise is told; what is no file at all is not.
+    fn pass(&self, why: Passed, entry: &Entry, branch: &Branch, job: &Job) {
+        let words = match why {
+            Passed::Nameless => "no file can have this name",
+            Passed::TooDeep => "deeper than --max-depth",
+            Passed::Elsewhere => {
+                self.elsewhere.set(self.elsewhere.get() + 1);
+                return;
+            }
+            _ => return,
+        };
+        if !job.talk.is_silent {
+            let name = String::from_utf8_lossy(&entry.name);
+            let place = format!("{} in {}", name, branch.url.redacted());
+            job.board.aside(|| render::note_of(&place, words, job.shape.format));
+        }
     }
 
     fn queue(&self, leaves: Vec<Leaf>, job: &Job, copy: &Copy) {
@@ -144,28 +181,11 @@ fn is_done(transfer: &Transfer, job: &Job) -> bool {
     matches!(&transfer.output, Output::File(path) if is_there(transfer, path, job))
 }
 
-/// What may surprise is told; what is no file at all, or was asked for, is not.
-fn tell_passed(why: Passed, entry: &Entry, branch: &Branch, job: &Job) {
-    let words = match why {
-        Passed::Nameless => "no file can have this name",
-        Passed::TooDeep => "deeper than --max-depth",
-        Passed::Elsewhere if job.talk.verbose > 0 => "on another server, or no file: not followed",
-        _ => return,
-    };
-    if !job.talk.is_silent {
-        let name = String::from_utf8_lossy(&entry.name);
-        let place = format!("{} in {}", name, branch.url.redacted());
-        job.board.aside(|| render::note_of(&place, words, job.shape.format));
-    }
-}
-
-/// All entries of a directory, and where they were in the end.
-async fn list(branch: &Branch, job: &Job, copy: &Copy) -> Result<(Url<'static>, Vec<Entry>), Error> {
+async fn list(branch: &Branch, job: &Job, copy: &Copy) -> Result<Directory, Error> {
     let report = Report::begin(usize::MAX, &branch.url.redacted().to_string());
-    let _turn = job.turns.turn(&branch.url).await;
-    let request = observed(copy.listing(&branch.url)?, job, &report);
-    let (meta, entries) = job.fetcher.entries(&request).await?;
-    Ok((meta.url, entries))
+    let turn = job.turns.turn(&branch.url).await.map(Arc::new);
+    let request = observed(copy.listing(&branch.url)?, job, &report).in_turn(turn);
+    job.fetcher.directory(&request).await
 }
 
 /// Makes `below` in `directory`. No link is followed there: it could lead anywhere.

@@ -1,23 +1,25 @@
 //! `--delete`: what an earlier run has brought, and is not there any more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 use fetch_url::{Code, Error, Journal, Phase};
 
-/// Names in directories that were listed to their end.
-pub(super) type Listed = HashMap<String, HashSet<String>>;
+/// The names in directories whose listings are whole for certain, and whether they are directories.
+pub(super) type Listed = HashMap<String, HashMap<String, bool>>;
 
 /// Deletes files that the journal knows, that have not changed since, and that no listing has any more; then their
 /// directories, where nothing is left in them. How many files, and how many were changed here and stay.
 pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
-    let gone = journal.paths()?.into_iter().filter(|path| is_below(path) && is_gone(path, listed));
     // What is deepest comes first, so that directories empty from within.
-    for path in gone.collect::<Vec<_>>().iter().rev() {
+    for (path, finished) in journal.finished()?.iter().rev() {
+        if !is_below(path) || !is_gone(path, listed) {
+            continue;
+        }
         let Some(file) = plain_file(directory, path) else { continue };
-        if !journal.knows(path, &file) {
+        if !finished.is(&file) {
             kept += 1;
             continue;
         }
@@ -34,9 +36,12 @@ pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Res
 /// Whether the nearest directory above that was listed does not have it: what was not listed may be there still.
 fn is_gone(path: &str, listed: &Listed) -> bool {
     let mut above = String::new();
-    for name in path.split('/') {
-        let Some(names) = listed.get(&above) else { return false };
-        if !names.contains(name) {
+    let mut names = path.split('/').peekable();
+    while let Some(name) = names.next() {
+        let Some(there) = listed.get(&above) else { return false };
+        // A file where a directory was, or the reverse, is another thing.
+        let must_be_directory = names.peek().is_some();
+        if there.get(name) != Some(&must_be_directory) {
             return true;
         }
         if !above.is_empty() {
@@ -84,23 +89,26 @@ fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
 mod tests {
     use super::*;
 
+    /// Names that end in a slash are directories.
     fn listed(directories: &[(&str, &[&str])]) -> Listed {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        directories.iter().map(|(path, all)| ((*path).to_owned(), names(all))).collect()
+        let of = |name: &&str| (name.trim_end_matches('/').to_owned(), name.ends_with('/'));
+        directories.iter().map(|(path, all)| ((*path).to_owned(), all.iter().map(of).collect())).collect()
     }
 
     #[test]
     fn what_is_gone() {
-        let listed = listed(&[("", &["a", "d", "e"]), ("d", &["x"])]);
+        let listed = listed(&[("", &["a", "d/", "e/"]), ("d", &["x"])]);
         for (path, expected) in [
             ("a", false),
             ("b", true),
             ("d/x", false),
             ("d/y", true),
             ("f/y", true),
+            // A file was a directory, and a directory a file.
+            ("a/x", true),
+            ("d", true),
             // Not listed, too deep or broken off: nobody knows.
             ("e/y", false),
-            ("d/x/y", false),
         ] {
             assert_eq!(is_gone(path, &listed), expected, "{path}");
         }
@@ -119,14 +127,14 @@ mod tests {
             fs::write(at(name), name).expect("a file");
             let facts = fs::metadata(at(name)).expect("facts");
             if name != "mine" && name != "outside/x" {
-                journal.add(name, "", &facts).expect("a line");
+                journal.add(name, "", "", &facts).expect("a line");
             }
         }
         let facts = fs::metadata(at("outside/x")).expect("facts");
-        journal.add("link/x", "", &facts).expect("a line");
-        journal.add("../x", "", &facts).expect("a line");
+        journal.add("link/x", "", "", &facts).expect("a line");
+        journal.add("../x", "", "", &facts).expect("a line");
         fs::write(at("changed"), "otherwise").expect("a file");
-        let listed = listed(&[("", &["stays", "outside"])]);
+        let listed = listed(&[("", &["stays", "outside/"])]);
         assert_eq!(prune(home.path(), &journal, &listed).expect("no fault"), (1, 1));
         for (name, expected) in
             [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]

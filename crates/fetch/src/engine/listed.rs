@@ -1,19 +1,38 @@
 //! A directory as a whole: a listing that breaks off for a cause that passes is asked for anew, since half of one says
 //! nothing of what is not there.
 
+use fetch_url_core::Url;
 use fetch_url_proto::Entry;
 
 use super::deadline::Deadline;
 use super::retry::Patience;
 use crate::fetcher::Inner;
-use crate::{Code, Content, Error, Fetcher, Meta, Phase, Request};
+use crate::{Code, Content, Error, Fetcher, Meta, Phase, Proof, Request};
 
-/// What is known of the directory, and all its entries.
-pub(crate) async fn entries(
+/// A directory.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Directory {
+    /// What is known of it.
+    pub meta: Meta,
+    /// Its entries, in the order of the listing.
+    pub entries: Vec<Entry>,
+    /// There are more than the caller wants (`limit_reached`).
+    pub cut: Option<Error>,
+    /// These are all entries for certain: the end of the listing is proven, it came from where it was asked for, and
+    /// has entries at all. Servers in trouble give empty pages and menus, cut ones, or those of another place.
+    pub is_sure: bool,
+}
+
+/// So many octets of names and URLs are kept.
+const MOST: usize = 256 * 1024 * 1024;
+
+/// All entries of the directory that `request` asks for.
+pub(crate) async fn directory(
     fetcher: &Fetcher,
     inner: &Inner,
     request: &Request,
-) -> Result<(Meta, Vec<Entry>), Error> {
+) -> Result<Directory, Error> {
     let deadline = Deadline::start(inner.policy.timeouts);
     let mut patience = Patience::new(inner.policy.retry);
     loop {
@@ -22,14 +41,36 @@ pub(crate) async fn entries(
             let error = Error::new(Code::NotFound, Phase::Reply, "it is no directory");
             return Err(error.at(&response.meta.url));
         };
-        let mut entries = Vec::new();
+        let meta = response.meta;
+        let (mut entries, mut octets) = (Vec::new(), 0);
         let broken = loop {
             match listing.next().await {
-                Ok(Some(entry)) => entries.push(entry),
-                Ok(None) => return Ok((response.meta, entries)),
-                Err(error) => break error.at(&response.meta.url),
+                Ok(Some(entry)) => {
+                    octets += entry.name.len() + entry.url.as_ref().map_or(0, String::len);
+                    entries.push(entry);
+                }
+                Ok(None) => {
+                    let is_proven =
+                        matches!(listing.proof(), Proof::Proven(_)) && listing.missing().is_none();
+                    let is_sure = is_proven && !entries.is_empty() && is_at(&meta, request);
+                    return Ok(Directory { meta, entries, cut: None, is_sure });
+                }
+                Err(error) => break error.at(&meta.url),
+            }
+            if octets > MOST {
+                let detail = format!("the names of the directory have more than {MOST} octets");
+                break Error::new(Code::LimitReached, Phase::Body, detail).at(&meta.url);
             }
         };
+        if broken.code() == Code::LimitReached {
+            return Ok(Directory { meta, entries, cut: Some(broken), is_sure: false });
+        }
         patience.wait(request, broken, 0, &deadline).await?;
     }
+}
+
+/// Whether an answer came from where it was asked for: a slash at the end is no other place.
+fn is_at(meta: &Meta, request: &Request) -> bool {
+    let place = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
+    meta.hops == 0 || place(&meta.url) == place(request.url())
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use super::deadline::Deadline;
-use crate::{Error, Event, Phase, Request, Retry};
+use crate::{Code, Error, Event, Phase, Request, Retry};
 
 /// The first wait.
 const FIRST: Duration = Duration::from_secs(1);
@@ -48,6 +48,14 @@ impl Patience {
             self.failures = 0;
         }
         self.offset = self.offset.max(offset);
+        let turn = request.turn().filter(|turn| error.code() == Code::Busy && turn.is_at(request.url()));
+        // A host that serves others will serve us: only where nobody is served it is in vain.
+        let asked = error.retry_after().or(self.rules.delay).unwrap_or(FIRST);
+        // A wait that we do not take is nobody's.
+        let asked = if asks_for_too_much(&error) { Duration::ZERO } else { asked };
+        if turn.is_some_and(|turn| turn.complained(asked)) {
+            self.failures = 0;
+        }
         let Some(wait) = self.next(&error, spread(RandomState::new().hash_one(0))) else {
             return Err(if asks_for_too_much(&error) {
                 error.with_hint("the server asks for a longer wait than we take")
@@ -63,8 +71,19 @@ impl Patience {
         let attempts = self.total;
         tracing::debug!(%error, ?wait, attempts, "again");
         request.tell(&Event::Retry { url: request.url(), error: &error, wait, attempts, offset });
-        tokio::time::sleep(wait).await;
-        Ok(())
+        match turn {
+            Some(turn) => {
+                let waiting = async {
+                    turn.pass(wait).await;
+                    Ok(())
+                };
+                deadline.bound_total(Phase::Connect, waiting).await
+            }
+            None => {
+                tokio::time::sleep(wait).await;
+                Ok(())
+            }
+        }
     }
 
     /// How long to wait before the next try; none when there is to be none. `spread` is between 0.75
@@ -107,7 +126,6 @@ pub(crate) fn once_only(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, Phase};
 
     fn error(code: Code) -> Error {
         Error::new(code, Phase::Request, "")

@@ -2,22 +2,21 @@
 //! says that it is busy (421, 429, 503).
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fetch_url_core::Url;
 use tokio::sync::Notify;
 
-use crate::{Code, Event, Observe};
-
-/// A host that says it several times in so short a time has said it once.
+/// A host that says it several times in so short a time, or before its wait is over, has said it once.
 const ONCE: Duration = Duration::from_secs(1);
+/// At least so long.
+const SOON: Duration = Duration::from_millis(50);
 /// After so many turns without a complaint, one more may go at the same time.
 const QUIET: u32 = 16;
 
 /// Whose turn it is at each host, among many requests at the same time. Clones are the same.
-///
-/// It observes the requests: [`crate::Request::observed_by`].
 #[derive(Clone)]
 pub struct Turns(Arc<Inner>);
 
@@ -32,17 +31,23 @@ struct Host {
     running: usize,
     most: usize,
     not_before: Instant,
-    /// When it complained the last time.
-    complained: Option<Instant>,
+    /// Until then another complaint is the same.
+    complains_until: Option<Instant>,
     /// How many were over since then.
     quiet: u32,
+    /// How many were answered at all.
+    served: u64,
 }
 
-/// One turn, until it is dropped.
+/// One turn, until it is dropped: [`crate::Request::in_turn`].
 #[must_use]
 pub struct Turn {
     turns: Turns,
     host: String,
+    /// Not while it waits for its host to be less busy.
+    is_held: AtomicBool,
+    /// How many others had been served when this was sent away the last time.
+    served: AtomicU64,
 }
 
 impl Turns {
@@ -53,51 +58,108 @@ impl Turns {
 
     /// Waits until one more may be fetched at the host of `url`; none where it has no host.
     pub async fn turn(&self, url: &Url<'_>) -> Option<Turn> {
-        let host = url.host()?.to_string();
+        let host = server(url)?;
+        let served = self.enter(&host).await;
+        Some(self.made(host, served))
+    }
+
+    fn made(&self, host: String, served: u64) -> Turn {
+        Turn { turns: self.clone(), host, is_held: AtomicBool::new(true), served: AtomicU64::new(served) }
+    }
+
+    /// A turn at the host of `url`, where one can be had now.
+    pub fn try_turn(&self, url: &Url<'_>) -> Option<Turn> {
+        let name = server(url)?;
+        match self.try_enter(&name) {
+            Ok(served) => Some(self.made(name, served)),
+            Err(_) => None,
+        }
+    }
+
+    /// Waits until a turn may be had that could not be had before.
+    pub async fn changed(&self) {
+        let over = self.0.over.notified();
+        let now = Instant::now();
+        let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > now).min();
+        match next {
+            None => over.await,
+            Some(time) => tokio::select! {
+                () = over => {}
+                () = tokio::time::sleep_until(time.into()) => {}
+            },
+        }
+    }
+
+    /// Waits for a turn; how many others were served.
+    async fn enter(&self, name: &str) -> u64 {
         loop {
             let over = self.0.over.notified();
-            match self.enter(&host) {
-                Wait::No => return Some(Turn { turns: self.clone(), host }),
-                Wait::ForOthers => over.await,
+            let wait = match self.try_enter(name) {
+                Ok(served) => return served,
+                Err(wait) => wait,
+            };
+            match wait {
                 Wait::Until(time) => tokio::time::sleep_until(time.into()).await,
+                Wait::ForOthers => over.await,
             }
         }
     }
 
-    fn enter(&self, host: &str) -> Wait {
+    fn try_enter(&self, name: &str) -> Result<u64, Wait> {
         let mut hosts = self.hosts();
         let most = self.0.most;
-        let host = hosts.entry(host.to_owned()).or_insert_with(|| Host::new(most));
-        if host.running >= host.most {
-            Wait::ForOthers
-        } else if host.not_before > Instant::now() {
-            Wait::Until(host.not_before)
-        } else {
-            host.running += 1;
-            Wait::No
-        }
-    }
-
-    fn complained(&self, url: &Url<'_>, wait: Duration) {
-        let Some(host) = url.host() else { return };
-        if let Some(host) = self.hosts().get_mut(&host.to_string()) {
-            host.complained(Instant::now(), wait);
-        }
+        let host = hosts.entry(name.to_owned()).or_insert_with(|| Host::new(most));
+        host.enter(Instant::now())
     }
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<String, Host>> {
         self.0.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn with<T>(&self, name: &str, change: impl FnOnce(&mut Host) -> T) -> Option<T> {
+        self.hosts().get_mut(name).map(change)
+    }
 }
 
-impl Observe for Turns {
-    /// Hears of a host that wants to be left alone for a while.
-    fn observe(&self, event: &Event<'_>) {
-        if let Event::Retry { url, error, wait, .. } = event
-            && error.code() == Code::Busy
-        {
-            self.complained(url, *wait);
+/// Two servers of one machine are two hosts here.
+fn server(url: &Url<'_>) -> Option<String> {
+    let host = url.host()?.to_string().to_ascii_lowercase();
+    Some(format!("{host}:{}", url.port().unwrap_or_default()))
+}
+
+impl Turn {
+    /// Whether it is one at the host of `url`.
+    pub(crate) fn is_at(&self, url: &Url<'_>) -> bool {
+        server(url).is_some_and(|server| server == self.host)
+    }
+
+    /// The host has answered.
+    pub(crate) fn served(&self) {
+        self.turns.with(&self.host, |host| host.served += 1);
+    }
+
+    /// The host is busy: it is left alone for `wait`. Whether it has served others since it sent this one away the
+    /// last time: then there is hope.
+    pub(crate) fn complained(&self, wait: Duration) -> bool {
+        let served = self.turns.with(&self.host, |host| {
+            host.complained(Instant::now(), wait);
+            host.served
+        });
+        served.is_some_and(|served| self.served.swap(served, Ordering::Relaxed) != served)
+    }
+
+    /// Gives the turn away, and waits for another one; at least for `wait`.
+    pub(crate) async fn pass(&self, wait: Duration) {
+        if !self.is_held.swap(false, Ordering::Relaxed) {
+            // Another part of the same object stands in the queue.
+            tokio::time::sleep(wait).await;
+            return;
         }
+        self.turns.with(&self.host, |host| host.running -= 1);
+        self.turns.0.over.notify_waiters();
+        tokio::time::sleep(wait).await;
+        self.turns.enter(&self.host).await;
+        self.is_held.store(true, Ordering::Relaxed);
     }
 }
 
@@ -113,23 +175,35 @@ impl std::fmt::Debug for Turn {
     }
 }
 
+/// What is to be waited for.
 enum Wait {
-    No,
     ForOthers,
     Until(Instant),
 }
 
 impl Host {
     fn new(most: usize) -> Self {
-        Self { running: 0, most, not_before: Instant::now(), complained: None, quiet: 0 }
+        Self { running: 0, most, not_before: Instant::now(), complains_until: None, quiet: 0, served: 0 }
+    }
+
+    /// Takes a turn; how many others were served so far.
+    fn enter(&mut self, now: Instant) -> Result<u64, Wait> {
+        if self.running >= self.most {
+            return Err(Wait::ForOthers);
+        }
+        if self.not_before > now {
+            return Err(Wait::Until(self.not_before));
+        }
+        self.running += 1;
+        Ok(self.served)
     }
 
     /// Half as many, and none before `wait` is over.
     fn complained(&mut self, now: Instant, wait: Duration) {
         self.not_before = self.not_before.max(now + wait);
         self.quiet = 0;
-        if self.complained.is_none_or(|last| now - last >= ONCE) {
-            self.complained = Some(now);
+        if self.complains_until.is_none_or(|until| now >= until) {
+            self.complains_until = Some(now + wait.clamp(SOON, ONCE));
             self.most = (self.most.min(self.running) / 2).max(1);
         }
     }
@@ -145,11 +219,11 @@ impl Host {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let most = self.turns.0.most;
-        if let Some(host) = self.turns.hosts().get_mut(&self.host) {
-            host.left(most);
+        if self.is_held.load(Ordering::Relaxed) {
+            let most = self.turns.0.most;
+            self.turns.with(&self.host, |host| host.left(most));
+            self.turns.0.over.notify_waiters();
         }
-        self.turns.0.over.notify_waiters();
     }
 }
 
@@ -164,7 +238,7 @@ mod tests {
         let now = Instant::now();
         let wait = Duration::from_secs(5);
         host.complained(now, wait);
-        host.complained(now, Duration::ZERO);
+        host.complained(now + SOON, Duration::ZERO);
         assert_eq!((host.most, host.not_before), (8, now + wait), "twelve voices are one complaint");
         for (second, most) in [(1, 4), (2, 2), (3, 1), (4, 1)] {
             host.running = host.most;

@@ -38,6 +38,17 @@ impl Algorithm {
         })
     }
 
+    /// Its name in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+        }
+    }
+
     /// By how many hexadecimal digits its digests have.
     pub(crate) const fn of_digits(count: usize) -> Option<Self> {
         Some(match count {

@@ -5,7 +5,7 @@
 //! outlive a power cut is known only once the file system was synced: then a mark follows. After the machine has begun
 //! anew, lines behind the last mark count for nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -24,8 +24,6 @@ use crate::{Code, Error, Phase};
 
 /// How often the file system is synced while files come.
 const SYNC_EVERY: Duration = Duration::from_secs(30);
-/// Facts that no line has.
-const ANY: &str = "\n";
 /// How each journal begins.
 const START: &[u8] = b"{\"boot\":\"";
 /// So many lines that later ones say anew do no harm.
@@ -45,14 +43,27 @@ pub struct Journal {
     is_syncing: Arc<AtomicBool>,
 }
 
+/// A file as it was when it was finished the last time.
+#[derive(Debug)]
+pub struct Finished {
+    size: u64,
+    changed: String,
+}
+
+impl Finished {
+    /// Whether it is as it was.
+    pub fn is(&self, file: &Metadata) -> bool {
+        self.size == file.len() && self.changed == changed(file)
+    }
+}
+
 impl Journal {
     /// The journal at `path` of what `subject` names; with `goes_on`, what an earlier run has finished counts.
     ///
     /// # Errors
     /// `usage`: another process has it, or it is of something else; `sink_failed`.
     pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
-        let cannot =
-            |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
         let mut options = File::options();
         options.read(true).append(true).create(true).mode(0o600);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
@@ -60,10 +71,10 @@ impl Journal {
         if file.try_lock().is_err() {
             return Err(refused(path, "another process is at work with it"));
         }
-        if !is_journal(&file).map_err(cannot)? {
-            return Err(refused(path, "it is no journal of ours"));
-        }
-        let goes_on = goes_on && has_line(&file).map_err(cannot)?;
+        let first = first_line(&file).map_err(cannot)?;
+        check(path, &first, subject)?;
+        // What a kill has left of its first line is nothing to go on with.
+        let goes_on = goes_on && first.ends_with(b"\n");
         let mut this = Self {
             file: Arc::new(file),
             path: path.to_owned(),
@@ -83,10 +94,7 @@ impl Journal {
 
     /// What earlier runs have finished counts.
     fn go_on(&mut self, subject: &str) -> Result<(), Error> {
-        let past = self.read(subject).map_err(|error| self.failed(error))?.map_err(|other| {
-            let error = refused(&self.path, &format!("it is of {other}"));
-            error.with_hint("another directory, or without what is there")
-        })?;
+        let past = self.read().map_err(|error| self.failed(error))?;
         let is_stale = past.marks.len() > STALE + 2 * past.paths.len();
         self.done = past.done();
         if is_stale {
@@ -115,43 +123,38 @@ impl Journal {
         Ok(())
     }
 
-    /// What counts as done; or what else the journal is of.
-    fn read(&self, subject: &str) -> io::Result<Result<Past, String>> {
-        let mut lines = Lines::new(&self.file);
-        let mut past = Past::default();
+    /// What the lines come to.
+    fn read(&self) -> io::Result<Past> {
+        let (mut lines, mut past) = (Lines::new(&self.file), Past::default());
         while let Some(line) = lines.next()? {
-            if let Some(other) = line["journal"].as_str().filter(|other| *other != subject) {
-                return Ok(Err(other.to_owned()));
-            }
             past.hear(&line);
         }
         if !lines.is_whole {
             // What a kill has cut off must not stand in the next line.
             (&*self.file).write_all(b"\n")?;
         }
-        Ok(Ok(past))
+        Ok(past)
     }
 
-    /// Whether the file at `path` is what was finished under these facts.
-    pub fn has(&self, path: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&mark(path, facts, Some(file.len()), &changed(file)))
+    /// Whether the file at `path` is what was finished: from this source, under these facts.
+    pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
+        self.done.contains(&mark(&line(path, source, facts, file)))
     }
 
-    /// Whether `file` is what some run has delivered at `path`, under whatever facts.
-    pub fn knows(&self, path: &str, file: &Metadata) -> bool {
-        self.has(path, ANY, file)
+    /// Whether the file at `path` came from `source`, under whatever facts.
+    pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
+        self.done.contains(&known(&line(path, source, "", file)))
     }
 
-    /// `path` is finished: what was delivered there under these facts is `file`.
+    /// `path` is finished: what was delivered there from this source, under these facts, is `file`.
     ///
     /// # Errors
     /// `sink_failed`.
-    pub fn add(&mut self, path: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
-        let changed = changed(file);
-        if !self.done.insert(mark(path, facts, Some(file.len()), &changed)) {
+    pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
+        let line = line(path, source, facts, file);
+        if !self.done.insert(mark(&line)) {
             return Ok(());
         }
-        let line = json!({ "path": path, "facts": facts, "size": file.len(), "changed": changed });
         self.done.insert(known(&line));
         self.write(&line).map_err(|error| self.failed(error))?;
         self.lines += 1;
@@ -191,12 +194,15 @@ impl Journal {
     ///
     /// # Errors
     /// `sink_failed`.
-    pub fn paths(&self) -> Result<BTreeSet<String>, Error> {
-        let (mut paths, mut lines) = (BTreeSet::new(), Lines::new(&self.file));
+    pub fn finished(&self) -> Result<BTreeMap<String, Finished>, Error> {
+        let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
-            paths.extend(line["path"].as_str().map(str::to_owned));
+            if let (Some(path), Some(size)) = (line["path"].as_str(), line["size"].as_u64()) {
+                let changed = line["changed"].as_str().unwrap_or_default().to_owned();
+                finished.insert(path.to_owned(), Finished { size, changed });
+            }
         }
-        Ok(paths)
+        Ok(finished)
     }
 
     /// A line in one call: a kill leaves all of it, or a start without an end.
@@ -230,9 +236,8 @@ impl Past {
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
         } else if line["path"].is_string() {
-            let size = line["size"].as_u64();
-            self.paths.insert((mark(text("path"), "", None, "") >> 64) as u64);
-            self.marks.push([mark(text("path"), text("facts"), size, text("changed")), known(line)]);
+            self.paths.insert(u64::from_le_bytes(first_octets(&line["path"])));
+            self.marks.push([mark(line), known(line)]);
         }
     }
 
@@ -287,18 +292,24 @@ impl io::Read for At<'_> {
     }
 }
 
-/// Whether a file begins like a journal, or with what a kill has left of one.
-fn is_journal(file: &File) -> io::Result<bool> {
-    let first = first_line(file)?;
-    if first.ends_with(b"\n") {
-        return Ok(serde_json::from_slice::<Value>(&first).is_ok_and(|line| line["journal"].is_string()));
+/// A file is touched only when it begins like a journal of `subject`, or with what a kill has left of one.
+fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
+    let none = || refused(path, "it is no journal of ours");
+    if !first.ends_with(b"\n") {
+        return if START.starts_with(first) || first.starts_with(START) { Ok(()) } else { Err(none()) };
     }
-    Ok(START.starts_with(&first) || first.starts_with(START))
+    let line: Value = serde_json::from_slice(first).map_err(|_| none())?;
+    match line["journal"].as_str() {
+        None => Err(none()),
+        Some(other) => same_subject(path, other, subject),
+    }
 }
 
-/// Whether there is anything to go on with.
-fn has_line(file: &File) -> io::Result<bool> {
-    Ok(first_line(file)?.ends_with(b"\n"))
+fn same_subject(path: &Path, other: &str, subject: &str) -> Result<(), Error> {
+    if other == subject {
+        return Ok(());
+    }
+    Err(refused(path, &format!("it is of {other}")).with_hint("another directory, or without what is there"))
 }
 
 fn first_line(file: &File) -> io::Result<Vec<u8>> {
@@ -334,18 +345,29 @@ fn changed(file: &Metadata) -> String {
     format!("{}.{:09}", file.mtime(), file.mtime_nsec())
 }
 
-/// A line without its facts.
-fn known(line: &Value) -> u128 {
-    let text = |name: &str| line[name].as_str().unwrap_or_default();
-    mark(text("path"), ANY, line["size"].as_u64(), text("changed"))
+fn line(path: &str, source: &str, facts: &str, file: &Metadata) -> Value {
+    let (size, changed) = (file.len(), changed(file));
+    json!({ "path": path, "source": source, "facts": facts, "size": size, "changed": changed })
 }
 
 /// All that a line says, in as little room as a hundred thousand of them want.
-fn mark(path: &str, facts: &str, size: Option<u64>, changed: &str) -> u128 {
+fn mark(line: &Value) -> u128 {
+    let all = ["path", "source", "facts", "size", "changed"].map(|name| &line[name]);
+    u128::from_le_bytes(first_octets(&json!(all)))
+}
+
+/// The same without its facts.
+fn known(line: &Value) -> u128 {
+    let all = ["path", "source", "size", "changed"].map(|name| &line[name]);
+    u128::from_le_bytes(first_octets(&json!(all)))
+}
+
+/// The first octets of a digest.
+fn first_octets<const N: usize>(value: &Value) -> [u8; N] {
     let mut digest = Digest::new(Algorithm::Sha256);
-    digest.update(json!([path, facts, size, changed]).to_string().as_bytes());
+    digest.update(value.to_string().as_bytes());
     let hex = digest.hex();
-    u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
+    std::array::from_fn(|index| u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).unwrap_or_default())
 }
 
 fn refused(path: &Path, detail: &str) -> Error {
@@ -366,7 +388,7 @@ mod tests {
             if index == synced && synced > 0 {
                 text += &format!("{}\n", json!({ "synced": synced }));
             }
-            let line = json!({ "path": name, "facts": "f", "size": facts.len(), "changed": changed(&facts) });
+            let line = line(name, "s", "f", &facts);
             text += &format!("{line}\n");
         }
         fs::write(&path, text).expect("a journal");
@@ -374,7 +396,7 @@ mod tests {
     }
 
     fn has(journal: &Journal, directory: &Path, name: &str) -> bool {
-        journal.has(name, "f", &fs::metadata(directory.join(name)).expect("facts"))
+        journal.has(name, "s", "f", &fs::metadata(directory.join(name)).expect("facts"))
     }
 
     #[test]
@@ -385,23 +407,23 @@ mod tests {
         fs::write(&file, "1").expect("a file");
         let facts = fs::metadata(&file).expect("facts");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
-        assert!(!journal.has("a", "f", &facts));
-        journal.add("a", "f", &facts).expect("a line");
-        journal.add("a", "f", &facts).expect("no line");
+        assert!(!journal.has("a", "s", "f", &facts));
+        journal.add("a", "s", "f", &facts).expect("a line");
+        journal.add("a", "s", "f", &facts).expect("no line");
         assert!(Journal::open(&path, "x", true).is_err(), "one process at a time");
         journal.sync();
         drop(journal);
         let journal = Journal::open(&path, "x", true).expect("a journal");
-        assert!(journal.has("a", "f", &facts) && !journal.has("b", "f", &facts));
-        assert!(!journal.has("a", "g", &facts));
-        assert!(journal.knows("a", &facts) && !journal.knows("b", &facts));
-        assert_eq!(journal.paths().expect("paths"), BTreeSet::from(["a".to_owned()]));
+        assert!(journal.has("a", "s", "f", &facts) && !journal.has("b", "s", "f", &facts));
+        assert!(!journal.has("a", "s", "g", &facts));
+        assert!(journal.knows("a", "s", &facts) && !journal.knows("a", "t", &facts));
+        assert!(journal.finished().expect("files")["a"].is(&facts));
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);
         assert!(Journal::open(&path, "y", true).is_err(), "it is of something else");
         let journal = Journal::open(&path, "y", false).expect("a new one");
-        assert!(!journal.has("a", "f", &facts));
+        assert!(!journal.has("a", "s", "f", &facts));
         journal.remove();
         assert!(!path.exists());
     }
@@ -424,14 +446,16 @@ mod tests {
         let facts = fs::metadata(&file).expect("facts");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
         for number in 0..STALE + 10 {
-            journal.add("a", &number.to_string(), &facts).expect("a line");
+            journal.add("a", "s", &number.to_string(), &facts).expect("a line");
         }
         drop(journal);
         let before = fs::metadata(&path).expect("facts").len();
         drop(Journal::open(&path, "x", true).expect("a journal"));
         assert!(fs::metadata(&path).expect("facts").len() < before / 100);
         let journal = Journal::open(&path, "x", true).expect("a journal");
-        assert!(journal.has("a", &(STALE + 9).to_string(), &facts) && !journal.has("a", "0", &facts));
+        assert!(
+            journal.has("a", "s", &(STALE + 9).to_string(), &facts) && !journal.has("a", "s", "0", &facts)
+        );
         assert!(Journal::open(&path, "x", true).is_err(), "it is locked as before");
     }
 
@@ -483,7 +507,7 @@ mod tests {
             let mut journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "a") && !has(&journal, directory.path(), "b"), "{end}");
             let facts = fs::metadata(directory.path().join("b")).expect("facts");
-            journal.add("b", "f", &facts).expect("a line");
+            journal.add("b", "s", "f", &facts).expect("a line");
             drop(journal);
             let journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "b"), "{end}");

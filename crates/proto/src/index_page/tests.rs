@@ -112,6 +112,20 @@ fn the_url_is_that_of_the_page_and_knows_no_login() {
 }
 
 #[test]
+fn a_page_without_links_is_no_index() {
+    for (page, expected) in [
+        ("<h1>down for maintenance</h1>", false),
+        ("<a name=x>", false),
+        ("<h1>Directory listing for /</h1>", true),
+        ("<pre><a href=\"../\">../</a>", true),
+    ] {
+        let mut page = IndexPage::new(Bytes::from_static(page.as_bytes()), "http://h/");
+        assert!(page.next().is_none());
+        assert_eq!(page.is_index(), expected);
+    }
+}
+
+#[test]
 fn names_are_octets() {
     assert_eq!(read("<a href=\"%ff%2Fx\">x</a>", "http://h/")[0].name, b"\xff/x");
     assert_eq!(read("<a href=\"%2e%2e/\">x</a>", "http://h/")[0].name, b"..");

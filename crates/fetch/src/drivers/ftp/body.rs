@@ -14,7 +14,7 @@ use super::fault;
 use super::line::Line;
 use super::plan::FtpPlan;
 use super::servers::Servers;
-use crate::body::LocalLines;
+use crate::body::{EndMark, LocalLines};
 use crate::engine::waiting::Key;
 use crate::{Body, ByteSource, Code, Ctx, Error, Phase, Proof};
 
@@ -23,6 +23,8 @@ type Ending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 /// A transfer under way.
 pub(super) struct Transfer {
     state: State,
+    /// Told when the server says itself that it was not all.
+    mark: EndMark,
     ctx: Ctx,
     servers: Arc<Servers>,
     key: Key,
@@ -39,10 +41,16 @@ impl Transfer {
     pub(super) fn new(arrival: Arrival, line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Self {
         Self {
             state: State::Arriving(Box::new((arrival, line))),
+            mark: EndMark::default(),
             ctx: ctx.clone(),
             servers: plan.servers.clone(),
             key,
         }
+    }
+
+    /// Told at the end.
+    pub(super) fn mark(&self) -> EndMark {
+        self.mark.clone()
     }
 
     /// A file of `form`, of `expected` octets where that is known; only the first `stop` of them are
@@ -72,12 +80,16 @@ impl Transfer {
     /// First the data connection is closed, since some servers wait for that; then the server is heard.
     fn end(&mut self, line: Line) -> Ending {
         let (ctx, servers, key) = (self.ctx.clone(), self.servers.clone(), self.key.clone());
+        let mark = self.mark.clone();
         Box::pin(async move {
             let mut line = line;
             match line.advance(&ctx).await {
                 Ok(Step::Done) => {}
                 Ok(_) => return Err(Error::new(Code::Internal, Phase::Body, "the session has not ended")),
                 Err(trouble) => return Err(cut_short(fault::error(trouble))),
+            }
+            if line.was_less() {
+                mark.is_missing("the server's word that nothing was left out");
             }
             if line.prepare(&ctx.dial).await {
                 servers.put(key, line);

@@ -57,6 +57,8 @@ pub(super) struct Line {
     secrets: Secrets,
     /// It has served an errand before.
     pub(super) is_used: bool,
+    /// The last word of a transfer was that something is missing.
+    was_less: bool,
 }
 
 impl Line {
@@ -120,6 +122,7 @@ impl Line {
             ahead: None,
             secrets: Secrets::of(plan),
             is_used: false,
+            was_less: false,
         })
     }
 
@@ -207,6 +210,7 @@ impl Line {
         })?;
         self.secrets.hide(&mut reply, self.session.is_logged_in());
         reply_lines(&reply).for_each(|line| dialogue::heard(&line));
+        self.was_less = says_less(&reply);
         Ok(reply)
     }
 
@@ -214,6 +218,11 @@ impl Line {
     pub(super) fn password(&mut self, password: &[u8]) -> Result<(), Trouble> {
         self.secrets.add(password);
         self.session.password(password).map_err(Trouble::Fault)
+    }
+
+    /// Whether the server's last word was that it has left something out.
+    pub(super) const fn was_less(&self) -> bool {
+        self.was_less
     }
 
     /// Whether commands go out before the replies to others have come.
@@ -348,6 +357,15 @@ fn way(ctx: &Ctx) -> Duration {
 
 fn promised_again(reply: Reply) -> Trouble {
     Trouble::Fault(Fault::OutOfStep { asked: Some(Verb::Retr), reply })
+}
+
+/// Servers that give a part of a listing, or none, may still say 226: "Output truncated to 10000 matches", "Transfer
+/// done (but failed to open directory)".
+fn says_less(reply: &Reply) -> bool {
+    let says = |word: &str| {
+        reply.lines.iter().any(|line| String::from_utf8_lossy(line).to_ascii_lowercase().contains(word))
+    };
+    matches!(reply.code, 226 | 250) && (says("truncated") || says("failed"))
 }
 
 /// The lines of a reply as they came.

@@ -16,6 +16,7 @@ use super::body::Transfer;
 use super::fault;
 use super::line::{Line, Trouble};
 use super::plan::FtpPlan;
+use crate::body::EndMark;
 use crate::engine::waiting::Key;
 use crate::{Body, Code, Content, Ctx, Error, Listing, Meta, Outcome, Phase, Proof, Response};
 
@@ -36,8 +37,9 @@ pub(super) fn of(
         ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
     };
     let proof = Proof::Proven("the reply 226");
+    let mark = transfer.mark();
     let body = Body::from_source(transfer, None, proof);
-    Listing::new(Entries {
+    let entries = Listing::new(Entries {
         body: Some(body),
         inbox: Inbox::new(),
         reader,
@@ -47,7 +49,10 @@ pub(super) fn of(
         ready: VecDeque::new(),
         repeats: false,
         doubt: name.map(|_| Doubt::new(plan.clone(), ctx.clone())),
-    })
+        mark: mark.clone(),
+        ends_in_a_line: true,
+    });
+    entries.ending_by(proof, mark)
 }
 
 /// The lines of the year are of this one or the last.
@@ -71,6 +76,9 @@ struct Entries {
     repeats: bool,
     /// As long as nothing tells that the directory is there.
     doubt: Option<Doubt>,
+    mark: EndMark,
+    /// The last line that came has its end.
+    ends_in_a_line: bool,
 }
 
 impl Stream for Entries {
@@ -92,9 +100,15 @@ impl Stream for Entries {
             }
             let Some(body) = &mut this.body else { return this.poll_doubt(cx) };
             match ready!(Pin::new(body).poll_next(cx)) {
-                Some(Ok(octets)) => this.inbox.push(&octets),
+                Some(Ok(octets)) => {
+                    this.ends_in_a_line = octets.ends_with(b"\n");
+                    this.inbox.push(&octets);
+                }
                 Some(Err(error)) => return Poll::Ready(Some(Err(this.give_up(error)))),
                 None => {
+                    if !this.ends_in_a_line {
+                        this.mark.is_missing("the end of the last line");
+                    }
                     this.inbox.end();
                     this.body = None;
                 }

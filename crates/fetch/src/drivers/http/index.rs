@@ -11,7 +11,9 @@ use super::plan::HttpPlan;
 use crate::{Body, Code, Content, Error, Listing, Phase, Response};
 
 /// The longest page.
-const MOST: usize = 64 * 1024 * 1024;
+const MOST: usize = 32 * 1024 * 1024;
+/// So many tags and words are read at a time.
+const AT_ONCE: usize = 1024;
 
 /// The answer as a listing, where one was asked for.
 pub(super) fn listed(plan: &HttpPlan, answer: Response) -> Result<Response, Error> {
@@ -22,8 +24,7 @@ pub(super) fn listed(plan: &HttpPlan, answer: Response) -> Result<Response, Erro
     let Content::Body(body) = content else { return Ok(Response { meta, content, refusal }) };
     if !is_html(meta.media_type.as_deref()) {
         let media_type = meta.media_type.as_deref().unwrap_or("not told");
-        let detail = format!("there is no index page: the type of the object is {media_type}");
-        return Err(Error::new(Code::NotFound, Phase::Reply, detail));
+        return Err(none(&format!("the type of the object is {media_type}")));
     }
     meta.is_resumable = false;
     (meta.head.size, meta.validator) = (None, None);
@@ -32,19 +33,24 @@ pub(super) fn listed(plan: &HttpPlan, answer: Response) -> Result<Response, Erro
     Ok(Response::new(meta, Content::Listing(Listing::new(page).proven(proof))))
 }
 
+fn none(why: &str) -> Error {
+    Error::new(Code::NotFound, Phase::Reply, format!("there is no index page: {why}"))
+}
+
 fn is_html(media_type: Option<&str>) -> bool {
     let essence = media_type.and_then(|text| text.split(';').next()).unwrap_or_default().trim();
     ["text/html", "application/xhtml+xml"].iter().any(|html| essence.eq_ignore_ascii_case(html))
-}
-
-async fn collected(body: Body, url: String) -> Result<IndexPage, Error> {
-    Ok(IndexPage::new(body.collect(MOST).await?.into(), &url))
 }
 
 /// A page that is read when all of it is here.
 enum Page {
     Coming(Pin<Box<dyn Future<Output = Result<IndexPage, Error>> + Send>>),
     Here(Box<IndexPage>),
+    Over,
+}
+
+async fn collected(body: Body, url: String) -> Result<IndexPage, Error> {
+    Ok(IndexPage::new(body.collect(MOST).await?.into(), &url))
 }
 
 impl Stream for Page {
@@ -53,10 +59,27 @@ impl Stream for Page {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             match &mut *self {
-                Self::Here(page) => return Poll::Ready(page.next().map(Ok)),
+                Self::Over => return Poll::Ready(None),
                 Self::Coming(coming) => {
                     let page = ready!(coming.as_mut().poll(cx));
                     *self = Self::Here(Box::new(page?));
+                }
+                Self::Here(page) => {
+                    for _ in 0..AT_ONCE {
+                        match page.next_token() {
+                            Some(None) => {}
+                            Some(Some(entry)) => return Poll::Ready(Some(Ok(entry))),
+                            // Words of a server in trouble are no empty directory.
+                            None => {
+                                let error = (!page.is_index()).then(|| none("it has no links"));
+                                *self = Self::Over;
+                                return Poll::Ready(error.map(Err));
+                            }
+                        }
+                    }
+                    // Signals and deadlines have their turn.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
             }
         }

@@ -1,0 +1,333 @@
+//! `fetch-url mirror` of each kind of server, and `--list` of index pages: the tree that comes is the tree that is served, and a
+//! second run brings nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::digest::sha256;
+use super::ftp_server::{FtpServer, each_ftp_server};
+use super::gopher_server::{GopherServer, each_gopher_server};
+use super::nntp_server::{NewsServer, each_news_server};
+use super::place::Place;
+use super::program::{Ran, start_other};
+use super::server::{NGINX, Server, each_server};
+use super::tree::{BIG, files, odd_files};
+
+const JOURNAL: &str = ".fetch-url-mirror";
+
+/// What is no file, or not for everybody, and the five thousand, which have a test of their own.
+const EXCLUDED: [&str; 5] = ["many", "noperm*", "loop", "dangling", "odd"];
+
+/// All files below a folder but the journal: path and octets.
+fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let kind = fs::symlink_metadata(&path).expect("it is there").file_type();
+            assert!(kind.is_dir() || kind.is_file(), "{}", path.display());
+            if kind.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).expect("below").to_str().expect("UTF-8").to_owned();
+            if name != JOURNAL {
+                found.insert(name, fs::read(&path).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+/// Mirrors `url` into `mirror`, eight at a time.
+fn mirrored(place: &Place, url: &str, more: &[&str]) -> Ran {
+    let own = ["mirror", "-Z", "--parallel-max", "8", "--retry", "0", "--events", "-"];
+    super::program::start(place.folder(), &[&own, more, &[url, "mirror"]].concat()).ended()
+}
+
+/// `files`, `skipped` and `failed` of the summary, which is the last event.
+#[track_caller]
+fn summary(ran: &Ran) -> [usize; 3] {
+    let text = ran.text();
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.contains("\"event\":\"summary\""), "{last}\n{}", ran.err);
+    ["files", "skipped", "failed"].map(|count| {
+        let (_, rest) = last.split_once(&format!("\"{count}\":")).expect("a count");
+        rest.split(|letter: char| !letter.is_ascii_digit())
+            .next()
+            .and_then(|digits| digits.parse().ok())
+            .expect("a number")
+    })
+}
+
+/// The second run: what came is skipped, and nothing else happens here.
+#[track_caller]
+fn brings_nothing(place: &Place, url: &str, more: &[&str], count: usize) {
+    let before = walked(&place.path("mirror"));
+    let again = mirrored(place, url, more);
+    let [files, skipped, _] = summary(&again);
+    // A link that leads to no file is skipped each time.
+    assert!(files == 0 && (count..count + 5).contains(&skipped), "{files} {skipped} {}", again.err);
+    assert!(walked(&place.path("mirror")) == before, "the tree is another");
+}
+
+/// The plain files that are not excluded, and no others; `links` are those that lead to other files.
+#[track_caller]
+fn is_the_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
+    for (path, octets) in files() {
+        let name = &path[1..];
+        if name.starts_with("many/")
+            || name.starts_with("link") && !links.iter().any(|link| name.starts_with(link))
+        {
+            continue;
+        }
+        assert!(found.get(name) == Some(&octets), "{name} is not what it is there: {:?}", found.keys());
+    }
+    assert_eq!(sha256(&found["big.bin"]), BIG);
+    let known = |name: &str| {
+        name == "big.bin"
+            || name.starts_with("link-dir/")
+            || files().iter().any(|(path, _)| &path[1..] == name)
+    };
+    let others: Vec<&String> = found.keys().filter(|name| !known(name)).collect();
+    assert!(others.is_empty(), "{others:?}");
+}
+
+fn excluding() -> Vec<&'static str> {
+    EXCLUDED.into_iter().flat_map(|glob| ["--exclude-glob", glob]).collect()
+}
+
+fn web_tree(server: Server) {
+    let (place, url) = (Place::new(), server.http("/"));
+    let ran = mirrored(&place, &url, &excluding()).exits(0);
+    let found = walked(&place.path("mirror"));
+    is_the_tree(&found, &["link"]);
+    assert_eq!(summary(&ran), [found.len(), 0, 0]);
+    brings_nothing(&place, &url, &excluding(), found.len());
+}
+
+fn ftp_tree(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/"));
+    let ran = mirrored(&place, &url, &excluding()).exits(0);
+    let found = walked(&place.path("mirror"));
+    is_the_tree(&found, &["link.txt"]);
+    let [files, _, failed] = summary(&ran);
+    assert_eq!((files, failed), (found.len(), 0));
+    brings_nothing(&place, &url, &excluding(), found.len());
+}
+
+/// Each file below `odd` has come but those that say one of these; its name is safe, and it is the right one.
+#[track_caller]
+fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
+    let served: BTreeMap<String, String> = odd_files().into_iter().map(|(path, text)| (text, path)).collect();
+    let mut come = BTreeSet::new();
+    for (name, octets) in found {
+        let text = String::from_utf8_lossy(octets).trim_end().to_owned() + "\n";
+        let path = served.get(&text).unwrap_or_else(|| panic!("{name}: no such file: {text}"));
+        assert!(come.insert(path.as_str()), "{path} came twice");
+        assert!(!name.contains(char::is_control), "{name:?}");
+        for part in name.split('/') {
+            assert!(!part.starts_with('.') && part.len() <= 255 && !part.contains('\\'), "{name:?}");
+        }
+        // What was safe before is called as it was.
+        let own = path.trim_start_matches("/odd/");
+        let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
+        if own.chars().all(is_safe) && !own.starts_with(['-', '.']) && own.len() < 190 {
+            assert_eq!(name, own);
+        }
+    }
+    let missing: Vec<&String> = served.values().filter(|path| !come.contains(path.as_str())).collect();
+    let expected: Vec<&String> =
+        served.values().filter(|path| but.iter().any(|but| path.contains(but))).collect();
+    assert_eq!(missing, expected);
+}
+
+/// What begins with a dot is not in the pages of nginx and apache; `...` is no name that a file may have here.
+fn web_odd(server: Server) {
+    let (place, url) = (Place::new(), server.http("/odd/"));
+    let but: &[&str] = if server.name == "caddy" { &["/..."] } else { &["/...", "/.hidden"] };
+    let ran = mirrored(&place, &url, &[]).exits(0);
+    let found = walked(&place.path("mirror"));
+    is_odd(&found, but);
+    assert_eq!(summary(&ran), [found.len(), 0, 0]);
+    brings_nothing(&place, &url, &[], found.len());
+}
+
+/// No command can hold a CR or LF; what else is missing the server does not give.
+fn ftp_odd(server: FtpServer) {
+    let (place, url) = (Place::new(), server.url("/odd/"));
+    let lost = match server.name {
+        "vsftpd" => &["/.hidden"][..],
+        "pureftpd" => &["/.hidden", "%5C", "%01", "%7F", "%09"],
+        _ => &[],
+    };
+    let but = [&["/...", "%0D", "%0A"], lost].concat();
+    mirrored(&place, &url, &[]);
+    let found = walked(&place.path("mirror"));
+    is_odd(&found, &but);
+    brings_nothing(&place, &url, &[], found.len());
+}
+
+/// A menu's names are those of the files. Gopher cannot say whether a file has changed.
+fn gopher(server: GopherServer) {
+    let place = Place::new();
+    let url = server.url("/1/pub");
+    mirrored(&place, &url, &[]).exits(0);
+    let expected: BTreeMap<String, Vec<u8>> = ["README", "a/b/c/deep.txt"]
+        .map(|name| (name.to_owned(), server.as_text(format!("path=pub/{name}\n").as_bytes())))
+        .into();
+    let found = walked(&place.path("mirror"));
+    assert_eq!(found, expected);
+    brings_nothing(&place, &url, &["--skip-existing"], 2);
+}
+
+fn gopher_odd(server: GopherServer) {
+    let (place, url) = (Place::new(), server.url("/1/odd"));
+    mirrored(&place, &url, &[]);
+    let found = walked(&place.path("mirror"));
+    let served: BTreeSet<String> =
+        odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
+    let (right, wrong): (Vec<_>, Vec<_>) =
+        found.iter().partition(|(_, octets)| served.contains(String::from_utf8_lossy(octets).trim_end()));
+    // gophernicus does not find its own `100%/f.txt`, and makes two lines of `new\nline/`.
+    let most = if server.is_plus { 0 } else { 2 };
+    assert!(right.len() >= 20 && wrong.len() <= most, "{wrong:?}");
+    for name in found.keys() {
+        assert!(
+            !name.contains(char::is_control) && !name.starts_with('.') && !name.contains("/."),
+            "{name:?}"
+        );
+    }
+    brings_nothing(&place, &url, &["--skip-existing"], found.len());
+}
+
+/// 1,748 articles, each under its number.
+fn news(server: NewsServer) {
+    let (place, url) = (Place::new(), server.url("fetch.test"));
+    let ran = mirrored(&place, &url, &[]).exits(0);
+    assert_eq!(summary(&ran), [1748, 0, 0]);
+    let found = walked(&place.path("mirror"));
+    let numbers: BTreeSet<String> = (1..=1748).map(|nth| server.number(nth).to_string()).collect();
+    assert!(found.keys().cloned().eq(numbers), "{} files", found.len());
+    for nth in [1, 2, 1000, 1700, 1701, 1702, 1703, 1748] {
+        let name = server.number(nth).to_string();
+        assert!(found[&name] == server.nth("ARTICLE", "fetch.test", nth), "{name}");
+    }
+    brings_nothing(&place, &url, &[], 1748);
+}
+
+/// What was cancelled is not there, and is no failure.
+fn news_holes(server: NewsServer) {
+    let (place, url) = (Place::new(), server.url("fetch.holes"));
+    assert_eq!(summary(&mirrored(&place, &url, &[]).exits(0)), [42, 0, 0]);
+    assert_eq!(walked(&place.path("mirror")).len(), 42);
+    brings_nothing(&place, &url, &[], 42);
+    let place = Place::new();
+    assert_eq!(summary(&mirrored(&place, &server.url("fetch.empty"), &[]).exits(0)), [0, 0, 0]);
+}
+
+/// A thousand of five thousand; and a limit.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn very_many() {
+    let (place, url) = (Place::new(), NGINX.http("/many/"));
+    let more = ["--include-glob", "f[0]???.txt"];
+    mirrored(&place, &url, &more).exits(0);
+    let found = walked(&place.path("mirror"));
+    assert_eq!(found.len(), 1000);
+    let is_right = |(name, octets): (&String, &Vec<u8>)| {
+        *name == format!("f{}.txt", String::from_utf8_lossy(octets).trim())
+    };
+    assert!(found.iter().all(is_right));
+    brings_nothing(&place, &url, &more, 1000);
+    let place = Place::new();
+    mirrored(&place, &NGINX.http("/pub/"), &["--max-entries", "3"]).exits(63);
+    let place = Place::new();
+    mirrored(&place, &NGINX.http("/pub/"), &["--max-entries", "5"]).exits(0);
+}
+
+/// wget, where it is installed, finds the same files below /pub/.
+fn as_wget_has_it(server: Server) {
+    if !Path::new("/usr/bin/wget").exists() {
+        return;
+    }
+    let (place, url) = (Place::new(), server.http("/pub/"));
+    mirrored(&place, &url, &[]).exits(0);
+    let wget = ["-m", "-np", "-nH", "--cut-dirs=1", "-q", "-R", "index.html*", "-P", "theirs", &url];
+    start_other("wget", place.folder(), &wget).ended();
+    let theirs = walked(&place.path("theirs"));
+    let theirs: BTreeMap<_, _> =
+        theirs.into_iter().filter(|(name, _)| !name.contains("index.html")).collect();
+    assert_eq!(walked(&place.path("mirror")), theirs);
+}
+
+/// The value of a member of a line of JSON, as it is written there.
+fn member<'a>(line: &'a str, name: &str) -> &'a str {
+    let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
+    if rest.starts_with('"') {
+        return rest[1..].split('"').next().expect("its end");
+    }
+    rest.split([',', '}']).next().expect("its end")
+}
+
+fn decoded(path: &str) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut rest = path.bytes();
+    while let Some(octet) = rest.next() {
+        let mut digits =
+            || rest.next().and_then(|digit| char::from(digit).to_digit(16)).expect("a digit") as u8;
+        octets.push(if octet == b'%' { digits() * 16 + digits() } else { octet });
+    }
+    octets
+}
+
+fn index_page(server: Server) {
+    let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/")]).exits(0);
+    let text = ran.text();
+    let entries: BTreeMap<&str, &str> = text.lines().map(|line| (member(line, "name"), line)).collect();
+    for name in ["empty-dir", "etc", "many", "odd", "pub"] {
+        assert_eq!(member(entries[name], "kind"), "directory", "{name}");
+        assert_eq!(member(entries[name], "url"), server.http(&format!("/{name}/")));
+        assert_eq!(member(entries[name], "size"), "null");
+    }
+    let plain = files().into_iter().filter(|(path, _)| !path[1..].contains('/') && !path.contains("link"));
+    let big = ("/big.bin", 64 << 20);
+    for (path, size) in plain.map(|(path, octets)| (path, octets.len())).chain([big]) {
+        let line = entries[&path[1..]];
+        assert_eq!((member(line, "kind"), member(line, "url")), ("file", server.http(path).as_str()));
+        // apache writes `4.0K` and `64M`, which are no sizes.
+        let is_rounded = server.name == "apache" && size > 999;
+        let expected = if is_rounded { "null".to_owned() } else { size.to_string() };
+        assert_eq!(member(line, "size"), expected, "{path}");
+        let modified: u64 = member(line, "modified").parse().expect("a time");
+        assert!((786_285_240..=786_285_296).contains(&modified), "{path}: {modified}");
+    }
+    let ran = Place::new().fetch(&["--list", &server.http("/")]).exits(0);
+    assert_eq!(ran.text().lines().count(), entries.len());
+}
+
+/// Each URL of the page of odd names is one of theirs.
+fn index_page_of_odd_names(server: Server) {
+    let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
+    let begins = server.http("/odd/");
+    let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+    let found: BTreeSet<Vec<u8>> = ran
+        .text()
+        .lines()
+        .map(|line| decoded(&first(member(line, "url").strip_prefix(&begins).expect("below"))))
+        .collect();
+    let hidden = |name: &[u8]| name.starts_with(b".") && server.name != "caddy";
+    let served: BTreeSet<Vec<u8>> = odd_files()
+        .into_iter()
+        .map(|(path, _)| decoded(&first(path.trim_start_matches("/odd/"))))
+        .filter(|name| !hidden(name))
+        .collect();
+    assert_eq!(found, served);
+}
+
+each_server![web_tree, web_odd, as_wget_has_it, index_page, index_page_of_odd_names];
+each_ftp_server![ftp_tree, ftp_odd];
+each_gopher_server![gopher, gopher_odd];
+each_news_server![news, news_holes];
