@@ -191,9 +191,11 @@ fn gopher_odd(server: GopherServer) {
         odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
         found.iter().partition(|(_, octets)| served.contains(String::from_utf8_lossy(octets).trim_end()));
-    // gophernicus does not find its own `100%/f.txt`, and makes two lines of `new\nline/`.
-    let most = if server.is_plus { 0 } else { 2 };
-    assert!(right.len() >= 20 && wrong.len() <= most, "{wrong:?}");
+    // gophernicus says so in a text where it does not find what it has listed, and makes two lines of `new\nline/`.
+    let stray = |octets: &[u8]| !octets.starts_with(b"Error: ");
+    let strays = wrong.iter().filter(|(_, octets)| stray(octets)).count();
+    let (most_wrong, most_strays) = if server.is_plus { (0, 0) } else { (4, 1) };
+    assert!(right.len() >= 20 && strays <= most_strays && wrong.len() <= most_wrong, "{wrong:?}");
     for name in found.keys() {
         assert!(
             !name.contains(char::is_control) && !name.starts_with('.') && !name.contains("/."),

@@ -221,7 +221,7 @@ pub struct Fetch {
     #[arg(long, help_heading = "Redirects and errors")]
     pub require_complete: bool,
 
-    /// For everything together
+    /// For a URL, everything together
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time and size")]
     pub max_time: Option<Duration>,
     /// To look up the host and connect

@@ -34,7 +34,7 @@ pub(crate) use self::mirror::Copy;
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
-use crate::run::{Ledger, Lists};
+use crate::run::{Claims, Ledger, Lists};
 
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
@@ -60,6 +60,8 @@ pub(crate) struct Job {
     pub(crate) board: Board,
     /// Lists of checksums that were fetched.
     pub(crate) lists: RefCell<Lists>,
+    /// Which file is whose.
+    pub(crate) claims: Claims,
 }
 
 /// How an object is asked for and what of it is written.
@@ -174,6 +176,7 @@ impl Job {
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
             talk,
             lists: RefCell::default(),
+            claims: Claims::default(),
         })
     }
 

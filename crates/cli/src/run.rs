@@ -28,6 +28,7 @@ use fetch_url::{
 pub(crate) use check::Lists;
 pub(crate) use ledger::Ledger;
 pub(crate) use mirror::make_directory;
+pub(crate) use place::Claims;
 use place::{is_there, open, path_before};
 
 use crate::config;
@@ -171,6 +172,9 @@ pub(crate) async fn one(
     {
         report.is_skipped = true;
         return Ok(());
+    }
+    if let Some(path) = path.as_deref().filter(|_| !job.is_of_one()) {
+        job.claims.take(path, report.number, request.url())?;
     }
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;

@@ -1,5 +1,5 @@
 //! What is said of many transfers: `-w` once for each, `--events` for all of them with a summary, a summary for people, and
-//! the exit status of the first failure.
+//! the exit status of the first failure. And what they cost: memory, and no file when there is no room for a journal.
 
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
@@ -11,8 +11,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use fetch_url_tests::{FtpServer, FtpSite, HttpReply, HttpServer, Terminal};
+use fetch_url_tests::{FtpServer, FtpSite, HttpReply, HttpServer, Terminal, file_handler, pattern_vec};
 use serde_json::Value;
+use support::sound::measured;
 use support::{BINARY, Ran, fetch_in, names, serving};
 
 const MD5_OF_ABC: &str = "md5:900150983cd24fb0d6963f7d28e17f72";
@@ -294,4 +295,121 @@ fn completions() {
         let ran = support::shell("\"$F\" completions \"$1\" | cmp - \"$2\"", arguments);
         assert_eq!((ran.exit, ran.text().as_str()), (0, ""), "{shell}: {}", ran.stderr);
     }
+}
+
+/// A list of checksums is asked for once, however many wait for it.
+#[test]
+fn one_list_of_checksums() {
+    let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let list: String = (0..24).map(|number| format!("{sum}  f{number}\n")).collect();
+    let server = serving(move |request| match request.path().as_str() {
+        "/SHA256SUMS" => HttpReply::new(200).then_stall(Duration::from_millis(200)).body(list.clone()),
+        path if path.starts_with("/f") && !path.contains('.') => HttpReply::new(200).body("abc"),
+        _ => HttpReply::new(404),
+    });
+    let here = place();
+    let wanted: Vec<String> = (0..24).map(|number| server.url(&format!("/f{number}"))).collect();
+    batch(here.path(), &wanted, &["-Z", "--checksum-from", "/SHA256SUMS"]).exits(0);
+    assert_eq!(server.requests().iter().filter(|request| request.path() == "/SHA256SUMS").count(), 1);
+    assert_eq!(names(here.path()).len(), 25);
+}
+
+/// What comes in pieces is checked as a whole.
+#[test]
+fn checksums_of_segments() {
+    const SIZE: usize = 3_000_000;
+    let here = place();
+    let server = serving(file_handler(pattern_vec(0, SIZE), support::tagged()));
+    let url = server.url("/f");
+    fs::write(here.path().join("whole"), pattern_vec(0, SIZE)).expect("a file");
+    let sum =
+        support::shell("sha256sum \"$1\"", [here.path().join("whole")]).exits(0).text()[..64].to_owned();
+    let run = |sum: &str| {
+        let checksum = format!("sha256:{sum}");
+        fetch_in(here.path(), ["--segments", "4", "--checksum", &checksum, "-o", "out", &url])
+    };
+    run(&"0".repeat(64)).exits(91);
+    assert_eq!(names(here.path()), ["whole"]);
+    run(&sum).exits(0);
+    assert!(fs::read(here.path().join("out")).expect("a file") == pattern_vec(0, SIZE));
+    assert!(server.requests().iter().filter(|request| request.header("range").is_some()).count() > 2);
+}
+
+/// Where there is no room for a journal a batch goes on without.
+#[test]
+fn no_room_for_a_journal() {
+    let (site, here) = (site(), place());
+    let named = |name: &str| format!("{}\t{}\n", site.url(name), here.path().join(name).display());
+    let lines = ["a", "b"].map(named).concat();
+    let list = here.path().join("list");
+    fs::write(&list, &lines).expect("a list");
+    // A name that no file system takes, and a directory in which nobody creates anything.
+    let long = here.path().join("l".repeat(250));
+    fs::write(&long, &lines).expect("a list");
+    for more in [&[][..], &["-C", "-"]] {
+        for (directory, list) in [(here.path(), &long), (Path::new("/proc"), &list)] {
+            let arguments = ["--input-file", list.to_str().expect("UTF-8")];
+            let ran = fetch_in(directory, arguments.iter().chain(more));
+            ran.exits(0);
+            assert!(directory == here.path() || ran.stderr.contains("journal"), "{ran:?}");
+            for name in ["a", "b"] {
+                assert_eq!(fs::read_to_string(here.path().join(name)).expect("a file"), name);
+                fs::remove_file(here.path().join(name)).expect("a file");
+            }
+        }
+    }
+}
+
+/// No room from the middle on: the files are there all the same, and what is not noted is fetched again.
+#[test]
+fn a_journal_that_is_full() {
+    let (site, here) = (site(), place());
+    let wanted: Vec<String> = (10..40).map(|number| format!("f{number}")).collect();
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    let lines = urls(&site, &[&wanted[..], &["no"]].concat());
+    fs::write(here.path().join("list"), lines.join("\n")).expect("a list");
+    let mut command = Command::new("sh");
+    support::alone(&mut command);
+    let script = "ulimit -f 2; trap '' XFSZ; exec \"$F\" --retry 0 --input-file list";
+    command.env("F", BINARY).current_dir(here.path()).args(["-c", script]);
+    support::ran(command).exits(78);
+    assert_eq!(names(here.path()).iter().filter(|name| name.starts_with('f')).count(), 30);
+    let before = site.requests().len();
+    batch(here.path(), &urls(&site, &wanted), &["-C", "-"]).exits(0);
+    assert!(site.requests().len() - before <= 30);
+    assert!(!here.path().join(".list.journal").exists());
+}
+
+/// A hundred thousand lines, all but the last finished: BENCH.md, 7, in a run that goes on. (A thousand files by a hundred
+/// names of their directory, and the journal's lines like the first one, so that the test itself is quick.)
+#[test]
+fn very_many_lines_once_more() {
+    let (site, here) = (serving(|_| HttpReply::new(200).body("x")), place());
+    fs::create_dir(here.path().join("files")).expect("a directory");
+    for number in 0..100 {
+        std::os::unix::fs::symlink("files", here.path().join(format!("d{number:02}"))).expect("a link");
+    }
+    let url = |number: usize| site.url(&format!("/a/rather/long/path/of/no/use/{number:06}"));
+    let path =
+        |number: usize| format!("{}/d{:02}/f{:03}", here.path().display(), number / 1000, number % 1000);
+    let line = |number: usize| format!("{}\t{}\n", url(number), path(number));
+    let (list, missing) = (here.path().join("list"), "file:///no/such/file\tz\n");
+    fs::write(&list, line(0) + missing).expect("a list");
+    let directory = here.path().to_str().expect("UTF-8");
+    let arguments = ["-C", "-", "--output-dir", directory, "--input-file", list.to_str().expect("UTF-8")];
+    support::fetch(arguments).exits(78);
+    let journal = here.path().join(".list.journal");
+    let first = fs::read_to_string(&journal).expect("a journal");
+    let model = first.lines().find(|line| line.contains(&url(0))).expect("its line");
+    let more: String = (1..100_000)
+        .map(|number| model.replace(&url(0), &url(number)).replace(&path(0), &path(number)) + "\n")
+        .collect();
+    fs::write(&journal, first.clone() + &more).expect("a journal");
+    fs::write(&list, (0..100_000).map(line).collect::<String>() + missing).expect("a list");
+    let script = "cd \"$1\" && i=1 && while [ $i -lt 1000 ]; do n=000$i; printf x >f${n#\"${n%???}\"}; i=$((i+1)); done && touch -r f000 *";
+    support::shell(script, [here.path().join("files")]).exits(0);
+    let (memory, ran) = measured(&arguments);
+    ran.exits(78);
+    assert_eq!(site.requests().len(), 1);
+    assert!(memory > 0 && memory <= 64 * 1024, "{memory} KiB");
 }

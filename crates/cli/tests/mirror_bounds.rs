@@ -118,9 +118,8 @@ fn menus_that_mean_harm() {
     let line = |kind: char, selector: &str| format!("{kind}{selector}\t{selector}\tsite.test\t70\r\n");
     let menu: String =
         selectors.iter().flat_map(|selector| [line('0', selector), line('1', selector)]).collect();
-    let site = selectors
-        .iter()
-        .fold(GopherSite::new().item(GopherItem::new('1', "/d", menu.clone())), |site, selector| {
+    let site =
+        selectors.iter().fold(GopherSite::new().item(GopherItem::new('1', "/d", menu)), |site, selector| {
             site.item(GopherItem::text(selector, "evil"))
         });
     let server = GopherServer::start(site).expect("a server");

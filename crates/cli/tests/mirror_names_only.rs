@@ -86,13 +86,26 @@ fn what_is_refused() {
     let refused = b"550 Permission denied.\r\n".to_vec();
     let with = |site: FtpSite| site.rule(Rule::on("RETR b", Act::Answer(refused.clone())));
     let here = place();
+    mirror(site(), here.path(), "").0.exits(0);
+    for words in ["", "--delete"] {
+        let (ran, server) = mirror(site(), here.path(), words);
+        assert_eq!(
+            files(here.path()),
+            ALL,
+            "{words} exit {} {}: {:?}",
+            ran.exit,
+            ran.stderr,
+            server.dialogue()
+        );
+    }
+    let here = place();
     let (ran, _) = mirror(with(site()), here.path(), "");
     assert_eq!(files(here.path()), ["a", "sub/deep/y", "sub/x"], "{}", ran.stderr);
     assert!(ran.stderr.contains("/d/b"), "{} {}", ran.exit, ran.stderr);
     mirror(site(), here.path(), "").0.exits(0);
     assert_eq!(files(here.path()), ALL);
-    let (ran, _) = mirror(with(site().modified("/d/b", "20250102030405")), here.path(), "--delete");
-    assert_eq!(files(here.path()), ALL, "{}", ran.stderr);
+    let (ran, server) = mirror(with(site().modified("/d/b", "20250102030405")), here.path(), "--delete");
+    assert_eq!(files(here.path()), ALL, "exit {} {}: {:?}", ran.exit, ran.stderr, server.dialogue());
     // The listing of a directory that is there, refused, is no empty listing.
     for answer in [
         "550 Permission denied.\r\n",

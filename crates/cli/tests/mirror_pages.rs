@@ -120,7 +120,7 @@ fn a_directory_that_fails() {
             "chunks cut",
             HttpReply::new(200)
                 .header("Content-Type", "text/html")
-                .chunked(vec![page.clone().into(); 2])
+                .chunked(vec![page.into(); 2])
                 .cut_body_at(300),
             &[18],
         ),
@@ -246,7 +246,7 @@ fn a_file_that_is_cut() {
         (facts, content.clone())
     };
     let (facts, octets) = whole();
-    let etag = facts.etag.clone().expect("a tag");
+    let etag = facts.etag.expect("a tag");
     let reply = HttpReply::new(200)
         .header("ETag", &etag)
         .header("Last-Modified", DATE)

@@ -8,7 +8,8 @@ mod support;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use fetch_url_tests::{HttpReply, HttpServer};
 use support::{Ran, fetch, names, shell};
@@ -236,4 +237,55 @@ fn a_race_for_a_directory() {
         over.store(true, Ordering::SeqCst);
     });
     assert_eq!(tree(&victim), Vec::<String>::new());
+}
+
+/// The same without chance: the link is planted by the server, when the file has been asked for or is half there.
+#[test]
+fn a_link_planted_while_a_file_comes() {
+    let mut reached = Vec::new();
+    for (what, planted, half) in [
+        ("the directory, when it is asked for", "sub", false),
+        ("the directory, when half of it is there", "sub", true),
+        ("the name, when it is asked for", "sub/f", false),
+        ("the name, when half of it is there", "sub/f", true),
+        ("the .part, when it is asked for", "sub/f.part", false),
+        ("the journal", JOURNAL, false),
+    ] {
+        let here = place();
+        let (target, victim) = (here.path().join("target"), here.path().join("victim"));
+        put(&victim, "f", "mine");
+        let (link, aside) = (target.join(planted), here.path().join("aside"));
+        let to = if planted == "sub" { victim.clone() } else { victim.join("f") };
+        let plant = move || {
+            let _ = fs::rename(&link, &aside);
+            symlink(&to, &link).expect("a link");
+        };
+        let asked = AtomicUsize::new(0);
+        let started = HttpServer::start(move |request| match request.path().as_str() {
+            "/d/" => page(&["sub/".to_owned()]),
+            "/d/sub/" => page(&["f".to_owned(), "g".to_owned()]),
+            "/d/sub/f" if half => {
+                HttpReply::new(200).body("e".repeat(4000)).drip(500, Duration::from_millis(30))
+            }
+            path => {
+                let is_first = asked.fetch_add(1, Ordering::SeqCst) == 0;
+                if half {
+                    std::thread::sleep(Duration::from_millis(90));
+                }
+                if is_first && (half || path == "/d/sub/f") {
+                    plant();
+                }
+                HttpReply::new(200).body("evil")
+            }
+        });
+        let server = started.expect("a server");
+        let words = if half { "--parallel-max 4" } else { "--parallel-max 1" };
+        let ran = mirror(&server.url("/d/"), &target, words);
+        assert!(!ran.stderr.contains("panicked"), "{what}: {}", ran.stderr);
+        let found: Vec<String> = names(&victim);
+        if tree(&victim) != ["f=mine"] {
+            reached.push(format!("{what}: {found:?} exit {} {}", ran.exit, ran.stderr));
+        }
+    }
+    assert!(reached.is_empty(), "{}", reached.join("\n"));
 }

@@ -93,6 +93,13 @@ impl Error {
         }))
     }
 
+    /// The same, with `after` in the place of `before` in what it says.
+    #[must_use]
+    pub(crate) fn with_other_words(mut self, before: &str, after: &str) -> Self {
+        self.0.detail = self.0.detail.replace(before, after);
+        self
+    }
+
     /// The peer's own words; made safe to print.
     #[must_use]
     pub fn with_reply(mut self, reply: &[u8]) -> Self {

@@ -73,6 +73,7 @@ pub use request::{ByteRange, Condition, Request, Resume, SpecialFiles, Validator
 pub use response::{Content, Listing, Meta, Response, Steps};
 pub use segments::Segments;
 pub use sink::Sink;
+pub use sink::beneath::Beneath;
 pub use sink::digest::Algorithm;
 pub use sink::file::{FileOptions, FileSink, Sync};
 pub use sink::journal::{Finished, Journal};

@@ -1,6 +1,7 @@
 //! Where octets go: a file under its final name only once it is whole, a stream, or a writer; with
 //! a digest taken on the way.
 
+pub(crate) mod beneath;
 pub(crate) mod digest;
 pub(crate) mod drain;
 pub(crate) mod file;

@@ -101,8 +101,9 @@ pub struct Sorted {
     pub leaves: Vec<Leaf>,
     /// What leads nowhere: which entry, and why.
     pub passed: Vec<(usize, Passed)>,
-    /// What the entries are called here, those that are not wanted with them, and whether they are directories.
-    pub names: HashMap<String, bool>,
+    /// What the entries are called here, those that are not wanted with them, and whether they are directories, where
+    /// that is known.
+    pub names: HashMap<String, Option<bool>>,
     /// There were more entries than the caller wants.
     pub cut: Option<Error>,
 }
@@ -177,28 +178,28 @@ impl Tree {
         Branch { url: self.start.clone(), path: String::new(), depth: 0 }
     }
 
-    /// The listing of `branch` came from `place` in the end: what the entries are held against.
+    /// The listing of `branch` came from `place` in the end: what the entries are held against. Whether it is to be read: a
+    /// directory below the first that leads elsewhere is a link, and no way round.
     ///
     /// # Errors
-    /// `policy`: another server has answered.
-    pub fn arrived(&mut self, branch: &mut Branch, place: &Url<'static>) -> Result<(), Error> {
-        let is_home =
-            if branch.depth == 0 { is_same_server(&self.start, place) } else { is_below(&self.start, place) };
-        if !is_home && !is_news(place) {
+    /// `policy`: another server has answered for the first.
+    pub fn arrived(&mut self, branch: &mut Branch, place: &Url<'static>) -> Result<bool, Error> {
+        if branch.depth > 0 {
+            return Ok(is_same_place(&branch.url, place));
+        }
+        if !is_same_server(&self.start, place) && !is_news(place) {
             let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
             return Err(error.with_hint(format!("fetch-url mirror {}", place.redacted())));
         }
-        if branch.depth == 0 {
-            self.start = place.clone().with_login(self.start.login());
-        }
+        self.start = place.clone().with_login(self.start.login());
         branch.url = place.clone();
         self.seen.insert(mark(place));
-        Ok(())
+        Ok(true)
     }
 
     /// What the entries of `branch` are, all of them together: two must not have one name, in whatever order they come.
     pub fn sort(&mut self, branch: &Branch, entries: &[Entry]) -> Sorted {
-        let (mut sorted, mut candidates) = (Sorted::default(), Vec::new());
+        let (mut sorted, mut candidates, mut names) = (Sorted::default(), Vec::new(), HashSet::new());
         for (index, entry) in entries.iter().enumerate() {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
@@ -207,13 +208,21 @@ impl Tree {
                 break;
             }
             match self.candidate(index, entry) {
+                // The same name in another spelling is the same.
+                Ok(candidate) if is_hierarchical(&candidate.url) => {
+                    let is_new = names.insert((entry.name.clone(), candidate.is_directory));
+                    if is_new {
+                        candidates.push(candidate);
+                    } else {
+                        sorted.passed.push((index, Passed::Again));
+                    }
+                }
                 Ok(candidate) => candidates.push(candidate),
                 Err(why) => sorted.passed.push((index, why)),
             }
         }
-        let plain = plain_names(&candidates);
-        for (candidate, is_plain) in candidates.into_iter().zip(plain) {
-            self.place(branch, candidate, is_plain, &mut sorted);
+        for (candidate, name) in named(candidates) {
+            self.place(branch, candidate, name, &mut sorted);
         }
         sorted
     }
@@ -247,11 +256,10 @@ impl Tree {
         })
     }
 
-    fn place(&self, branch: &Branch, candidate: Candidate, is_plain: bool, sorted: &mut Sorted) {
-        let Candidate { index, url, name, is_directory, size, modified, doubt, .. } = candidate;
-        let name = if is_plain { name } else { format!("{name}~{:08x}", mark(&url) >> 96) };
+    fn place(&self, branch: &Branch, candidate: Candidate, name: String, sorted: &mut Sorted) {
+        let Candidate { index, url, is_directory, size, modified, doubt, .. } = candidate;
         let path = if branch.path.is_empty() { name.clone() } else { format!("{}/{name}", branch.path) };
-        sorted.names.insert(name, is_directory);
+        sorted.names.insert(name, doubt.is_none().then_some(is_directory));
         let is_excluded = self.rules.exclude.iter().any(|glob| glob.takes(&path));
         let depth = branch.depth + 1;
         if is_excluded || (!is_directory && !self.is_included(&path)) {
@@ -296,8 +304,38 @@ fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
     }
 }
 
-/// Which of the candidates keep their name: those whom nobody shares it with, and of several the only file that is
-/// really called so.
+/// Whether a directory has what is below its URL, each under one name.
+const fn is_hierarchical(url: &Url<'_>) -> bool {
+    matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
+}
+
+/// The candidates with names of their own, in whatever order they came. They keep theirs whom nobody shares it with, and
+/// of several the only file that is really called so; to the others a part of the URL's digest is added.
+fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
+    let plain = plain_names(&candidates);
+    let is_plain = |(_, is_plain): &(Candidate, bool)| *is_plain;
+    let (plain, shared): (Vec<_>, Vec<_>) = candidates.into_iter().zip(plain).partition(is_plain);
+    let mut taken: HashSet<String> = plain.iter().map(|(candidate, _)| candidate.name.clone()).collect();
+    let plain = plain.into_iter().map(|(candidate, _)| {
+        let name = candidate.name.clone();
+        (candidate, name)
+    });
+    let mut named: Vec<_> = plain.collect();
+    for (candidate, _) in shared {
+        let mark = mark(&candidate.url);
+        // A server can know the short one, and have a file that is called so.
+        let mut name = format!("{}~{:08x}", candidate.name, mark >> 96);
+        if !taken.insert(name.clone()) {
+            name = format!("{}~{mark:032x}", candidate.name);
+            taken.insert(name.clone());
+        }
+        named.push((candidate, name));
+    }
+    named.sort_by_key(|(candidate, _)| candidate.index);
+    named
+}
+
+/// Which of the candidates keep their name.
 fn plain_names(candidates: &[Candidate]) -> Vec<bool> {
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, candidate) in candidates.iter().enumerate() {
@@ -313,6 +351,13 @@ fn plain_names(candidates: &[Candidate]) -> Vec<bool> {
         }
     }
     plain
+}
+
+/// Whether two URLs are one place: a slash at the end makes no other.
+pub(crate) fn is_same_place(one: &Url<'_>, other: &Url<'_>) -> bool {
+    let place = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
+    let without_login = |url: &Url<'_>| place(&url.clone().with_login(None));
+    without_login(one) == without_login(other) || (is_news(one) && is_news(other))
 }
 
 /// Whether it is of news: a group of `news` has articles of `nntp`.
@@ -355,8 +400,9 @@ fn is_no_object(url: &Url<'_>) -> bool {
 fn mark(url: &Url<'_>) -> u128 {
     let text = match url {
         Url::Gopher(url) => {
-            let at = url.at().to_string().to_ascii_lowercase();
-            format!("{at} {:?} {:?}", url.selector().as_str(), url.search().map(Escaped::into_owned))
+            let (at, selector) = (url.at().to_string().to_ascii_lowercase(), url.selector());
+            let selector = selector.as_str().trim_matches('/');
+            format!("{at} {selector:?} {:?}", url.search().map(Escaped::into_owned))
         }
         url => url.without_password().to_string(),
     };

@@ -6,12 +6,14 @@
 
 mod facts;
 
+use std::borrow::Cow;
 use std::io::Cursor;
 
 use bytes::Bytes;
 use facts::Facts;
 use fetch_url_core::{Escaped, parse, resolve};
-use html5gum::{IoReader, StartTag, Token, Tokenizer};
+use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
+use html5gum::{IoReader, Tokenizer};
 
 use crate::{Entry, EntryKind};
 
@@ -24,7 +26,7 @@ const TITLES: [&str; 2] = ["index of", "directory listing"];
 
 /// Reads the entries of a page one by one, in the order of their links.
 pub struct IndexPage {
-    tokens: Tokenizer<IoReader<Cursor<Bytes>>>,
+    tokens: Tokenizer<IoReader<Cursor<Bytes>>, DefaultEmitter>,
     /// The URL of the directory, with a slash at its end.
     directory: String,
     /// The page has said that its references are against another URL: only whole ones can lead to something below.
@@ -48,8 +50,11 @@ impl IndexPage {
     /// The page that `url` has led to.
     pub fn new(page: Bytes, url: &str) -> Self {
         let directory = canonical(&resolve(url, ".")).unwrap_or_default();
+        // What stands in scripts and styles is no markup.
+        let mut emitter = DefaultEmitter::default();
+        emitter.naively_switch_states(true);
         Self {
-            tokens: Tokenizer::new(IoReader::new(Cursor::new(page))),
+            tokens: Tokenizer::new_with_emitter(IoReader::new(Cursor::new(page)), emitter),
             is_based_elsewhere: false,
             directory,
             row: None,
@@ -117,7 +122,10 @@ impl IndexPage {
         let href = href.trim();
         let is_whole = href.contains("//") || href.starts_with('/');
         let is_read = href.len() <= MOST_REFERENCE && (is_whole || !self.is_based_elsewhere);
-        let entry = if is_read { child(&self.directory, &resolve(&self.directory, href)) } else { None };
+        // Small servers leave blanks as they are.
+        let href =
+            if href.contains(' ') { Cow::Owned(href.replace(' ', "%20")) } else { Cow::Borrowed(href) };
+        let entry = if is_read { child(&self.directory, &resolve(&self.directory, &href)) } else { None };
         let is_same = matches!((&self.row, &entry), (Some(row), Some(entry)) if row.entry.url == entry.url);
         if is_same {
             return None;
@@ -182,10 +190,13 @@ impl Iterator for IndexPage {
     }
 }
 
-/// The entry that `url` names, where it is directly below `directory`.
+/// The entry that `url` names, where it is directly below `directory`, however its escapes are spelled.
 fn child(directory: &str, url: &str) -> Option<Entry> {
     let url = canonical(url.split('#').next().unwrap_or(url))?;
-    let below = url.strip_prefix(directory)?;
+    let (start, below) = url.split_at(url.trim_end_matches('/').rfind('/')? + 1);
+    if start != directory && decoded(start) != decoded(directory) {
+        return None;
+    }
     let name = below.strip_suffix('/').unwrap_or(below);
     if name.is_empty() || name.contains(['/', '?']) {
         return None;
@@ -193,6 +204,11 @@ fn child(directory: &str, url: &str) -> Option<Entry> {
     let kind = if below.ends_with('/') { EntryKind::Directory } else { EntryKind::File };
     let name = Escaped::from(name).decode().into_owned();
     Some(Entry { name, url: Some(url), ..Entry::new(kind) })
+}
+
+/// The octets between the slashes.
+fn decoded(url: &str) -> Vec<Vec<u8>> {
+    url.split('/').map(|part| Escaped::from(part).decode().into_owned()).collect()
 }
 
 /// The URL in one spelling, without a login.

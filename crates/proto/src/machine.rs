@@ -15,6 +15,11 @@ pub trait Machine: Send {
     /// # Errors
     /// The peer broke the protocol; the conversation is over.
     fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError>;
+
+    /// Whether what the peer says may repeat a secret: then lines are shown, which have lost it, and no octets.
+    fn has_secrets(&self) -> bool {
+        false
+    }
 }
 
 /// What a machine wants.

@@ -1,8 +1,7 @@
 //! Several transfers: one after the other, or some at the same time; each is reported when it is over.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,11 +10,10 @@ use fetch_url::{Code, Doubt, Error, Next, Turn};
 use tokio::task::LocalSet;
 
 use super::mirror::Walk;
-use super::place::name_of;
 use super::unfold::{self, Several};
 use super::{one, prune};
 use crate::job::news::may_be_news;
-use crate::job::{Job, Output, Transfer, usage};
+use crate::job::{Job, Output, Transfer};
 use crate::render::{self, summary};
 use crate::report::{Report, Tally};
 
@@ -60,8 +58,6 @@ struct Batch {
     walk: Option<Walk>,
     /// What comes one after the other: drivers may look ahead.
     urls: Arc<[Url<'static>]>,
-    /// The files that were made of a URL that names several, and what is in them.
-    claimed: RefCell<HashMap<PathBuf, String>>,
     /// The number for one more, which no URL of the command line has.
     spare: Cell<usize>,
     /// Which transfer it was, and its exit status.
@@ -78,7 +74,6 @@ impl Batch {
             waiting: RefCell::default(),
             walk: job.copy.as_ref().map(Walk::new),
             urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
-            claimed: RefCell::default(),
             // Of a file nobody knows how many they are.
             spare: Cell::new(if job.input.is_some() { usize::MAX / 2 } else { count }),
             first_failure: Cell::new((usize::MAX, 0)),
@@ -239,10 +234,7 @@ impl Batch {
         for (index, url) in urls.iter().enumerate() {
             let transfer = Transfer::new(url.to_string(), whole.output.clone());
             let number = self.spare.replace(self.spare.get() + 1);
-            let status = match self.claim(url, whole) {
-                Ok(()) => self.run(number, &transfer, self.after(urls, index), turn.clone()).await,
-                Err(error) => self.end(self.begin(number, &transfer), Some(error), &transfer),
-            };
+            let status = self.run(number, &transfer, self.after(urls, index), turn.clone()).await;
             if first_failure == 0 {
                 first_failure = status;
             }
@@ -251,19 +243,6 @@ impl Batch {
             }
         }
         first_failure
-    }
-
-    /// Takes the name of one of several files: two groups have the same numbers.
-    fn claim(&self, url: &Url<'_>, whole: &Transfer) -> Result<(), Error> {
-        let Output::Named { directory, .. } = &whole.output else { return Ok(()) };
-        let path = directory.join(name_of(url)?);
-        match self.claimed.borrow_mut().insert(path.clone(), url.to_string()) {
-            Some(other) if other != url.to_string() => {
-                let detail = format!("{} holds {other} already", path.display());
-                Err(usage(detail).with_hint("each group wants a directory of its own"))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The next one: those of the command line, then those of a file or of a tree.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fetch_url::proto::Entry;
 use fetch_url::url::Url;
-use fetch_url::{Branch, Code, Directory, Error, Leaf, Next, Passed, Phase, Tree};
+use fetch_url::{Branch, Code, Directory, Doubt, Error, Leaf, Next, Passed, Phase, Tree};
 use tokio::sync::Notify;
 
 use super::batch::Work;
@@ -18,6 +18,8 @@ use crate::job::{Copy, Job, Output, Transfer};
 use crate::render;
 use crate::report::Report;
 
+/// So many notes on lines of listings are read by nobody.
+const MOST_NOTES: u32 = 20;
 /// So many articles are known ahead.
 const PIECE: usize = 512;
 
@@ -33,6 +35,7 @@ pub(super) struct Walk {
     unchanged: Cell<u64>,
     /// How many lines lead to another server, or up.
     elsewhere: Cell<u64>,
+    notes: Cell<u32>,
 }
 
 impl Walk {
@@ -48,6 +51,7 @@ impl Walk {
             listed: RefCell::default(),
             unchanged: Cell::new(0),
             elsewhere: Cell::new(0),
+            notes: Cell::new(0),
         }
     }
 
@@ -104,7 +108,12 @@ impl Walk {
         let listed = list(&branch, job, copy).await;
         self.listing.set(self.listing.get() - 1);
         let sorted = listed.and_then(|directory| {
-            self.tree.borrow_mut().arrived(&mut branch, &directory.meta.url)?;
+            let place = &directory.meta.url;
+            if !self.tree.borrow_mut().arrived(&mut branch, place)? {
+                let words = format!("it leads to {}: passed over", place.redacted());
+                self.note(&branch.url.redacted().to_string(), &words, job);
+                return Ok(());
+            }
             self.sort(&branch, directory, job, copy)
         });
         self.woken.notify_waiters();
@@ -127,7 +136,8 @@ impl Walk {
         }
         // Lines that nobody understands may be files.
         let is_clear = sorted.passed.iter().all(|(_, why)| *why != Passed::Words) || copy.has_words();
-        if is_sure && is_clear && sorted.cut.is_none() {
+        // Servers in trouble give empty pages, and menus of words alone.
+        if is_sure && is_clear && sorted.cut.is_none() && !sorted.names.is_empty() {
             self.listed.borrow_mut().insert(branch.path.clone(), sorted.names);
         }
         self.branches.borrow_mut().extend(sorted.branches);
@@ -146,14 +156,25 @@ impl Walk {
             }
             _ => return,
         };
-        if !job.talk.is_silent {
-            let name = String::from_utf8_lossy(&entry.name);
-            let place = format!("{} in {}", name, branch.url.redacted());
-            job.board.aside(|| render::note_of(&place, words, job.shape.format));
+        let name = String::from_utf8_lossy(&entry.name);
+        self.note(&format!("{name} in {}", branch.url.redacted()), words, job);
+    }
+
+    /// A note; of very many only the first.
+    fn note(&self, place: &str, words: &str, job: &Job) {
+        let count = self.notes.replace(self.notes.get() + 1);
+        if !job.talk.is_silent && count <= MOST_NOTES {
+            let words = if count == MOST_NOTES { "and so on: no more of these notes" } else { words };
+            job.board.aside(|| render::note_of(place, words, job.shape.format));
         }
     }
 
     fn queue(&self, leaves: Vec<Leaf>, job: &Job, copy: &Copy) {
+        // What has turned out to be a directory is one the next time, too.
+        let is_known = |leaf: &Leaf| {
+            leaf.doubt == Some(Doubt::Unknown) && copy.directory.join(&leaf.path).is_dir() && self.enter(leaf)
+        };
+        let leaves = leaves.into_iter().filter(|leaf| !is_known(leaf));
         let transfer = |leaf: Leaf| {
             let path = copy.directory.join(&leaf.path);
             let mut transfer = Transfer::new(leaf.url.to_string(), Output::File(path));
@@ -161,7 +182,7 @@ impl Walk {
             transfer
         };
         let (done, wanted): (Vec<_>, Vec<_>) =
-            leaves.into_iter().map(transfer).partition(|transfer| is_done(transfer, job));
+            leaves.map(transfer).partition(|transfer| is_done(transfer, job));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
         let mut leaves = self.leaves.borrow_mut();
         if !copy.is_news() {

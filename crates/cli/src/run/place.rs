@@ -1,6 +1,9 @@
 //! Where an object goes: the file that is named for it, or by it, and what of it is there already.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use fetch_url::url::Url;
@@ -36,6 +39,26 @@ pub(super) fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileS
         fs::create_dir_all(parent).map_err(failed)?;
     }
     FileSink::open(path, options)
+}
+
+/// Which file is whose: two URLs of one run must not take each other's.
+#[derive(Default)]
+pub(crate) struct Claims {
+    hash: RandomState,
+    urls: RefCell<HashMap<u64, (usize, u64)>>,
+}
+
+impl Claims {
+    /// Takes `path` for the transfer `number`.
+    pub(super) fn take(&self, path: &Path, number: usize, url: &Url<'_>) -> Result<(), Error> {
+        let url = (number, self.hash.hash_one(url.to_string()));
+        let before = *self.urls.borrow_mut().entry(self.hash.hash_one(path)).or_insert(url);
+        if before.0 == url.0 || before.1 == url.1 {
+            return Ok(());
+        }
+        let detail = format!("another URL of this run goes to {}, too", path.display());
+        Err(usage(detail).with_hint("name the files, or give each its own directory"))
+    }
 }
 
 /// Where the object goes.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fetch_url::{Code, Error, Journal, Phase};
+use fetch_url::{Beneath, Code, Error, Journal, Phase};
 
-/// The names in directories whose listings are whole for certain, and whether they are directories.
-pub(super) type Listed = HashMap<String, HashMap<String, bool>>;
+/// The names in directories whose listings are whole for certain, and whether they are directories, where that is known.
+pub(super) type Listed = HashMap<String, HashMap<String, Option<bool>>>;
 
 /// Deletes files that the journal knows, that have not changed since, and that no listing has any more; then their
 /// directories, where nothing is left in them. How many files, and how many were changed here and stay.
@@ -18,15 +18,18 @@ pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Res
         if !is_below(path) || !is_gone(path, listed) {
             continue;
         }
-        let Some(file) = plain_file(directory, path) else { continue };
-        if !finished.is(&file) {
-            kept += 1;
-            continue;
+        let Some((file, _held)) = file_of(directory, path) else { continue };
+        let facts = fs::symlink_metadata(&file).ok().filter(fs::Metadata::is_file);
+        match facts.map(|facts| finished.is(&facts)) {
+            None => continue,
+            Some(false) => {
+                kept += 1;
+                continue;
+            }
+            Some(true) => {}
         }
-        let full = directory.join(path);
-        fs::remove_file(&full).map_err(|error| {
-            Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", full.display()))
-        })?;
+        fs::remove_file(&file)
+            .map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{path}: {error}")))?;
         deleted += 1;
         remove_empty(directory, path, listed);
     }
@@ -41,8 +44,9 @@ fn is_gone(path: &str, listed: &Listed) -> bool {
         let Some(there) = listed.get(&above) else { return false };
         // A file where a directory was, or the reverse, is another thing.
         let must_be_directory = names.peek().is_some();
-        if there.get(name) != Some(&must_be_directory) {
-            return true;
+        match there.get(name) {
+            Some(kind) if kind.is_none_or(|is_directory| is_directory == must_be_directory) => {}
+            _ => return true,
         }
         if !above.is_empty() {
             above.push('/');
@@ -57,21 +61,13 @@ fn is_below(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
-/// The facts of a file below `directory` to which no link leads.
-fn plain_file(directory: &Path, path: &str) -> Option<fs::Metadata> {
-    let mut full = directory.to_path_buf();
-    let mut names = path.split('/').peekable();
-    while let Some(name) = names.next() {
-        full.push(name);
-        let facts = fs::symlink_metadata(&full).ok()?;
-        if names.peek().is_none() {
-            return facts.is_file().then_some(facts);
-        }
-        if !facts.is_dir() {
-            return None;
-        }
-    }
-    None
+/// A way to a file below `directory` on which no link lies, and the directory that it is in.
+fn file_of(directory: &Path, path: &str) -> Option<(PathBuf, Beneath)> {
+    let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
+    // Nothing is made for what is to be deleted.
+    let is_there = fs::symlink_metadata(directory.join(below)).is_ok_and(|facts| facts.is_dir());
+    let held = if is_there { Beneath::open(directory, below).ok()? } else { return None };
+    Some((held.path(name), held))
 }
 
 /// Directories that are gone as well, as far up as they are empty.
@@ -89,15 +85,18 @@ fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
 mod tests {
     use super::*;
 
-    /// Names that end in a slash are directories.
+    /// Names that end in a slash are directories, those that end in a question mark may be.
     fn listed(directories: &[(&str, &[&str])]) -> Listed {
-        let of = |name: &&str| (name.trim_end_matches('/').to_owned(), name.ends_with('/'));
+        let of = |name: &&str| {
+            let kind = (!name.ends_with('?')).then_some(name.ends_with('/'));
+            (name.trim_end_matches(['/', '?']).to_owned(), kind)
+        };
         directories.iter().map(|(path, all)| ((*path).to_owned(), all.iter().map(of).collect())).collect()
     }
 
     #[test]
     fn what_is_gone() {
-        let listed = listed(&[("", &["a", "d/", "e/"]), ("d", &["x"])]);
+        let listed = listed(&[("", &["a", "d/", "e/", "u?"]), ("d", &["x"])]);
         for (path, expected) in [
             ("a", false),
             ("b", true),
@@ -109,6 +108,8 @@ mod tests {
             ("d", true),
             // Not listed, too deep or broken off: nobody knows.
             ("e/y", false),
+            ("u", false),
+            ("u/y", false),
         ] {
             assert_eq!(is_gone(path, &listed), expected, "{path}");
         }

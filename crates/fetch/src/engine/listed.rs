@@ -1,12 +1,12 @@
 //! A directory as a whole: a listing that breaks off for a cause that passes is asked for anew, since half of one says
 //! nothing of what is not there.
 
-use fetch_url_core::Url;
 use fetch_url_proto::Entry;
 
 use super::deadline::Deadline;
 use super::retry::Patience;
 use crate::fetcher::Inner;
+use crate::tree::is_same_place;
 use crate::{Code, Content, Error, Fetcher, Meta, Phase, Proof, Request};
 
 /// A directory.
@@ -52,7 +52,7 @@ pub(crate) async fn directory(
                 Ok(None) => {
                     let is_proven =
                         matches!(listing.proof(), Proof::Proven(_)) && listing.missing().is_none();
-                    let is_sure = is_proven && !entries.is_empty() && is_at(&meta, request);
+                    let is_sure = is_proven && !entries.is_empty() && is_same_place(&meta.url, request.url());
                     return Ok(Directory { meta, entries, cut: None, is_sure });
                 }
                 Err(error) => break error.at(&meta.url),
@@ -67,10 +67,4 @@ pub(crate) async fn directory(
         }
         patience.wait(request, broken, 0, &deadline).await?;
     }
-}
-
-/// Whether an answer came from where it was asked for: a slash at the end is no other place.
-fn is_at(meta: &Meta, request: &Request) -> bool {
-    let place = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
-    meta.hops == 0 || place(&meta.url) == place(request.url())
 }

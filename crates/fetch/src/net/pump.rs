@@ -176,8 +176,10 @@ impl<M: Machine> Pump<M> {
             Ok(0) if self.lost.is_some() => self.inbox.lose(),
             Ok(0) => self.inbox.end(),
             Ok(count) => {
-                let octets = self.inbox.octets();
-                dialogue::came(&octets[octets.len() - count..]);
+                if !self.machine.has_secrets() {
+                    let octets = self.inbox.octets();
+                    dialogue::came(&octets[octets.len() - count..]);
+                }
                 if !std::mem::replace(&mut self.has_heard, true) {
                     self.contact.note(|facts| facts.replied = Some(Instant::now()));
                 }

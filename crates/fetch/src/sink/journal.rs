@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,6 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
-use super::digest::{Algorithm, Digest};
 use super::private::write_whole;
 use crate::{Code, Error, Phase};
 
@@ -36,6 +36,8 @@ const LINE: u64 = 256 * 1024;
 pub struct Journal {
     file: Arc<File>,
     path: PathBuf,
+    subject: String,
+    marks: Marks,
     done: HashSet<u128>,
     /// How many lines were written by this run.
     lines: u64,
@@ -78,40 +80,48 @@ impl Journal {
         let mut this = Self {
             file: Arc::new(file),
             path: path.to_owned(),
+            subject: subject.to_owned(),
+            marks: Marks::default(),
             done: HashSet::new(),
             lines: 0,
             synced: Instant::now(),
             is_syncing: Arc::default(),
         };
         if goes_on {
-            this.go_on(subject)?;
+            this.go_on()?;
         } else {
             this.file.set_len(0).map_err(cannot)?;
         }
-        this.write(&json!({ "journal": subject, "boot": boot() })).map_err(cannot)?;
         Ok(this)
     }
 
+    /// The first line of a run that writes some.
+    fn begin(&self) -> io::Result<()> {
+        self.write(&json!({ "journal": self.subject, "boot": boot() }))
+    }
+
     /// What earlier runs have finished counts.
-    fn go_on(&mut self, subject: &str) -> Result<(), Error> {
+    fn go_on(&mut self) -> Result<(), Error> {
         let past = self.read().map_err(|error| self.failed(error))?;
         let is_stale = past.marks.len() > STALE + 2 * past.paths.len();
-        self.done = past.done();
+        let done = past.done();
+        self.done = done;
         if is_stale {
-            self.compact(subject).map_err(|error| self.failed(error))?;
+            self.compact().map_err(|error| self.failed(error))?;
         }
         Ok(())
     }
 
     /// Leaves out what later lines say anew.
-    fn compact(&mut self, subject: &str) -> io::Result<()> {
+    fn compact(&mut self) -> io::Result<()> {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
-            if let Some(path) = line["path"].as_str().filter(|_| self.done.contains(&known(&line))) {
+            if let Some(path) = line["path"].as_str().filter(|_| self.done.contains(&self.marks.known(&line)))
+            {
                 last.insert(path.to_owned(), line);
             }
         }
-        let mut text = format!("{}\n", json!({ "journal": subject, "boot": boot() }));
+        let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
         last.values().for_each(|line| text.push_str(&format!("{line}\n")));
         // Where the files themselves are not safe yet, the lines are not.
         sync_files(&self.file)?;
@@ -124,8 +134,8 @@ impl Journal {
     }
 
     /// What the lines come to.
-    fn read(&self) -> io::Result<Past> {
-        let (mut lines, mut past) = (Lines::new(&self.file), Past::default());
+    fn read(&self) -> io::Result<Past<'_>> {
+        let (mut lines, mut past) = (Lines::new(&self.file), Past::new(&self.marks));
         while let Some(line) = lines.next()? {
             past.hear(&line);
         }
@@ -138,12 +148,12 @@ impl Journal {
 
     /// Whether the file at `path` is what was finished: from this source, under these facts.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&mark(&line(path, source, facts, file)))
+        self.done.contains(&self.marks.mark(&line(path, source, facts, file)))
     }
 
     /// Whether the file at `path` came from `source`, under whatever facts.
     pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(&known(&line(path, source, "", file)))
+        self.done.contains(&self.marks.known(&line(path, source, "", file)))
     }
 
     /// `path` is finished: what was delivered there from this source, under these facts, is `file`.
@@ -152,10 +162,13 @@ impl Journal {
     /// `sink_failed`.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let line = line(path, source, facts, file);
-        if !self.done.insert(mark(&line)) {
+        if !self.done.insert(self.marks.mark(&line)) {
             return Ok(());
         }
-        self.done.insert(known(&line));
+        self.done.insert(self.marks.known(&line));
+        if self.lines == 0 {
+            self.begin().map_err(|error| self.failed(error))?;
+        }
         self.write(&line).map_err(|error| self.failed(error))?;
         self.lines += 1;
         if self.synced.elapsed() >= SYNC_EVERY && !self.is_syncing.swap(true, Ordering::Relaxed) {
@@ -215,9 +228,29 @@ impl Journal {
     }
 }
 
+/// All that a line says, in as little room as a hundred thousand of them want: known in this process alone.
+#[derive(Debug, Default)]
+struct Marks(RandomState, RandomState);
+
+impl Marks {
+    fn mark(&self, line: &Value) -> u128 {
+        self.of([&line["path"], &line["source"], &line["facts"], &line["size"], &line["changed"]])
+    }
+
+    /// The same without its facts.
+    fn known(&self, line: &Value) -> u128 {
+        self.of([&line["path"], &line["source"], &Value::Null, &line["size"], &line["changed"]])
+    }
+
+    fn of(&self, values: [&Value; 5]) -> u128 {
+        let half = |state: &RandomState| u128::from(state.hash_one(values));
+        half(&self.0) << 64 | half(&self.1)
+    }
+}
+
 /// What the lines of earlier runs come to.
-#[derive(Default)]
-struct Past {
+struct Past<'m> {
+    all: &'m Marks,
     marks: Vec<[u128; 2]>,
     /// How many different files there are.
     paths: HashSet<u64>,
@@ -228,7 +261,11 @@ struct Past {
     boot: String,
 }
 
-impl Past {
+impl<'m> Past<'m> {
+    fn new(all: &'m Marks) -> Self {
+        Self { all, marks: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
+    }
+
     fn hear(&mut self, line: &Value) {
         let text = |name: &str| line[name].as_str().unwrap_or_default();
         if line["journal"].is_string() {
@@ -236,8 +273,8 @@ impl Past {
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
         } else if line["path"].is_string() {
-            self.paths.insert(u64::from_le_bytes(first_octets(&line["path"])));
-            self.marks.push([mark(line), known(line)]);
+            self.paths.insert(self.all.0.hash_one(&line["path"]));
+            self.marks.push([self.all.mark(line), self.all.known(line)]);
         }
     }
 
@@ -350,26 +387,6 @@ fn line(path: &str, source: &str, facts: &str, file: &Metadata) -> Value {
     json!({ "path": path, "source": source, "facts": facts, "size": size, "changed": changed })
 }
 
-/// All that a line says, in as little room as a hundred thousand of them want.
-fn mark(line: &Value) -> u128 {
-    let all = ["path", "source", "facts", "size", "changed"].map(|name| &line[name]);
-    u128::from_le_bytes(first_octets(&json!(all)))
-}
-
-/// The same without its facts.
-fn known(line: &Value) -> u128 {
-    let all = ["path", "source", "size", "changed"].map(|name| &line[name]);
-    u128::from_le_bytes(first_octets(&json!(all)))
-}
-
-/// The first octets of a digest.
-fn first_octets<const N: usize>(value: &Value) -> [u8; N] {
-    let mut digest = Digest::new(Algorithm::Sha256);
-    digest.update(value.to_string().as_bytes());
-    let hex = digest.hex();
-    std::array::from_fn(|index| u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).unwrap_or_default())
-}
-
 fn refused(path: &Path, detail: &str) -> Error {
     Error::new(Code::Usage, Phase::Plan, format!("{}: {detail}", path.display()))
 }
@@ -421,8 +438,10 @@ mod tests {
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);
-        assert!(Journal::open(&path, "y", true).is_err(), "it is of something else");
-        let journal = Journal::open(&path, "y", false).expect("a new one");
+        for goes_on in [true, false] {
+            assert!(Journal::open(&path, "y", goes_on).is_err(), "it is of something else");
+        }
+        let journal = Journal::open(&path, "x", false).expect("a new one");
         assert!(!journal.has("a", "s", "f", &facts));
         journal.remove();
         assert!(!path.exists());
@@ -482,7 +501,8 @@ mod tests {
         let line = |name: &str| json!({ "path": name, "facts": "", "size": 1, "changed": "" });
         let run = |boot: &str| json!({ "journal": "x", "boot": boot });
         let done = |lines: &[Value]| {
-            let mut past = Past::default();
+            let marks = Marks::default();
+            let mut past = Past::new(&marks);
             lines.iter().for_each(|line| past.hear(line));
             past.done().len() / 2
         };

@@ -56,6 +56,7 @@ fn names_stay_below() {
 
 #[test]
 fn names_stay_apart_in_whatever_order() {
+    let known = format!("a_b~{:08x}", mark(&url("http://h/a:b")) >> 96);
     let entries = [
         file("a_b", "http://h/a_b"),
         file("a:b", "http://h/a:b"),
@@ -64,6 +65,8 @@ fn names_stay_apart_in_whatever_order() {
         file("y:", "http://h/y:"),
         file("y*", "http://h/y*"),
         file("f", "http://h/f"),
+        // The server knows the digest of a URL.
+        file(&known, &format!("http://h/{known}")),
         directory("f", "http://h/f/"),
     ];
     let names = |entries: &[Entry]| {
@@ -107,7 +110,11 @@ fn the_login_of_the_start_is_for_all_of_it_and_no_other_server() {
     assert!(tree.arrived(&mut root, &url("ftp://other/")).is_err());
     assert!(tree.arrived(&mut root, &url("ftp://h/else/")).is_ok(), "a redirect of the first");
     root.depth = 1;
-    assert!(tree.arrived(&mut root, &url("ftp://third/")).is_err());
+    for (place, expected) in
+        [("ftp://h/else", true), ("ftp://u:p@h/else/", true), ("ftp://h/", false), ("ftp://i/else/", false)]
+    {
+        assert_eq!(tree.arrived(&mut root, &url(place)).ok(), Some(expected), "{place}");
+    }
 }
 
 #[test]
@@ -149,13 +156,15 @@ fn a_menu_names_files_by_their_selectors() {
     let words = "A long line of words";
     let mut of = |entry: Entry| path(&mut tree, &root, &entry);
     assert_eq!(of(file(words, "gopher://h/0/docs/a.txt")), Ok("a.txt".to_owned()));
-    assert_eq!(of(file(words, "gopher://h/0/docs/")), Ok(words.to_owned()));
+    assert_eq!(of(file(words, "gopher://h/0?")), Ok("_".to_owned()));
     for other in ["7/find", "8/login", "T/login", "2/names"] {
         let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
         assert_eq!(of(entry), Err(Some(Passed::Elsewhere)));
     }
-    let again = file(words, "gopher://H/9/docs/a.txt");
-    assert_eq!(of(again), Err(Some(Passed::Again)), "of another type");
+    assert_eq!(of(directory("1  2026", "gopher://h/1/docs/sub/")), Ok("sub/".to_owned()));
+    for again in ["gopher://H/9/docs/a.txt", "gopher://h/1/docs/sub", "gopher://h/1/"] {
+        assert_eq!(of(file(words, again)), Err(Some(Passed::Again)), "{again}");
+    }
 }
 
 #[test]

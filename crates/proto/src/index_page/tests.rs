@@ -126,6 +126,19 @@ fn a_page_without_links_is_no_index() {
 }
 
 #[test]
+fn a_path_in_another_spelling_is_the_same() {
+    assert_eq!(rows("<a href=\"/%7Eu/a\">x</a>", "http://h/~u/")[0].0, "a");
+    assert_eq!(rows("<a href=\"a b\">x</a>", "http://h/")[0].0, "a b");
+    assert_eq!(rows("<a href=\"/x%2Fy/a\">x</a>", "http://h/x/y/"), []);
+}
+
+#[test]
+fn what_is_in_scripts_is_no_link() {
+    let page = "<script>w('<a href=\"s\">')</script><style>/*<a href=\"t\">*/</style><!--<a href=\"c\">--><a href=\"a\">a</a>";
+    assert_eq!(rows(page, "http://h/"), [file("a", None, None)]);
+}
+
+#[test]
 fn names_are_octets() {
     assert_eq!(read("<a href=\"%ff%2Fx\">x</a>", "http://h/")[0].name, b"\xff/x");
     assert_eq!(read("<a href=\"%2e%2e/\">x</a>", "http://h/")[0].name, b"..");

@@ -373,6 +373,10 @@ impl Session {
 }
 
 impl Machine for Session {
+    fn has_secrets(&self) -> bool {
+        self.terms.login.is_some()
+    }
+
     fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
         loop {
             if let Some(step) = self.advance(inbox)? {
