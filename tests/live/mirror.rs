@@ -268,8 +268,8 @@ fn as_wget_has_it(server: Server) {
 /// The value of a member of a line of JSON, as it is written there.
 fn member<'a>(line: &'a str, name: &str) -> &'a str {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
-    if rest.starts_with('"') {
-        return rest[1..].split('"').next().expect("its end");
+    if let Some(text) = rest.strip_prefix('"') {
+        return text.split('"').next().expect("its end");
     }
     rest.split([',', '}']).next().expect("its end")
 }

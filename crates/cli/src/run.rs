@@ -27,8 +27,7 @@ use fetch_url::{
 
 pub(crate) use check::Lists;
 pub(crate) use ledger::Ledger;
-pub(crate) use mirror::make_directory;
-pub(crate) use place::Claims;
+pub(crate) use place::{Claims, make_directory};
 use place::{is_there, open, path_before};
 
 use crate::config;
@@ -177,7 +176,7 @@ pub(crate) async fn one(
         job.claims.take(path, report.number, request.url())?;
     }
     // Whatever is wrong with the name is found before a connection is made.
-    let file = path.as_deref().map(|path| open(path, job, job.shape.options)).transpose()?;
+    let file = path.as_deref().map(|path| open(path, transfer, job)).transpose()?;
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let expected = check::expected(&request, transfer, job).await?;
     let file = match file {
@@ -318,8 +317,9 @@ fn meter(job: &Job, transfer: &Transfer, number: usize) -> Meter {
     let is_file = !matches!(transfer.output, Output::Stdout { .. });
     let kind = if job.talk.stdout_is_terminal && !is_file { Progress::Nothing } else { job.talk.progress };
     let ticker = job.events.as_ref().map(|events| events.progress(number));
+    // A list or a listing may have named it.
     let name = match &transfer.output {
-        Output::File(path) => path.to_string_lossy(),
+        Output::File(path) if job.input.is_some() || job.copy.is_some() => path.to_string_lossy(),
         _ => mask_password(&transfer.url).into(),
     };
     Meter::new(kind, &name, &job.board, ticker)

@@ -249,7 +249,7 @@ fn urls_of_ftp_directories() {
     let dos =
         "01-02-24  03:04AM       <DIR>          sub\r\n12-01-1994  12:34PM                    1 one\r\n";
     let site =
-        FtpSite::new().file("/home/me/one", "1").file("/home/me/sub/one", "2").login_directory("/home/me");
+        FtpSite::new().file("/users/me/one", "1").file("/users/me/sub/one", "2").login_directory("/users/me");
     let ftp =
         FtpServer::start(site.no("MLSD").no("MLST").on("LIST", Act::Data(dos.into()))).expect("a server");
     let here = place();

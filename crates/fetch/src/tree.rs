@@ -3,22 +3,19 @@
 //! Nothing is fetched and nothing written: whoever walks the tree hands over the entries of one listing after the other.
 //! Names are safe, no two of one directory are the same, no place is visited twice, and nothing leads to another server.
 
+mod glob;
+mod names;
+
 use std::collections::{HashMap, HashSet};
 
 use fetch_url_core::{Escaped, GopherUrl, Url, parse};
 use fetch_url_proto::{Entry, EntryKind};
-use glob::{MatchOptions, Pattern};
 
+pub use self::glob::Glob;
+use self::names::{Candidate, named, own_name};
 use crate::engine::gate::is_same_server;
 use crate::sink::digest::{Algorithm, Digest};
-use crate::{Code, Error, Phase, file_name, safe_dot_name, safe_name};
-
-/// A `*` stops at a slash, and takes a leading dot.
-const MATCHING: MatchOptions = MatchOptions {
-    case_sensitive: true,
-    require_literal_separator: true,
-    require_literal_leading_dot: false,
-};
+use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
 /// What of a tree is wanted.
 #[derive(Clone, Debug)]
@@ -45,30 +42,6 @@ impl Default for TreeRules {
             exclude: Vec::new(),
             keeps_dots: false,
         }
-    }
-}
-
-/// A pattern for paths below the first directory: `*`, `?`, `[abc]`, and `**` across directories. Without a slash it
-/// is one for names, wherever they stand.
-#[derive(Clone, Debug)]
-pub struct Glob {
-    pattern: Pattern,
-    is_of_path: bool,
-}
-
-impl Glob {
-    /// # Errors
-    /// `usage`: it is no pattern.
-    pub fn new(text: &str) -> Result<Self, Error> {
-        let is_of_path = text.contains('/');
-        let pattern = Pattern::new(text.strip_prefix('/').unwrap_or(text));
-        let wrong = |error| Error::new(Code::Usage, Phase::Plan, format!("{text} is no pattern: {error}"));
-        Ok(Self { pattern: pattern.map_err(wrong)?, is_of_path })
-    }
-
-    fn takes(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        self.pattern.matches_with(if self.is_of_path { path } else { name }, MATCHING)
     }
 }
 
@@ -106,21 +79,6 @@ pub struct Sorted {
     pub names: HashMap<String, Option<bool>>,
     /// There were more entries than the caller wants.
     pub cut: Option<Error>,
-}
-
-/// An entry that leads somewhere.
-struct Candidate {
-    /// Which of the entries it is.
-    index: usize,
-    url: Url<'static>,
-    /// Safe, and perhaps that of others, too.
-    name: String,
-    /// The name is just what the server calls it.
-    is_verbatim: bool,
-    is_directory: bool,
-    size: Option<u64>,
-    modified: Option<i64>,
-    doubt: Option<Doubt>,
 }
 
 /// A file of the tree.
@@ -235,7 +193,7 @@ impl Tree {
         let own = own_name(&url, entry).ok_or(Passed::Nameless)?;
         let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
         let name = safe(&own).ok_or(Passed::Nameless)?;
-        if !self.seen.insert(mark(&url)) {
+        if !is_hierarchical(&url) && !self.seen.insert(mark(&url)) {
             return Err(Passed::Again);
         }
         let is_told = entry.size.is_some() || entry.modified.is_some();
@@ -293,64 +251,9 @@ impl Tree {
     }
 }
 
-/// What the server calls it: one name, and no path.
-fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
-    match url {
-        // What a menu shows are words; an article is known by its number.
-        Url::Gopher(_) | Url::News(_) | Url::Nntp(_) => {
-            Some(file_name(url).map_or_else(|| entry.name.clone(), String::into_bytes))
-        }
-        _ => Some(entry.name.clone()).filter(|name| !name.contains(&b'/')),
-    }
-}
-
 /// Whether a directory has what is below its URL, each under one name.
 const fn is_hierarchical(url: &Url<'_>) -> bool {
     matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
-}
-
-/// The candidates with names of their own, in whatever order they came. They keep theirs whom nobody shares it with, and
-/// of several the only file that is really called so; to the others a part of the URL's digest is added.
-fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
-    let plain = plain_names(&candidates);
-    let is_plain = |(_, is_plain): &(Candidate, bool)| *is_plain;
-    let (plain, shared): (Vec<_>, Vec<_>) = candidates.into_iter().zip(plain).partition(is_plain);
-    let mut taken: HashSet<String> = plain.iter().map(|(candidate, _)| candidate.name.clone()).collect();
-    let plain = plain.into_iter().map(|(candidate, _)| {
-        let name = candidate.name.clone();
-        (candidate, name)
-    });
-    let mut named: Vec<_> = plain.collect();
-    for (candidate, _) in shared {
-        let mark = mark(&candidate.url);
-        // A server can know the short one, and have a file that is called so.
-        let mut name = format!("{}~{:08x}", candidate.name, mark >> 96);
-        if !taken.insert(name.clone()) {
-            name = format!("{}~{mark:032x}", candidate.name);
-            taken.insert(name.clone());
-        }
-        named.push((candidate, name));
-    }
-    named.sort_by_key(|(candidate, _)| candidate.index);
-    named
-}
-
-/// Which of the candidates keep their name.
-fn plain_names(candidates: &[Candidate]) -> Vec<bool> {
-    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, candidate) in candidates.iter().enumerate() {
-        groups.entry(&candidate.name).or_default().push(index);
-    }
-    let mut plain = vec![false; candidates.len()];
-    for group in groups.values() {
-        let is_best = |index: &&usize| candidates[**index].is_verbatim && !candidates[**index].is_directory;
-        let best: Vec<usize> = group.iter().filter(is_best).copied().collect();
-        match (&group[..], &best[..]) {
-            ([only], _) | (_, [only]) => plain[*only] = true,
-            _ => {}
-        }
-    }
-    plain
 }
 
 /// Whether two URLs are one place: a slash at the end makes no other.
@@ -402,7 +305,8 @@ fn mark(url: &Url<'_>) -> u128 {
         Url::Gopher(url) => {
             let (at, selector) = (url.at().to_string().to_ascii_lowercase(), url.selector());
             let selector = selector.as_str().trim_matches('/');
-            format!("{at} {selector:?} {:?}", url.search().map(Escaped::into_owned))
+            let search = url.search().map_or_else(|| Escaped::from(""), Escaped::into_owned);
+            format!("{at} {selector:?} {search:?}")
         }
         url => url.without_password().to_string(),
     };

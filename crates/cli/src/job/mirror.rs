@@ -176,7 +176,7 @@ fn own_directory(url: &Url<'_>) -> Result<PathBuf, Error> {
 
 /// The journal in the directory, which is made for it.
 fn ledger(copy: &Copy) -> Result<Ledger, Error> {
-    crate::run::make_directory(&copy.directory, "")?;
+    crate::run::make_directory(&copy.directory)?;
     let subject = copy.start.without_password().to_string();
     Ok(Ledger::new(Journal::open(&copy.directory.join(JOURNAL), &subject, true)?))
 }

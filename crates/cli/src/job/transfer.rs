@@ -80,8 +80,8 @@ pub(super) fn ledger(flags: &Fetch) -> Result<Option<Ledger>, Error> {
     let name = input.file_name().and_then(|name| safe_name(name.as_encoded_bytes()));
     let name = name.filter(|_| input.as_os_str() != "-").unwrap_or_else(|| "stdin".to_owned());
     let directory = flags.output_dir.clone().unwrap_or_default();
-    if flags.create_dirs && !directory.as_os_str().is_empty() {
-        crate::run::make_directory(&directory, "")?;
+    if flags.create_dirs {
+        crate::run::make_directory(&directory)?;
     }
     let goes_on = goes_on(flags);
     let path = directory.join(format!(".{name}.journal"));

@@ -2,13 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fetch_url::proto::Entry;
 use fetch_url::url::Url;
-use fetch_url::{Branch, Code, Directory, Doubt, Error, Leaf, Next, Passed, Phase, Tree};
+use fetch_url::{Beneath, Branch, Code, Directory, Doubt, Error, Leaf, Next, Passed, Tree};
 use tokio::sync::Notify;
 
 use super::batch::Work;
@@ -128,7 +126,7 @@ impl Walk {
 
     /// Directories to walk, and files to fetch.
     fn sort(&self, branch: &Branch, directory: Directory, job: &Job, copy: &Copy) -> Result<(), Error> {
-        make_directory(&copy.directory, &branch.path)?;
+        Beneath::open(&copy.directory, &branch.path)?;
         let Directory { entries, cut, is_sure, .. } = directory;
         let sorted = self.tree.borrow_mut().sort(branch, &entries);
         for (index, why) in &sorted.passed {
@@ -207,22 +205,4 @@ async fn list(branch: &Branch, job: &Job, copy: &Copy) -> Result<Directory, Erro
     let turn = job.turns.turn(&branch.url).await.map(Arc::new);
     let request = observed(copy.listing(&branch.url)?, job, &report).in_turn(turn);
     job.fetcher.directory(&request).await
-}
-
-/// Makes `below` in `directory`. No link is followed there: it could lead anywhere.
-pub(crate) fn make_directory(directory: &Path, below: &str) -> Result<(), Error> {
-    let failed = |path: &Path, detail: &dyn std::fmt::Display| {
-        Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {detail}", path.display()))
-    };
-    fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
-    let mut path = PathBuf::from(directory);
-    for name in below.split('/').filter(|name| !name.is_empty()) {
-        path.push(name);
-        match fs::symlink_metadata(&path) {
-            Ok(facts) if facts.is_dir() => {}
-            Ok(_) => return Err(failed(&path, &"it is there, and no directory")),
-            Err(_) => fs::create_dir(&path).map_err(|error| failed(&path, &error))?,
-        }
-    }
-    Ok(())
 }

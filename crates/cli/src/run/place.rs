@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use fetch_url::url::Url;
-use fetch_url::{Code, Error, FileOptions, FileSink, Phase, Response, Sink, file_name, safe_name};
+use fetch_url::{Beneath, Code, Error, FileSink, Phase, Response, Sink, file_name, safe_name};
 
 use super::advisory;
 use crate::job::{Job, Output, Transfer, stdout, usage};
@@ -32,13 +32,28 @@ pub(super) fn is_there(transfer: &Transfer, path: &Path, job: &Job) -> bool {
     is_kept || job.ledger.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
 }
 
-pub(super) fn open(path: &Path, job: &Job, options: FileOptions) -> Result<FileSink, Error> {
-    if let Some(parent) = path.parent().filter(|_| job.shape.create_dirs) {
-        let failed =
-            |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", parent.display()));
-        fs::create_dir_all(parent).map_err(failed)?;
+/// The file for a transfer. What a listing has named stays below the directory of the mirror, whatever is put there.
+pub(super) fn open(path: &Path, transfer: &Transfer, job: &Job) -> Result<FileSink, Error> {
+    let options = job.shape.options;
+    if let (Some(leaf), Some(copy)) = (&transfer.leaf, &job.copy) {
+        let (below, name) = leaf.path.rsplit_once('/').unwrap_or(("", &leaf.path));
+        return FileSink::open_beneath(&Beneath::open(&copy.directory, below)?, name, options);
     }
+    make_parent(path, job)?;
     FileSink::open(path, options)
+}
+
+fn make_parent(path: &Path, job: &Job) -> Result<(), Error> {
+    path.parent().filter(|_| job.shape.create_dirs).map_or(Ok(()), make_directory)
+}
+
+/// Makes a directory and those above it.
+pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let failed = |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display()));
+    fs::create_dir_all(path).map_err(failed)
 }
 
 /// Which file is whose: two URLs of one run must not take each other's.
@@ -51,6 +66,10 @@ pub(crate) struct Claims {
 impl Claims {
     /// Takes `path` for the transfer `number`.
     pub(super) fn take(&self, path: &Path, number: usize, url: &Url<'_>) -> Result<(), Error> {
+        if fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file()) {
+            // Devices take everything.
+            return Ok(());
+        }
         let url = (number, self.hash.hash_one(url.to_string()));
         let before = *self.urls.borrow_mut().entry(self.hash.hash_one(path)).or_insert(url);
         if before.0 == url.0 || before.1 == url.1 {
@@ -95,7 +114,8 @@ fn open_as_suggested(
         None => name_of(&response.meta.url)?,
     };
     let path = directory.join(name);
-    let file = open(&path, job, job.shape.options.no_clobber(true))?;
+    make_parent(&path, job)?;
+    let file = FileSink::open(&path, job.shape.options.no_clobber(true))?;
     Ok((path, file))
 }
 

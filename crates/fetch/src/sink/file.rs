@@ -10,6 +10,7 @@ use std::time::Instant;
 use rustix::fs::OFlags;
 
 use super::TargetKind;
+use super::beneath::Beneath;
 use super::digest::Digest;
 use super::part::{Names, Part, Stage, is_at};
 use super::state::State;
@@ -135,6 +136,19 @@ impl FileSink {
             check_start(target, kept)?;
         }
         Ok(Self { kind: Kind::Part(part), resume, earlier_url, kept })
+    }
+
+    /// The same for `name` in a directory that is held until the file is finished or given up.
+    ///
+    /// # Errors
+    /// As for [`FileSink::open`].
+    pub fn open_beneath(directory: &Beneath, name: &str, options: FileOptions) -> Result<Self, Error> {
+        let opened = Self::open(&directory.path(name), options);
+        let mut this = opened.map_err(|error| directory.known(error))?;
+        if let Kind::Part(part) = &mut this.kind {
+            part.names.directory = Some(directory.clone());
+        }
+        Ok(this)
     }
 
     /// What is there of `url` from an earlier run, for [`crate::Request::resuming`].

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use super::part::is_at;
 use super::private::write_whole;
 use crate::{Code, Error, Phase};
 
@@ -70,7 +71,9 @@ impl Journal {
         options.read(true).append(true).create(true).mode(0o600);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
         let file = options.open(path).map_err(cannot)?;
-        if file.try_lock().is_err() {
+        let is_locked = file.try_lock().is_ok();
+        // Between the opening and the lock, whoever had it may have put another one in its place.
+        if !is_locked || !is_at(&file.metadata().map_err(cannot)?, path) {
             return Err(refused(path, "another process is at work with it"));
         }
         let first = first_line(&file).map_err(cannot)?;

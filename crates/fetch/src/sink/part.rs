@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use super::beneath::Beneath;
 use super::file::{FileOptions, Sync};
 use super::state::{self, State};
 use crate::engine::resume::place;
@@ -26,6 +27,8 @@ pub(super) struct Names {
     pub(super) target: PathBuf,
     pub(super) part: PathBuf,
     pub(super) state: PathBuf,
+    /// The directory that they are in, where it is held.
+    pub(super) directory: Option<Beneath>,
 }
 
 impl Names {
@@ -35,7 +38,7 @@ impl Names {
             name.push(suffix);
             PathBuf::from(name)
         };
-        Self { target: target.to_owned(), part: with(".part"), state: with(".part.json") }
+        Self { target: target.to_owned(), part: with(".part"), state: with(".part.json"), directory: None }
     }
 }
 

@@ -7,29 +7,27 @@ use super::name::safe_name;
 
 /// The last part of what `url` names, decoded and made safe; none where there is no such part.
 pub fn file_name(url: &Url<'_>) -> Option<String> {
-    let last = match url {
-        Url::File(url) => last_part(Some(url.path())),
-        Url::Ftp(url) => url.path().map(|path| path.name().decode().into_owned()),
-        // Directories of some servers end in a slash.
-        Url::Gopher(url) => last_part(Some(&Escaped::from(url.selector().as_str().trim_end_matches('/')))),
-        Url::Http(url) => last_part(url.path()),
-        Url::Mailto(_) | Url::Telnet(_) => None,
-        // A message-id is no path: its slashes part nothing.
-        Url::News(url) => match url.part() {
-            NewsPart::Article(name) | NewsPart::Group(name) => Some(without_slashes(name)),
-            _ => None,
-        },
-        Url::Nntp(url) => {
-            Some(url.articles().map_or_else(
+    let last =
+        match url {
+            Url::File(url) => last_part(Some(url.path())),
+            Url::Ftp(url) => url.path().map(|path| path.name().decode().into_owned()),
+            Url::Gopher(url) => last_part(Some(&url.selector())),
+            Url::Http(url) => last_part(url.path()),
+            Url::Mailto(_) | Url::Telnet(_) => None,
+            // A message-id is no path: its slashes part nothing.
+            Url::News(url) => match url.part() {
+                NewsPart::Article(name) | NewsPart::Group(name) => Some(without_slashes(name)),
+                _ => None,
+            },
+            Url::Nntp(url) => Some(url.articles().map_or_else(
                 || url.group().decode().into_owned(),
                 |articles| articles.to_string().into_bytes(),
-            ))
-        }
-        Url::Other(url) => last_part(url.path().as_ref()),
-        Url::Prospero(url) => Some(url.hsoname().decode().into_owned()),
-        Url::Wais(url) => document(url),
-        _ => None,
-    };
+            )),
+            Url::Other(url) => last_part(url.path().as_ref()),
+            Url::Prospero(url) => Some(url.hsoname().decode().into_owned()),
+            Url::Wais(url) => document(url),
+            _ => None,
+        };
     safe_name(&last?)
 }
 
