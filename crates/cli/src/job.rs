@@ -36,6 +36,9 @@ use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};
 use crate::run::{Claims, Ledger, Lists};
 
+/// What is no URL, if it is the first of them.
+const VERBS: [&str; 4] = ["completions", "explain", "extract", "mirror"];
+
 /// Everything that is to be done, decided.
 pub(crate) struct Job {
     pub(crate) fetcher: Fetcher,
@@ -139,6 +142,9 @@ impl Job {
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
             return Err(usage(format!("{list} is a file, and no URL"))
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
+        }
+        if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
+            return Err(usage(format!("{verb} stands in front of its options")));
         }
         let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {

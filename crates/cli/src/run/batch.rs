@@ -279,7 +279,9 @@ impl Batch {
             let turn = self.turn_at(url).await;
             error = one(&self.job, &other, Next::default(), turn, &mut report).await.err();
         }
-        if let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file)
+        // What was there already may be somebody else's.
+        if !report.is_skipped
+            && let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file)
             && let Some(failed) = ledger.add(transfer, path, &report)
         {
             let words = format!("what is finished may be fetched once more: {failed}");

@@ -66,13 +66,11 @@ pub(crate) struct Claims {
 impl Claims {
     /// Takes `path` for the transfer `number`.
     pub(super) fn take(&self, path: &Path, number: usize, url: &Url<'_>) -> Result<(), Error> {
-        if fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file()) {
-            // Devices take everything.
-            return Ok(());
-        }
         let url = (number, self.hash.hash_one(url.to_string()));
         let before = *self.urls.borrow_mut().entry(self.hash.hash_one(path)).or_insert(url);
-        if before.0 == url.0 || before.1 == url.1 {
+        let is_same = before.0 == url.0 || before.1 == url.1;
+        // Devices take everything.
+        if is_same || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file()) {
             return Ok(());
         }
         let detail = format!("another URL of this run goes to {}, too", path.display());

@@ -15,7 +15,7 @@ pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Res
     let (mut deleted, mut kept) = (0, 0);
     // What is deepest comes first, so that directories empty from within.
     for (path, finished) in journal.finished()?.iter().rev() {
-        if !is_below(path) || !is_gone(path, listed) {
+        if !is_below(path) || !is_gone(path, false, listed) {
             continue;
         }
         let Some((file, _held)) = file_of(directory, path) else { continue };
@@ -37,13 +37,13 @@ pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Res
 }
 
 /// Whether the nearest directory above that was listed does not have it: what was not listed may be there still.
-fn is_gone(path: &str, listed: &Listed) -> bool {
+fn is_gone(path: &str, is_directory: bool, listed: &Listed) -> bool {
     let mut above = String::new();
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
         let Some(there) = listed.get(&above) else { return false };
         // A file where a directory was, or the reverse, is another thing.
-        let must_be_directory = names.peek().is_some();
+        let must_be_directory = is_directory || names.peek().is_some();
         match there.get(name) {
             Some(kind) if kind.is_none_or(|is_directory| is_directory == must_be_directory) => {}
             _ => return true,
@@ -74,7 +74,7 @@ fn file_of(directory: &Path, path: &str) -> Option<(PathBuf, Beneath)> {
 fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
     let mut below = path;
     while let Some((above, _)) = below.rsplit_once('/') {
-        if !is_gone(above, listed) || fs::remove_dir(directory.join(above)).is_err() {
+        if !is_gone(above, true, listed) || fs::remove_dir(directory.join(above)).is_err() {
             return;
         }
         below = above;
@@ -111,9 +111,10 @@ mod tests {
             ("u", false),
             ("u/y", false),
         ] {
-            assert_eq!(is_gone(path, &listed), expected, "{path}");
+            assert_eq!(is_gone(path, false, &listed), expected, "{path}");
         }
-        assert!(!is_gone("a", &Listed::new()), "nothing was listed");
+        assert!(is_gone("a", true, &listed) && !is_gone("d", true, &listed));
+        assert!(!is_gone("a", false, &Listed::new()), "nothing was listed");
     }
 
     #[test]

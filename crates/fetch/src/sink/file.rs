@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::TargetKind;
 use super::beneath::Beneath;
 use super::digest::Digest;
-use super::part::{Names, Part, Stage, is_at};
+use super::part::{Names, Part, Stage, identity, is_at};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
 
@@ -120,6 +120,7 @@ impl FileSink {
         let mut part = Box::new(Part {
             stage: if is_found { Stage::Found } else { Stage::Fresh },
             state: state.unwrap_or_default(),
+            identity: identity(&facts),
             file,
             names,
             options,
@@ -307,7 +308,9 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
         lock(&file, names)?;
         // Between the opening and the lock, whoever had it may have finished or begun anew.
         let facts = file.metadata().map_err(cannot)?;
-        if !is_at(&facts, &names.part) {
+        // What was made here has its name as long as it has one.
+        let is_there = if is_new { facts.nlink() > 0 } else { is_at(identity(&facts), &names.part) };
+        if !is_there {
             continue;
         }
         if !is_new && !is_own(&facts) {

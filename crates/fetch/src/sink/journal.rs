@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
-use super::part::is_at;
+use super::part::{identity, is_at};
 use super::private::write_whole;
 use crate::{Code, Error, Phase};
 
@@ -73,7 +73,7 @@ impl Journal {
         let file = options.open(path).map_err(cannot)?;
         let is_locked = file.try_lock().is_ok();
         // Between the opening and the lock, whoever had it may have put another one in its place.
-        if !is_locked || !is_at(&file.metadata().map_err(cannot)?, path) {
+        if !is_locked || !is_at(identity(&file.metadata().map_err(cannot)?), path) {
             return Err(refused(path, "another process is at work with it"));
         }
         let first = first_line(&file).map_err(cannot)?;

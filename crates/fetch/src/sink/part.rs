@@ -45,6 +45,8 @@ impl Names {
 /// An open, locked `.part`.
 pub(crate) struct Part {
     pub(super) file: File,
+    /// Device and inode.
+    pub(super) identity: (u64, u64),
     pub(super) names: Names,
     pub(super) state: State,
     pub(super) options: FileOptions,
@@ -163,7 +165,7 @@ impl Part {
         if must_sync {
             self.file.sync_all().map_err(|error| failed("sync", error))?;
         }
-        if !is_still(&self.file, &self.names.part) {
+        if !is_at(self.identity, &self.names.part) {
             return Err(Error::new(Code::SinkFailed, Phase::Deliver, "somebody took the .part away"));
         }
         self.rename()?;
@@ -209,21 +211,21 @@ impl Drop for Part {
             }
             Stage::Filling | Stage::Fresh => {}
         }
-        if is_still(&self.file, &self.names.part) {
+        if is_at(self.identity, &self.names.part) {
             let _ = fs::remove_file(&self.names.part);
             let _ = fs::remove_file(&self.names.state);
         }
     }
 }
 
-/// Whether the name still means the file that is open.
-fn is_still(file: &File, path: &Path) -> bool {
-    file.metadata().is_ok_and(|facts| is_at(&facts, path))
+/// What tells a file from every other one.
+pub(super) fn identity(facts: &fs::Metadata) -> (u64, u64) {
+    (facts.dev(), facts.ino())
 }
 
-/// Whether the name means the file of these facts.
-pub(super) fn is_at(facts: &fs::Metadata, path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|named| (facts.dev(), facts.ino()) == (named.dev(), named.ino()))
+/// Whether the name means this file.
+pub(super) fn is_at(file: (u64, u64), path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|named| identity(&named) == file)
 }
 
 fn system_time(seconds: i64) -> Option<SystemTime> {
