@@ -1,8 +1,8 @@
 //! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -63,20 +63,8 @@ pub(crate) fn restore_colours() {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending(i32);
 
-/// From now on the second signal of a kind ends the process whatever it is doing: the thread that should hear of the first
-/// may wait for a reader of ours who does not read.
-fn insist() {
-    for kind in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let is_second = Arc::new(AtomicBool::new(false));
-        // Without it, KILL is left.
-        let _ = signal_hook::flag::register_conditional_default(kind, is_second.clone());
-        let _ = signal_hook::flag::register(kind, is_second);
-    }
-}
-
 /// Waits for a signal that ends the process.
 pub(crate) async fn ending() -> Ending {
-    insist();
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
