@@ -173,7 +173,7 @@ pub(crate) async fn one(
         return Ok(());
     }
     if let Some(path) = path.as_deref().filter(|_| !job.is_of_one()) {
-        job.claims.take(path, report.number, request.url())?;
+        job.claims.take(path, report.number, &transfer.url)?;
     }
     // Whatever is wrong with the name is found before a connection is made.
     let file = path.as_deref().map(|path| open(path, transfer, job)).transpose()?;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 
@@ -55,6 +56,20 @@ impl PartialEq for Host<'_> {
 }
 
 impl Eq for Host<'_> {}
+
+impl Hash for Host<'_> {
+    /// What is the same has the same.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::V4(address) => address.hash(state),
+            Self::V6(address) => address.hash(state),
+            Self::Name(_) => {
+                let octets = self.comparable().unwrap_or_default().bytes();
+                octets.for_each(|octet| state.write_u8(octet.to_ascii_lowercase()));
+            }
+        }
+    }
+}
 
 impl fmt::Display for Host<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -65,8 +65,8 @@ pub(crate) struct Claims {
 
 impl Claims {
     /// Takes `path` for the transfer `number`.
-    pub(super) fn take(&self, path: &Path, number: usize, url: &Url<'_>) -> Result<(), Error> {
-        let url = (number, self.hash.hash_one(url.to_string()));
+    pub(super) fn take(&self, path: &Path, number: usize, url: &str) -> Result<(), Error> {
+        let url = (number, self.hash.hash_one(url));
         let before = *self.urls.borrow_mut().entry(self.hash.hash_one(path)).or_insert(url);
         let is_same = before.0 == url.0 || before.1 == url.1;
         // Devices take everything.

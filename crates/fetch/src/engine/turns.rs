@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fetch_url_core::Url;
+use fetch_url_core::{Host, Url};
 use tokio::sync::Notify;
 
 /// A host that says it several times in so short a time, or before its wait is over, has said it once.
@@ -21,13 +21,16 @@ const QUIET: u32 = 16;
 pub struct Turns(Arc<Inner>);
 
 struct Inner {
-    hosts: Mutex<HashMap<String, Host>>,
+    hosts: Mutex<HashMap<Server, Running>>,
     /// How many at the same time at one host, as long as it does not complain.
     most: usize,
     over: Notify,
 }
 
-struct Host {
+/// Two servers of one machine are two hosts here.
+type Server = (Host<'static>, u16);
+
+struct Running {
     running: usize,
     most: usize,
     not_before: Instant,
@@ -43,7 +46,7 @@ struct Host {
 #[must_use]
 pub struct Turn {
     turns: Turns,
-    host: String,
+    server: Server,
     /// Not while it waits for its host to be less busy.
     is_held: AtomicBool,
     /// How many others had been served when this was sent away the last time.
@@ -58,20 +61,20 @@ impl Turns {
 
     /// Waits until one more may be fetched at the host of `url`; none where it has no host.
     pub async fn turn(&self, url: &Url<'_>) -> Option<Turn> {
-        let host = server(url)?;
-        let served = self.enter(&host).await;
-        Some(self.made(host, served))
+        let server = server(url)?;
+        let served = self.enter(&server).await;
+        Some(self.made(server, served))
     }
 
-    fn made(&self, host: String, served: u64) -> Turn {
-        Turn { turns: self.clone(), host, is_held: AtomicBool::new(true), served: AtomicU64::new(served) }
+    fn made(&self, server: Server, served: u64) -> Turn {
+        Turn { turns: self.clone(), server, is_held: AtomicBool::new(true), served: AtomicU64::new(served) }
     }
 
     /// A turn at the host of `url`, where one can be had now.
     pub fn try_turn(&self, url: &Url<'_>) -> Option<Turn> {
-        let name = server(url)?;
-        match self.try_enter(&name) {
-            Ok(served) => Some(self.made(name, served)),
+        let server = server(url)?;
+        match self.try_enter(&server) {
+            Ok(served) => Some(self.made(server, served)),
             Err(_) => None,
         }
     }
@@ -91,10 +94,10 @@ impl Turns {
     }
 
     /// Waits for a turn; how many others were served.
-    async fn enter(&self, name: &str) -> u64 {
+    async fn enter(&self, server: &Server) -> u64 {
         loop {
             let over = self.0.over.notified();
-            let wait = match self.try_enter(name) {
+            let wait = match self.try_enter(server) {
                 Ok(served) => return served,
                 Err(wait) => wait,
             };
@@ -105,43 +108,42 @@ impl Turns {
         }
     }
 
-    fn try_enter(&self, name: &str) -> Result<u64, Wait> {
+    fn try_enter(&self, server: &Server) -> Result<u64, Wait> {
         let mut hosts = self.hosts();
         let most = self.0.most;
-        let host = hosts.entry(name.to_owned()).or_insert_with(|| Host::new(most));
+        let host = hosts.entry(server.clone()).or_insert_with(|| Running::new(most));
         host.enter(Instant::now())
     }
 
-    fn hosts(&self) -> MutexGuard<'_, HashMap<String, Host>> {
+    fn hosts(&self) -> MutexGuard<'_, HashMap<Server, Running>> {
         self.0.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, name: &str, change: impl FnOnce(&mut Host) -> T) -> Option<T> {
-        self.hosts().get_mut(name).map(change)
+    fn with<T>(&self, server: &Server, change: impl FnOnce(&mut Running) -> T) -> Option<T> {
+        self.hosts().get_mut(server).map(change)
     }
 }
 
-/// Two servers of one machine are two hosts here.
-fn server(url: &Url<'_>) -> Option<String> {
-    let host = url.host()?.to_string().to_ascii_lowercase();
-    Some(format!("{host}:{}", url.port().unwrap_or_default()))
+fn server(url: &Url<'_>) -> Option<Server> {
+    Some((url.host()?.into_owned(), url.port().unwrap_or_default()))
 }
 
 impl Turn {
     /// Whether it is one at the host of `url`.
     pub(crate) fn is_at(&self, url: &Url<'_>) -> bool {
-        server(url).is_some_and(|server| server == self.host)
+        let (host, port) = &self.server;
+        url.host().is_some_and(|other| other == *host) && url.port().unwrap_or_default() == *port
     }
 
     /// The host has answered.
     pub(crate) fn served(&self) {
-        self.turns.with(&self.host, |host| host.served += 1);
+        self.turns.with(&self.server, |host| host.served += 1);
     }
 
     /// The host is busy: it is left alone for `wait`. Whether it has served others since it sent this one away the
     /// last time: then there is hope.
     pub(crate) fn complained(&self, wait: Duration) -> bool {
-        let served = self.turns.with(&self.host, |host| {
+        let served = self.turns.with(&self.server, |host| {
             host.complained(Instant::now(), wait);
             host.served
         });
@@ -155,10 +157,10 @@ impl Turn {
             tokio::time::sleep(wait).await;
             return;
         }
-        self.turns.with(&self.host, |host| host.running -= 1);
+        self.turns.with(&self.server, |host| host.running -= 1);
         self.turns.0.over.notify_waiters();
         tokio::time::sleep(wait).await;
-        self.turns.enter(&self.host).await;
+        self.turns.enter(&self.server).await;
         self.is_held.store(true, Ordering::Relaxed);
     }
 }
@@ -171,7 +173,7 @@ impl std::fmt::Debug for Turns {
 
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Turn({})", self.host)
+        write!(f, "Turn({}:{})", self.server.0, self.server.1)
     }
 }
 
@@ -181,7 +183,7 @@ enum Wait {
     Until(Instant),
 }
 
-impl Host {
+impl Running {
     fn new(most: usize) -> Self {
         Self { running: 0, most, not_before: Instant::now(), complains_until: None, quiet: 0, served: 0 }
     }
@@ -221,7 +223,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         if self.is_held.load(Ordering::Relaxed) {
             let most = self.turns.0.most;
-            self.turns.with(&self.host, |host| host.left(most));
+            self.turns.with(&self.server, |host| host.left(most));
             self.turns.0.over.notify_waiters();
         }
     }
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_host_that_complains_is_asked_by_fewer_and_later() {
-        let mut host = Host::new(16);
+        let mut host = Running::new(16);
         host.running = 16;
         let now = Instant::now();
         let wait = Duration::from_secs(5);
