@@ -10,20 +10,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use support::mirrored::{JOURNAL, place, put};
 use support::{Ran, fetch, fetch_in, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// Writes a file and the directories above it.
-fn put(directory: &Path, name: &str, content: &str) {
-    let path = directory.join(name);
-    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
-    fs::write(path, content).expect("a file");
-}
 
 /// All that is below, the journal excepted: `name=content`, `directory/`, `link@`; sorted.
 fn tree(directory: &Path) -> Vec<String> {

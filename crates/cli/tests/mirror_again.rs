@@ -13,34 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fetch_url_tests::{FileFacts, HttpReply, HttpRequest, HttpServer, Ranges, file_handler, pattern_vec};
+use support::mirrored::{files, place, put};
 use support::{Ran, ended, fetch, names, send_signal, started, until};
 
-const JOURNAL: &str = ".fetch-url-mirror";
 const SIZE: usize = 100_000;
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-fn put(directory: &Path, name: &str, content: &str) {
-    let path = directory.join(name);
-    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
-    fs::write(path, content).expect("a file");
-}
-
-/// The files that are below, the journal excepted; sorted.
-fn files(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        match path.is_dir() {
-            true => found.extend(files(&path).into_iter().map(|below| format!("{name}/{below}"))),
-            false => found.push(name),
-        }
-    }
-    found.sort();
-    found
-}
 
 /// A directory `source` and its mirror `target`.
 struct Pair {

@@ -13,15 +13,10 @@ use std::path::Path;
 use fetch_url_tests::{
     GopherItem, GopherServer, GopherSite, HttpReply, HttpServer, NntpGroup, NntpServer, NntpSite,
 };
+use support::mirrored::{JOURNAL, mirror, place};
 use support::outcome::is_raw;
 use support::sound::measured;
-use support::{Ran, fetch, names, shell};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
+use support::{names, shell};
 
 /// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
 fn tree(directory: &Path) -> Vec<String> {
@@ -37,11 +32,6 @@ fn tree(directory: &Path) -> Vec<String> {
     }
     found.sort();
     found
-}
-
-fn mirror(url: &str, target: &Path, words: &str) -> Ran {
-    let target = target.display().to_string();
-    fetch(["mirror", "--retry", "0"].into_iter().chain(words.split_whitespace()).chain([url, &target]))
 }
 
 /// Every path that ends with a slash is a page of these.

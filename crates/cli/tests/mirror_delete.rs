@@ -11,27 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use fetch_url_tests::{FtpServer, FtpSite, HttpReply, HttpServer};
-use support::{Ran, ended, fetch, names, send_signal, started, until};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// The files that are below, the journal excepted; sorted.
-fn files(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        match path.is_dir() {
-            true => found.extend(files(&path).into_iter().map(|below| format!("{name}/{below}"))),
-            false => found.push(name),
-        }
-    }
-    found.sort();
-    found
-}
+use support::mirrored::{JOURNAL, files, place};
+use support::{Ran, ended, fetch, send_signal, started, until};
 
 /// nginx's page; an entry is a name and a size.
 fn page(entries: &[(&str, &str)]) -> HttpReply {

@@ -7,35 +7,13 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 
 use fetch_url_tests::{
     Act, Coding, FtpServer, FtpSite, GopherItem, GopherServer, GopherSite, HttpReply, HttpRequest,
     HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite, coded,
 };
-use support::{Ran, fetch, fetch_in, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        if path.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        }
-    }
-    found.sort();
-    found
-}
+use support::mirrored::{mirror, place, tree};
+use support::{fetch_in, names};
 
 fn html(text: impl Into<Vec<u8>>) -> HttpReply {
     HttpReply::new(200).header("Content-Type", "text/html").body(text)
@@ -60,11 +38,6 @@ fn listing(lines: &str) -> HttpServer {
         "/d/" => page(&lines),
         path => HttpReply::new(200).body(path.rsplit('/').next().unwrap_or_default()),
     })
-}
-
-fn mirror(url: &str, target: &Path, words: &str) -> Ran {
-    let target = target.display().to_string();
-    fetch(["mirror", "--retry", "0"].into_iter().chain(words.split_whitespace()).chain([url, &target]))
 }
 
 /// `1.2K` is no size to hold a file against, nor is one that is wrong; the line is compared with itself.

@@ -10,29 +10,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fetch_url_tests::{Act, Ending, FtpServer, FtpSite, Rule, pattern_vec};
+use support::mirrored::{JOURNAL, asked, place, tree};
 use support::{Ran, fetch, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        if path.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        }
-    }
-    found.sort();
-    found
-}
 
 fn serve(site: FtpSite) -> FtpServer {
     FtpServer::start(site).expect("a server on loopback")
@@ -48,13 +27,6 @@ fn mirror_url(server: &FtpServer, url: &str, target: &Path, words: &str) -> Ran 
 
 fn mirror(server: &FtpServer, target: &Path, words: &str) -> Ran {
     mirror_url(server, "ftp://site.test:2121/d/", target, words)
-}
-
-fn asked(server: &FtpServer, verb: &str) -> Vec<String> {
-    let mut lines: Vec<String> = server.dialogue();
-    lines.retain(|line| line.split(' ').next() == Some(verb));
-    lines.sort();
-    lines
 }
 
 fn site() -> FtpSite {

@@ -9,27 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use fetch_url_tests::{Ending, GopherAct, GopherEnd, GopherItem, GopherServer, GopherSite};
-use support::{Ran, fetch, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// The files that are below, the journal excepted; sorted.
-fn files(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        match path.is_dir() {
-            true => found.extend(files(&path).into_iter().map(|below| format!("{name}/{below}"))),
-            false => found.push(name),
-        }
-    }
-    found.sort();
-    found
-}
+use support::mirrored::{files, place};
+use support::{Ran, fetch};
 
 /// Under a name of its own, so that several servers can be the same one after another.
 fn mirror(site: GopherSite, path: &str, target: &Path, words: &str) -> (Ran, GopherServer) {

@@ -6,44 +6,11 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 
 use fetch_url_tests::{Act, FtpServer, FtpSite, HttpReply, HttpServer};
+use support::mirrored::{JOURNAL, mirror, place, put, tree};
+use support::names;
 use support::outcome::is_raw;
-use support::{Ran, fetch, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-fn put(directory: &Path, name: &str, content: &str) {
-    let path = directory.join(name);
-    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
-    fs::write(path, content).expect("a file");
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`, `link@`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        let kind = fs::symlink_metadata(&path).expect("an entry").file_type();
-        if kind.is_symlink() {
-            found.push(format!("{name}@"));
-        } else if kind.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else if kind.is_file() {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        } else {
-            found.push(format!("{name}?"));
-        }
-    }
-    found.sort();
-    found
-}
 
 /// nginx's page of these hrefs.
 fn page(hrefs: &[String]) -> HttpReply {
@@ -65,11 +32,6 @@ fn server(hrefs: &[&str]) -> HttpServer {
         _ => HttpReply::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT").body("evil"),
     });
     started.expect("a server")
-}
-
-fn mirror(url: &str, target: &Path, words: &str) -> Ran {
-    let target = target.display().to_string();
-    fetch(["mirror", "--retry", "0"].into_iter().chain(words.split_whitespace()).chain([url, &target]))
 }
 
 /// Names that nobody can be hurt by.

@@ -12,30 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fetch_url_tests::{FileFacts, HttpReply, HttpServer, Ranges, file_handler};
-use support::{Ran, fetch, names};
+use support::mirrored::{nginx, place, tree};
+use support::{Ran, fetch};
 
-const JOURNAL: &str = ".fetch-url-mirror";
 const DATE: &str = "Thu, 01 Dec 1994 12:34:56 GMT";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        if path.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        }
-    }
-    found.sort();
-    found
-}
 
 /// A server whose pages a test may change.
 struct Site {
@@ -91,18 +71,6 @@ impl Site {
         let target = target.display().to_string();
         fetch(["mirror", "--retry", "0"].into_iter().chain(words).chain([&*url, &*target]))
     }
-}
-
-/// nginx 1.26, `autoindex on`. An entry is a name and a size; `-` is a directory.
-fn nginx(entries: &[(&str, &str)]) -> String {
-    let line = |(name, size): &(&str, &str)| {
-        format!("<a href=\"{name}\">{name}</a>{:50}01-Dec-1994 12:34 {size:>19}\r\n", "")
-    };
-    let lines: String = entries.iter().map(line).collect();
-    format!(
-        "<html>\r\n<head><title>Index of /d/</title></head>\r\n<body>\r\n<h1>Index of /d/</h1><hr><pre>\
-         <a href=\"../\">../</a>\r\n{lines}</pre><hr></body>\r\n</html>\r\n"
-    )
 }
 
 /// Apache 2.4, `IndexOptions FancyIndexing`.

@@ -4,36 +4,14 @@
 
 mod support;
 
-use std::fs;
 use std::path::Path;
 
 use fetch_url_tests::{
     Ending, GopherAct, GopherItem, GopherRule, GopherServer, GopherSite, NntpAct, NntpArticle, NntpGroup,
     NntpRule, NntpServer, NntpSite,
 };
-use support::{Ran, fetch, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        if path.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        }
-    }
-    found.sort();
-    found
-}
+use support::mirrored::{place, tree};
+use support::{Ran, fetch};
 
 fn gopher(site: GopherSite) -> GopherServer {
     GopherServer::start(site).expect("a server on loopback")

@@ -9,27 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use fetch_url_tests::{Act, Ending, FtpServer, FtpSite, Rule};
-use support::{Ran, fetch, names};
-
-const JOURNAL: &str = ".fetch-url-mirror";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// The files that are below, the journal excepted; sorted.
-fn files(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        match path.is_dir() {
-            true => found.extend(files(&path).into_iter().map(|below| format!("{name}/{below}"))),
-            false => found.push(name),
-        }
-    }
-    found.sort();
-    found
-}
+use support::mirrored::{asked, files, place};
+use support::{Ran, fetch};
 
 /// Under a name of its own, so that several servers can be the same one after another.
 fn mirror(site: FtpSite, target: &Path, words: &str) -> (Ran, FtpServer) {
@@ -40,13 +21,6 @@ fn mirror(site: FtpSite, target: &Path, words: &str) -> (Ran, FtpServer) {
     let ran =
         fetch(own.into_iter().chain(words.split_whitespace()).chain(["ftp://site.test:2121/d/", &target]));
     (ran, server)
-}
-
-fn asked(server: &FtpServer, verb: &str) -> Vec<String> {
-    let mut lines: Vec<String> = server.dialogue();
-    lines.retain(|line| line.split(' ').next() == Some(verb));
-    lines.sort();
-    lines
 }
 
 /// `a`, `b`, `sub/x`, `sub/deep/y`, with names alone.

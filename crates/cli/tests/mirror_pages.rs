@@ -10,31 +10,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use fetch_url_tests::{FileFacts, HttpReply, HttpServer, Ranges, file_handler};
+use support::mirrored::{JOURNAL, nginx, place, tree};
 use support::sound::measured;
 use support::{Ran, fetch, names};
 
-const JOURNAL: &str = ".fetch-url-mirror";
 const DATE: &str = "Thu, 01 Dec 1994 12:34:56 GMT";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
-
-/// All that is below, the journal excepted: `name=content`, `directory/`; sorted.
-fn tree(directory: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names(directory).into_iter().filter(|name| name != JOURNAL) {
-        let path = directory.join(&name);
-        if path.is_dir() {
-            found.push(format!("{name}/"));
-            found.extend(tree(&path).into_iter().map(|below| format!("{name}/{below}")));
-        } else {
-            found.push(format!("{name}={}", String::from_utf8_lossy(&fs::read(&path).expect("a file"))));
-        }
-    }
-    found.sort();
-    found
-}
 
 /// Files alone.
 fn files(directory: &Path) -> Vec<String> {
@@ -43,18 +23,6 @@ fn files(directory: &Path) -> Vec<String> {
 
 fn html(body: impl Into<Vec<u8>>) -> HttpReply {
     HttpReply::new(200).header("Content-Type", "text/html; charset=utf-8").body(body)
-}
-
-/// nginx's page. An entry is a name and a size; `-` is a directory.
-fn nginx(entries: &[(&str, &str)]) -> String {
-    let line = |(name, size): &(&str, &str)| {
-        format!("<a href=\"{name}\">{name}</a>{:50}01-Dec-1994 12:34 {size:>19}\r\n", "")
-    };
-    let lines: String = entries.iter().map(line).collect();
-    format!(
-        "<html>\r\n<head><title>Index of /d/</title></head>\r\n<body>\r\n<h1>Index of /d/</h1><hr><pre>\
-         <a href=\"../\">../</a>\r\n{lines}</pre><hr></body>\r\n</html>\r\n"
-    )
 }
 
 /// A server whose answers a test may change; a path without an answer is a file that holds its last part.

@@ -12,15 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fetch_url_tests::{HttpReply, HttpRequest, HttpServer};
+use support::mirrored::{JOURNAL, place};
 use support::{Ran, fetch, names};
 
-const JOURNAL: &str = ".fetch-url-mirror";
 /// `u:KanarienVogel`.
 const BASIC: &str = "Basic dTpLYW5hcmllblZvZ2Vs";
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory")
-}
 
 /// nginx's page; an entry is a name and a size.
 fn page(entries: &[(&str, &str)]) -> HttpReply {

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
+pub(crate) mod mirrored;
 pub(crate) mod outcome;
 pub(crate) mod sound;
 
