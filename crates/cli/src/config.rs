@@ -10,7 +10,7 @@ use fetch_url::Error;
 use fetch_url::url::mask_password;
 
 use crate::flags::Flags;
-use crate::job::{environment, usage};
+use crate::job::{OF_ONE_FILE, environment, usage};
 
 /// The largest file.
 const SIZE: u64 = 1024 * 1024;
@@ -21,11 +21,22 @@ struct Line {
     arguments: Vec<OsString>,
 }
 
-/// The arguments of the person's own defaults, where there are any.
-pub(crate) fn own() -> Result<Vec<OsString>, Error> {
+/// What the defaults are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum For {
+    Fetch,
+    Mirror,
+}
+
+/// The arguments of the person's own defaults, where there are any: those that make sense for what is done.
+pub(crate) fn own(what: For) -> Result<Vec<OsString>, Error> {
     let Some(path) = environment::config() else { return Ok(Vec::new()) };
     match fs::File::open(&path) {
-        Ok(file) => arguments(file, &path),
+        Ok(file) => {
+            let mut lines = lines(file, &path)?;
+            lines.retain(|line| makes_sense(&line.arguments, what));
+            Ok(arguments(lines))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(unreadable(&path, &error)),
     }
@@ -36,8 +47,8 @@ pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<OsString>, Error> {
     let mut all = Vec::new();
     for path in paths {
         all.extend(match path.to_str() {
-            Some("-") => arguments(io::stdin().lock(), Path::new("standard input"))?,
-            _ => arguments(fs::File::open(path).map_err(|error| unreadable(path, &error))?, path)?,
+            Some("-") => arguments(lines(io::stdin().lock(), Path::new("standard input"))?),
+            _ => arguments(lines(fs::File::open(path).map_err(|error| unreadable(path, &error))?, path)?),
         });
     }
     Ok(all)
@@ -47,7 +58,20 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     usage(format!("{}: {error}", path.display()))
 }
 
-fn arguments(file: impl io::Read, path: &Path) -> Result<Vec<OsString>, Error> {
+fn arguments(lines: Vec<Line>) -> Vec<OsString> {
+    lines.into_iter().flat_map(|line| line.arguments).collect()
+}
+
+/// Defaults are for everything that a person does: each is used where it has a meaning.
+fn makes_sense(line: &[OsString], what: For) -> bool {
+    let Some(option) = line.first().and_then(|first| first.to_str()) else { return true };
+    match what {
+        For::Fetch => parse(For::Fetch, line).is_ok() || parse(For::Mirror, line).is_err(),
+        For::Mirror => !OF_ONE_FILE.contains(&option.split('=').next().unwrap_or(option)),
+    }
+}
+
+fn lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
     let mut text = String::new();
     file.take(SIZE + 1).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
     if text.len() as u64 > SIZE {
@@ -62,17 +86,20 @@ fn arguments(file: impl io::Read, path: &Path) -> Result<Vec<OsString>, Error> {
     }
     let all: Vec<_> = lines.iter().flat_map(|line| line.arguments.iter().cloned()).collect();
     // Which line it is that nobody understands is asked only when there is one.
-    if parse(&all).is_err() {
+    if parse(For::Fetch, &all).is_err() {
         for line in &lines {
-            parse(&line.arguments).map_err(|error| wrong(line.number, &first_line(&error)))?;
+            let parsed = parse(For::Fetch, &line.arguments);
+            let parsed = parsed.or_else(|error| parse(For::Mirror, &line.arguments).map_err(|_| error));
+            parsed.map_err(|error| wrong(line.number, &first_line(&error)))?;
         }
     }
-    Ok(all)
+    Ok(lines)
 }
 
-fn parse(arguments: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
-    let program = OsString::from("fetch-url");
-    Flags::command().try_get_matches_from(std::iter::once(&program).chain(arguments))
+fn parse(what: For, arguments: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
+    let words: &[&str] = if what == For::Fetch { &["fetch-url"] } else { &["fetch-url", "mirror"] };
+    let words = words.iter().map(OsString::from);
+    Flags::command().try_get_matches_from(words.chain(arguments.iter().cloned()))
 }
 
 fn first_line(error: &clap::Error) -> String {

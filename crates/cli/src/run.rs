@@ -30,7 +30,7 @@ pub(crate) use ledger::Ledger;
 pub(crate) use place::{Claims, make_directory};
 use place::{is_there, open, path_before};
 
-use crate::config;
+use crate::config::{self, For};
 use crate::flags::{Flags, Verb};
 use crate::job::{Job, Output, Progress, Transfer, news};
 use crate::render::{self, listing, progress::Meter};
@@ -75,12 +75,12 @@ fn parsed(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatches), u8> {
     }
     let (flags, matches) = read(&arguments)?;
     // Defaults stand behind the verb that takes them.
-    let (at, named) = match &flags.verb {
-        None => (1, &flags.fetch.config),
-        Some(Verb::Mirror(mirror)) => (2, &mirror.fetch.config),
+    let (at, what, named) = match &flags.verb {
+        None => (1, For::Fetch, &flags.fetch.config),
+        Some(Verb::Mirror(mirror)) => (2, For::Mirror, &mirror.fetch.config),
         Some(_) => return Ok((flags, matches)),
     };
-    let own = if is_plain { Ok(Vec::new()) } else { config::own() };
+    let own = if is_plain { Ok(Vec::new()) } else { config::own(what) };
     let named = config::named(named);
     let mut defaults = own.map_err(|error| render::error(&error, None))?;
     defaults.extend(named.map_err(|error| render::error(&error, None))?);

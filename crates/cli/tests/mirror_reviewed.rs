@@ -160,3 +160,25 @@ fn a_directory_that_leads_elsewhere_is_a_link() {
 fn a_verb_behind_options_is_told() {
     fetch(["--retry", "0", "mirror", "http://127.0.0.1:9/"]).exits(2).says("stands in front");
 }
+
+/// A person's defaults for single files break no mirror, and those for mirrors break no fetch.
+#[test]
+fn defaults_are_used_where_they_have_a_meaning() {
+    let server = site(|path| match path {
+        "/d/" => html("<a href=\"sub/\">sub/</a>\n<a href=\"x\">x</a>  01-Dec-1994 12:34  1\n"),
+        _ => html("<a href=\"y\">y</a>  01-Dec-1994 12:34  1\n"),
+    });
+    let (home, here) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    fs::create_dir(home.path().join("fetch-url")).expect("a directory");
+    let defaults = "remote-name-all\nformat = json\n-r 0-1\nmax-depth = 0\nretry = 0\n";
+    fs::write(home.path().join("fetch-url/config"), defaults).expect("a file");
+    let run = |words: &[&str]| {
+        let mut command = support::command();
+        command.args(words).current_dir(here.path()).env("XDG_CONFIG_HOME", home.path());
+        support::ran(command)
+    };
+    run(&["mirror", &server.url("/d/"), "copy"]).exits(0).says("deeper than --max-depth");
+    assert_eq!(text(here.path(), "copy/x"), "x");
+    run(&[&server.url("/d/x"), "-r", "0-"]).exits(33);
+    run(&["mirror", "-o", "z", &server.url("/d/"), "copy"]).exits(2).says("-o does not go with mirror");
+}

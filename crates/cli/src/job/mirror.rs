@@ -17,6 +17,34 @@ const AT_ONCE: usize = 4;
 /// What is finished, in the directory of the mirror. No name of a stranger can be this one.
 pub(crate) const JOURNAL: &str = ".fetch-url-mirror";
 
+/// Options for one file, or for a part of it: as defaults they say nothing of a mirror.
+pub(crate) const OF_ONE_FILE: [&str; 24] = [
+    "--output",
+    "-o",
+    "--remote-name",
+    "-O",
+    "--remote-name-all",
+    "--remote-header-name",
+    "-J",
+    "--output-dir",
+    "--no-clobber",
+    "--input-file",
+    "--checksum",
+    "--time-cond",
+    "-z",
+    "--range",
+    "-r",
+    "--head",
+    "-I",
+    "--include",
+    "-i",
+    "--no-fail",
+    "--fail-with-body",
+    "--format",
+    "--list-only",
+    "-l",
+];
+
 /// A tree and its copy.
 pub(crate) struct Copy {
     pub(crate) start: Url<'static>,
