@@ -348,3 +348,14 @@ fn ftp_that_allows_two_sessions() {
 fn ftp_that_allows_two_sessions_and_a_fixed_delay() {
     two_sessions(&["--retry", "3", "--retry-delay", "0.2"]);
 }
+
+/// `--fail-early` asks for nothing more, not even for what waits for a busy host.
+#[test]
+fn what_waits_is_left_when_it_stops_early() {
+    let server = serving(|_| HttpReply::new(503));
+    let (names, here) = (all("f", 30), place());
+    let more = ["--retry", "0", "--fail-early", "--parallel-max-host", "2"];
+    batch(here.path(), &urls(&server, &names), &more).exits(92);
+    let asked = server.requests().len();
+    assert!(asked <= 4, "{asked} requests");
+}

@@ -118,6 +118,9 @@ impl Batch {
             return Some((number, work, turn));
         }
         loop {
+            if self.is_stopped() {
+                return None;
+            }
             if let Some(ready) = self.waiting_no_more() {
                 return Some(ready);
             }
@@ -167,7 +170,7 @@ impl Batch {
         let (Some(copy), Some(ledger), Some(walk)) = (&job.copy, &job.ledger, &self.walk) else {
             return Ok(0);
         };
-        if !copy.deletes || (job.fails_early && self.first_failure.get().1 != 0) {
+        if !copy.deletes || self.is_stopped() {
             return Ok(0);
         }
         let (deleted, kept) = prune::prune(&copy.directory, &ledger.journal().borrow(), &walk.listed())?;
@@ -247,15 +250,19 @@ impl Batch {
 
     /// The next one: those of the command line, then those of a file or of a tree.
     async fn take(&self) -> Option<(usize, Work)> {
-        let fails = || self.job.fails_early && self.first_failure.get().1 != 0;
-        if fails() {
+        if self.is_stopped() {
             return None;
         }
         let work = match self.job.transfers.get(self.next.get()) {
             Some(transfer) => Work::Transfer(transfer.clone(), self.after(&self.urls, self.next.get())),
             None => self.more().await?,
         };
-        (!fails()).then(|| (self.next.replace(self.next.get() + 1), work))
+        (!self.is_stopped()).then(|| (self.next.replace(self.next.get() + 1), work))
+    }
+
+    /// Whether a failure has ended it.
+    fn is_stopped(&self) -> bool {
+        self.job.fails_early && self.first_failure.get().1 != 0
     }
 
     async fn more(&self) -> Option<Work> {

@@ -120,7 +120,7 @@ impl Walk {
                 // More of the same would be found everywhere.
                 self.branches.borrow_mut().clear();
             }
-            Work::Failed { url: branch.url.to_string(), error }
+            Work::Failed { url: branch.url.redacted().to_string(), error }
         })
     }
 
