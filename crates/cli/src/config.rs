@@ -10,7 +10,7 @@ use fetch_url::Error;
 use fetch_url::url::mask_password;
 
 use crate::flags::Flags;
-use crate::job::{OF_ONE_FILE, environment, usage};
+use crate::job::{environment, is_of_one_file, usage};
 
 /// The largest file.
 const SIZE: u64 = 1024 * 1024;
@@ -67,7 +67,7 @@ fn makes_sense(line: &[OsString], what: For) -> bool {
     let Some(option) = line.first().and_then(|first| first.to_str()) else { return true };
     match what {
         For::Fetch => parse(For::Fetch, line).is_ok() || parse(For::Mirror, line).is_err(),
-        For::Mirror => !OF_ONE_FILE.contains(&option.split('=').next().unwrap_or(option)),
+        For::Mirror => !is_of_one_file(option.split('=').next().unwrap_or(option)),
     }
 }
 

@@ -30,7 +30,7 @@ use fetch_url::{
 
 use self::check::Checking;
 pub(crate) use self::input::Input;
-pub(crate) use self::mirror::{Copy, OF_ONE_FILE};
+pub(crate) use self::mirror::{Copy, is_of_one_file};
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::flags::{ContinueAt, Fetch, Format};
 use crate::render::{events::Events, progress::Board, write_out::WriteOut};

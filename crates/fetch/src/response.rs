@@ -195,13 +195,6 @@ impl Listing {
         self
     }
 
-    /// How its end is known to be the end.
-    #[must_use]
-    pub const fn proven(mut self, proof: Proof) -> Self {
-        self.proof = proof;
-        self
-    }
-
     /// How its end is known to be the end; what is assumed may show only there.
     pub const fn proof(&self) -> Proof {
         self.proof

@@ -9,6 +9,7 @@ mod names;
 use std::collections::{HashMap, HashSet};
 
 use fetch_url_core::{Escaped, GopherUrl, Url, parse};
+use fetch_url_proto::text::printable;
 use fetch_url_proto::{Entry, EntryKind};
 
 pub use self::glob::Glob;
@@ -145,9 +146,11 @@ impl Tree {
         if branch.depth > 0 {
             return Ok(is_same_place(&branch.url, place));
         }
-        if !is_same_server(&self.start, place) && !is_news(place) {
+        let is_home = is_same_server(&self.start, place) || (is_news(&self.start) && is_news(place));
+        if !is_home {
             let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
-            return Err(error.with_hint(format!("fetch-url mirror {}", place.redacted())));
+            let place = printable(place.redacted().to_string().as_bytes());
+            return Err(error.with_hint(format!("it is said to be at {place}")));
         }
         self.start = place.clone().with_login(self.start.login());
         branch.url = place.clone();

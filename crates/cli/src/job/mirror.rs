@@ -4,46 +4,65 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches};
 use fetch_url::url::Url;
 use fetch_url::{Error, Glob, Journal, Next, Request, TreeRules, file_name};
 
 use super::{Job, Shape, usage};
-use crate::flags::{ContinueAt, Fetch, Format, ListFormat, Mirror};
+use crate::flags::{ContinueAt, Fetch, Format, ListFormat, Mirror, command};
 use crate::run::Ledger;
 
 /// So many at the same time, where nobody says otherwise: archives give one visitor few connections.
 const AT_ONCE: usize = 4;
 /// What is finished, in the directory of the mirror. No name of a stranger can be this one.
-pub(crate) const JOURNAL: &str = ".fetch-url-mirror";
+const JOURNAL: &str = ".fetch-url-mirror";
 
-/// Options for one file, or for a part of it: as defaults they say nothing of a mirror.
-pub(crate) const OF_ONE_FILE: [&str; 24] = [
-    "--output",
-    "-o",
-    "--remote-name",
-    "-O",
-    "--remote-name-all",
-    "--remote-header-name",
-    "-J",
-    "--output-dir",
-    "--no-clobber",
-    "--input-file",
-    "--checksum",
-    "--time-cond",
-    "-z",
-    "--range",
-    "-r",
-    "--head",
-    "-I",
-    "--include",
-    "-i",
-    "--no-fail",
-    "--fail-with-body",
-    "--format",
-    "--list-only",
-    "-l",
+/// Options that make no sense with a whole directory, whose files have their own names and come whole. As defaults they
+/// are not meant for it.
+const OF_ONE_FILE: &[&str] = &[
+    "output",
+    "remote_name",
+    "remote_name_all",
+    "remote_header_name",
+    "output_dir",
+    "no_clobber",
+    "input_file",
+    "checksum",
+    "time_cond",
+    "range",
+    "head",
+    "include",
+    "no_fail",
+    "fail_with_body",
+    "method",
+    "data",
+    "data_raw",
+    "data_binary",
+    "data_urlencode",
+    "json",
+    "list_only",
+    "connect",
+    "open",
+    "form",
+    "format",
 ];
+
+/// Whether `option`, with its dashes, is one of them.
+pub(crate) fn is_of_one_file(option: &str) -> bool {
+    let is_it = |argument: &&Arg| spellings(argument).any(|spelling| spelling == option);
+    command()
+        .get_arguments()
+        .find(is_it)
+        .is_some_and(|argument| OF_ONE_FILE.contains(&argument.get_id().as_str()))
+}
+
+/// The letter first, where there is one.
+fn spellings(argument: &Arg) -> impl Iterator<Item = String> {
+    let letter = argument.get_short().map(|letter| format!("-{letter}"));
+    let names = argument.get_long_and_visible_aliases().unwrap_or_default();
+    letter.into_iter().chain(names.into_iter().map(|name| format!("--{name}")))
+}
 
 /// A tree and its copy.
 pub(crate) struct Copy {
@@ -82,7 +101,7 @@ impl Job {
     /// The mirror that these flags ask for.
     pub(crate) fn mirror(flags: Mirror, matches: &ArgMatches) -> Result<Self, Error> {
         let Mirror { tree, mut fetch } = flags;
-        check(&fetch)?;
+        check(&fetch, matches)?;
         let mut places = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = places.next() else { return Err(usage("no URL was given")) };
         let directory = places.next().map(PathBuf::from);
@@ -107,7 +126,7 @@ impl Job {
         };
         apart(&start, &directory)?;
         let copy = Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
-        let is_named = matches.value_source("parallel_max") == Some(clap::parser::ValueSource::CommandLine);
+        let is_named = matches.value_source("parallel_max") == Some(ValueSource::CommandLine);
         let parallel = match (copy.is_news(), fetch.parallel || is_named) {
             (true, _) => 1,
             (false, true) => usize::from(fetch.parallel_max),
@@ -120,40 +139,22 @@ impl Job {
     }
 }
 
-/// What makes no sense with a whole directory, whose files have their own names and come whole.
-fn check(flags: &Fetch) -> Result<(), Error> {
-    let http = &flags.http;
-    let has_data = [&http.data, &http.data_raw, &http.data_binary, &http.data_urlencode, &http.json]
-        .iter()
-        .any(|texts| !texts.is_empty());
-    let wrong = [
-        (!flags.output.is_empty(), "-o"),
-        (!flags.remote_name.is_empty(), "-O"),
-        (flags.remote_name_all, "--remote-name-all"),
-        (flags.remote_header_name, "-J"),
-        (flags.output_dir.is_some(), "--output-dir"),
-        (flags.no_clobber, "--no-clobber"),
-        (flags.many.input_file.is_some(), "--input-file"),
-        (flags.check.checksum.is_some(), "--checksum"),
-        (flags.time_cond.is_some(), "-z"),
-        (flags.range.is_some(), "-r"),
-        (matches!(flags.continue_at, Some(ContinueAt::Offset(_))), "-C OFFSET"),
-        (flags.head, "-I"),
-        (flags.include, "-i"),
-        (flags.no_fail, "--no-fail"),
-        (flags.fail_with_body, "--fail-with-body"),
-        (http.method.is_some(), "-X"),
-        (has_data, "-d"),
-        (flags.ftp.list_only, "-l"),
-        (flags.advisory.connect, "--connect"),
-        #[cfg(feature = "open")]
-        (flags.advisory.open, "--open"),
-        (!flags.gopher.form.is_empty(), "--form"),
-        (flags.format != Format::Text, "--format"),
-    ];
-    match wrong.iter().find(|(is_given, _)| *is_given) {
+/// That nothing is asked for which is of one file.
+fn check(flags: &Fetch, matches: &ArgMatches) -> Result<(), Error> {
+    let is_given = |id: &&&str| {
+        let is_text = **id == "format" && flags.format == Format::Text;
+        let is_known = matches.try_contains_id(id).is_ok();
+        is_known && !is_text && matches.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let wrong = OF_ONE_FILE.iter().find(is_given).and_then(|id| {
+        let command = command();
+        let argument = command.get_arguments().find(|argument| argument.get_id() == *id)?;
+        spellings(argument).next()
+    });
+    let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
+    match wrong.or_else(|| is_offset.then(|| "-C OFFSET".to_owned())) {
         None => Ok(()),
-        Some((_, option)) => Err(usage(format!("{option} does not go with mirror"))
+        Some(option) => Err(usage(format!("{option} does not go with mirror"))
             .with_hint("each file of the directory comes whole, under its own name")),
     }
 }
@@ -207,4 +208,20 @@ fn ledger(copy: &Copy) -> Result<Ledger, Error> {
     crate::run::make_directory(&copy.directory)?;
     let subject = copy.start.without_password().to_string();
     Ok(Ledger::new(Journal::open(&copy.directory.join(JOURNAL), &subject, true)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_of_one_file_is_one() {
+        let command = command();
+        for id in OF_ONE_FILE.iter().filter(|id| cfg!(feature = "open") || **id != "open") {
+            let argument = command.get_arguments().find(|argument| argument.get_id() == *id);
+            let argument = argument.unwrap_or_else(|| panic!("{id} is no option"));
+            assert!(spellings(argument).all(|spelling| is_of_one_file(&spelling)), "{id}");
+        }
+        assert!(!is_of_one_file("--retry") && !is_of_one_file("-m"));
+    }
 }

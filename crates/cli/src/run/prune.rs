@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fetch_url::{Beneath, Code, Error, Journal, Phase};
+use fetch_url::{Beneath, Error, Journal};
 
 /// The names in directories whose listings are whole for certain, and whether they are directories, where that is known.
 pub(super) type Listed = HashMap<String, HashMap<String, Option<bool>>>;
@@ -18,18 +18,15 @@ pub(super) fn prune(directory: &Path, journal: &Journal, listed: &Listed) -> Res
         if !is_below(path) || !is_gone(path, false, listed) {
             continue;
         }
-        let Some((file, _held)) = file_of(directory, path) else { continue };
-        let facts = fs::symlink_metadata(&file).ok().filter(fs::Metadata::is_file);
-        match facts.map(|facts| finished.is(&facts)) {
+        let Some((above, name)) = above(directory, path) else { continue };
+        match above.file(name).map(|file| finished.is(&file)) {
             None => continue,
             Some(false) => {
                 kept += 1;
                 continue;
             }
-            Some(true) => {}
+            Some(true) => above.remove_file(name)?,
         }
-        fs::remove_file(&file)
-            .map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{path}: {error}")))?;
         deleted += 1;
         remove_empty(directory, path, listed);
     }
@@ -61,23 +58,23 @@ fn is_below(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
-/// A way to a file below `directory` on which no link lies, and the directory that it is in.
-fn file_of(directory: &Path, path: &str) -> Option<(PathBuf, Beneath)> {
+/// The directory that `path` is in, reached without a link, and the name there. Nothing is made for what is to be deleted.
+fn above<'p>(directory: &Path, path: &'p str) -> Option<(Beneath, &'p str)> {
     let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
-    // Nothing is made for what is to be deleted.
     let is_there = fs::symlink_metadata(directory.join(below)).is_ok_and(|facts| facts.is_dir());
     let held = if is_there { Beneath::open(directory, below).ok()? } else { return None };
-    Some((held.path(name), held))
+    Some((held, name))
 }
 
 /// Directories that are gone as well, as far up as they are empty.
 fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
     let mut below = path;
-    while let Some((above, _)) = below.rsplit_once('/') {
-        if !is_gone(above, true, listed) || fs::remove_dir(directory.join(above)).is_err() {
+    while let Some((gone, _)) = below.rsplit_once('/') {
+        let is_removed = || above(directory, gone).is_some_and(|(above, name)| above.remove_directory(name));
+        if !is_gone(gone, true, listed) || !is_removed() {
             return;
         }
-        below = above;
+        below = gone;
     }
 }
 

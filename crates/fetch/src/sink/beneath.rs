@@ -1,11 +1,12 @@
 //! A directory below another one, reached without following a link, and held: whatever its names come to mean, files go to
 //! the directory that was opened.
 
+use std::fs::{self, Metadata};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::{Code, Error, Phase};
@@ -48,6 +49,25 @@ impl Beneath {
         if cfg!(target_os = "linux") && held.exists() { held.join(name) } else { self.shown.join(name) }
     }
 
+    /// The facts of the file `name` in it; no link is followed.
+    pub fn file(&self, name: &str) -> Option<Metadata> {
+        fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
+    }
+
+    /// Removes the file `name` in it.
+    ///
+    /// # Errors
+    /// `sink_failed`.
+    pub fn remove_file(&self, name: &str) -> Result<(), Error> {
+        let removed = unlinkat(&self.directory, name, AtFlags::empty());
+        removed.map_err(|errno| failed(&self.shown.join(name), errno))
+    }
+
+    /// Removes the directory `name` in it, when nothing is in it; whether it did.
+    pub fn remove_directory(&self, name: &str) -> bool {
+        unlinkat(&self.directory, name, AtFlags::REMOVEDIR).is_ok()
+    }
+
     fn held(&self) -> String {
         format!("/proc/self/fd/{}", self.directory.as_raw_fd())
     }
@@ -69,7 +89,6 @@ fn failed(path: &Path, errno: Errno) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -85,6 +104,13 @@ mod tests {
         for below in ["a", "a/b", "moved/b/f"] {
             assert!(Beneath::open(home.path(), below).is_err(), "{below}");
         }
+        fs::create_dir(at("elsewhere/b")).expect("a directory");
+        assert!(held.file("f").is_some() && held.file("g").is_none());
+        held.remove_file("f").expect("a file less");
+        assert!(held.remove_file("f").is_err() && !at("moved/b/f").exists());
+        let above = Beneath::open(home.path(), "moved").expect("a directory");
+        assert!(above.remove_directory("b") && !above.remove_directory("b") && at("elsewhere/b").exists());
+        fs::remove_dir(at("elsewhere/b")).expect("a directory");
         assert_eq!(fs::read_dir(at("elsewhere")).expect("a directory").count(), 0);
         assert!(Beneath::open(&at("a"), "x").is_ok(), "the first may be a link");
     }

@@ -106,7 +106,9 @@ fn the_login_of_the_start_is_for_all_of_it_and_no_other_server() {
     let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
     let leaf = tree.sort(&root, &[file("a", "ftp://u@h/a")]).leaves.remove(0);
     assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
-    assert!(tree.arrived(&mut root, &url("ftp://other/")).is_err());
+    for place in ["ftp://other/", "ftp://h:2121/", "nntp://h/a.b"] {
+        assert!(tree.arrived(&mut root, &url(place)).is_err(), "{place}");
+    }
     assert!(tree.arrived(&mut root, &url("ftp://h/else/")).is_ok(), "a redirect of the first");
     root.depth = 1;
     for (place, expected) in

@@ -8,6 +8,7 @@ use fetch_url_proto::{Entry, IndexPage};
 use futures_core::Stream;
 
 use super::plan::HttpPlan;
+use crate::body::EndMark;
 use crate::{Body, Code, Content, Error, Listing, Phase, Response};
 
 /// The longest page.
@@ -30,7 +31,7 @@ pub(super) fn listed(plan: &HttpPlan, answer: Response) -> Result<Response, Erro
     (meta.head.size, meta.validator) = (None, None);
     let (url, proof) = (plan.url.to_string(), body.proof());
     let page = Page::Coming(Box::pin(collected(body, url)));
-    Ok(Response::new(meta, Content::Listing(Listing::new(page).proven(proof))))
+    Ok(Response::new(meta, Content::Listing(Listing::new(page).ending_by(proof, EndMark::default()))))
 }
 
 fn none(why: &str) -> Error {
