@@ -11,21 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use fetch_url_tests::{FtpServer, FtpSite, HttpReply, HttpServer};
-use support::mirrored::{JOURNAL, files, place};
+use support::mirrored::{JOURNAL, files, place, sized_page};
 use support::{Ran, ended, fetch, send_signal, started, until};
-
-/// nginx's page; an entry is a name and a size.
-fn page(entries: &[(&str, &str)]) -> HttpReply {
-    let line = |(name, size): &(&str, &str)| {
-        format!("<a href=\"{name}\">{name}</a>    01-Dec-1994 12:34    {size}\r\n")
-    };
-    let lines: String = entries.iter().map(line).collect();
-    let html = format!(
-        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
-         {lines}</pre></body></html>"
-    );
-    HttpReply::new(200).header("Content-Type", "text/html").body(html)
-}
 
 /// A server whose answers a test may change; a path without an answer is a file of one octet.
 struct Site {
@@ -46,9 +33,9 @@ impl Site {
                 .unwrap_or(HttpReply::new(200).body("1"))
         });
         let site = Self { server: server.expect("a server"), pages };
-        site.reply("/d/", page(&[("a", "1"), ("b", "1"), ("one/", "-"), ("two/", "-")]));
-        site.reply("/d/one/", page(&[("x", "1")]));
-        site.reply("/d/two/", page(&[("y", "1")]));
+        site.reply("/d/", sized_page(&[("a", "1"), ("b", "1"), ("one/", "-"), ("two/", "-")]));
+        site.reply("/d/one/", sized_page(&[("x", "1")]));
+        site.reply("/d/two/", sized_page(&[("y", "1")]));
         site
     }
 
@@ -85,7 +72,7 @@ fn a_listed_file_that_cannot_be_had() {
     ] {
         let (site, here) = (Site::new(), place());
         site.mirror(here.path(), "").exits(0);
-        site.reply("/d/", page(&[("a", "1"), ("b", "6"), ("one/", "-"), ("two/", "-")]));
+        site.reply("/d/", sized_page(&[("a", "1"), ("b", "6"), ("one/", "-"), ("two/", "-")]));
         site.reply("/d/b", reply);
         let ran = site.mirror(here.path(), "--delete");
         assert_ne!(ran.exit, 0, "{what}");
@@ -102,7 +89,7 @@ fn a_run_that_stops_early() {
     let (site, here) = (Site::new(), place());
     site.mirror(here.path(), "").exits(0);
     // `b` is gone, and `a` fails.
-    site.reply("/d/", page(&[("a", "6"), ("one/", "-"), ("two/", "-")]));
+    site.reply("/d/", sized_page(&[("a", "6"), ("one/", "-"), ("two/", "-")]));
     site.reply("/d/a", HttpReply::new(404));
     site.mirror(here.path(), "--delete --fail-early --parallel-max 1").exits(78);
     assert!(["a", "one/x", "two/y"].iter().all(|name| files(here.path()).iter().any(|found| found == name)));
@@ -114,7 +101,7 @@ fn a_run_that_stops_early() {
     let stalled = || HttpReply::raw("").then_stall(Duration::from_secs(5));
     site.reply("/d/one/", stalled());
     site.reply("/d/two/", stalled());
-    site.reply("/d/", page(&[("b", "1"), ("one/", "-"), ("two/", "-")]));
+    site.reply("/d/", sized_page(&[("b", "1"), ("one/", "-"), ("two/", "-")]));
     site.mirror(here.path(), "--delete -m 0.5").exits(28);
     assert!(["b", "one/x", "two/y"].iter().all(|name| files(here.path()).iter().any(|found| found == name)));
     let before = site.server.requests().len();
@@ -132,7 +119,7 @@ fn touched_files_stay() {
     site.mirror(here.path(), "").exits(0);
     let file = fs::File::options().write(true).open(here.path().join("b")).expect("a file");
     file.set_modified(SystemTime::now() - Duration::from_secs(3)).expect("a time");
-    site.reply("/d/", page(&[("a", "1"), ("one/", "-"), ("two/", "-")]));
+    site.reply("/d/", sized_page(&[("a", "1"), ("one/", "-"), ("two/", "-")]));
     site.mirror(here.path(), "--delete").exits(0);
     assert_eq!(files(here.path()), ALL);
 }
@@ -141,10 +128,10 @@ fn touched_files_stay() {
 #[test]
 fn safe_names() {
     let (site, here) = (Site::new(), place());
-    site.reply("/d/", page(&[("a%01", "1"), ("a%02", "1"), ("con", "1"), ("b", "1")]));
+    site.reply("/d/", sized_page(&[("a%01", "1"), ("a%02", "1"), ("con", "1"), ("b", "1")]));
     site.mirror(here.path(), "").exits(0);
     assert_eq!(files(here.path()).len(), 4);
-    site.reply("/d/", page(&[("a%02", "1"), ("b", "1")]));
+    site.reply("/d/", sized_page(&[("a%02", "1"), ("b", "1")]));
     site.reply("/d/a%02", HttpReply::new(200).body("2"));
     site.mirror(here.path(), "--delete").exits(0);
     let found = files(here.path());
@@ -168,7 +155,7 @@ fn the_journal_does_not_grow() {
     assert!(size() <= first + 10 * 100, "{first}: {}", size());
     // A file that changes each time has one line in the end, or few.
     for round in 0..15 {
-        site.reply("/d/", page(&[("a", &round.to_string()), ("b", "1"), ("one/", "-"), ("two/", "-")]));
+        site.reply("/d/", sized_page(&[("a", &round.to_string()), ("b", "1"), ("one/", "-"), ("two/", "-")]));
         site.mirror(here.path(), "").exits(0);
     }
     assert!(size() <= first + 11_000, "{first}: {}", size());

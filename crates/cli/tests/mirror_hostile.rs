@@ -8,31 +8,9 @@ mod support;
 use std::fs;
 
 use fetch_url_tests::{Act, FtpServer, FtpSite, HttpReply, HttpServer};
-use support::mirrored::{JOURNAL, mirror, place, put, tree};
+use support::mirrored::{JOURNAL, evil_server, mirror, page, place, put, tree};
 use support::names;
 use support::outcome::is_raw;
-
-/// nginx's page of these hrefs.
-fn page(hrefs: &[String]) -> HttpReply {
-    let line = |href: &String| format!("<a href=\"{href}\">x</a>    01-Dec-1994 12:34    4\r\n");
-    let lines: String = hrefs.iter().map(line).collect();
-    let html = format!(
-        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
-         {lines}</pre></body></html>"
-    );
-    HttpReply::new(200).header("Content-Type", "text/html; charset=utf-8").body(html)
-}
-
-/// `/d/` has these, and whatever does not end with a slash holds `evil`; a directory holds `inside`.
-fn server(hrefs: &[&str]) -> HttpServer {
-    let hrefs: Vec<String> = hrefs.iter().map(|href| (*href).to_owned()).collect();
-    let started = HttpServer::start(move |request| match request.path().as_str() {
-        "/d/" => page(&hrefs),
-        path if path.ends_with('/') => page(&["inside".to_owned()]),
-        _ => HttpReply::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT").body("evil"),
-    });
-    started.expect("a server")
-}
 
 /// Names that nobody can be hurt by.
 fn is_safe(entry: &str, dots: bool) -> bool {
@@ -108,7 +86,7 @@ fn hostile_hrefs() -> Vec<String> {
 fn names_on_pages() {
     let hrefs = hostile_hrefs();
     let hrefs: Vec<&str> = hrefs.iter().map(String::as_str).collect();
-    let server = server(&hrefs);
+    let server = evil_server(&hrefs);
     for words in ["", "-v", "-Z --parallel-max 8", "--dot-names"] {
         let here = place();
         put(here.path(), "outside", "mine");

@@ -11,35 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fetch_url_tests::{HttpReply, HttpServer};
-use support::mirrored::{JOURNAL, mirror, place, put, tree};
+use support::mirrored::{JOURNAL, evil_server, mirror, page, place, put, tree};
 use support::{names, shell};
-
-/// nginx's page of these hrefs.
-fn page(hrefs: &[String]) -> HttpReply {
-    let line = |href: &String| format!("<a href=\"{href}\">x</a>    01-Dec-1994 12:34    4\r\n");
-    let lines: String = hrefs.iter().map(line).collect();
-    let html = format!(
-        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
-         {lines}</pre></body></html>"
-    );
-    HttpReply::new(200).header("Content-Type", "text/html; charset=utf-8").body(html)
-}
-
-/// `/d/` has these, and whatever does not end with a slash holds `evil`; a directory holds `inside`.
-fn server(hrefs: &[&str]) -> HttpServer {
-    let hrefs: Vec<String> = hrefs.iter().map(|href| (*href).to_owned()).collect();
-    let started = HttpServer::start(move |request| match request.path().as_str() {
-        "/d/" => page(&hrefs),
-        path if path.ends_with('/') => page(&["inside".to_owned()]),
-        _ => HttpReply::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT").body("evil"),
-    });
-    started.expect("a server")
-}
 
 /// Links inside of DIR are neither followed nor written through, whoever has planted them.
 #[test]
 fn planted_links() {
-    let server = server(&["a", "sub/", "b"]);
+    let server = evil_server(&["a", "sub/", "b"]);
     let here = place();
     let target = here.path().join("target");
     for (words, at, to) in [
@@ -153,7 +131,7 @@ fn hostile_journals() {
 /// FIFOs and directories where files should be: told, and nobody waits.
 #[test]
 fn what_stands_in_the_way() {
-    let server = server(&["a", "b", "sub/"]);
+    let server = evil_server(&["a", "b", "sub/"]);
     let here = place();
     let target = here.path().join("target");
     put(&target, "sub", "a file where a directory should be");

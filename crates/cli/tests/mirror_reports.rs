@@ -12,30 +12,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fetch_url_tests::{HttpReply, HttpRequest, HttpServer};
-use support::mirrored::{JOURNAL, place};
+use support::mirrored::{JOURNAL, place, sized_page};
 use support::{Ran, fetch, names};
 
 /// `u:KanarienVogel`.
 const BASIC: &str = "Basic dTpLYW5hcmllblZvZ2Vs";
 
-/// nginx's page; an entry is a name and a size.
-fn page(entries: &[(&str, &str)]) -> HttpReply {
-    let line = |(name, size): &(&str, &str)| {
-        format!("<a href=\"{name}\">{name}</a>    01-Dec-1994 12:34    {size}\r\n")
-    };
-    let lines: String = entries.iter().map(line).collect();
-    let html = format!(
-        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
-         {lines}</pre></body></html>"
-    );
-    HttpReply::new(200).header("Content-Type", "text/html").body(html)
-}
-
 /// `a`, `sub/x`, `sub/y`.
 fn answer(request: &HttpRequest) -> HttpReply {
     match request.path().as_str() {
-        "/d/" => page(&[("a", "5"), ("sub/", "-")]),
-        "/d/sub/" => page(&[("x", "5"), ("y", "5")]),
+        "/d/" => sized_page(&[("a", "5"), ("sub/", "-")]),
+        "/d/sub/" => sized_page(&[("x", "5"), ("y", "5")]),
         _ => HttpReply::new(200).body("octet"),
     }
 }
@@ -193,7 +180,7 @@ fn passwords_are_not_for_others() {
     let to = other.url("/stolen");
     let (location, linked) = (to.clone(), to);
     let server = server(move |request| match request.path().as_str() {
-        "/d/" => page(&[("a", "5"), ("b", "5"), (&linked, "5"), ("sub/", "-")]),
+        "/d/" => sized_page(&[("a", "5"), ("b", "5"), (&linked, "5"), ("sub/", "-")]),
         "/d/sub/" => HttpReply::new(302).header("Location", &location),
         "/d/b" => HttpReply::new(302).header("Location", &location),
         _ => guarded(request),
@@ -222,7 +209,7 @@ fn several_at_the_same_time() {
     let server = server(move |request| {
         if request.path() == "/d/" {
             let entries: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "5")).collect();
-            return page(&entries);
+            return sized_page(&entries);
         }
         peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(15));
@@ -248,14 +235,14 @@ fn several_at_the_same_time() {
 fn limits() {
     let here = place();
     let big = server(|request| match request.path().as_str() {
-        "/d/" => page(&[("a", "5"), ("big", "500")]),
+        "/d/" => sized_page(&[("a", "5"), ("big", "500")]),
         "/d/big" => HttpReply::new(200).body("x".repeat(500)),
         _ => HttpReply::new(200).body("octet"),
     });
     mirror(&big.url("/d/"), here.path(), &["--max-filesize", "450"]).exits(63);
     assert_eq!(names(here.path()), [JOURNAL, "a"]);
     let slow = server(|request| match request.path().as_str() {
-        "/d/" => page(&[("a", "5"), ("big", "500")]),
+        "/d/" => sized_page(&[("a", "5"), ("big", "500")]),
         "/d/big" => HttpReply::new(200).body("x".repeat(500)).drip(10, Duration::from_millis(100)),
         _ => HttpReply::new(200).body("octet"),
     });

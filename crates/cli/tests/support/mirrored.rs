@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fetch_url_tests::FtpServer;
+use fetch_url_tests::{FtpServer, HttpReply, HttpServer};
 
 use super::{Ran, fetch, names};
 
@@ -81,4 +81,39 @@ pub(crate) fn nginx(entries: &[(&str, &str)]) -> String {
         "<html>\r\n<head><title>Index of /d/</title></head>\r\n<body>\r\n<h1>Index of /d/</h1><hr><pre>\
          <a href=\"../\">../</a>\r\n{lines}</pre><hr></body>\r\n</html>\r\n"
     )
+}
+
+/// nginx's page of these hrefs.
+pub(crate) fn page(hrefs: &[String]) -> HttpReply {
+    let line = |href: &String| format!("<a href=\"{href}\">x</a>    01-Dec-1994 12:34    4\r\n");
+    let lines: String = hrefs.iter().map(line).collect();
+    let html = format!(
+        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
+         {lines}</pre></body></html>"
+    );
+    HttpReply::new(200).header("Content-Type", "text/html; charset=utf-8").body(html)
+}
+
+/// `/d/` has these, and whatever does not end with a slash holds `evil`; a directory holds `inside`.
+pub(crate) fn evil_server(hrefs: &[&str]) -> HttpServer {
+    let hrefs: Vec<String> = hrefs.iter().map(|href| (*href).to_owned()).collect();
+    let started = HttpServer::start(move |request| match request.path().as_str() {
+        "/d/" => page(&hrefs),
+        path if path.ends_with('/') => page(&["inside".to_owned()]),
+        _ => HttpReply::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT").body("evil"),
+    });
+    started.expect("a server")
+}
+
+/// nginx's page; an entry is a name and a size.
+pub(crate) fn sized_page(entries: &[(&str, &str)]) -> HttpReply {
+    let line = |(name, size): &(&str, &str)| {
+        format!("<a href=\"{name}\">{name}</a>    01-Dec-1994 12:34    {size}\r\n")
+    };
+    let lines: String = entries.iter().map(line).collect();
+    let html = format!(
+        "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n\
+         {lines}</pre></body></html>"
+    );
+    HttpReply::new(200).header("Content-Type", "text/html").body(html)
 }
