@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use fetch_url_tests::{Coding, HttpReply, HttpServer, coded, coded_zeros, pattern_vec};
+use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, pattern_vec};
 
 use super::place::{Place, fetch};
 use super::program::Ran;
 
 /// What a server answers with Content-Encoding `token` and this body.
-fn reply(token: &str, octets: Vec<u8>) -> HttpReply {
-    HttpReply::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(octets)
+fn reply(token: &str, octets: Vec<u8>) -> HttpResponse {
+    HttpResponse::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(octets)
 }
 
 /// Fetches it with `--compressed` into `here`.
-fn decode(place: &Place, reply: HttpReply) -> Ran {
+fn decode(place: &Place, reply: HttpResponse) -> Ran {
     let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
     place.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
 }
@@ -24,7 +24,7 @@ fn body() -> Vec<u8> {
 
 /// It fails with one of these, and `here` is not there.
 #[track_caller]
-fn fails(reply: HttpReply, exits: &[i32]) {
+fn fails(reply: HttpResponse, exits: &[i32]) {
     let place = Place::new();
     place.write("old", "old");
     let ran = decode(&place, reply);
@@ -38,7 +38,8 @@ fn fails(reply: HttpReply, exits: &[i32]) {
     assert!(!place.path("here").exists());
 }
 
-const SOUND: [Coding; 4] = [Coding::Brotli, Coding::Deflate, Coding::Gzip, Coding::Zstd];
+const SOUND: [ContentCoding; 4] =
+    [ContentCoding::Brotli, ContentCoding::Deflate, ContentCoding::Gzip, ContentCoding::Zstd];
 
 #[test]
 #[ignore = "needs the built program"]
@@ -46,17 +47,17 @@ fn every_coding() {
     for coding in SOUND {
         for octets in [Vec::new(), b"a".to_vec(), body()] {
             let place = Place::new();
-            let sent = coded(coding, &octets).expect("memory");
+            let sent = encode(coding, &octets).expect("memory");
             decode(&place, reply(coding.token(), sent.clone())).gives("");
             assert!(place.read("here") == octets, "{coding:?} {}", octets.len());
             let chunks = sent.chunks(7).map(<[u8]>::to_vec).collect();
-            let chunked = HttpReply::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
+            let chunked = HttpResponse::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
             decode(&place, chunked).gives("");
             assert!(place.read("here") == octets, "{coding:?} in pieces");
         }
     }
     let place = Place::new();
-    decode(&place, reply("X-GZip", coded(Coding::Gzip, &body()).expect("memory"))).gives("");
+    decode(&place, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
     decode(&place, reply("identity", body())).gives("");
     assert!(place.read("here") == body());
 }
@@ -66,8 +67,8 @@ fn every_coding() {
 #[ignore = "needs the built program"]
 fn several_members() {
     let parts =
-        |coding| [coded(coding, b"one ").expect("memory"), coded(coding, b"two").expect("memory")].concat();
-    for coding in [Coding::Gzip, Coding::Zstd] {
+        |coding| [encode(coding, b"one ").expect("memory"), encode(coding, b"two").expect("memory")].concat();
+    for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
         let place = Place::new();
         decode(&place, reply(coding.token(), parts(coding))).gives("");
         assert_eq!(place.read("here"), b"one two", "{coding:?}");
@@ -78,7 +79,7 @@ fn several_members() {
 #[ignore = "needs the built program"]
 fn cut_inside_the_coding() {
     for coding in SOUND {
-        let sent = coded(coding, &body()).expect("memory");
+        let sent = encode(coding, &body()).expect("memory");
         for cut in [1, 2, 10, sent.len() / 2, sent.len() - 8, sent.len() - 1] {
             fails(reply(coding.token(), sent[..cut].to_vec()), &[8, 18]);
         }
@@ -91,7 +92,7 @@ fn cut_inside_the_coding() {
 #[ignore = "needs the built program"]
 fn octets_behind_the_coding() {
     for coding in SOUND {
-        let sent = [coded(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
+        let sent = [encode(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
         fails(reply(coding.token(), sent), &[8, 18]);
     }
 }
@@ -103,14 +104,14 @@ fn what_is_not_coded_at_all() {
         fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
     // These have a checksum.
-    for coding in [Coding::Deflate, Coding::Gzip] {
-        let mut sent = coded(coding, &body()).expect("memory");
+    for coding in [ContentCoding::Deflate, ContentCoding::Gzip] {
+        let mut sent = encode(coding, &body()).expect("memory");
         let middle = sent.len() / 2;
         sent[middle] ^= 0x55;
         fails(reply(coding.token(), sent), &[8, 18]);
     }
     for token in ["gzip, gzip", "br, gzip", "compress", "exi", "chunked", "\x1b[31m"] {
-        fails(reply(token, coded(Coding::Gzip, &body()).expect("memory")), &[8]);
+        fails(reply(token, encode(ContentCoding::Gzip, &body()).expect("memory")), &[8]);
     }
 }
 
@@ -119,23 +120,23 @@ fn what_is_not_coded_at_all() {
 #[ignore = "needs the built program"]
 fn bare_deflate() {
     let place = Place::new();
-    let ran = decode(&place, reply("deflate", coded(Coding::RawDeflate, &body()).expect("memory")));
+    let ran = decode(&place, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
     match ran.exit {
         0 => assert!(place.read("here") == body()),
         exit => assert!([8, 18].contains(&exit) && !place.path("here").exists(), "{}", ran.err),
     }
 }
 
-/// 64 MiB of nothing: at most 200 octets for one, once 16 MiB are out.
+/// 64 MiB of nothing: at most 200 bytes for one, once 16 MiB are out.
 #[test]
 #[ignore = "needs the built program"]
 fn bombs() {
-    for coding in [Coding::Brotli, Coding::Deflate, Coding::Gzip, Coding::Zstd] {
-        let sent = coded_zeros(coding, 64 << 20).expect("memory");
+    for coding in [ContentCoding::Brotli, ContentCoding::Deflate, ContentCoding::Gzip, ContentCoding::Zstd] {
+        let sent = encode_zeros(coding, 64 << 20).expect("memory");
         assert!(sent.len() < 100_000, "{coding:?}");
         fails(reply(coding.token(), sent), &[63]);
     }
-    let small = coded_zeros(Coding::Gzip, 8 << 20).expect("memory");
+    let small = encode_zeros(ContentCoding::Gzip, 8 << 20).expect("memory");
     let place = Place::new();
     decode(&place, reply("gzip", small)).gives("");
     assert!(place.read("here") == vec![0; 8 << 20]);
@@ -144,7 +145,7 @@ fn bombs() {
 #[test]
 #[ignore = "needs the built program"]
 fn a_limit_counts_what_comes_out() {
-    let sent = coded(Coding::Gzip, &[0; 100_000]).expect("memory");
+    let sent = encode(ContentCoding::Gzip, &[0; 100_000]).expect("memory");
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
     let place = Place::new();
     place.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
@@ -156,7 +157,7 @@ fn a_limit_counts_what_comes_out() {
 #[test]
 #[ignore = "needs the built program"]
 fn without_being_asked_nothing_is_undone() {
-    let sent = coded(Coding::Gzip, &body()).expect("memory");
+    let sent = encode(ContentCoding::Gzip, &body()).expect("memory");
     let octets = sent.clone();
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
     fetch(&[&server.url("/x.gz")]).gives(octets);

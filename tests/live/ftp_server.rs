@@ -23,7 +23,7 @@ pub(crate) struct FtpServer {
 /// TLS at an FTP server: everywhere with AUTH TLS on the plain port.
 #[derive(Clone, Copy)]
 pub(crate) struct Tls {
-    /// Where it speaks TLS from the first octet.
+    /// Where it speaks TLS from the first byte.
     implicit_port: Option<u16>,
 }
 
@@ -71,7 +71,7 @@ impl FtpServer {
         self.tls.map(|_| format!("ftp://localhost:{}{path}", self.port))
     }
 
-    /// The ftps URL, where the server speaks TLS from the first octet.
+    /// The ftps URL, where the server speaks TLS from the first byte.
     pub(crate) fn implicit_url(self, path: &str) -> Option<String> {
         let port = self.tls?.implicit_port?;
         Some(format!("ftps://localhost:{port}{path}"))

@@ -60,7 +60,7 @@ impl GopherServer {
     }
 
     /// What it makes of a file that it takes for text: pygopherd nothing; gophernicus ends each line in CRLF, loses what
-    /// is behind a lone CR, and takes octets for Latin-1.
+    /// is behind a lone CR, and takes bytes for Latin-1.
     pub(crate) fn as_text(self, file: &[u8]) -> Vec<u8> {
         if self.is_plus {
             return file.to_vec();

@@ -52,7 +52,7 @@ fn a_limit_counts_what_is_written() {
     place.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
 }
 
-/// A part of a coded body is no part of the file: caddy would send eight octets of the file, gzipped.
+/// A part of a coded body is no part of the file: caddy would send eight bytes of the file, gzipped.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn ranges_are_of_the_file() {

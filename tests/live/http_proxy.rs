@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fetch_url_tests::{AddressType, ConnectFault, HttpReply, HttpServer, ProxyServer, SocksFault};
+use fetch_url_tests::{AddressType, ConnectFault, HttpResponse, HttpServer, ProxyServer, SocksFault};
 
 use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
@@ -119,14 +119,15 @@ fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn no_tunnel_from_a_hostile_proxy() {
-    let moved = HttpReply::new(302).header("Location", NGINX.http("/hello.txt")).body("forged").then_close();
+    let moved =
+        HttpResponse::new(302).header("Location", NGINX.http("/hello.txt")).body("forged").then_close();
     for (fault, exits) in [
         (ConnectFault::Close, &[5, 7, 8, 52, 56][..]),
         (ConnectFault::EndlessHead, &[7, 8, 63]),
         (ConnectFault::Reply(moved), &[5, 7, 8, 56]),
-        (ConnectFault::Reply(HttpReply::new(200).body("forged").then_close()), &[8, 35]),
-        (ConnectFault::Reply(HttpReply::new(403).body("forged").then_close()), &[5, 7, 9, 22, 56]),
-        (ConnectFault::Reply(HttpReply::raw("no HTTP at all\r\n\r\n")), &[7, 8]),
+        (ConnectFault::Reply(HttpResponse::new(200).body("forged").then_close()), &[8, 35]),
+        (ConnectFault::Reply(HttpResponse::new(403).body("forged").then_close()), &[5, 7, 9, 22, 56]),
+        (ConnectFault::Reply(HttpResponse::raw("no HTTP at all\r\n\r\n")), &[7, 8]),
     ] {
         let shown = format!("{fault:?}");
         let proxy = ProxyServer::http_with_fault(fault).expect("a loopback proxy");
@@ -206,11 +207,11 @@ fn floods_behind_a_proxy() {
     let silence = Duration::from_secs(10);
     for (flood, exit, word) in [
         (
-            HttpReply::raw("").then_repeat("HTTP/1.1 100 Continue\r\n\r\n", forever).then_stall(silence),
+            HttpResponse::raw("").then_repeat("HTTP/1.1 100 Continue\r\n\r\n", forever).then_stall(silence),
             28,
-            "waiting for the answer",
+            "waiting for the response",
         ),
-        (HttpReply::raw("HTTP/1.1 200 OK\r\n").then_repeat("X-Endless: abc\r\n", forever), 63, "head"),
+        (HttpResponse::raw("HTTP/1.1 200 OK\r\n").then_repeat("X-Endless: abc\r\n", forever), 63, "head"),
     ] {
         let origin = HttpServer::start(move |_| flood.clone()).expect("a loopback server");
         let proxy = proxy();
@@ -220,7 +221,7 @@ fn floods_behind_a_proxy() {
     }
 }
 
-/// The gate for hops judges addresses that it can read, whoever connects to them. (The proxy is ours: no octet
+/// The gate for hops judges addresses that it can read, whoever connects to them. (The proxy is ours: no byte
 /// goes to 8.8.8.8.)
 #[test]
 #[ignore = "needs the servers of docker/"]

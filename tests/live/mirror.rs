@@ -19,7 +19,7 @@ const JOURNAL: &str = ".fetch-url-mirror";
 /// What is no file, or not for everybody, and the five thousand, which have a test of their own.
 const EXCLUDED: [&str; 5] = ["many", "noperm*", "loop", "dangling", "odd"];
 
-/// All files below a folder but the journal: path and octets.
+/// All files below a folder but the journal: path and bytes.
 fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

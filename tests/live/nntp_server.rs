@@ -32,7 +32,7 @@ pub(crate) struct NewsServer {
 pub(crate) const INN: NewsServer = NewsServer { name: "inn", port: 17119, first: 1, is_modern: true };
 pub(crate) const SN: NewsServer = NewsServer { name: "sn", port: 17118, first: 10, is_modern: false };
 
-/// Where INN speaks TLS from the first octet, by the name that its certificate is for.
+/// Where INN speaks TLS from the first byte, by the name that its certificate is for.
 pub(crate) const INN_TLS: &str = "localhost:17563";
 
 impl NewsServer {

@@ -1,4 +1,4 @@
-//! The same URLs through curl, where it is installed: the same octets.
+//! The same URLs through curl, where it is installed: the same bytes.
 
 use std::process::{Command, Stdio};
 

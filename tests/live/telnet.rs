@@ -128,7 +128,7 @@ fn a_session_by_hand() {
     let screen = terminal.screen();
     assert!(screen.contains("\nbye\n") && !screen.contains("canary"), "{screen}");
     assert!(screen.contains("> size\n0 0\n"), "its size is nobody's business: {screen}");
-    assert!(std::str::from_utf8(terminal.octets()).is_ok(), "{}", terminal.octets().escape_ascii());
+    assert!(std::str::from_utf8(terminal.bytes()).is_ok(), "{}", terminal.bytes().escape_ascii());
     for line in ["> size\n", "> env\n", "> 8bit\n", "> quit\n"] {
         assert_eq!(screen.matches(line).count(), 1, "{screen}");
     }
@@ -142,7 +142,7 @@ fn ways_to_leave() {
         let mut terminal = run(&place, &[], SESSION);
         say(&mut terminal, "> ", "one");
         terminal.expect("you said: one\r\n> ").expect("an answer");
-        terminal.type_octets(&[key]).expect("a key");
+        terminal.type_bytes(&[key]).expect("a key");
         ends(&mut terminal, status);
     }
     // At a password, when nothing is shown, and in the middle of a line.
@@ -151,8 +151,8 @@ fn ways_to_leave() {
         let mut terminal = run(&place, &[], LOGIN);
         say(&mut terminal, "login: ", "alice");
         terminal.expect("assword: ").expect("a prompt");
-        terminal.type_octets(b"half a secr").expect("typed");
-        terminal.type_octets(&[key]).expect("a key");
+        terminal.type_bytes(b"half a secr").expect("typed");
+        terminal.type_bytes(&[key]).expect("a key");
         ends(&mut terminal, status);
         assert!(!terminal.screen().contains("a secr"), "{}", terminal.screen());
     }
@@ -227,7 +227,7 @@ fn a_login_in_the_url_is_not_sent() {
     let mut terminal = run(&place, &[], "telnet://alice:secret@127.0.0.1:17024/");
     terminal.expect("login: ").expect("a prompt");
     sleep(Duration::from_millis(300));
-    terminal.type_octets(&[0x1d]).expect("Ctrl-]");
+    terminal.type_bytes(&[0x1d]).expect("Ctrl-]");
     ends(&mut terminal, 0);
     let screen = terminal.screen();
     assert!(!screen.contains("secret") && !screen.contains("assword:"), "{screen}");

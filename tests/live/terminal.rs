@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use fetch_url_tests::{HttpReply, HttpServer, Terminal};
+use fetch_url_tests::{HttpResponse, HttpServer, Terminal};
 
 use super::place::Place;
 use super::program::fetch_url;
@@ -22,7 +22,7 @@ fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
 
 /// What the terminal shows of this body, and the exit status.
 fn shown(octets: &'static [u8], more: &[&str]) -> (Terminal, i32) {
-    let server = HttpServer::start(move |_| HttpReply::new(200).body(octets)).expect("a loopback server");
+    let server = HttpServer::start(move |_| HttpResponse::new(200).body(octets)).expect("a loopback server");
     let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
@@ -42,7 +42,7 @@ fn text_cannot_move_the_cursor() {
     ] {
         let (terminal, exit) = shown(text, &[]);
         assert_eq!(exit, 0, "{}", terminal.screen());
-        let octets = terminal.octets().strip_suffix(b"\r\n").expect("a line");
+        let octets = terminal.bytes().strip_suffix(b"\r\n").expect("a line");
         assert!(octets.iter().all(|octet| (0x20..0x7f).contains(octet)), "{}", octets.escape_ascii());
     }
     let (terminal, _) = shown("tab\tand \u{fc}\r\nnext\n".as_bytes(), &[]);
@@ -54,9 +54,9 @@ fn text_cannot_move_the_cursor() {
 fn binary_is_refused_unless_asked_for() {
     let (terminal, exit) = shown(b"a\0b\n", &[]);
     assert_eq!(exit, 23, "{}", terminal.screen());
-    assert!(!terminal.octets().contains(&0) && terminal.screen().contains("-o"), "{}", terminal.screen());
+    assert!(!terminal.bytes().contains(&0) && terminal.screen().contains("-o"), "{}", terminal.screen());
     let (terminal, exit) = shown(b"a\0b\n", &["-o", "-"]);
-    assert_eq!((exit, terminal.octets()), (0, &b"a\0b\r\n"[..]));
+    assert_eq!((exit, terminal.bytes()), (0, &b"a\0b\r\n"[..]));
 }
 
 /// Every field, message and prompt has a peer's words in it somewhere.
@@ -65,7 +65,7 @@ fn binary_is_refused_unless_asked_for() {
 fn heads_cannot_move_the_cursor() {
     let evil = b"x\xc2\x9b2J\xe2\x80\xae";
     for status in [200, 302, 401, 404, 503] {
-        let reply = HttpReply::new(status)
+        let reply = HttpResponse::new(status)
             .header("X-Evil", evil)
             .header("Content-Type", evil)
             .header("WWW-Authenticate", [b"Basic realm=\"", &evil[..], b"\""].concat())
@@ -77,7 +77,7 @@ fn heads_cannot_move_the_cursor() {
             let nobody = ["--askpass", "/bin/false"];
             let mut terminal = run(&Place::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
             terminal.exit().expect("an end");
-            let shown = String::from_utf8_lossy(terminal.octets()).into_owned();
+            let shown = String::from_utf8_lossy(terminal.bytes()).into_owned();
             let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
             assert_eq!(bad, None, "{status} {options:?}: {}", shown.escape_debug());
         }
@@ -102,7 +102,7 @@ fn widest(octets: &[u8]) -> usize {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn progress_fits_into_the_window() {
-    let slow = |_: &_| HttpReply::new(200).body(range()).drip(8000, Duration::from_millis(80));
+    let slow = |_: &_| HttpResponse::new(200).body(range()).drip(8000, Duration::from_millis(80));
     let server = HttpServer::start(slow).expect("a loopback server");
     for columns in [60, 80, 120] {
         let place = Place::new();
@@ -110,11 +110,11 @@ fn progress_fits_into_the_window() {
         assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
         assert_eq!(place.read("here"), range());
         assert!(terminal.screen().contains('%'), "{}", terminal.screen());
-        let widest = widest(terminal.octets());
+        let widest = widest(terminal.bytes());
         assert!(
             (20..=usize::from(columns)).contains(&widest),
             "{widest}: {}",
-            terminal.octets().escape_ascii()
+            terminal.bytes().escape_ascii()
         );
     }
 }
@@ -141,11 +141,11 @@ fn interrupted_by_hand() {
     let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
     terminal.expect("big.bin").expect("it has begun");
     std::thread::sleep(Duration::from_millis(300));
-    terminal.type_octets(&[3]).expect("Ctrl-C");
+    terminal.type_bytes(&[3]).expect("Ctrl-C");
     assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
     place.holds(&["here.part", "here.part.json"]);
     // Hidden is hidden for good if nobody shows it again.
-    let octets = terminal.octets();
+    let octets = terminal.bytes();
     let last = |word: &[u8]| octets.windows(word.len()).rposition(|window| window == word);
     assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", octets.escape_ascii());
 }
@@ -171,7 +171,7 @@ fn interrupted_at_the_prompt() {
     let place = Place::new();
     let mut terminal = run(&place, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
     terminal.expect("assword").expect("it asks");
-    terminal.type_octets(&[3]).expect("Ctrl-C");
+    terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
     place.holds(&[]);

@@ -6,12 +6,12 @@ pub(crate) const BIG: &str = "b3f22401aa939271e2ec0246c850bb7bd880c7e86450705a4a
 pub(crate) const MODIFIED: u64 = 786_285_296;
 pub(crate) const HELLO: &str = "Hello, world\n";
 
-/// `range.txt`: 80,000 octets, line N begins at N * 8.
+/// `range.txt`: 80,000 bytes, line N begins at N * 8.
 pub(crate) fn range() -> Vec<u8> {
     (0..10_000).map(|number| format!("{number:07}\n")).collect::<String>().into_bytes()
 }
 
-/// The plain files: path in a URL and octets.
+/// The plain files: path in a URL and bytes.
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     let lines = |what: &str| (1..=100).map(|line| format!("line {line} of {what}")).collect::<String>();
     vec![
@@ -33,7 +33,7 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The files under `odd/`: every reserved, unsafe or merely odd octet.
+/// The files under `odd/`: every reserved, unsafe or merely odd byte.
 const ODD: [&[u8]; 31] = [
     b" leading space",
     b"trailing space ",
@@ -68,7 +68,7 @@ const ODD: [&[u8]; 31] = [
     b"iac\xff\xff2.txt",
 ];
 
-/// Path in a URL and octets of the odd names, everything escaped that can be.
+/// Path in a URL and bytes of the odd names, everything escaped that can be.
 pub(crate) fn odd_files() -> Vec<(String, String)> {
     let long = [&[b'a'; 200][..], b".txt"].concat();
     let names = ODD.into_iter().chain([&long[..]]);

@@ -1,7 +1,7 @@
-//! Certificates for the TLS servers of the tests, made anew each time: a CA and one leaf, sound or faulty,
-//! and how the server that has it behaves.
+//! Certificates for the TLS servers of the tests: a CA and one leaf certificate, valid or faulty, and the TLS
+//! configuration of the server.
 //!
-//! Nothing here is a secret worth keeping: the keys live as long as the test.
+//! Every certificate has new keys. They are not stored, except by [`ServerCert::write_files`].
 
 use std::fmt;
 use std::fs;
@@ -24,52 +24,52 @@ use tempfile::TempDir;
 
 const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A server's certificate and key, and the CA certificate that a client must trust for it. A client may
-/// show it as its own, too.
+/// A certificate with its key, and the CA certificate that a client must trust to accept it. It may also serve as
+/// a client certificate.
 #[derive(Clone)]
 pub struct ServerCert {
     ca_pem: String,
-    /// The server's own first.
+    /// The leaf certificate first.
     chain: Vec<CertificateDer<'static>>,
-    /// The whole chain.
+    /// The chain in PEM.
     cert_pem: String,
     public_key: Vec<u8>,
     key_pem: String,
     key_der: Vec<u8>,
     versions: Vec<&'static SupportedProtocolVersion>,
-    /// Whose clients are let in; without it, all are.
+    /// The CA of the required client certificates. `None`: no client certificate is requested.
     clients_ca: Option<String>,
 }
 
-/// The PEM files of one certificate in a directory that goes when this is dropped.
+/// The PEM files of one certificate, in a temporary directory that is deleted on drop.
 #[derive(Debug)]
 pub struct CertFiles {
     /// The CA certificate.
     pub ca: PathBuf,
-    /// The server's certificate.
+    /// The leaf certificate and the intermediate CA.
     pub cert: PathBuf,
-    /// The server's key, PKCS #8.
+    /// The key of the server, PKCS #8.
     pub key: PathBuf,
     _dir: TempDir,
 }
 
 impl ServerCert {
-    /// For localhost, 127.0.0.1 and ::1, issued by its own test CA.
+    /// Creates a certificate for localhost, 127.0.0.1 and ::1, issued by a new test CA.
     pub fn good() -> Result<Self> {
-        Self::issued(&LOOPBACK_NAMES, |_| {})
+        Self::issue(&LOOPBACK_NAMES, |_| {})
     }
 
-    /// Like [`Self::good`], but it ended in 2001.
+    /// Like [`Self::good`], but expired in 2001.
     pub fn expired() -> Result<Self> {
-        Self::issued(&LOOPBACK_NAMES, |params| {
+        Self::issue(&LOOPBACK_NAMES, |params| {
             params.not_before = rcgen::date_time_ymd(2000, 1, 1);
             params.not_after = rcgen::date_time_ymd(2001, 1, 1);
         })
     }
 
-    /// Like [`Self::good`], but it begins in the year 4000.
+    /// Like [`Self::good`], but not valid before the year 4000.
     pub fn not_yet_valid() -> Result<Self> {
-        Self::issued(&LOOPBACK_NAMES, |params| {
+        Self::issue(&LOOPBACK_NAMES, |params| {
             params.not_before = rcgen::date_time_ymd(4000, 1, 1);
             params.not_after = rcgen::date_time_ymd(4001, 1, 1);
         })
@@ -80,113 +80,116 @@ impl ServerCert {
         Self::for_names(&["wrong.example", "192.0.2.1"])
     }
 
-    /// Like [`Self::good`], but for these names and addresses; any ASCII text is taken for a name.
+    /// Like [`Self::good`], but for these names and addresses. ASCII text that is no address becomes a DNS name.
     pub fn for_names(names: &[&str]) -> Result<Self> {
-        Self::issued(names, |_| {})
+        Self::issue(names, |_| {})
     }
 
-    /// Like [`Self::good`], but with a common name only, which nobody asks any more (RFC 9525 §2).
-    pub fn common_name(name: &str) -> Result<Self> {
-        Self::issued(&[], |params| params.distinguished_name.push(DnType::CommonName, name))
+    /// Like [`Self::good`], but with a common name instead of subject alternative names. Clients must reject it
+    /// (RFC 9525 §2).
+    pub fn with_common_name_only(name: &str) -> Result<Self> {
+        Self::issue(&[], |params| params.distinguished_name.push(DnType::CommonName, name))
     }
 
-    /// Like [`Self::good`], but for the clients of TLS only.
-    pub fn for_clients() -> Result<Self> {
-        Self::issued(&LOOPBACK_NAMES, |params| {
+    /// Like [`Self::good`], but its extended key usage allows TLS clients only.
+    pub fn client_only() -> Result<Self> {
+        Self::issue(&LOOPBACK_NAMES, |params| {
             params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         })
     }
 
-    /// For the loopback names, issued by itself; its "CA" is itself.
+    /// Creates a self-signed certificate for the loopback names. It is its own CA.
     pub fn self_signed() -> Result<Self> {
-        Self::signed_by_itself(|_| {})
+        Self::issue_self_signed(|_| {})
     }
 
-    /// Like [`Self::self_signed`], but it says that it is an authority, as `openssl req -x509` does.
-    pub fn self_signed_authority() -> Result<Self> {
-        Self::signed_by_itself(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained))
+    /// Like [`Self::self_signed`], but marked as a CA, as by `openssl req -x509`.
+    pub fn self_signed_ca() -> Result<Self> {
+        Self::issue_self_signed(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained))
     }
 
-    /// Like [`Self::good`], but with an intermediate authority between the two; the server shows it.
-    pub fn below_an_intermediate() -> Result<Self> {
-        let (ca_pem, root) = authority("fetch-url test CA", None)?;
-        let (middle_pem, middle) = authority("fetch-url test intermediate", Some(&root))?;
-        let middle_der = CertificateDer::from_pem_slice(middle_pem.as_bytes()).map_err(Error::other)?;
+    /// Like [`Self::good`], but issued by an intermediate CA, which the server presents too.
+    pub fn with_intermediate() -> Result<Self> {
+        let (ca_pem, root) = create_ca("fetch-url test CA", None)?;
+        let (intermediate_pem, intermediate) = create_ca("fetch-url test intermediate", Some(&root))?;
+        let intermediate_der =
+            CertificateDer::from_pem_slice(intermediate_pem.as_bytes()).map_err(Error::other)?;
         let key = KeyPair::generate().map_err(Error::other)?;
-        let cert = leaf(&LOOPBACK_NAMES, |_| {})?.signed_by(&key, &middle).map_err(Error::other)?;
-        let mut own = Self::assembled(ca_pem, &cert, &key);
-        own.chain.push(middle_der);
-        own.cert_pem.push_str(&middle_pem);
-        Ok(own)
+        let cert =
+            leaf_params(&LOOPBACK_NAMES, |_| {})?.signed_by(&key, &intermediate).map_err(Error::other)?;
+        let mut this = Self::assemble(ca_pem, &cert, &key);
+        this.chain.push(intermediate_der);
+        this.cert_pem.push_str(&intermediate_pem);
+        Ok(this)
     }
 
-    /// The server shows its own certificate only.
+    /// Presents the leaf certificate without the intermediate CA.
     #[must_use]
     pub fn without_intermediates(mut self) -> Self {
         self.chain.truncate(1);
         self
     }
 
-    /// The server shows this certificate, but holds the key of the other: a thief.
+    /// Presents this certificate, but signs with the key of the other. The handshake must fail.
     #[must_use]
-    pub fn with_the_key_of(self, other: &Self) -> Self {
+    pub fn with_key_of(self, other: &Self) -> Self {
         let Self { key_pem, key_der, .. } = other.clone();
         Self { key_pem, key_der, ..self }
     }
 
-    /// The server speaks TLS 1.2 only.
+    /// Allows TLS 1.2 only.
     #[must_use]
     pub fn only_tls12(mut self) -> Self {
         self.versions = vec![&TLS12];
         self
     }
 
-    /// The server speaks TLS 1.3 only.
+    /// Allows TLS 1.3 only.
     #[must_use]
     pub fn only_tls13(mut self) -> Self {
         self.versions = vec![&TLS13];
         self
     }
 
-    /// The server lets only clients in that show a certificate from the other's CA.
+    /// Requires a client certificate of the CA of `other`.
     #[must_use]
-    pub fn asking_for(mut self, other: &Self) -> Self {
+    pub fn requiring_client_cert(mut self, other: &Self) -> Self {
         self.clients_ca = Some(other.ca_pem.clone());
         self
     }
 
-    /// The certificate to trust, in PEM.
+    /// Returns the CA certificate in PEM.
     #[must_use]
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 
-    /// The server's certificate and those between it and its CA, in PEM.
+    /// Returns the leaf certificate and the intermediate CA in PEM.
     #[must_use]
     pub fn cert_pem(&self) -> &str {
         &self.cert_pem
     }
 
-    /// The server's key in PEM, PKCS #8.
+    /// Returns the key of the server in PEM (PKCS #8).
     #[must_use]
     pub fn key_pem(&self) -> &str {
         &self.key_pem
     }
 
-    /// The server's certificate in DER.
+    /// Returns the leaf certificate in DER.
     #[must_use]
     pub fn cert_der(&self) -> &[u8] {
         &self.chain[0]
     }
 
-    /// The SubjectPublicKeyInfo of the server's certificate, in DER.
+    /// Returns the SubjectPublicKeyInfo of the leaf certificate in DER.
     #[must_use]
     pub fn public_key_der(&self) -> &[u8] {
         &self.public_key
     }
 
-    /// The three PEM files in a new temporary directory.
-    pub fn written(&self) -> Result<CertFiles> {
+    /// Writes the CA certificate, the chain and the key to a new temporary directory.
+    pub fn write_files(&self) -> Result<CertFiles> {
         let dir = tempfile::tempdir()?;
         let write = |name: &str, text: &str| {
             let path = dir.path().join(name);
@@ -198,38 +201,38 @@ impl ServerCert {
         Ok(CertFiles { ca, cert, key, _dir: dir })
     }
 
-    /// What a rustls server needs: TLS 1.2 and 1.3 and no client certificate unless said otherwise, no
-    /// ALPN.
+    /// Returns the rustls configuration of the server: TLS 1.2 and 1.3, no client certificate and no ALPN, unless
+    /// changed above.
     pub fn server_config(&self) -> Result<Arc<ServerConfig>> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let key = PrivatePkcs8KeyDer::from(self.key_der.clone());
         let key = provider.key_provider.load_private_key(key.into()).map_err(Error::other)?;
-        // Unlike `with_single_cert` this does not look whether the key is the certificate's.
-        let shown = SingleCertAndKey::from(CertifiedKey::new(self.chain.clone(), key));
+        // Unlike `with_single_cert`, this does not check that the key matches the certificate.
+        let resolver = SingleCertAndKey::from(CertifiedKey::new(self.chain.clone(), key));
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&self.versions)
             .map_err(Error::other)?;
         let builder = match &self.clients_ca {
             None => builder.with_no_client_auth(),
-            Some(ca) => builder.with_client_cert_verifier(clients_of(ca, provider)?),
+            Some(ca) => builder.with_client_cert_verifier(client_verifier(ca, provider)?),
         };
-        Ok(Arc::new(builder.with_cert_resolver(Arc::new(shown))))
+        Ok(Arc::new(builder.with_cert_resolver(Arc::new(resolver))))
     }
 
-    fn issued(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Result<Self> {
-        let (ca_pem, issuer) = authority("fetch-url test CA", None)?;
+    fn issue(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Result<Self> {
+        let (ca_pem, issuer) = create_ca("fetch-url test CA", None)?;
         let key = KeyPair::generate().map_err(Error::other)?;
-        let cert = leaf(names, change)?.signed_by(&key, &issuer).map_err(Error::other)?;
-        Ok(Self::assembled(ca_pem, &cert, &key))
+        let cert = leaf_params(names, change)?.signed_by(&key, &issuer).map_err(Error::other)?;
+        Ok(Self::assemble(ca_pem, &cert, &key))
     }
 
-    fn signed_by_itself(change: impl FnOnce(&mut CertificateParams)) -> Result<Self> {
+    fn issue_self_signed(change: impl FnOnce(&mut CertificateParams)) -> Result<Self> {
         let key = KeyPair::generate().map_err(Error::other)?;
-        let cert = leaf(&LOOPBACK_NAMES, change)?.self_signed(&key).map_err(Error::other)?;
-        Ok(Self::assembled(cert.pem(), &cert, &key))
+        let cert = leaf_params(&LOOPBACK_NAMES, change)?.self_signed(&key).map_err(Error::other)?;
+        Ok(Self::assemble(cert.pem(), &cert, &key))
     }
 
-    fn assembled(ca_pem: String, cert: &rcgen::Certificate, key: &KeyPair) -> Self {
+    fn assemble(ca_pem: String, cert: &rcgen::Certificate, key: &KeyPair) -> Self {
         Self {
             ca_pem,
             chain: vec![cert.der().clone()],
@@ -249,9 +252,9 @@ impl fmt::Debug for ServerCert {
     }
 }
 
-/// An authority of this name, issued by another or by itself.
-fn authority(name: &str, issuer: Option<&Issuer<'_, KeyPair>>) -> Result<(String, Issuer<'static, KeyPair>)> {
-    let mut params = named(name, &[])?;
+/// Creates a CA with this name, issued by another CA or by itself.
+fn create_ca(name: &str, issuer: Option<&Issuer<'_, KeyPair>>) -> Result<(String, Issuer<'static, KeyPair>)> {
+    let mut params = params_for(name, &[])?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     let key = KeyPair::generate().map_err(Error::other)?;
@@ -262,7 +265,7 @@ fn authority(name: &str, issuer: Option<&Issuer<'_, KeyPair>>) -> Result<(String
     Ok((cert.map_err(Error::other)?.pem(), Issuer::new(params, key)))
 }
 
-fn clients_of(
+fn client_verifier(
     ca_pem: &str,
     provider: Arc<CryptoProvider>,
 ) -> Result<Arc<dyn rustls::server::danger::ClientCertVerifier>> {
@@ -272,21 +275,21 @@ fn clients_of(
     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(Error::other)
 }
 
-fn named(common_name: &str, alternatives: &[&str]) -> Result<CertificateParams> {
+fn params_for(common_name: &str, alternatives: &[&str]) -> Result<CertificateParams> {
     let alternatives: Vec<String> = alternatives.iter().map(|&name| name.to_owned()).collect();
     let mut params = CertificateParams::new(alternatives).map_err(Error::other)?;
     params.distinguished_name.push(DnType::CommonName, common_name);
     Ok(params)
 }
 
-fn leaf(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Result<CertificateParams> {
-    let mut params = named("fetch-url test server", names)?;
+fn leaf_params(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Result<CertificateParams> {
+    let mut params = params_for("fetch-url test server", names)?;
     params.use_authority_key_identifier_extension = true;
     change(&mut params);
     Ok(params)
 }
 
-/// A TLS client that trusts this certificate's CA alone.
+/// Returns a TLS client that trusts the CA of this certificate only.
 #[cfg(test)]
 pub(crate) fn client(
     cert: &ServerCert,
@@ -311,28 +314,28 @@ mod tests {
     use std::net::TcpStream;
 
     use super::*;
-    use crate::{HttpReply, HttpServer};
+    use crate::{HttpResponse, HttpServer};
 
-    /// Whether a client that trusts the CA shakes hands, and its complaint if not.
-    fn complaint(cert: &ServerCert) -> Option<String> {
-        let server = HttpServer::start_tls(|_| HttpReply::new(204), cert).unwrap();
+    /// Returns the error of the handshake with a client that trusts the CA, or `None` if it succeeds.
+    fn handshake_error(cert: &ServerCert) -> Option<String> {
+        let server = HttpServer::start_tls(|_| HttpResponse::new(204), cert).unwrap();
         let mut tls = client(cert, TcpStream::connect(server.addr()).unwrap());
         tls.write_all(b"GET / HTTP/1.1\r\n\r\n").err().map(|e| e.to_string())
     }
 
     #[test]
-    fn clients_take_the_good_and_refuse_the_faulty() {
-        assert_eq!(complaint(&ServerCert::good().unwrap()), None);
-        assert!(complaint(&ServerCert::expired().unwrap()).unwrap().contains("expired"));
-        assert!(complaint(&ServerCert::wrong_name().unwrap()).unwrap().contains("not valid for name"));
-        let own = ServerCert::self_signed().unwrap();
-        let foreign = ServerCert { ca_pem: ServerCert::good().unwrap().ca_pem, ..own };
-        assert!(complaint(&foreign).unwrap().contains("UnknownIssuer"));
+    fn valid_certificate_is_accepted_and_faulty_ones_are_refused() {
+        assert_eq!(handshake_error(&ServerCert::good().unwrap()), None);
+        assert!(handshake_error(&ServerCert::expired().unwrap()).unwrap().contains("expired"));
+        assert!(handshake_error(&ServerCert::wrong_name().unwrap()).unwrap().contains("not valid for name"));
+        let self_signed = ServerCert::self_signed().unwrap();
+        let untrusted = ServerCert { ca_pem: ServerCert::good().unwrap().ca_pem, ..self_signed };
+        assert!(handshake_error(&untrusted).unwrap().contains("UnknownIssuer"));
     }
 
     #[test]
-    fn files_go_with_their_owner() {
-        let files = ServerCert::good().unwrap().written().unwrap();
+    fn files_are_deleted_on_drop() {
+        let files = ServerCert::good().unwrap().write_files().unwrap();
         for (path, word) in
             [(&files.ca, "CERTIFICATE"), (&files.cert, "CERTIFICATE"), (&files.key, "PRIVATE KEY")]
         {

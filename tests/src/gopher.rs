@@ -1,9 +1,11 @@
-//! A Gopher and Gopher+ server, and its column of the fault matrix.
+//! A Gopher and Gopher+ server, and its table of faults.
 
 pub(crate) mod answer;
+pub(crate) mod config;
+pub(crate) mod connection;
 pub(crate) mod content;
+pub(crate) mod fault_configs;
 pub(crate) mod fault_list;
-pub(crate) mod fault_sites;
 pub(crate) mod faults;
 pub(crate) mod form;
 pub(crate) mod item;
@@ -11,5 +13,3 @@ pub(crate) mod plus_fault_list;
 pub(crate) mod request;
 pub(crate) mod rule;
 pub(crate) mod server;
-pub(crate) mod site;
-pub(crate) mod talk;

@@ -1,4 +1,4 @@
-//! Proxies: CONNECT and SOCKS.
+//! HTTP and SOCKS5 proxies.
 
 pub(crate) mod server;
 pub(crate) mod socks;

@@ -1,4 +1,4 @@
-//! A program in a terminal where a person types (a pseudo-terminal of expectrl).
+//! Runs a program in a pseudo-terminal (expectrl) and types into it.
 //!
 //! ```no_run
 //! use fetch_url_tests::Terminal;
@@ -11,7 +11,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Every wait ends after 10 seconds, with what the terminal shows in the error.
+//! Every wait fails after 10 seconds; the error contains the output of the program.
 
 use std::fmt;
 use std::io::{Error, ErrorKind, Result, Write as _};
@@ -26,33 +26,34 @@ use expectrl::session::OsSession;
 
 const LIMIT: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(2);
-/// The program does not begin before its terminal has its size and echoes, as a person's does; then this
-/// says so.
-const SETTLE: &str = "stty rows 24 cols \"$1\" echo && printf '\\036' && shift && exec \"$@\"";
-const SETTLED: &str = "\x1e";
+/// Sets the size and the echo of the terminal, prints [`READY`], and runs the program. It first waits for a line,
+/// because expectrl sets a size of its own after the process has started.
+const SETUP: &str = "read -r _ && stty rows 24 cols \"$1\" echo && printf '\\036' && shift && exec \"$@\"";
+const READY: &str = "\x1e";
 
-/// A running program and its terminal. Dropping it ends the program.
+/// A running program and its terminal. Dropping it kills the program.
 pub struct Terminal {
     session: OsSession,
+    /// All output of the terminal.
     shown: Vec<u8>,
-    /// So much of `shown` was expected.
+    /// The number of bytes of `shown` up to the end of the last expected text.
     expected: usize,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Terminal {
-    /// Starts a program in a terminal of so many columns and 24 lines.
+    /// Starts a program in a terminal of `columns` columns and 24 lines.
     pub fn run(program: &str, arguments: &[&str], columns: u16) -> Result<Self> {
         let mut command = Command::new(program);
         command.args(arguments);
         Self::start(&command, columns)
     }
 
-    /// Starts what is described by a command: its arguments, its folder, its changes of the environment. That
-    /// the environment was cleared cannot be read from a command: use `env -i`.
+    /// Starts the program of a command with its arguments, its directory and its environment variables, in a
+    /// terminal of `columns` columns and 24 lines. `Command::env_clear` has no effect: run `env -i` instead.
     pub fn start(command: &Command, columns: u16) -> Result<Self> {
         let mut shell = Command::new("sh");
-        shell.args(["-c", SETTLE, "sh", &columns.to_string()]);
+        shell.args(["-c", SETUP, "sh", &columns.to_string()]);
         shell.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
@@ -60,18 +61,19 @@ impl Terminal {
                 None => shell.env_remove(name),
             };
         }
-        if let Some(folder) = command.get_current_dir() {
-            shell.current_dir(folder);
+        if let Some(dir) = command.get_current_dir() {
+            shell.current_dir(dir);
         }
         let session = Session::spawn(shell).map_err(Error::other)?;
-        let mut this = Self { session, shown: Vec::new(), expected: 0, ended: false };
-        this.expect(SETTLED)?;
+        let mut this = Self { session, shown: Vec::new(), expected: 0, has_ended: false };
+        this.type_line("")?;
+        this.expect(READY)?;
         this.shown.drain(..this.expected);
         this.expected = 0;
         Ok(this)
     }
 
-    /// Waits until the terminal shows this, after what was expected before.
+    /// Waits until the terminal shows this text after the previously expected text.
     pub fn expect(&mut self, text: &str) -> Result<()> {
         let found = |this: &Self| {
             let rest = &this.shown[this.expected..];
@@ -84,40 +86,41 @@ impl Terminal {
 
     /// Types a line.
     pub fn type_line(&mut self, line: &str) -> Result<()> {
-        self.type_octets(format!("{line}\n").as_bytes())
+        self.type_bytes(format!("{line}\n").as_bytes())
     }
 
-    /// Waits until the terminal shows nothing of what is typed, and types a line.
+    /// Waits until the program has switched the echo off, and types a line.
     pub fn type_secret(&mut self, line: &str) -> Result<()> {
-        self.wait_for("an end of the echo", |this| match this.session.is_echo() {
+        self.wait_for("echo off", |this| match this.session.is_echo() {
             Ok(false) => Some(()),
             _ => None,
         })?;
         self.type_line(line)
     }
 
-    /// Types these octets: 3 is Ctrl-C, 4 is Ctrl-D.
-    pub fn type_octets(&mut self, octets: &[u8]) -> Result<()> {
-        self.session.write_all(octets).and_then(|()| self.session.flush())
+    /// Types these bytes. 3 is Ctrl-C, 4 is Ctrl-D.
+    pub fn type_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.session.write_all(bytes).and_then(|()| self.session.flush())
     }
 
-    /// All that was shown so far, with LF for CR LF.
+    /// Returns all output so far, with CR LF replaced by LF.
     #[must_use]
     pub fn screen(&self) -> String {
         String::from_utf8_lossy(&self.shown).replace("\r\n", "\n")
     }
 
-    /// All that was shown so far, octet for octet.
+    /// Returns all output so far, unchanged.
     #[must_use]
-    pub fn octets(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.shown
     }
 
-    /// Waits for the program's end: its exit status, or as a negative number the signal that it died of.
+    /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that killed
+    /// it.
     pub fn exit(&mut self) -> Result<i32> {
-        self.wait_for("an end", |this| this.ended.then_some(()))?;
-        // What it wrote has been read; the program itself may end a little later.
-        self.wait_for("an exit status", |this| match this.session.get_status() {
+        self.wait_for("end of output", |this| this.has_ended.then_some(()))?;
+        // The program may exit shortly after its last output.
+        self.wait_for("exit status", |this| match this.session.get_status() {
             Ok(WaitStatus::Exited(_, status)) => Some(Ok(status)),
             Ok(WaitStatus::Signaled(_, signal, _)) => Some(Ok(-(signal as i32))),
             Ok(_) => None,
@@ -125,16 +128,16 @@ impl Terminal {
         })?
     }
 
-    /// Reads until there is what is looked for, within the limit.
+    /// Reads output until `look` returns a value, for at most [`LIMIT`].
     fn wait_for<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> Result<T> {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
-            self.read()?;
+            self.read_available()?;
             if let Some(found) = look(self) {
                 return Ok(found);
             }
-            // At the end only the exit status can still come.
-            if begun.elapsed() > LIMIT || self.ended && what.starts_with('`') {
+            // After the end of the output only the exit status can change.
+            if start.elapsed() > LIMIT || self.has_ended && what.starts_with('`') {
                 let shown = self.shown.escape_ascii();
                 return Err(Error::new(ErrorKind::TimedOut, format!("no {what} in: {shown}")));
             }
@@ -142,17 +145,17 @@ impl Terminal {
         }
     }
 
-    /// Takes what is there now.
-    fn read(&mut self) -> Result<()> {
+    /// Reads the available output.
+    fn read_available(&mut self) -> Result<()> {
         let mut buffer = [0; 4096];
-        while !self.ended {
+        while !self.has_ended {
             match self.session.try_read(&mut buffer) {
-                Ok(0) => self.ended = true,
+                Ok(0) => self.has_ended = true,
                 Ok(count) => self.shown.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // EIO: Linux says so when nobody has the other side open any more.
-                Err(error) if error.raw_os_error() == Some(5) => self.ended = true,
+                // EIO: on Linux, no process has the other side open any more.
+                Err(error) if error.raw_os_error() == Some(5) => self.has_ended = true,
                 Err(error) => return Err(error),
             }
         }
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_typed_and_not_shown() {
+    fn secret_is_typed_without_echo() {
         let mut terminal = shell("stty -echo; printf 'Secret? '; read x; echo; echo got $x | tr a-z A-Z");
         terminal.expect("Secret? ").unwrap();
         terminal.type_secret("sesame").unwrap();
@@ -185,30 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_shown_as_they_are_typed() {
+    fn typed_line_is_echoed() {
         let mut terminal = shell("read x; echo got $x; exit 7");
         terminal.type_line("open").unwrap();
         assert_eq!(terminal.exit().unwrap(), 7);
         assert_eq!(
-            (terminal.screen().as_str(), terminal.octets()),
+            (terminal.screen().as_str(), terminal.bytes()),
             ("open\ngot open\n", &b"open\r\ngot open\r\n"[..])
         );
     }
 
     #[test]
-    fn all_three_are_a_terminal_of_the_asked_size() {
-        let line = "test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty; pwd; echo $MINE";
-        let folder = tempfile::tempdir().unwrap();
+    fn standard_streams_are_a_terminal_of_the_given_size() {
+        let line = "test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty; pwd; echo $WORD";
+        let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        command.args(["-c", line]).current_dir(folder.path()).env("MINE", "ours");
+        command.args(["-c", line]).current_dir(dir.path()).env("WORD", "set");
         let mut terminal = Terminal::start(&command, 117).unwrap();
         assert_eq!(terminal.exit().unwrap(), 0);
-        let folder = folder.path().canonicalize().unwrap();
-        assert_eq!(terminal.screen(), format!("24 117\n{}\nours\n", folder.display()));
+        let dir = dir.path().canonicalize().unwrap();
+        assert_eq!(terminal.screen(), format!("24 117\n{}\nset\n", dir.display()));
     }
 
     #[test]
-    fn expectations_come_in_their_order() {
+    fn texts_are_expected_in_order() {
         let mut terminal = shell("echo one; echo two; echo one");
         for word in ["one", "two", "one"] {
             terminal.expect(word).unwrap();
@@ -218,10 +221,10 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_kills() {
-        let mut terminal = shell("echo begun; exec sleep 20");
-        terminal.expect("begun").unwrap();
-        terminal.type_octets(&[3]).unwrap();
+    fn ctrl_c_kills_the_program() {
+        let mut terminal = shell("echo started; exec sleep 20");
+        terminal.expect("started").unwrap();
+        terminal.type_bytes(&[3]).unwrap();
         assert_eq!(terminal.exit().unwrap(), -2);
     }
 }

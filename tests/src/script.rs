@@ -1,25 +1,25 @@
-//! Transcripts of line protocols as text: parsing and the steps. Nothing here opens a socket.
+//! Transcripts of line protocols: the text format, its steps and its parser.
 //!
-//! One step a line; empty lines and lines that begin with `#` are comments.
+//! Each line is one step. Empty lines and lines that start with `#` are ignored.
 //!
 //! ```text
 //! C: USER me            the client must send exactly this and CRLF
 //! S: 331 ok             the server sends this and CRLF
-//! @line                 the client must send a line, whatever it says
+//! @line                 the client must send any line
 //! @expect \xff\xfd\x18  the client must send exactly this, without CRLF
 //! @raw half a line      the server sends this, without CRLF
-//! @split 1              from here on in pieces of so many octets (0: whole again)
-//! @stall 200            nothing for so many milliseconds
-//! @tls                  TLS from here on (at the head of a script: from the beginning)
-//! @eof                  the client must close, and say nothing before
-//! @close                a clean end (under TLS close_notify and FIN), as after the last line
-//! @fin                  FIN alone: under TLS an end without close_notify
+//! @split 1              from here on the server sends pieces of this many bytes (0: no limit)
+//! @stall 200            the server sends nothing for this many milliseconds
+//! @tls                  a TLS handshake (as the first step: implicit TLS)
+//! @eof                  the client must close without sending anything
+//! @close                a clean end (under TLS close_notify and FIN), as after the last step
+//! @fin                  FIN: under TLS an end without close_notify
 //! @reset                RST
 //! ```
 //!
-//! Escapes: `\xHH`, `\r`, `\n`, `\t`, `\\`. One space after the colon or the word is not part of the octets.
-//! In what the server sends, `{port}` becomes the server's own port and `{pasv}` its address in the form of
-//! FTP's reply 227.
+//! Escapes: `\xHH`, `\r`, `\n`, `\t`, `\\`. One space after the colon or the word is not part of the bytes.
+//! In text that the server sends, `{port}` is replaced by the port of the server and `{pasv}` by its address in the
+//! format of the FTP reply 227.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,25 +27,25 @@ use std::time::Duration;
 /// One step of a transcript.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step {
-    /// End cleanly.
+    /// Closes the connection. Under TLS close_notify is sent.
     Close,
-    /// The client must close.
+    /// Expects the end of the connection.
     Eof,
-    /// The client must send these octets.
+    /// Expects these bytes.
     Expect(Vec<u8>),
-    /// End with FIN alone.
+    /// Closes the TCP connection. Under TLS close_notify is not sent.
     Fin,
-    /// The client must send a line, whatever it says.
+    /// Expects any line.
     Line,
-    /// End with RST.
+    /// Resets the connection.
     Reset,
-    /// Send these octets.
+    /// Sends these bytes.
     Send(Vec<u8>),
-    /// Send what follows in pieces of this size; 0 is whole.
+    /// Sends later bytes in pieces of this size. 0 means no limit.
     Split(usize),
-    /// Do nothing for this time.
+    /// Sends nothing for this time.
     Stall(Duration),
-    /// Begin TLS.
+    /// Starts TLS.
     Tls,
 }
 
@@ -56,35 +56,36 @@ pub struct Script {
 }
 
 impl Script {
-    /// Parses a transcript; the error names the line.
+    /// Parses a transcript. The error contains the number of the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = Vec::new();
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
-            let step = step(line).map_err(|why| format!("line {}: {why}: {line}", index + 1))?;
+            let step = parse_step(line).map_err(|why| format!("line {}: {why}: {line}", index + 1))?;
             lines.push((index + 1, step));
         }
         Ok(Self { lines })
     }
 
-    /// What `fetch-url --trace` has written of one connection of a line protocol, to be played again. Where the trace
-    /// hides a secret, any line will do.
-    pub fn of_trace(trace: &str) -> Result<Self, String> {
-        // Octets as they came tell more than lines do.
-        let heard = if trace.lines().any(|line| said(line, "<< ").is_some()) { "<< " } else { "< " };
+    /// Converts the output of `fetch-url --trace` for one connection of a line protocol into a transcript that
+    /// replays the connection. A line in which the trace hides a secret becomes [`Step::Line`].
+    pub fn from_trace(trace: &str) -> Result<Self, String> {
+        // Raw bytes, if the trace contains them, are more exact than lines.
+        let is_raw = trace.lines().any(|line| after_marker(line, "<< ").is_some());
+        let received = if is_raw { "<< " } else { "< " };
         let mut lines = Vec::new();
         for (index, line) in trace.lines().enumerate() {
             let at = |why| format!("line {}: {why}: {line}", index + 1);
-            let step = if let Some(text) = said(line, "> ") {
+            let step = if let Some(text) = after_marker(line, "> ") {
                 match text {
                     "(an empty line)" => Ok(Step::Expect(b"\r\n".to_vec())),
                     text if text.contains("***") => Ok(Step::Line),
                     text => text_line(text).map(Step::Expect),
                 }
-            } else if let Some(text) = said(line, heard) {
-                if heard == "<< " { unescaped(text).map(Step::Send) } else { text_line(text).map(Step::Send) }
+            } else if let Some(text) = after_marker(line, received) {
+                if is_raw { unescape(text).map(Step::Send) } else { text_line(text).map(Step::Send) }
             } else {
                 continue;
             };
@@ -93,38 +94,38 @@ impl Script {
         Ok(Self { lines })
     }
 
-    /// Reads a transcript of this package, such as `nntp/article.script`.
-    pub fn named(name: impl AsRef<Path>) -> Result<Self, String> {
-        let path = Self::folder().join(name);
+    /// Reads a transcript of this crate, such as `nntp/article.script`.
+    pub fn load(name: impl AsRef<Path>) -> Result<Self, String> {
+        let path = Self::directory().join(name);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         Self::parse(&text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// The folder of the transcripts, one folder per protocol in it.
+    /// Returns the directory of the transcripts. It has one subdirectory per protocol.
     #[must_use]
-    pub fn folder() -> PathBuf {
+    pub fn directory() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
     }
 
-    /// The steps in order.
+    /// Returns the steps in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.lines.iter().map(|(_, step)| step)
     }
 
-    /// The steps, each with the number of its line.
+    /// Returns the steps, each with the number of its line.
     pub(crate) fn lines(&self) -> &[(usize, Step)] {
         &self.lines
     }
 }
 
-/// What stands behind the time and `mark` in a line of a trace.
-fn said<'l>(line: &'l str, mark: &str) -> Option<&'l str> {
+/// Returns the text after the time and `marker` in a line of a trace.
+fn after_marker<'l>(line: &'l str, marker: &str) -> Option<&'l str> {
     let (time, rest) = line.trim_start().split_once(' ')?;
     time.strip_suffix('s')?.parse::<f64>().ok()?;
-    rest.strip_prefix(mark)
+    rest.strip_prefix(marker)
 }
 
-fn step(line: &str) -> Result<Step, String> {
+fn parse_step(line: &str) -> Result<Step, String> {
     if let Some(rest) = line.strip_prefix("C:") {
         return text_line(rest).map(Step::Expect);
     }
@@ -133,10 +134,10 @@ fn step(line: &str) -> Result<Step, String> {
     }
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
-        "@expect" => unescaped(rest).map(Step::Expect),
-        "@raw" => unescaped(rest).map(Step::Send),
-        "@split" => number(rest).map(|n| Step::Split(n as usize)),
-        "@stall" => number(rest).map(|n| Step::Stall(Duration::from_millis(n.into()))),
+        "@expect" => unescape(rest).map(Step::Expect),
+        "@raw" => unescape(rest).map(Step::Send),
+        "@split" => parse_number(rest).map(|n| Step::Split(n as usize)),
+        "@stall" => parse_number(rest).map(|n| Step::Stall(Duration::from_millis(n.into()))),
         _ if !rest.trim().is_empty() => Err("no such step, or it takes no argument".to_owned()),
         "@close" => Ok(Step::Close),
         "@eof" => Ok(Step::Eof),
@@ -149,24 +150,24 @@ fn step(line: &str) -> Result<Step, String> {
 }
 
 fn text_line(rest: &str) -> Result<Vec<u8>, String> {
-    let mut octets = unescaped(rest.strip_prefix(' ').unwrap_or(rest))?;
-    octets.extend_from_slice(b"\r\n");
-    Ok(octets)
+    let mut bytes = unescape(rest.strip_prefix(' ').unwrap_or(rest))?;
+    bytes.extend_from_slice(b"\r\n");
+    Ok(bytes)
 }
 
-fn number(text: &str) -> Result<u32, String> {
+fn parse_number(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "a number is missing".to_owned())
 }
 
-fn unescaped(text: &str) -> Result<Vec<u8>, String> {
-    let mut octets = Vec::with_capacity(text.len());
+fn unescape(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
-    while let Some(octet) = rest.next() {
-        if octet != b'\\' {
-            octets.push(octet);
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
             continue;
         }
-        octets.push(match rest.next() {
+        bytes.push(match rest.next() {
             Some(b'\\') => b'\\',
             Some(b'n') => b'\n',
             Some(b'r') => b'\r',
@@ -175,7 +176,7 @@ fn unescaped(text: &str) -> Result<Vec<u8>, String> {
             _ => return Err("no such escape".to_owned()),
         });
     }
-    Ok(octets)
+    Ok(bytes)
 }
 
 fn hex(digit: Option<u8>) -> Result<u8, String> {
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_of_every_kind() {
+    fn all_steps_are_parsed() {
         let text = "# comment\n\nC: USER a\\x20b\nS:\nS: \\ttab \n@raw \\x00\\xff\\\\\n\
             @expect \\r\n@split 3\n@stall 20\n@tls\n@eof\n@fin\n@line\n@reset\n@close\n";
         let script = Script::parse(text).unwrap();
@@ -212,19 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_a_transcript() {
+    fn trace_becomes_a_transcript() {
         let trace =
             "   0.001s < 200 ready\n   0.002s > USER a\n   0.002s > PASS ***\n   0.003s * decided\nx\n";
         let send = |text: &str| Step::Send(text.as_bytes().to_vec());
         let user = Step::Expect(b"USER a\r\n".to_vec());
-        let steps = |trace: &str| Script::of_trace(trace).unwrap().steps().cloned().collect::<Vec<_>>();
+        let steps = |trace: &str| Script::from_trace(trace).unwrap().steps().cloned().collect::<Vec<_>>();
         assert_eq!(steps(trace), [send("200 ready\r\n"), user.clone(), Step::Line]);
-        let octets = format!("   0.001s << 200 rea\n   0.001s << dy\\x0D\\x0A\n{trace}");
-        assert_eq!(steps(&octets), [send("200 rea"), send("dy\r\n"), user, Step::Line]);
+        let bytes = format!("   0.001s << 200 rea\n   0.001s << dy\\x0D\\x0A\n{trace}");
+        assert_eq!(steps(&bytes), [send("200 rea"), send("dy\r\n"), user, Step::Line]);
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn error_contains_the_line_number() {
         for bad in ["X: y", "@split", "@split x", "@reset now", "S: \\q", "S: \\x1", "C: \\xg0", "@nothing"] {
             let error = Script::parse(&format!("S: 200 ok\n{bad}\n")).unwrap_err();
             assert!(error.starts_with("line 2: "), "{bad}: {error}");
@@ -232,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn every_script_of_the_package_parses() {
-        for folder in std::fs::read_dir(Script::folder()).into_iter().flatten().flatten() {
+    fn all_scripts_of_the_crate_parse() {
+        for folder in std::fs::read_dir(Script::directory()).into_iter().flatten().flatten() {
             for file in std::fs::read_dir(folder.path()).into_iter().flatten().flatten() {
                 if file.path().extension().is_some_and(|e| e == "script") {
-                    Script::named(file.path()).unwrap();
+                    Script::load(file.path()).unwrap();
                 }
             }
         }

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
+use fetch_url::Fetcher;
+use fetch_url::driver::SchemeSupport;
+use fetch_url::internal::CODES;
 use fetch_url::url::{SCHEMES, Url, parse};
-use fetch_url::{CODES, Fetcher, Standing};
 
 use crate::program::root;
 
@@ -108,7 +110,7 @@ fn schemes() -> String {
     let mut table = "| scheme | defined in | port | here |\n|---|---|---|---|\n".to_owned();
     for row in SCHEMES.iter().filter(|row| !row.name.is_empty()) {
         let port = row.default_port.map_or(String::new(), |port| port.to_string());
-        let standing = with_a_url(row.name, |url| in_words(url, fetcher.standing(url)));
+        let standing = with_a_url(row.name, |url| in_words(url, fetcher.support(url)));
         let standing = standing.unwrap_or("unknown");
         table += &format!("| `{}` | {} | {port} | {standing} |\n", row.name, row.defined_in);
     }
@@ -122,14 +124,14 @@ fn with_a_url<T>(scheme: &str, say: impl Fn(&Url<'_>) -> T) -> Option<T> {
     forms.iter().find_map(|text| parse(text).ok().map(|parsed| say(&parsed.url)))
 }
 
-const fn in_words(url: &Url<'_>, standing: Standing) -> &'static str {
+const fn in_words(url: &Url<'_>, standing: SchemeSupport) -> &'static str {
     match standing {
-        Standing::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => {
+        SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => {
             "names no object: says what to do"
         }
-        Standing::BuiltIn => "fetched",
-        Standing::NotBuiltIn => "parsed and explained, not built in yet",
-        Standing::Reserved => "reserved, no access method",
+        SchemeSupport::BuiltIn => "fetched",
+        SchemeSupport::NotBuiltIn => "parsed and explained, not built in yet",
+        SchemeSupport::Reserved => "reserved, no access method",
         _ => "unknown",
     }
 }

@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -30,6 +30,7 @@ const STEPS: [Step; 12] = [
     step("docs", docs),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
+    step("drivers alone", drivers_alone),
     step("licences and advisories", deny),
     step("live tests", live),
 ];
@@ -110,6 +111,15 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
 }
 
+/// The library with each driver alone, and with none.
+fn drivers_alone() -> Result<Option<String>, String> {
+    for feature in ["", ",ftp", ",gopher", ",mailto", ",news", ",prospero", ",telnet", ",wais"] {
+        let features = format!("ring{feature}");
+        all(["check", "--quiet", "-p", "fetch-url", "--no-default-features", "--features", &features])?;
+    }
+    Ok(None)
+}
+
 /// Libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
 fn docs() -> Result<Option<String>, String> {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
@@ -185,9 +195,9 @@ mod tests {
     #[test]
     fn the_summary_names_what_was_left_out() {
         let took = Duration::from_millis(2400);
-        assert_eq!(summary(took, &[]), "test: all 12 steps passed in 2 s");
+        assert_eq!(summary(took, &[]), "test: all 13 steps passed in 2 s");
         let line = summary(took, &["a skipped".to_owned(), "b skipped".to_owned()]);
-        assert_eq!(line, "test: all 12 steps passed in 2 s; left out: a skipped; b skipped");
+        assert_eq!(line, "test: all 13 steps passed in 2 s; left out: a skipped; b skipped");
     }
 
     #[test]

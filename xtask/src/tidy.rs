@@ -3,6 +3,7 @@
 //! The rules are data: forbidden words in `tidy/words.rs`, shapes of files in `tidy/shape.rs`, dependencies in
 //! `tidy/manifest.rs`.
 
+mod circles;
 mod manifest;
 mod shape;
 mod source;
@@ -41,6 +42,7 @@ pub(crate) fn run() -> Result<(), String> {
             rule(source, &mut findings);
         }
     }
+    circles::circles(&sources, &mut findings);
     for needed in NEEDED.iter().filter(|needed| !sources.iter().any(|source| source.path == **needed)) {
         findings.push(Finding { path: (*needed).to_owned(), line: 0, what: "missing".to_owned() });
     }

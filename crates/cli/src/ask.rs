@@ -1,40 +1,43 @@
-//! Asking for a password: a program first, else the person at the terminal; where there is neither,
-//! nobody, so that a job without a terminal never hangs.
+//! Prompts for passwords and Gopher+ forms: by the `--askpass` program, otherwise at the terminal. Without either there
+//! is no prompt, so that a run without a terminal never waits for input.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fetch_url::proto::gopher_plus::{Question as FormQuestion, QuestionKind, answers};
-use fetch_url::proto::text::printable;
-use fetch_url::{Ask, Code, Credential, Error, Phase, Question};
+use fetch_url::credentials::{PromptRequest, Prompter};
+use fetch_url::{Code, Credential, Error, Phase};
+use fetch_url_proto::gopher_plus::{Question as FormQuestion, QuestionKind, answers};
+use fetch_url_proto::text::sanitise;
 
 use crate::signal;
 
-/// The longest answer of a program.
-const MOST: u64 = 64 * 1024;
+/// Maximum length of the answer of an askpass program, in bytes.
+const MAX_ANSWER: u64 = 64 * 1024;
 
-/// Asks a program or a person.
-pub(crate) struct Asker {
+/// Prompts by the `--askpass` program or at the terminal.
+pub(crate) struct TerminalPrompter {
     program: Option<PathBuf>,
 }
 
-impl Asker {
+impl TerminalPrompter {
+    /// Creates a prompter with the program of `--askpass`.
     pub(crate) const fn new(program: Option<PathBuf>) -> Self {
         Self { program }
     }
 
+    /// Returns the answer to a prompt, or `None` without a program and a terminal.
     fn answer(&self, prompt: &str, is_secret: bool) -> Result<Option<Vec<u8>>, Error> {
         match &self.program {
-            Some(program) => run(program, prompt).map(Some),
-            None if is_attended() => {
-                let typed = if is_secret { hidden(prompt) } else { shown(prompt) };
+            Some(program) => run_askpass(program, prompt).map(Some),
+            None if has_terminal() => {
+                let typed = if is_secret { read_hidden(prompt) } else { read_visible(prompt) };
                 typed.map(Some).map_err(|error| {
                     if error.kind() == io::ErrorKind::Interrupted {
-                        signal::interrupt();
+                        signal::raise_interrupt();
                     }
-                    failed(&error.to_string())
+                    prompt_error(&error.to_string())
                 })
             }
             None => Ok(None),
@@ -42,28 +45,28 @@ impl Asker {
     }
 }
 
-impl Ask for Asker {
-    fn ask(&self, question: &Question) -> Result<Option<Credential>, Error> {
-        let _turn = turn();
-        let _guard = signal::asking();
+impl Prompter for TerminalPrompter {
+    fn ask(&self, question: &PromptRequest) -> Result<Option<Credential>, Error> {
+        let _lock = lock_terminal();
+        let _guard = signal::start_prompt();
         let place = match &question.realm {
-            Some(realm) => format!("{} (\"{}\")", printable(question.url.as_bytes()), printable(realm)),
-            None => printable(question.url.as_bytes()),
+            Some(realm) => format!("{} (\"{}\")", sanitise(question.url.as_bytes()), sanitise(realm)),
+            None => sanitise(question.url.as_bytes()),
         };
         let user = match &question.user {
             Some(user) => user.clone(),
-            None => match self.answer(&format!("User for {place}: "), false)? {
+            None => match self.answer(&format!("User name for {place}: "), false)? {
                 Some(user) => user,
                 None => return Ok(None),
             },
         };
-        let prompt = format!("Password of {} for {place}: ", printable(&user));
+        let prompt = format!("Password for user {} at {place}: ", sanitise(&user));
         let password = self.answer(&prompt, true)?;
         Ok(password.map(|password| Credential::new(user, Some(password))))
     }
 
     fn is_attended(&self) -> bool {
-        self.program.is_some() || is_attended()
+        self.program.is_some() || has_terminal()
     }
 
     fn fill(
@@ -72,99 +75,100 @@ impl Ask for Asker {
         questions: &[FormQuestion],
         given: &[Option<Vec<u8>>],
     ) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        if !is_attended() {
+        if !has_terminal() {
             return Ok(None);
         }
-        let _turn = turn();
-        let _guard = signal::asking();
-        fill(url, questions, given).map(Some).map_err(|error| {
+        let _lock = lock_terminal();
+        let _guard = signal::start_prompt();
+        ask_form(url, questions, given).map(Some).map_err(|error| {
             if error.kind() == io::ErrorKind::Interrupted {
-                signal::interrupt();
+                signal::raise_interrupt();
             }
-            Error::new(Code::Usage, Phase::Request, format!("the form was not filled: {error}"))
+            Error::new(Code::Usage, Phase::Request, format!("cannot read the answers to the form: {error}"))
         })
     }
 }
 
-/// Until this is dropped, nobody else asks: what is typed answers the last question that is shown.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the terminal: until the guard is dropped, no other prompt is shown.
+fn lock_terminal() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a person sits at the terminal.
-fn is_attended() -> bool {
+/// Returns `true` if standard input and standard error are terminals.
+fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// A form at the terminal, under a line that tells whose it is: nothing that a server writes stands at the
-/// beginning of a line.
-fn fill(url: &str, questions: &[FormQuestion], given: &[Option<Vec<u8>>]) -> io::Result<Vec<Vec<u8>>> {
-    say(&format!("The form of {}:\n", printable(url.as_bytes())))?;
+/// Asks the questions of a form, below a line with its URL. Text of the server never starts a line, so that it cannot
+/// look like a prompt of fetch-url.
+fn ask_form(url: &str, questions: &[FormQuestion], given: &[Option<Vec<u8>>]) -> io::Result<Vec<Vec<u8>>> {
+    write_terminal(&format!("Form of {}:\n", sanitise(url.as_bytes())))?;
     let mut values = Vec::with_capacity(questions.len());
     for (question, given) in questions.iter().zip(given) {
         match given {
-            _ if !question.is_answered() => say(&format!("  {}\n", printable(&question.prompt)))?,
+            _ if !question.is_answered() => write_terminal(&format!("  {}\n", sanitise(&question.prompt)))?,
             Some(value) => values.push(value.clone()),
-            None => values.push(answer(question)?),
+            None => values.push(ask_question(question)?),
         }
     }
     Ok(values)
 }
 
-/// One question, until what is typed can be sent.
-fn answer(question: &FormQuestion) -> io::Result<Vec<u8>> {
+/// Asks one question until the answer is valid.
+fn ask_question(question: &FormQuestion) -> io::Result<Vec<u8>> {
     loop {
-        let value = match typed(question) {
-            // What was answered before is not lost for the name of a file.
-            Err(error) if is_of_file(&error) => {
-                say(&format!("  {error}\n"))?;
+        let value = match read_answer(question) {
+            // A wrong file name does not discard the earlier answers.
+            Err(error) if is_file_error(&error) => {
+                write_terminal(&format!("  {error}\n"))?;
                 continue;
             }
-            typed => typed?,
+            value => value?,
         };
         match answers(std::slice::from_ref(question), std::slice::from_ref(&value)) {
             Ok(_) => return Ok(value),
-            Err(error) => say(&format!("  {error}\n"))?,
+            Err(error) => write_terminal(&format!("  {error}\n"))?,
         }
     }
 }
 
-fn typed(question: &FormQuestion) -> io::Result<Vec<u8>> {
-    let prompt = format!("  {}", printable(&question.prompt));
+/// Prompts for one answer, by the kind of the question.
+fn read_answer(question: &FormQuestion) -> io::Result<Vec<u8>> {
+    let prompt = format!("  {}", sanitise(&question.prompt));
     let proposed = question.default_value();
-    let shown_default = proposed.map(|value| format!(" [{}]", printable(value))).unwrap_or_default();
+    let shown_default = proposed.map(|value| format!(" [{}]", sanitise(value))).unwrap_or_default();
     let or_default = |typed: Vec<u8>| match proposed {
         Some(proposed) if typed.is_empty() => proposed.to_vec(),
         _ => typed,
     };
     match question.kind {
-        QuestionKind::AskP => hidden(&format!("{prompt} ")),
-        QuestionKind::AskL => lines(&format!("{prompt} (a line of one dot ends it)\n")),
-        QuestionKind::ChooseF => file(&shown(&format!("{prompt} (a file to send) "))?),
+        QuestionKind::AskP => read_hidden(&format!("{prompt} ")),
+        QuestionKind::AskL => read_lines(&format!("{prompt} (end with a line that contains only a dot)\n")),
+        QuestionKind::ChooseF => read_named_file(&read_visible(&format!("{prompt} (file to send) "))?),
         QuestionKind::Choose => {
             for (index, choice) in question.defaults.iter().enumerate() {
-                say(&format!("    {} {}\n", index + 1, printable(choice)))?;
+                write_terminal(&format!("    {} {}\n", index + 1, sanitise(choice)))?;
             }
-            shown(&format!("{prompt}{shown_default} ")).map(or_default)
+            read_visible(&format!("{prompt}{shown_default} ")).map(or_default)
         }
-        QuestionKind::Select => shown(&format!("{prompt} (0 or 1){shown_default} ")).map(or_default),
-        _ => shown(&format!("{prompt}{shown_default} ")).map(or_default),
+        QuestionKind::Select => read_visible(&format!("{prompt} (0 or 1){shown_default} ")).map(or_default),
+        _ => read_visible(&format!("{prompt}{shown_default} ")).map(or_default),
     }
 }
 
-/// Whether a file cannot be read: nothing else that is asked can fail so.
-fn is_of_file(error: &io::Error) -> bool {
+/// Returns `true` for errors that only reading a file can cause.
+fn is_file_error(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), InvalidFilename | IsADirectory | NotADirectory | NotFound | PermissionDenied)
 }
 
-/// Lines up to one of a single dot.
-fn lines(prompt: &str) -> io::Result<Vec<u8>> {
-    say(prompt)?;
+/// Reads lines up to a line with a single dot.
+fn read_lines(prompt: &str) -> io::Result<Vec<u8>> {
+    write_terminal(prompt)?;
     let mut text = Vec::new();
     loop {
-        let line = shown("")?;
+        let line = read_visible("")?;
         if line == b"." {
             return Ok(text);
         }
@@ -173,47 +177,53 @@ fn lines(prompt: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-fn file(path: &[u8]) -> io::Result<Vec<u8>> {
+/// Reads the file that was named as the answer.
+fn read_named_file(path: &[u8]) -> io::Result<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt as _;
     std::fs::read(Path::new(std::ffi::OsStr::from_bytes(path)))
 }
 
-fn say(text: &str) -> io::Result<()> {
+/// Writes to the terminal.
+fn write_terminal(text: &str) -> io::Result<()> {
     io::stderr().write_all(text.as_bytes())
 }
 
-/// The first line that the program prints; it gets the question as its only argument.
-fn run(program: &Path, prompt: &str) -> Result<Vec<u8>, Error> {
+/// Runs the askpass program with the prompt as its only argument. Returns the first line of its output.
+fn run_askpass(program: &Path, prompt: &str) -> Result<Vec<u8>, Error> {
     let mut command = Command::new(program);
     command.arg(prompt).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let told = |error: io::Error| failed(&format!("{}: {error}", program.display()));
-    let mut child = command.spawn().map_err(told)?;
+    let to_error = |error: io::Error| prompt_error(&format!("{}: {error}", program.display()));
+    let mut child = command.spawn().map_err(to_error)?;
     let mut line = Vec::new();
     if let Some(output) = child.stdout.take() {
-        io::Read::take(io::BufReader::new(output), MOST).read_until(b'\n', &mut line).map_err(told)?;
+        io::Read::take(io::BufReader::new(output), MAX_ANSWER)
+            .read_until(b'\n', &mut line)
+            .map_err(to_error)?;
     }
-    let status = child.wait().map_err(told)?;
+    let status = child.wait().map_err(to_error)?;
     if !status.success() {
-        return Err(failed(&format!("{}: {status}", program.display())));
+        return Err(prompt_error(&format!("{}: {status}", program.display())));
     }
     Ok(without_line_end(line))
 }
 
-fn shown(prompt: &str) -> io::Result<Vec<u8>> {
+/// Prompts for a line with echo.
+fn read_visible(prompt: &str) -> io::Result<Vec<u8>> {
     io::stderr().write_all(prompt.as_bytes())?;
     let mut line = Vec::new();
     if io::stdin().lock().read_until(b'\n', &mut line)? == 0 {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "nothing more is typed"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "end of input"));
     }
     Ok(without_line_end(line))
 }
 
-/// What is typed is not shown; a signal meanwhile leaves the terminal as it was.
-fn hidden(prompt: &str) -> io::Result<Vec<u8>> {
+/// Prompts for a line without echo. A signal restores the terminal.
+fn read_hidden(prompt: &str) -> io::Result<Vec<u8>> {
     let _guard = signal::keep_terminal();
     rpassword::prompt_password(prompt).map(String::into_bytes)
 }
 
+/// Removes the line end, LF or CRLF.
 fn without_line_end(mut line: Vec<u8>) -> Vec<u8> {
     if line.last() == Some(&b'\n') {
         line.pop();
@@ -224,6 +234,7 @@ fn without_line_end(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-fn failed(why: &str) -> Error {
+/// Returns the error of a failed prompt: [`Code::AuthNeeded`].
+fn prompt_error(why: &str) -> Error {
     Error::new(Code::AuthNeeded, Phase::Request, why)
 }

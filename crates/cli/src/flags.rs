@@ -1,4 +1,4 @@
-//! What can be written on the command line: clap structs, no environment, no decisions.
+//! The options of the command line as clap structs. Neither the environment nor a file is read here.
 
 mod advisory;
 mod check;
@@ -35,9 +35,9 @@ pub use news::{News, NewsPart};
 pub use talk::Talk;
 pub use tls::{Tls, TlsMax};
 pub use values::ContinueAt;
-use values::{count, range, seconds, size};
+use values::{parse_count, parse_range, parse_seconds, parse_size};
 
-/// Retrieve any URL that RFC 1738 can write: exactly, safely, whole or not at all.
+/// Fetch any URL of RFC 1738: ftp, http, gopher, news, nntp, wais, prospero, file and others
 #[derive(Debug, Parser)]
 #[command(
     name = "fetch-url",
@@ -52,129 +52,140 @@ use values::{count, range, seconds, size};
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]
 pub struct Flags {
-    /// What to do other than fetching.
+    /// Sub-command other than fetching.
     #[command(subcommand)]
     pub verb: Option<Verb>,
 
-    /// What to fetch.
+    /// Options and URLs of a fetch.
     #[command(flatten)]
     pub fetch: Fetch,
 }
 
-/// What to do other than fetching.
+/// A sub-command other than fetching.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Show what a URL says, rule by rule, and what would be sent; touches no network
+    /// Print the parts of URLs and the commands that would be sent, without network access
     Explain(Explain),
-    /// Find the URLs in a text (RFC 1738, appendix)
+    /// Print the URLs found in a text (RFC 1738, appendix)
     Extract(Extract),
-    /// Copy a directory and all below it: ftp, http index pages, gopher, a news group, file
+    /// Copy a directory and everything below it: ftp, http index pages, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
     Mirror(Box<Mirror>),
-    /// What makes a shell complete options and values, for its standard input
+    /// Print a completion script for a shell
     Completions {
-        /// The shell
+        /// Shell that the script is for
         shell: clap_complete::Shell,
     },
 }
 
-/// Show what a URL says.
+/// Options of `fetch-url explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// One JSON object for each URL
+    /// Print one JSON object per URL
     #[arg(long)]
     pub json: bool,
-    /// The grammar to read by
+    /// Grammar for parsing the URLs
     #[arg(long, value_enum, default_value_t = DialectName::Lenient)]
     pub dialect: DialectName,
-    /// Gateways
+    /// Gateways.
     #[command(flatten)]
     pub gateway: Gateway,
-    /// The URLs
+    /// URLs to explain
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
 }
 
-/// The grammar to read by.
+/// The grammar for parsing URLs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum DialectName {
-    /// RFC 1738 and what people write since
+    /// RFC 1738, and the deviations that are common on the web
     Lenient,
-    /// RFC 1738 section 5 to the letter
+    /// The grammar of RFC 1738, section 5, exactly
     Rfc1738,
-    /// The BNF of November 1993
+    /// The grammar of the draft of November 1993
     Cern1993,
 }
 
-/// Find the URLs in a text.
+/// Options of `fetch-url extract`.
 #[derive(Args, Debug)]
 pub struct Extract {
-    /// One JSON object for each URL found
+    /// Print one JSON object per URL, with its position in the text
     #[arg(long)]
     pub json: bool,
-    /// The text; standard input when it is - or missing
+    /// Text to search; standard input if it is missing or -
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
 
-/// How to print what is not the object's own octets.
+/// The format of listings, menus, explanations, headers and errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Plain text
     #[default]
     Text,
-    /// For programs, one object a line
+    /// JSON, one object per line
     Json,
-    /// As it came
+    /// As received
     Raw,
-    /// News: articles, and groups as all their articles, for mail readers
+    /// News only: articles and groups as a mailbox for mail readers
     Mbox,
 }
 
-/// What to fetch, and how.
+/// Options and URLs of a fetch.
 #[derive(Args, Debug)]
 pub struct Fetch {
-    /// What to fetch
+    /// URLs to fetch
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
 
-    /// Write to FILE, which appears only when it is whole; - is standard output. With several
-    /// URLs, the first -o or -O belongs to the first URL
+    /// Write to FILE instead of standard output
+    ///
+    /// FILE gets its name only when the download is complete. - is standard output. With several
+    /// URLs, the first -o or -O belongs to the first URL, the second to the second.
     #[arg(short, long, value_name = "FILE", action = ArgAction::Append, help_heading = "Output")]
     pub output: Vec<PathBuf>,
     /// Write to a file named like the last part of the URL
     #[arg(short = 'O', long, num_args = 0, default_missing_value = "true", action = ArgAction::Append, help_heading = "Output")]
     pub remote_name: Vec<bool>,
-    /// -O for every URL that has no -o
+    /// Use -O for every URL that has no -o
     #[arg(long, help_heading = "Output")]
     pub remote_name_all: bool,
-    /// With -O: use the name that the server suggests, made safe; never replaces a file
+    /// With -O, use the file name suggested by the server
+    ///
+    /// The name is sanitised. An existing file is never replaced.
     #[arg(short = 'J', long, help_heading = "Output")]
     pub remote_header_name: bool,
-    /// The directory for -o, -O and -J
+    /// Write the files of -o, -O and --input-file into DIR
     #[arg(long, value_name = "DIR", alias = "directory-prefix", help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
-    /// Make the directories that are missing
+    /// Create missing directories
     #[arg(long, help_heading = "Output")]
     pub create_dirs: bool,
-    /// Never replace a file
+    /// Do not replace an existing file; fail instead
     #[arg(long, help_heading = "Output")]
     pub no_clobber: bool,
-    /// Give the file the object's time of modification
+    /// Set the modification time of the file to that of the object
+    ///
+    /// It has no effect if the server reports no time.
     #[arg(short = 'R', long, help_heading = "Output")]
     pub remote_time: bool,
-    /// Only if it changed after this: a date, or a file whose time counts; with - in front, only if it
-    /// did not
+    /// Fetch only if modified after DATE or after the time of FILE
+    ///
+    /// A - in front reverses the condition. DATE is an HTTP date, YYYY-MM-DD, or YYYY-MM-DD HH:MM
+    /// in UTC. A FILE that does not exist is no condition.
     #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, help_heading = "Output")]
     pub time_cond: Option<String>,
-    /// Listings, menus, advice, -I and errors as text, JSON or raw
+    /// Format of listings, menus, explanations, -I and errors
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
-    /// The URL names a directory: list it, whatever it looks like
+    /// Treat the URL as a directory and list it
     #[arg(long, help_heading = "Output")]
     pub list: bool,
 
-    /// Continue at OFFSET; - goes on where an earlier run ended, if the object is still the same
+    /// Resume at byte OFFSET; - resumes where an earlier run ended
+    ///
+    /// With -, the object is fetched from the start if it has changed. With a number, the first
+    /// OFFSET bytes of the existing file are kept and the rest is appended.
     #[arg(
         short = 'C',
         long,
@@ -183,150 +194,182 @@ pub struct Fetch {
         allow_hyphen_values = true
     )]
     pub continue_at: Option<ContinueAt>,
-    /// The same as -C -
+    /// Resume where an earlier run ended; the same as -C -
     #[arg(long = "continue", conflicts_with = "continue_at", help_heading = "Part of an object")]
     pub continue_flag: bool,
-    /// Only these octets: FIRST-LAST, FIRST- or -COUNT
-    #[arg(short, long, value_name = "RANGE", allow_hyphen_values = true, value_parser = range, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
+    /// Fetch only these bytes: FIRST-LAST, FIRST- or -COUNT
+    ///
+    /// Bytes are counted from 0. -COUNT is the last COUNT bytes.
+    #[arg(short, long, value_name = "RANGE", allow_hyphen_values = true, value_parser = parse_range, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub range: Option<fetch_url::ByteRange>,
-    /// Only what is known of the object
+    /// Print the header, size and modification time only, without the object
     #[arg(short = 'I', long, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub head: bool,
-    /// What is known of the object, then the object
+    /// Print the header, size and modification time before the object
     #[arg(short, long, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub include: bool,
 
     /// Follow redirects (the default)
     #[arg(short = 'L', long, help_heading = "Redirects and errors")]
     pub location: bool,
-    /// Deliver a redirect as it is
+    /// Do not follow redirects; deliver the redirect response
     #[arg(long, conflicts_with = "location", help_heading = "Redirects and errors")]
     pub no_location: bool,
-    /// How many redirects to follow
-    #[arg(long, value_name = "N", default_value = "10", value_parser = count, allow_hyphen_values = true, help_heading = "Redirects and errors")]
+    /// Maximum number of redirects for each URL
+    ///
+    /// -1 means no limit. With 0, any redirect is an error.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Redirects and errors")]
     pub max_redirs: u32,
     /// Fail on HTTP status 400 and above (the default)
     #[arg(short, long, help_heading = "Redirects and errors")]
     pub fail: bool,
-    /// Deliver the body of an HTTP error
+    /// Deliver the body of an HTTP error and exit with 0
     #[arg(long, conflicts_with = "fail", help_heading = "Redirects and errors")]
     pub no_fail: bool,
-    /// Deliver the body of an HTTP error, and fail all the same
+    /// Deliver the body of an HTTP error and fail
     #[arg(long, conflicts_with_all = ["fail", "no_fail"], help_heading = "Redirects and errors")]
     pub fail_with_body: bool,
     /// Stop at the first URL that fails
     #[arg(long, help_heading = "Redirects and errors")]
     pub fail_early: bool,
-    /// An end that the protocol does not prove is an error
+    /// Fail if the protocol does not prove that the object is complete
     #[arg(long, help_heading = "Redirects and errors")]
     pub require_complete: bool,
 
-    /// For a URL, everything together
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time and size")]
+    /// Maximum time for each URL, including redirects and retries
+    ///
+    /// There is no limit by default.
+    #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Time and size")]
     pub max_time: Option<Duration>,
-    /// To look up the host and connect
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30", help_heading = "Time and size")]
+    /// Maximum time for host lookup, connection and TLS handshake together
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = "Time and size")]
     pub connect_timeout: Duration,
-    /// Without an octet
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60", help_heading = "Time and size")]
+    /// Fail if no data arrives for SECONDS
+    ///
+    /// It limits the wait for each reply, and the time without a received byte during the transfer.
+    /// 0 means no limit.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Time and size")]
     pub read_timeout: Duration,
-    /// The largest object to take: octets, or with k, M, G
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
+    /// Maximum size of an object in bytes, or with a unit k, M, G
+    ///
+    /// A larger object fails with exit status 63, before the transfer if its size is known.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
-    /// The most entries of a listing; with mirror, of all of them together
+    /// Maximum number of entries of a listing
+    ///
+    /// With mirror, of all listings together (default 1000000).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
     pub max_entries: Option<u64>,
 
-    /// Not more octets a second, such as 200k
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
+    /// Limit the transfer rate to SIZE bytes per second, for example 200k
+    ///
+    /// The limit applies to each connection. It disables --segments. 0 means no limit.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
     pub limit_rate: Option<u64>,
-    /// Give up what brings fewer octets a second than this
-    #[arg(short = 'Y', long, value_name = "SIZE", value_parser = size, help_heading = "Time and size")]
+    /// Abort transfers slower than SIZE bytes per second for the time of -y
+    ///
+    /// The default is 1 if only -y is given.
+    #[arg(short = 'Y', long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
     pub speed_limit: Option<u64>,
-    /// For so long; 30 when only -Y is given, and 1 octet a second when only this is
-    #[arg(short = 'y', long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time and size")]
+    /// Time in seconds for -Y
+    ///
+    /// The default is 30 if only -Y is given.
+    #[arg(short = 'y', long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Time and size")]
     pub speed_time: Option<Duration>,
 
-    /// How often to try again what failed for a cause that may pass
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retry")]
+    /// Maximum number of retries after a temporary error
+    ///
+    /// 0 disables retries.
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retries")]
     pub retry: u32,
-    /// So long before each retry, instead of 1, 2, 4 ... seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Retry")]
+    /// Wait SECONDS before each retry instead of 1, 2, 4 ...
+    ///
+    /// By default the wait doubles with each retry up to 60 seconds and varies by up to 25 percent
+    /// at random.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_delay: Option<Duration>,
-    /// No retry after so long
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Retry")]
+    /// Do not retry if the wait would end more than SECONDS after the start
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_max_time: Option<Duration>,
-    /// Retry whatever went wrong on the other side
-    #[arg(long, help_heading = "Retry")]
+    /// Retry after errors that are not temporary, too
+    ///
+    /// Except errors on this side: wrong options, refused by policy, limits, and failure to write.
+    #[arg(long, help_heading = "Retries")]
     pub retry_all_errors: bool,
-    /// Retry when the connection is refused (the default)
-    #[arg(long, help_heading = "Retry")]
+    /// Retry if the connection is refused (the default)
+    #[arg(long, help_heading = "Retries")]
     pub retry_connrefused: bool,
 
     /// Fetch several URLs at the same time
-    #[arg(short = 'Z', long, help_heading = "Many")]
+    #[arg(short = 'Z', long, help_heading = "Several URLs")]
     pub parallel: bool,
-    /// One file over several connections, where the server can begin inside
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Many")]
+    /// Fetch one file over up to N connections
+    ///
+    /// It applies if the server reports size and validator and supports ranges, and each part has
+    /// at least 1 MiB. Otherwise one connection is used.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,
-    /// How many at the same time
-    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Many")]
+    /// Maximum number of parallel transfers with -Z
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Several URLs")]
     pub parallel_max: u16,
 
-    /// Many objects.
-    #[command(flatten, next_help_heading = "Many")]
+    /// Options for several URLs.
+    #[command(flatten, next_help_heading = "Several URLs")]
     pub many: Many,
 
-    /// Options from this file, one a line as curl has them; - is standard input
-    #[arg(short = 'K', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Defaults")]
+    /// Read options from FILE, one per line in curl's syntax
+    ///
+    /// - is standard input. Repeatable.
+    #[arg(short = 'K', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Configuration files")]
     pub config: Vec<PathBuf>,
-    /// As the first argument: without the options of ~/.config/fetch-url/config
-    #[arg(short = 'q', long, help_heading = "Defaults")]
+    /// As the first argument: do not read ~/.config/fetch-url/config
+    #[arg(short = 'q', long, help_heading = "Configuration files")]
     pub disable: bool,
 
-    /// What the octets must come to.
-    #[command(flatten, next_help_heading = "Check")]
+    /// Options for checksums.
+    #[command(flatten, next_help_heading = "Checksums")]
     pub check: Check,
-    /// Who asks.
-    #[command(flatten, next_help_heading = "Who asks")]
+    /// Options for logins.
+    #[command(flatten, next_help_heading = "Login")]
     pub login: Login,
-    /// What only FTP understands.
+    /// Options for FTP.
     #[command(flatten, next_help_heading = "FTP")]
     pub ftp: Ftp,
-    /// What only Gopher understands.
+    /// Options for Gopher.
     #[command(flatten, next_help_heading = "Gopher")]
     pub gopher: Gopher,
-    /// What only HTTP understands.
+    /// Options for HTTP.
     #[command(flatten, next_help_heading = "HTTP")]
     pub http: Http,
-    /// What names no data object.
-    #[command(flatten, next_help_heading = "Sessions and addresses")]
+    /// Options for telnet and mailto URLs.
+    #[command(flatten, next_help_heading = "Telnet and mailto")]
     pub advisory: Advisory,
-    /// What only news understands.
+    /// Options for news.
     #[command(flatten, next_help_heading = "News")]
     pub news: News,
-    /// Who is believed in TLS.
+    /// Options for TLS.
     #[command(flatten, next_help_heading = "TLS")]
     pub tls: Tls,
-    /// Who may be asked, and by what way.
-    #[command(flatten, next_help_heading = "Reach")]
+    /// Options for addresses, ports, schemes and proxies.
+    #[command(flatten, next_help_heading = "Network and proxies")]
     pub network: Network,
-    /// Who is asked in place of a scheme's servers.
-    #[command(flatten)]
+    /// Gateways.
+    #[command(flatten, next_help_heading = "Gateways")]
     pub gateway: Gateway,
-    /// What is said beside the object.
-    #[command(flatten, next_help_heading = "Talk")]
+    /// Options for messages, traces and progress.
+    #[command(flatten, next_help_heading = "Messages and progress")]
     pub talk: Talk,
 }
 
-/// The whole command, for man page and completions.
+/// Returns the clap command with all options and sub-commands, for the man page and the completions.
 pub fn command() -> clap::Command {
     Flags::command()
 }
 
+/// Returns the table of exit statuses that `--help` prints.
 fn exit_statuses() -> String {
-    let mut text = "Exit statuses:\n   0  fetched, or advice given".to_owned();
-    let mut rows: Vec<_> = fetch_url::CODES.iter().collect();
+    let mut text = "Exit statuses:\n   0  the URL was fetched, was unchanged, or was explained".to_owned();
+    let mut rows: Vec<_> = fetch_url::internal::CODES.iter().collect();
     rows.sort_by_key(|row| row.exits[0]);
     for row in rows {
         text.push_str(&format!("\n  {:>2}  {:<17} {}", row.exits[0], row.word, row.meaning));
@@ -334,12 +377,19 @@ fn exit_statuses() -> String {
     text
 }
 
+impl Fetch {
+    /// Returns `true` for `-C -` and `--continue`: a partial download is resumed.
+    pub(crate) fn resumes(&self) -> bool {
+        self.continue_flag || self.continue_at == Some(ContinueAt::End)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_command_is_sound() {
+    fn clap_accepts_the_command_definition() {
         command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! Flags and environment become one [`Job`]: everything decided, nothing done yet.
+//! Turns flags and environment into an [`Invocation`]: everything is decided, nothing is done yet.
 
 mod check;
 mod condition;
@@ -9,151 +9,149 @@ pub(crate) mod gateway;
 mod gopher;
 mod http;
 mod input;
+mod journal;
 mod login;
 mod mirror;
 pub(crate) mod news;
+mod option_file;
 mod policy;
 mod tls;
 mod transfer;
 
-use std::cell::RefCell;
-use std::fs::File;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use fetch_url::ftp::FtpOptions;
+use fetch_url::gopher::GopherOptions;
+use fetch_url::http::{CookieJar, HttpOptions};
+use fetch_url::internal::HostLimiter;
+use fetch_url::news::{NewsOptions, Upcoming};
+use fetch_url::output::FileOptions;
 use fetch_url::url::Url;
-use fetch_url::{
-    ByteRange, Code, Condition, Connect, CookieJar, Error, Fetcher, FileOptions, FtpOptions, GopherOptions,
-    HttpOptions, Next, NntpOptions, Phase, Request, SpecialFiles, Turns,
-};
+use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
 
 use self::check::Checking;
 pub(crate) use self::input::Input;
-pub(crate) use self::mirror::{Copy, is_of_one_file};
+pub(crate) use self::journal::JournalOptions;
+pub(crate) use self::mirror::{MirrorJob, is_of_one_file};
 pub(crate) use self::transfer::{Output, Transfer};
+use crate::error::usage_error;
 use crate::flags::{ContinueAt, Fetch, Format};
-use crate::render::{events::Events, progress::Board, write_out::WriteOut};
-use crate::run::{Claims, Ledger, Lists};
+use crate::render::{
+    events::Events,
+    progress::{ProgressDisplay, ProgressMode},
+    write_out::WriteOut,
+};
 
-/// What is no URL, if it is the first of them.
+/// Sub-commands, which are not URLs if they come first.
 const VERBS: [&str; 4] = ["completions", "explain", "extract", "mirror"];
 
-/// Everything that is to be done, decided.
-pub(crate) struct Job {
+/// What the program was asked to do.
+pub(crate) struct Invocation {
     pub(crate) fetcher: Fetcher,
     pub(crate) transfers: Vec<Transfer>,
-    /// What comes behind them.
+    /// The transfers of `--input-file`, which come after those of the command line.
     pub(crate) input: Option<Input>,
-    /// The tree whose files come behind them.
-    pub(crate) copy: Option<Copy>,
-    /// What earlier runs have finished.
-    pub(crate) ledger: Option<Ledger>,
+    /// The directory to mirror.
+    pub(crate) mirror: Option<MirrorJob>,
+    /// The journal of finished files.
+    pub(crate) journal: Option<JournalOptions>,
     pub(crate) fails_early: bool,
-    /// How many at the same time.
+    /// The number of parallel transfers.
     pub(crate) parallel: usize,
-    /// Whose turn it is at each host.
-    pub(crate) turns: Turns,
-    pub(crate) shape: Shape,
-    pub(crate) talk: Talk,
-    /// Where the cookies go at the end.
+    /// Limits the parallel transfers per host.
+    pub(crate) host_limiter: HostLimiter,
+    pub(crate) options: FetchOptions,
+    pub(crate) log: LogOptions,
+    /// The file that receives the cookies at the end (`-c`).
     pub(crate) cookie_file: Option<PathBuf>,
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
-    pub(crate) board: Board,
-    /// Lists of checksums that were fetched.
-    pub(crate) lists: RefCell<Lists>,
-    /// Which file is whose.
-    pub(crate) claims: Claims,
+    pub(crate) progress: ProgressDisplay,
 }
 
-/// How an object is asked for and what of it is written.
+/// How objects are requested and written.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct FetchOptions {
     pub(crate) format: Format,
     pub(crate) head: bool,
     pub(crate) include: bool,
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
-    /// Over how many connections a file may come.
+    /// The maximum number of connections for one file.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
-    /// What is there already is not fetched.
+    /// Existing files are not fetched.
     pub(crate) skips_existing: bool,
     pub(crate) options: FileOptions,
-    /// An error whose body was delivered is a failure all the same.
+    /// An HTTP error is a failure even though its body is written (`--fail-with-body`).
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
     gopher: GopherOptions,
-    news: NntpOptions,
+    news: NewsOptions,
     news_server: news::Named,
     has_gateways: bool,
-    /// Message-ids are asked of a gateway, not of the news server.
+    /// `mid:` URLs go to a gateway, not to the news server.
     mid_has_gateway: bool,
     condition: Option<Condition>,
     search: Option<Vec<u8>>,
     special_files: bool,
-    /// What the octets must come to.
+    /// The required checksum.
     pub(crate) check: Checking,
-    /// Whether a session is opened.
+    /// Opens a telnet session (`--connect`).
     connects: bool,
-    /// Whether the desktop is handed what names no data object.
+    /// Hands URLs without a data object to the desktop (`--open`).
     #[cfg(feature = "open")]
     pub(crate) opens: bool,
-    /// Whether a URL that names no data object is a failure.
+    /// Fails for URLs without a data object (`--fail-advisory`).
     pub(crate) fails_advisory: bool,
 }
 
-/// What is said beside the object.
+/// What is printed besides the object.
 #[derive(Clone, Debug)]
-pub(crate) struct Talk {
+pub(crate) struct LogOptions {
     pub(crate) errors: bool,
-    /// Nothing but errors is said.
+    /// Prints errors only.
     pub(crate) is_silent: bool,
-    /// What may be known but need not, such as retries.
+    /// Prints notes, such as retries.
     pub(crate) notes: bool,
     pub(crate) trace: Option<PathBuf>,
     pub(crate) errors_as_json: bool,
-    pub(crate) progress: Progress,
+    pub(crate) progress: ProgressMode,
     pub(crate) verbose: u8,
     pub(crate) stdout_is_terminal: bool,
-    /// Somebody reads standard error, and wants to know.
+    /// Standard error is a terminal and `--silent` was not given.
     pub(crate) is_watched: bool,
 }
 
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    Bar,
-    Line,
-    Nothing,
-}
-
-impl Job {
-    /// What these flags ask for.
+impl Invocation {
+    /// Checks the flags and makes the invocation.
     pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
-            return Err(usage("-q is the first argument, or means nothing").with_hint("wget's -q is -s here"));
+            return Err(
+                usage_error("-q is the first argument, or means nothing").with_hint("wget's -q is -s here")
+            );
         }
         if flags.urls.is_empty() && flags.many.input_file.is_none() {
-            return Err(usage("no URL was given").with_hint(missing_url_hint(&flags)));
+            return Err(usage_error("no URL was given").with_hint(missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
-            return Err(usage(format!("{list} is a file, and no URL"))
+            return Err(usage_error(format!("{list} is a file, and no URL"))
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
         }
         if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
-            return Err(usage(format!("{verb} stands in front of its options")));
+            return Err(usage_error(format!("{verb} stands in front of its options")));
         }
         let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
-            return Err(usage("--connect holds one session, at standard output"));
+            return Err(usage_error("--connect holds one session, at standard output"));
         }
         let transfers = transfer::transfers(&flags, matches)?;
-        let input = transfer::input(&flags)?;
-        let ledger = if input.is_some() { transfer::ledger(&flags)? } else { None };
-        Self::of(&flags, matches, transfers, input, ledger)
+        let input = input::input(&flags)?;
+        let journal = JournalOptions::for_batch(&flags);
+        Self::of(&flags, matches, transfers, input, journal)
     }
 
     fn of(
@@ -161,43 +159,44 @@ impl Job {
         matches: &ArgMatches,
         transfers: Vec<Transfer>,
         input: Option<Input>,
-        ledger: Option<Ledger>,
+        journal: Option<JournalOptions>,
     ) -> Result<Self, Error> {
-        // Of a file, and of a tree, nobody knows how many they are.
-        let talk = Talk::of(flags);
+        // The number of lines of a file and of files of a mirror is unknown.
+        let talk = LogOptions::of(flags);
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
-            board: Board::new(if flags.parallel { count } else { count.map(|_| 1) }, talk.progress),
+            progress: ProgressDisplay::new(
+                if flags.parallel { count } else { count.map(|_| 1) },
+                talk.progress,
+            ),
             transfers,
             input,
-            copy: None,
-            ledger,
-            turns: Turns::new(usize::from(flags.many.parallel_max_host)),
+            mirror: None,
+            journal,
+            host_limiter: HostLimiter::new(usize::from(flags.many.parallel_max_host)),
             fails_early: flags.fail_early,
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
-            shape: Shape::of(flags, matches)?,
+            options: FetchOptions::of(flags, matches)?,
             cookie_file: flags.http.cookie_jar.clone(),
             write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.talk.events.as_deref().map(Events::open).transpose()?,
-            talk,
-            lists: RefCell::default(),
-            claims: Claims::default(),
+            log: talk,
         })
     }
 
-    /// Whether there is but one transfer.
+    /// Returns `true` if there is only one transfer.
     pub(crate) const fn is_of_one(&self) -> bool {
-        self.input.is_none() && self.copy.is_none() && self.transfers.len() < 2
+        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2
     }
 
-    /// The cookies of the run.
+    /// Returns the cookies of the run.
     pub(crate) const fn cookies(&self) -> Option<&CookieJar> {
-        self.shape.http.cookies.as_ref()
+        self.options.http.cookies.as_ref()
     }
 }
 
-/// Where wget's letters have swallowed the URL.
+/// Returns a hint for users of wget, whose letters have swallowed the URL.
 fn missing_url_hint(flags: &Fetch) -> &'static str {
     let is_url = |text: &str| text.contains("://");
     let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
@@ -209,16 +208,16 @@ fn missing_url_hint(flags: &Fetch) -> &'static str {
     }
 }
 
-impl Shape {
+impl FetchOptions {
     fn of(flags: &Fetch, matches: &ArgMatches) -> Result<Self, Error> {
-        let resume = goes_on(flags);
+        let resume = flags.resumes();
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
             _ => 0,
         };
         let continued = (keep > 0).then_some(ByteRange::Span { first: keep, last: None });
         let http = http::options(flags, matches)?;
-        // What is asked for in a way of its own is asked for once.
+        // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
         let options = FileOptions::default()
             .resuming(resume)
@@ -231,7 +230,7 @@ impl Shape {
             include: flags.include,
             range: flags.range.or(continued),
             resume,
-            // A rate is one connection's.
+            // A rate limit applies to one connection.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             skips_existing: flags.many.skip_existing,
@@ -255,27 +254,27 @@ impl Shape {
         })
     }
 
-    /// The same, for directories alone.
+    /// Returns the options for listings.
     fn for_listings(mut self) -> Self {
-        (self.ftp.lists, self.http.lists_pages, self.news.lists_ranges) = (true, true, true);
+        (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
         self
     }
 
-    /// The request for `url`; `next` comes after it.
-    pub(crate) fn request(&self, url: &str, next: Next) -> Result<Request, Error> {
+    /// Returns the request for `url`; `next` are the URLs that follow on the same server.
+    pub(crate) fn request(&self, url: &str, next: Upcoming) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
         if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
-            return Err(usage("--form answers the forms of Gopher+: this URL has none"));
+            return Err(usage_error("--form answers the forms of Gopher+: this URL has none"));
         }
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
-            return Err(usage("--format mbox is of news: this URL is none"));
+            return Err(usage_error("--format mbox is of news: this URL is none"));
         }
         let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
         let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
         if let Some(server) = server {
             request = request.news_server(server);
         }
-        // Where a name service or a gateway leads nobody knows yet.
+        // A name service or a gateway may lead to any scheme.
         request = match request.url() {
             Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
             _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
@@ -283,9 +282,9 @@ impl Shape {
             Url::Gopher(_) => request.with_extra(self.gopher.clone()),
             _ => request,
         };
-        // Links lead to news, too.
+        // Redirects may lead to news.
         let mut news = self.news.clone();
-        news.next = next;
+        news.upcoming = next;
         request = request.with_extra(news);
         if self.head {
             request = request.head();
@@ -297,15 +296,15 @@ impl Shape {
             request = request.only_if(condition);
         }
         if self.special_files {
-            request = request.with_extra(SpecialFiles::default());
+            request = request.special_files();
         }
         if self.connects {
-            request = request.with_extra(Connect::default());
+            request = request.connect();
         }
         Ok(request)
     }
 
-    /// The URL with the data of `-G` behind it, before a fragment.
+    /// Returns the URL with the data of `-G` in its query, before the fragment.
     fn with_search(&self, url: &str) -> String {
         let Some(search) = &self.search else { return url.to_owned() };
         let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
@@ -318,21 +317,16 @@ impl Shape {
     }
 }
 
-/// Whether it goes on where an earlier run ended.
-fn goes_on(flags: &Fetch) -> bool {
-    flags.continue_flag || flags.continue_at == Some(ContinueAt::End)
-}
-
-impl Talk {
+impl LogOptions {
     fn of(flags: &Fetch) -> Self {
         let flags = (&flags.talk, flags.format);
         let (flags, format) = flags;
         let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
         let progress = match std::io::stderr().is_terminal() {
-            _ if is_quiet => Progress::Nothing,
-            true => Progress::Bar,
-            false if flags.progress_bar => Progress::Line,
-            false => Progress::Nothing,
+            _ if is_quiet => ProgressMode::Nothing,
+            true => ProgressMode::Bar,
+            false if flags.progress_bar => ProgressMode::Line,
+            false => ProgressMode::Nothing,
         };
         Self {
             errors: !flags.silent || flags.show_error,
@@ -348,11 +342,6 @@ impl Talk {
     }
 }
 
-/// Wrong options.
-pub(crate) fn usage(detail: impl Into<String>) -> Error {
-    Error::new(Code::Usage, Phase::Plan, detail)
-}
-
 fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
@@ -362,19 +351,7 @@ fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
         .build())
 }
 
-/// Whether a person is there to read a note.
+/// Returns `true` if standard error is a terminal and notes are wanted.
 fn says_notes(flags: &Fetch) -> bool {
     !flags.talk.silent && std::io::stderr().is_terminal()
-}
-
-/// The octets of a file that a flag names.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| usage(format!("{}: {error}", path.display())))
-}
-
-/// Standard output as a file, so that the kernel can copy into it.
-pub(crate) fn stdout() -> Result<File, Error> {
-    use std::os::fd::AsFd as _;
-    let owned = std::io::stdout().as_fd().try_clone_to_owned();
-    owned.map(File::from).map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()))
 }

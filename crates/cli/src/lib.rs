@@ -1,8 +1,9 @@
-//! The command line of fetch-url: flags become one `Job`, the job is run, and what a person
-//! sees is rendered. A library only so that `xtask` and the tests can look at the flags.
+//! The command line of fetch-url: options are converted into an `Invocation`, which is run, and the results are printed.
+//! It is a library only so that `xtask` and the tests can read the option definitions.
 
 mod ask;
 mod config;
+mod error;
 pub mod flags;
 mod job;
 mod render;

@@ -1,4 +1,4 @@
-//! `fetch-url`: retrieve any URL that RFC 1738 can write.
+//! The binary `fetch-url`, which fetches any URL of RFC 1738.
 
 fn main() -> std::process::ExitCode {
     fetch_url_cli::main(std::env::args_os())

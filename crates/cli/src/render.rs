@@ -1,8 +1,11 @@
-//! Everything a person sees. Data goes to standard output, talk to standard error, and no octet of
-//! a peer goes to either without the escaper.
+//! Everything that is printed. Data goes to standard output, messages to standard error. Text of a server is
+//! sanitised before it is printed.
 
+mod date;
+mod error_json;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod hint;
 pub(crate) mod json;
 mod links;
 pub(crate) mod listing;
@@ -10,6 +13,7 @@ mod menu;
 mod news;
 pub(crate) mod progress;
 pub(crate) mod screen;
+pub(crate) mod stdio;
 pub(crate) mod summary;
 pub(crate) mod terminal;
 mod usage;
@@ -21,126 +25,120 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 
-use fetch_url::proto::text::printable;
-use fetch_url::url::{Found, Url, mask_password};
-use fetch_url::{Advice, Error, Event, Fact, Meta};
+use fetch_url::advice::{AdviceValue, NotFetchable};
+use fetch_url::events::Event;
+use fetch_url::url::{FoundUrl, Url, mask_password};
+use fetch_url::{Error, Meta};
+use fetch_url_proto::text::sanitise;
 use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-pub(crate) use usage::usage;
+use error_json::error_value;
+use hint::hint_text;
+pub(crate) use stdio::print_stderr;
 
+pub(crate) use usage::print_clap_error;
+
+use crate::error::usage_error;
 use crate::flags::Format;
-use crate::job::usage as usage_error;
 
-/// What comes, octet by octet: for a trace alone.
-const OCTETS: &str = "fetch_url::octets";
-/// The widest URL that is shown with a caret under it.
-const WIDEST: usize = 400;
+/// The tracing target of received bytes, which only `--trace` writes.
+const RECEIVED_BYTES: &str = "fetch_url::octets";
+/// Maximum length, in characters, of a URL that is printed with carets under the part at fault.
+const MAX_CARET_LINE: usize = 400;
 
-/// One line for the error, the place in the URL when it is not one, and a hint; its exit status.
-pub(crate) fn error(error: &Error, url: Option<&str>) -> u8 {
+/// Prints an error as one line, with carets below an invalid URL and with the hint. Returns the exit status.
+pub(crate) fn print_error(error: &Error, url: Option<&str>) -> u8 {
     let url = url.map(|url| error.url().map_or_else(|| mask_password(url), str::to_owned));
-    let mut text = match url.as_deref().map(|url| printable(url.as_bytes())) {
+    let mut text = match url.as_deref().map(|url| sanitise(url.as_bytes())) {
         Some(url) => format!("fetch-url: {url}: {error}\n"),
         None => format!("fetch-url: {error}\n"),
     };
     if let (Some(parse), Some(url)) = (error.parse_error(), url.as_deref()) {
-        text.push_str(&caret(url, parse.span()));
+        text.push_str(&caret_lines(url, parse.span()));
     }
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.hint().map(hint_text) {
         text.push_str(&format!("  hint: {hint}\n"));
     }
-    say(&text);
+    print_stderr(&text);
     error.exit()
 }
 
-/// The URL with a mark under what is wrong with it. Each character is made safe on its own, so that
-/// the mark stands where it belongs.
-fn caret(url: &str, span: std::ops::Range<usize>) -> String {
+/// Returns the URL and a line of carets under `span`. The parts are sanitised separately, so that the carets stand
+/// under the part at fault.
+fn caret_lines(url: &str, span: std::ops::Range<usize>) -> String {
     let shown = |range: std::ops::Range<usize>| {
-        url.get(range).map(|part| printable(part.as_bytes())).unwrap_or_default()
+        url.get(range).map(|part| sanitise(part.as_bytes())).unwrap_or_default()
     };
     let (before, at) = (shown(0..span.start), shown(span.clone()));
     let after = shown(span.end..url.len());
-    if before.len() + at.len() + after.len() > WIDEST {
+    if before.len() + at.len() + after.len() > MAX_CARET_LINE {
         return String::new();
     }
     let marks = "^".repeat(at.chars().count().max(1));
     format!("    {before}{at}{after}\n    {}{marks}\n", " ".repeat(before.chars().count()))
 }
 
-/// The error as one JSON object on standard error; its exit status.
-pub(crate) fn error_as_json(error: &Error, url: &str) -> u8 {
-    say(&format!("{}\n", json::line(&error_value(error, url))));
+/// Prints an error to standard error as one JSON object. Returns the exit status.
+pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
+    print_stderr(&format!("{}\n", json::json_line(&error_value(error, url))));
     error.exit()
 }
 
-/// The error as a JSON value.
-fn error_value(error: &Error, url: &str) -> Value {
-    json!({
-        "code": error.code().word(),
-        "phase": error.phase().word(),
-        "message": error.to_string(),
-        "reply": error.reply(),
-        "hint": error.hint(),
-        "span": error.parse_error().map(|parse| [parse.span().start, parse.span().end]),
-        "url": error.url().map_or_else(|| mask_password(url), str::to_owned),
-        "temporary": error.is_temporary(),
-        "exit": error.exit(),
-    })
-}
-
-/// One URL of an object has failed, and another one has its turn.
-pub(crate) fn instead(error: &Error, url: &str) {
+/// Prints that a URL of an object failed and that the alternative `url` is tried.
+pub(crate) fn print_alternative(error: &Error, url: &str) {
     let from = error.url().unwrap_or_default();
     let text =
-        format!("fetch-url: {}: {error}; {} instead\n", printable(from.as_bytes()), mask_password(url));
-    say(&text);
+        format!("fetch-url: {}: {error}; trying {} instead\n", sanitise(from.as_bytes()), mask_password(url));
+    print_stderr(&text);
 }
 
-/// What is known of an object, for `-I` and `-i`.
-pub(crate) fn head(meta: &Meta, format: Format) -> String {
+/// Returns the header, size and modification time of an object, for `-I` and `-i`.
+pub(crate) fn head_text(meta: &Meta, format: Format) -> String {
     if format == Format::Json {
-        return format!("{}\n", json::line(&head_value(meta)));
+        return format!("{}\n", json::json_line(&head_value(meta)));
     }
     let mut text = String::new();
     if let Some(reply) = &meta.reply {
-        text.push_str(&format!("{}\n", printable(reply.as_bytes())));
+        text.push_str(&format!("{}\n", sanitise(reply.as_bytes())));
     }
     for (name, value) in &meta.fields {
-        text.push_str(&format!("{}: {}\n", printable(name.as_bytes()), printable(value)));
+        text.push_str(&format!("{}: {}\n", sanitise(name.as_bytes()), sanitise(value)));
     }
-    // HTTP tells these in its own fields.
+    // In HTTP they are header fields.
     if !matches!(meta.url, Url::Http(_)) {
         let size = meta.head.size.map(|size| format!("size: {size}\n"));
-        let modified = meta.head.modified.map(|modified| format!("modified: {}\n", listing::date(modified)));
+        let modified =
+            meta.head.modified.map(|modified| format!("modified: {}\n", date::format_date(modified)));
         text.extend(size.into_iter().chain(modified));
     }
     text
 }
 
-/// What a person can do, for a URL that names no object.
-pub(crate) fn advice(advice: &Advice, meta: &Meta, format: Format) -> String {
+/// Returns the explanation of how to open a URL that does not name an object, such as `telnet:`.
+pub(crate) fn advice_text(advice: &NotFetchable, meta: &Meta, format: Format) -> String {
+    let hint = advice.hint.as_ref().map(|hint| format!("{}\n", hint_text(hint))).unwrap_or_default();
+    let text = format!("{}{hint}", advice.text);
     match format {
         Format::Json => {
-            let mut value = json!({ "advice": advice.text, "url": meta.url.redacted().to_string() });
-            for (name, fact) in &advice.facts {
-                value[name] = known(fact);
+            let mut value = json!({ "advice": text, "url": meta.url.redacted().to_string() });
+            for (name, fact) in &advice.values {
+                value[name] = advice_json(fact);
             }
-            format!("{}\n", json::line(&value))
+            format!("{}\n", json::json_line(&value))
         }
-        _ => advice.text.clone(),
+        _ => text,
     }
 }
 
-fn known(fact: &Fact) -> Value {
+fn advice_json(fact: &AdviceValue) -> Value {
     match fact {
-        Fact::Flag(flag) => json!(flag),
-        Fact::Number(number) => json!(number),
-        Fact::Pairs(pairs) => json!(pairs),
-        Fact::Text(text) => json!(text),
-        Fact::Words(words) => json!(words),
+        AdviceValue::Flag(flag) => json!(flag),
+        AdviceValue::Number(number) => json!(number),
+        AdviceValue::Pairs(pairs) => json!(pairs),
+        AdviceValue::Text(text) => json!(text),
+        AdviceValue::Words(words) => json!(words),
         _ => Value::Null,
     }
 }
@@ -154,72 +152,63 @@ fn head_value(meta: &Meta) -> Value {
         "modified": meta.head.modified,
         "media_type": meta.media_type,
         "validator": meta.validator.as_ref().map(ToString::to_string),
-        "hops": meta.hops,
+        "hops": meta.redirects,
         "fields": fields.collect::<Vec<_>>(),
     })
 }
 
-/// The URLs of a text.
-pub(crate) fn found<'t>(urls: impl Iterator<Item = Found<'t>>, as_json: bool) -> u8 {
+/// Prints the URLs found in a text, one per line. Returns the exit status.
+pub(crate) fn print_found_urls<'t>(urls: impl Iterator<Item = FoundUrl<'t>>, as_json: bool) -> u8 {
     let is_terminal = io::stdout().is_terminal();
     for url in urls {
         let line = if as_json {
             let span = url.span();
             let found = json!({ "url": url.text(), "alternative": url.alternative(), "span": [span.start, span.end] });
-            json::line(&found)
+            json::json_line(&found)
         } else if is_terminal {
-            printable(url.text().as_bytes())
+            sanitise(url.text().as_bytes())
         } else {
             url.text().to_owned()
         };
-        if !print(&format!("{line}\n")) {
+        if !print_stdout(&format!("{line}\n")) {
             return 23;
         }
     }
     0
 }
 
-/// Writes to standard output; false when nobody reads it any more.
-pub(crate) fn print(text: &str) -> bool {
+/// Writes to standard output. Returns `false` if its reader has closed it.
+pub(crate) fn print_stdout(text: &str) -> bool {
     io::stdout().write_all(text.as_bytes()).is_ok()
 }
 
-/// Writes octets to standard output at once; false when nobody reads it any more.
-fn print_octets(octets: &[u8]) -> bool {
-    let mut stdout = io::stdout();
-    stdout.write_all(octets).and_then(|()| stdout.flush()).is_ok()
+/// Prints a note.
+pub(crate) fn print_note(text: &str) {
+    print_stderr(&format!("fetch-url: note: {text}\n"));
 }
 
-/// Something that a person may want to know.
-pub(crate) fn note(text: &str) {
-    say(&format!("fetch-url: note: {text}\n"));
-}
-
-/// Something that a person may want to know of one URL.
-pub(crate) fn note_of(url: &str, text: &str, format: Format) {
+/// Prints a note about one URL, as text or as a JSON object.
+pub(crate) fn print_note_for(url: &str, text: &str, format: Format) {
     match format {
-        Format::Json => say(&format!("{}\n", json::line(&json!({ "note": text, "url": url })))),
-        _ => note(&printable(format!("{url}: {text}").as_bytes())),
+        Format::Json => print_stderr(&format!("{}\n", json::json_line(&json!({ "note": text, "url": url })))),
+        _ => print_note(&sanitise(format!("{url}: {text}").as_bytes())),
     }
 }
 
-/// It failed and is tried again.
-pub(crate) fn again(event: &Event<'_>) {
+/// Prints the cause and the waiting time of a retry.
+pub(crate) fn print_retry(event: &Event<'_>) {
     let Event::Retry { url, error, wait, offset, .. } = event else { return };
-    let from = if *offset > 0 { format!(" from octet {offset}") } else { String::new() };
-    let (url, wait) = (printable(url.redacted().to_string().as_bytes()), wait.as_secs_f64());
-    say(&format!("fetch-url: {url}: {error}; again{from} in {wait:.1} s\n"));
+    let from = if *offset > 0 { format!(" from byte {offset}") } else { String::new() };
+    let (url, wait) = (sanitise(url.redacted().to_string().as_bytes()), wait.as_secs_f64());
+    print_stderr(&format!("fetch-url: {url}: {error}; retrying{from} in {wait:.1} s\n"));
 }
 
-/// Writes to standard error.
-pub(crate) fn say(text: &str) {
-    // There is no other place to complain.
-    let _ = io::stderr().write_all(text.as_bytes());
-}
-
-/// `-v` listens to the dialogue, `-vv` to decisions, `-vvv` to the libraries below; `--trace` to
-/// dialogue, decisions and what line protocols bring, so that a scripted server can play it again; nobody ever to suppaftp, which writes passwords down.
-pub(crate) fn listen(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
+/// Installs the loggers of `-v` and `--trace`.
+///
+/// `-v` prints the wire trace, `-vv` also decisions, `-vvv` also the messages of libraries. `--trace` writes the wire
+/// trace, decisions and the bytes received by line protocols, so that a scripted server can replay them. The target
+/// `suppaftp` is always off, because it logs passwords.
+pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
     use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
     if verbose == 0 && trace.is_none() {
         return Ok(());
@@ -241,7 +230,7 @@ pub(crate) fn listen(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Dialogue and decisions, with the time since the start.
+/// Returns the layer of `--trace`: wire trace and decisions, with the time since the start.
 fn traced<S>(to: Mutex<Box<dyn io::Write + Send>>) -> impl tracing_subscriber::Layer<S>
 where
     S: tracing::Subscriber + for<'s> tracing_subscriber::registry::LookupSpan<'s>,
@@ -253,9 +242,10 @@ where
         .with_ansi(false)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .with_writer(to)
-        .with_filter(targets(2).with_target(OCTETS, Level::TRACE))
+        .with_filter(targets(2).with_target(RECEIVED_BYTES, Level::TRACE))
 }
 
+/// Returns the log targets for the number of `-v` options.
 fn targets(verbose: u8) -> Targets {
     let filter = Targets::new().with_target("fetch_url::dialogue", Level::INFO);
     let filter = match verbose {
@@ -263,5 +253,5 @@ fn targets(verbose: u8) -> Targets {
         2 => filter.with_target("fetch_url", Level::DEBUG),
         _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
     };
-    filter.with_target("suppaftp", LevelFilter::OFF).with_target(OCTETS, LevelFilter::OFF)
+    filter.with_target("suppaftp", LevelFilter::OFF).with_target(RECEIVED_BYTES, LevelFilter::OFF)
 }

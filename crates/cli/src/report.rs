@@ -1,4 +1,4 @@
-//! What is known of one transfer when it is over: for `-w`, `--events` and the exit status.
+//! The result of a transfer, for `-w`, `--events`, the summary and the exit status.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,39 +7,39 @@ use std::time::{Duration, Instant};
 
 use fetch_url::{Error, Meta, Receipt};
 
-/// One transfer, when it is over.
-pub(crate) struct Report {
-    /// Which one it was, from 0.
+/// The result of one transfer.
+pub(crate) struct TransferReport {
+    /// Number of the transfer, from 0.
     pub(crate) number: usize,
-    /// The URL as it was given.
+    /// The given URL.
     pub(crate) url: String,
-    /// What is known of the object, when there was an answer.
+    /// Metadata of the object, if there was a response.
     pub(crate) meta: Option<Meta>,
-    /// The method that it was asked for with, where there is one.
+    /// Request method, for protocols that have one.
     pub(crate) method: Option<String>,
-    /// Where we said we came from.
+    /// Value of `Referer`.
     pub(crate) referer: Option<String>,
-    /// How many octets went with the request.
+    /// Size of the request body in bytes.
     pub(crate) sent: u64,
-    /// The file that it went to.
+    /// The output file.
     pub(crate) file: Option<PathBuf>,
-    /// What is there already is good.
+    /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
-    /// How many octets of the object came.
-    pub(crate) came: u64,
-    /// What was delivered.
+    /// Number of received bytes of the object.
+    pub(crate) received: u64,
+    /// The receipt of a successful transfer.
     pub(crate) receipt: Option<Receipt>,
-    /// Why it failed.
+    /// The error of a failed transfer.
     pub(crate) error: Option<Error>,
-    /// How often it was tried again, as it is counted on the way.
+    /// Number of retries, counted during the transfer.
     retries: Arc<AtomicU32>,
-    /// How long it took.
+    /// Duration of the transfer.
     pub(crate) took: Duration,
     begun: Instant,
 }
 
-impl Report {
-    /// A transfer begins.
+impl TransferReport {
+    /// Starts a report and its clock.
     pub(crate) fn begin(number: usize, url: &str) -> Self {
         Self {
             number,
@@ -50,7 +50,7 @@ impl Report {
             sent: 0,
             file: None,
             is_skipped: false,
-            came: 0,
+            received: 0,
             receipt: None,
             error: None,
             retries: Arc::default(),
@@ -59,50 +59,50 @@ impl Report {
         }
     }
 
-    /// It is over.
+    /// Ends the transfer with its error, if it failed.
     pub(crate) fn end(&mut self, error: Option<Error>) {
         self.took = self.begun.elapsed();
         self.error = error;
     }
 
-    /// The exit status it asks for.
+    /// Returns the exit status of the transfer.
     pub(crate) fn exit(&self) -> u8 {
         self.error.as_ref().map_or(0, Error::exit)
     }
 
-    /// Whoever counts the retries.
+    /// Returns the counter of retries.
     pub(crate) fn retry_counter(&self) -> Arc<AtomicU32> {
         self.retries.clone()
     }
 
-    /// How often it was tried again.
+    /// Returns the number of retries.
     pub(crate) fn retries(&self) -> u32 {
         self.retries.load(Ordering::Relaxed)
     }
 }
 
-/// What all transfers together have come to.
+/// Totals of all transfers of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tally {
-    /// How many were fetched.
+pub(crate) struct Totals {
+    /// Number of fetched files.
     pub(crate) files: u64,
-    /// How many were there already, and good.
+    /// Number of files that were already present or unchanged.
     pub(crate) skipped: u64,
-    /// How many of the fetched have an end that nothing proves.
+    /// Number of fetched files whose completeness is assumed, not proven.
     pub(crate) assumed: u64,
-    /// How many failed.
+    /// Number of failed transfers.
     pub(crate) failed: u64,
-    /// How many are gone there, and here.
+    /// Number of files deleted by `--delete`.
     pub(crate) deleted: u64,
-    /// How many lines of listings lead to another server, or up.
+    /// Number of listing entries outside the server or the start directory.
     pub(crate) elsewhere: u64,
-    /// How many octets came.
+    /// Number of received bytes.
     pub(crate) octets: u64,
     pub(crate) begun: Instant,
 }
 
-impl Tally {
-    /// From now on.
+impl Totals {
+    /// Starts the totals and their clock.
     pub(crate) fn begin() -> Self {
         Self {
             files: 0,
@@ -116,9 +116,9 @@ impl Tally {
         }
     }
 
-    /// One more is over.
-    pub(crate) fn count(&mut self, report: &Report) {
-        self.octets += report.came;
+    /// Counts a finished transfer.
+    pub(crate) fn count(&mut self, report: &TransferReport) {
+        self.octets += report.received;
         self.assumed += u64::from(report.receipt.as_ref().is_some_and(Receipt::is_assumed));
         match (&report.error, report.is_skipped) {
             (Some(_), _) => self.failed += 1,

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: what came is kept for a later run, then the process dies of the signal.
+//! Signals: the process ends by SIGINT and SIGTERM after partial files are saved, and the terminal is restored.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,100 +7,101 @@ use std::sync::{Mutex, PoisonError};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How many questions wait for an answer: nothing has come yet for them that could be kept.
+/// Number of prompts that wait for an answer. Their transfers have no partial file to save.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Until this is dropped, somebody is being asked.
+/// Counts a prompt until the guard is dropped.
 #[must_use]
-pub(crate) fn asking() -> impl Drop {
+pub(crate) fn start_prompt() -> impl Drop {
     ASKING.fetch_add(1, Ordering::Relaxed);
-    Asked
+    PromptGuard
 }
 
-struct Asked;
+/// The guard of [`start_prompt`].
+struct PromptGuard;
 
-impl Drop for Asked {
+impl Drop for PromptGuard {
     fn drop(&mut self) {
         ASKING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Whether somebody is being asked for a password.
-pub(crate) fn is_asking() -> bool {
+/// Returns `true` while a prompt waits for an answer.
+pub(crate) fn is_prompt_open() -> bool {
     ASKING.load(Ordering::Relaxed) > 0
 }
 
-/// In this time a process notices its signal.
-const NOTICED: std::time::Duration = std::time::Duration::from_millis(300);
+/// Time to wait until the process has handled its signal.
+const SIGNAL_DELAY: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// How the terminal was before somebody typed a password there.
+/// The settings of the terminal before a password prompt.
 static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// Until this is dropped, a signal leaves the terminal as it is now.
-pub(crate) fn keep_terminal() -> Kept {
+/// Saves the settings of the terminal. Until the guard is dropped, a signal restores them.
+pub(crate) fn keep_terminal() -> TerminalGuard {
     *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(std::io::stdin()).ok();
-    Kept
+    TerminalGuard
 }
 
-/// While it lives, a signal leaves the terminal as it was.
+/// The guard of [`keep_terminal`].
 #[must_use]
-pub(crate) struct Kept;
+pub(crate) struct TerminalGuard;
 
-impl Drop for Kept {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// A server may have coloured the terminal. Told by standard error, since standard output may be stuck.
+/// Restores the default colours. The sequence is written to standard error, since standard output may be blocked.
 pub(crate) fn restore_colours() {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
-        crate::render::say("\x1b[0m");
+        crate::render::print_stderr("\x1b[0m");
     }
 }
 
-/// A signal that ends the process.
+/// The number of a received signal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending(i32);
+pub(crate) struct ReceivedSignal(i32);
 
 /// Waits for a signal that ends the process.
-pub(crate) async fn ending() -> Ending {
+pub(crate) async fn wait_for_ending_signal() -> ReceivedSignal {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return std::future::pending().await;
     };
     tokio::select! {
-        _ = interrupt.recv() => Ending(SignalKind::interrupt().as_raw_value()),
-        _ = terminate.recv() => Ending(SignalKind::terminate().as_raw_value()),
+        _ = interrupt.recv() => ReceivedSignal(SignalKind::interrupt().as_raw_value()),
+        _ = terminate.recv() => ReceivedSignal(SignalKind::terminate().as_raw_value()),
     }
 }
 
-/// Signals after which a terminal that was set otherwise must be as it was: the process stops, is left alone, or is
-/// to die.
-pub(crate) struct Leaving([Option<Signal>; 3]);
+/// The signals SIGTSTP, SIGHUP and SIGQUIT, after which a telnet session must restore the terminal.
+pub(crate) struct SessionSignals([Option<Signal>; 3]);
 
-impl Leaving {
+impl SessionSignals {
     const KINDS: [i32; 3] =
         [signal_hook::consts::SIGTSTP, signal_hook::consts::SIGHUP, signal_hook::consts::SIGQUIT];
 
-    /// From now on these signals do nothing by themselves.
-    pub(crate) fn heard() -> Self {
+    /// Registers handlers, which replace the default actions of these signals.
+    pub(crate) fn register() -> Self {
         Self(Self::KINDS.map(|kind| signal(SignalKind::from_raw(kind)).ok()))
     }
 
-    /// One of them has come.
-    pub(crate) async fn wanted(&mut self) -> Ending {
+    /// Waits for one of the signals.
+    pub(crate) async fn wait(&mut self) -> ReceivedSignal {
         let [stop, hangup, quit] = &mut self.0;
         let which = tokio::select! {
             () = received(stop) => 0,
             () = received(hangup) => 1,
             () = received(quit) => 2,
         };
-        Ending(Self::KINDS[which])
+        ReceivedSignal(Self::KINDS[which])
     }
 }
 
+/// Waits for a signal; forever if its handler could not be registered.
 async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => {
@@ -110,28 +111,27 @@ async fn received(signal: &mut Option<Signal>) {
     }
 }
 
-/// Somebody typed Ctrl-C where it was read as a character: it means what it always means. Waits
-/// until the process has noticed.
-pub(crate) fn interrupt() {
+/// Raises SIGINT, for a Ctrl-C that was read as a character, and waits until the process has handled it.
+pub(crate) fn raise_interrupt() {
     if signal_hook::low_level::raise(SignalKind::interrupt().as_raw_value()).is_ok() {
-        std::thread::sleep(NOTICED);
+        std::thread::sleep(SIGNAL_DELAY);
     }
 }
 
-impl Ending {
-    /// Does what the signal does by itself: the process stops, and this returns when it goes on, or dies.
-    pub(crate) fn obey(self) {
+impl ReceivedSignal {
+    /// Runs the default action of the signal. Returns when a stopped process continues.
+    pub(crate) fn run_default_action(self) {
         let _ = signal_hook::low_level::emulate_default_handler(self.0);
     }
 
-    /// Dies of the signal, so that whoever started us knows.
-    pub(crate) fn die(self) -> u8 {
+    /// Ends the process by the signal, so that its parent sees the signal. Restores the terminal before.
+    pub(crate) fn terminate_process(self) -> u8 {
         if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {
             restore_colours();
             // The process ends anyway.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
         }
-        // Returns only when the system refuses: then by the shell's convention.
+        // It returns only on failure; the exit status is then that of shells.
         let _ = signal_hook::low_level::emulate_default_handler(self.0);
         u8::try_from(128 + self.0).unwrap_or(u8::MAX)
     }

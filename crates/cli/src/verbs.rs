@@ -1,18 +1,19 @@
-//! What can be done with URLs besides fetching them: no network is touched.
+//! The sub-commands without network access: `explain`, `extract` and `completions`.
 
 use std::io::Read as _;
 use std::path::Path;
 
+use fetch_url::driver::Explained;
 use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
-use fetch_url::{Code, Error, Explained, Fetcher, Phase, Request};
+use fetch_url::{Code, Error, Fetcher, Phase, Request};
 
 use crate::flags::{self, DialectName, Explain, Extract, Gateway};
 use crate::{job, render};
 
-/// The largest text that is searched for URLs.
+/// Maximum size of the text for `extract`, in bytes.
 const MAX_TEXT: u64 = 256 * 1024 * 1024;
 
-/// Shows each URL; the first failure's status is ours.
+/// Explains each URL. Returns the exit status of the first URL that failed, or 0.
 pub(crate) fn explain(flags: &Explain) -> u8 {
     let dialect = match flags.dialect {
         DialectName::Lenient => Dialect::Lenient,
@@ -21,23 +22,25 @@ pub(crate) fn explain(flags: &Explain) -> u8 {
     };
     let fetcher = match job::gateway::gateways(&flags.gateway) {
         Ok(gateways) => Fetcher::builder().gateways(gateways).build(),
-        Err(error) => return render::error(&error, None),
+        Err(error) => return render::print_error(&error, None),
     };
     let mut first_failure = 0;
     for text in &flags.urls {
-        let status = match explained(&fetcher, text, dialect, &flags.gateway) {
-            Ok((parsed, explained)) if flags.json => render::explain::as_json(&parsed, &explained),
-            Ok((parsed, explained)) => render::explain::as_text(text, &parsed, &explained),
-            Err(error) if flags.json => render::error_as_json(&error, text),
-            Err(error) => render::error(&error, Some(text)),
+        let status = match explain_url(&fetcher, text, dialect, &flags.gateway) {
+            Ok((parsed, explained)) if flags.json => {
+                render::explain::print_explanation_json(&parsed, &explained)
+            }
+            Ok((parsed, explained)) => render::explain::print_explanation_text(text, &parsed, &explained),
+            Err(error) if flags.json => render::print_error_json(&error, text),
+            Err(error) => render::print_error(&error, Some(text)),
         };
         first_failure = if first_failure == 0 { status } else { first_failure };
     }
     first_failure
 }
 
-/// The parse, and what would be done; a refusal to send it is part of the explanation.
-fn explained<'t>(
+/// Parses a URL and returns its parts and the commands that would be sent. A refusal is part of the explanation.
+fn explain_url<'t>(
     fetcher: &Fetcher,
     text: &'t str,
     dialect: Dialect,
@@ -51,22 +54,22 @@ fn explained<'t>(
     Ok((parsed, fetcher.explain(&request)))
 }
 
-/// Prints the URLs of a text, one a line.
+/// Prints the URLs found in a text, one per line. Returns the exit status.
 pub(crate) fn extract(flags: &Extract) -> u8 {
-    let text = match read(flags.file.as_deref()) {
+    let text = match read_text(flags.file.as_deref()) {
         Ok(text) => text,
-        Err(error) => return render::error(&error, None),
+        Err(error) => return render::print_error(&error, None),
     };
-    render::found(find_urls(&text), flags.json)
+    render::print_found_urls(find_urls(&text), flags.json)
 }
 
-/// A text that is not UTF-8 is searched all the same.
-fn read(path: Option<&Path>) -> Result<String, Error> {
-    let mut octets = Vec::new();
+/// Reads the text for `extract`. Bytes that are not UTF-8 are replaced by U+FFFD.
+fn read_text(path: Option<&Path>) -> Result<String, Error> {
+    let mut bytes = Vec::new();
     let read = match path.filter(|path| path.as_os_str() != "-") {
-        None => std::io::stdin().take(MAX_TEXT + 1).read_to_end(&mut octets),
+        None => std::io::stdin().take(MAX_TEXT + 1).read_to_end(&mut bytes),
         Some(path) => {
-            std::fs::File::open(path).and_then(|file| file.take(MAX_TEXT + 1).read_to_end(&mut octets))
+            std::fs::File::open(path).and_then(|file| file.take(MAX_TEXT + 1).read_to_end(&mut bytes))
         }
     };
     let name = path.map_or("standard input".into(), |path| path.display().to_string());
@@ -74,19 +77,19 @@ fn read(path: Option<&Path>) -> Result<String, Error> {
         let code = if error.kind() == std::io::ErrorKind::NotFound { Code::NotFound } else { Code::Denied };
         Error::new(code, Phase::Plan, format!("{name}: {error}"))
     })?;
-    if octets.len() as u64 > MAX_TEXT {
+    if bytes.len() as u64 > MAX_TEXT {
         return Err(Error::new(
             Code::LimitReached,
             Phase::Plan,
-            format!("{name} has more than {MAX_TEXT} octets"),
+            format!("{name} is larger than {MAX_TEXT} bytes"),
         ));
     }
-    Ok(String::from_utf8_lossy(&octets).into_owned())
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Prints what makes `shell` complete our options.
+/// Prints the completion script for a shell. Returns the exit status.
 pub(crate) fn completions(shell: clap_complete::Shell) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut flags::command(), "fetch-url", &mut script);
-    if render::print(&String::from_utf8_lossy(&script)) { 0 } else { 23 }
+    if render::print_stdout(&String::from_utf8_lossy(&script)) { 0 } else { 23 }
 }

@@ -1,58 +1,59 @@
-//! URLs in prose (RFC 1738 appendix): `<URL:…>`, which may be broken over lines, and bare ones.
+//! Finds URLs in prose (RFC 1738 appendix): wrapped ones, `<URL:…>`, which may contain line breaks, and bare ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::escape::sets;
-use crate::scheme_table;
-use crate::{ParseError, Parsed, parse};
+use crate::percent_encoding::sets;
+use crate::{MAX_LENGTH, ParseError, Parsed, find_scheme, parse};
 
-/// The longest wrapped text that is looked at, white space included.
-const MAX_WRAPPED: usize = crate::MAX_LENGTH;
+/// The maximum length of a wrapped URL in bytes, including the white space in it.
+const MAX_WRAPPED: usize = MAX_LENGTH;
 
-/// A URL found in prose.
+/// A URL in prose, found by [`find_urls`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct FoundUrl<'a> {
     text: Cow<'a, str>,
     span: Range<usize>,
     alternative: Option<String>,
 }
 
-impl Found<'_> {
-    /// The URL, without wrapper, label and the white space inside it.
+impl FoundUrl<'_> {
+    /// Returns the text of the URL, without wrapper, label and the white space inside it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where it stands in the prose, wrapper included.
+    /// Returns the byte range of the URL within the prose, including the wrapper.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The other reading, when a line ended in a hyphen: the hyphen may have been put there by
-    /// whoever broke the line. [`Found::text`] keeps it, this one does not.
+    /// Returns the URL without the hyphens at line ends, if a line of a wrapped URL ends in a hyphen. Such a hyphen may
+    /// belong to the URL or may mark the line break: [`FoundUrl::text`] keeps it, this text does not.
     pub fn alternative(&self) -> Option<&str> {
         self.alternative.as_deref()
     }
 
-    /// The URL, parsed.
+    /// Parses the text by the lenient dialect.
     ///
     /// # Errors
-    /// A bare `scheme://…` was found but is no URL.
+    /// None in practice: [`find_urls`] returns only text that parses.
     pub fn parse(&self) -> Result<Parsed<'_>, ParseError> {
         parse(&self.text)
     }
 }
 
-/// Finds the URLs in `prose`, in order: what stands in `<URL:…>` or `<scheme:…>`, with the white
-/// space inside dropped, and bare `scheme://…` with the punctuation of the sentence left out.
+/// Finds the URLs in `prose` and returns them in text order.
+///
+/// A URL is found if it is wrapped in `<URL:…>` or `<scheme:…>` (white space inside is dropped), or bare, as
+/// `scheme://…`, `mailto:…` or `news:…` (punctuation at its end is left out). Text that does not parse is skipped.
 ///
 /// ```
 /// let text = "see <URL:ftp://ds.in\n  ternic.net/rfc>, and (http://example.com/a_(b)).";
 /// let urls: Vec<_> = fetch_url_core::find_urls(text).map(|found| found.text().to_owned()).collect();
 /// assert_eq!(urls, ["ftp://ds.internic.net/rfc", "http://example.com/a_(b)"]);
 /// ```
-pub fn find_urls(prose: &str) -> impl Iterator<Item = Found<'_>> {
+pub fn find_urls(prose: &str) -> impl Iterator<Item = FoundUrl<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < prose.len() {
@@ -67,37 +68,34 @@ pub fn find_urls(prose: &str) -> impl Iterator<Item = Found<'_>> {
     })
 }
 
-/// The URL that the `<` or `:` at `mark` belongs to, if it does; nothing before `from` counts.
-fn found_at(prose: &str, from: usize, mark: usize) -> Option<Found<'_>> {
-    if prose.as_bytes()[mark] == b'<' { wrapped(prose, mark) } else { bare(prose, from, mark) }
+/// Returns the URL that contains the `<` or `:` at `mark`, if there is one and it does not start before `from`.
+fn found_at(prose: &str, from: usize, mark: usize) -> Option<FoundUrl<'_>> {
+    if prose.as_bytes()[mark] == b'<' { find_wrapped(prose, mark) } else { find_bare(prose, from, mark) }
 }
 
-/// `<URL:…>` or `<scheme:…>`.
-fn wrapped(prose: &str, open: usize) -> Option<Found<'_>> {
+/// Returns the URL in `<URL:…>` or `<scheme:…>` whose `<` is at `open`.
+fn find_wrapped(prose: &str, open: usize) -> Option<FoundUrl<'_>> {
     let inside = &prose[open + 1..];
     let label = inside.get(..4).is_some_and(|label| label.eq_ignore_ascii_case("url:"));
     let start = if label { 4 } else { 0 };
-    let close = inside.bytes().take(MAX_WRAPPED).position(|octet| octet == b'>' || octet == b'<')?;
+    let close = inside.bytes().take(MAX_WRAPPED).position(|byte| byte == b'>' || byte == b'<')?;
     if inside.as_bytes()[close] == b'<' || close < start {
         return None;
     }
     let raw = &inside[start..close];
     let text = without_white_space(raw);
-    let is_url = parse(&text).is_ok_and(|parsed| label || is_ours(parsed.url.scheme_name()));
+    let is_url = parse(&text).is_ok_and(|parsed| label || find_scheme(parsed.url.scheme_name()).is_some());
     let span = open..open + 1 + close + 1;
-    is_url.then(|| Found { alternative: without_broken_hyphen(raw), text, span })
+    is_url.then(|| FoundUrl { alternative: without_broken_hyphen(raw), text, span })
 }
 
-fn is_ours(name: &str) -> bool {
-    scheme_table::scheme(name).is_some()
-}
-
+/// Returns the text without white space.
 fn without_white_space(raw: &str) -> Cow<'_, str> {
     let is_white = |character: char| matches!(character, ' ' | '\t' | '\r' | '\n');
     if raw.contains(is_white) { Cow::Owned(raw.split(is_white).collect()) } else { Cow::Borrowed(raw) }
 }
 
-/// The reading in which each hyphen at the end of a line was the typesetter's.
+/// Returns the text without the hyphens at line ends; `None` if no line ends in a hyphen.
 fn without_broken_hyphen(raw: &str) -> Option<String> {
     let lines: Vec<&str> = raw.lines().map(str::trim).collect();
     let (last, broken) = lines.split_last()?;
@@ -109,11 +107,11 @@ fn without_broken_hyphen(raw: &str) -> Option<String> {
     Some(without_white_space(&joined).into_owned())
 }
 
-/// `scheme://…`, or `scheme:…` of a scheme of ours that has no host, around the colon at `colon`.
-fn bare(prose: &str, from: usize, colon: usize) -> Option<Found<'_>> {
-    let octets = prose.as_bytes();
+/// Returns the URL around the colon at `colon`: `scheme://…`, or `scheme:…` for mailto and news.
+fn find_bare(prose: &str, from: usize, colon: usize) -> Option<FoundUrl<'_>> {
+    let bytes = prose.as_bytes();
     let mut start = colon;
-    while start > from && sets::SCHEME.contains(octets[start - 1]) {
+    while start > from && sets::SCHEME.contains(bytes[start - 1]) {
         start -= 1;
     }
     let name = prose[start..colon].trim_start_matches(|character: char| !character.is_ascii_alphabetic());
@@ -122,37 +120,38 @@ fn bare(prose: &str, from: usize, colon: usize) -> Option<Found<'_>> {
         return None;
     }
     let end = colon + 1 + bare_length(&prose[colon + 1..]);
-    let end = start + trimmed(&prose[start..end]).len();
+    let end = start + trim_punctuation(&prose[start..end]).len();
     let text = prose.get(start..end).filter(|text| text.len() > name.len() + 1)?;
-    parse(text).is_ok().then_some(Found { text: Cow::Borrowed(text), span: start..end, alternative: None })
+    parse(text).is_ok().then_some(FoundUrl { text: Cow::Borrowed(text), span: start..end, alternative: None })
 }
 
+/// Returns `true` if `rest`, the text after `name` and the colon, can continue a bare URL.
 fn begins_url(name: &str, rest: &str) -> bool {
     let has_no_host = ["mailto", "news", "snews"].iter().any(|known| name.eq_ignore_ascii_case(known));
     rest.starts_with("//")
         || (has_no_host && rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '*'))
 }
 
-/// How far a bare URL may reach: to white space, a control character, a quote or an angle bracket.
+/// Returns the length of the text before white space, a control character, a quote, a backslash or an angle bracket.
 fn bare_length(rest: &str) -> usize {
-    let ends = |character: char| {
+    let is_end = |character: char| {
         character.is_whitespace() || character.is_control() || "<>\"\\`".contains(character)
     };
-    rest.find(ends).unwrap_or(rest.len())
+    rest.find(is_end).unwrap_or(rest.len())
 }
 
-/// Without the sentence's punctuation; a closing bracket stays when its opening one is inside.
-fn trimmed(text: &str) -> &str {
+/// Returns the text without punctuation at its end. A closing bracket is kept if its opening bracket is in the text.
+fn trim_punctuation(text: &str) -> &str {
     let mut kept = text;
     while let Some(last) = kept.chars().next_back() {
-        let is_spare = match last {
+        let is_punctuation = match last {
             '.' | ',' | ':' | ';' | '!' | '?' | '\'' | '"' => true,
             ')' => is_unbalanced(kept, '(', ')'),
             ']' => is_unbalanced(kept, '[', ']'),
             '}' => is_unbalanced(kept, '{', '}'),
             _ => false,
         };
-        if !is_spare {
+        if !is_punctuation {
             break;
         }
         kept = &kept[..kept.len() - last.len_utf8()];
@@ -160,6 +159,7 @@ fn trimmed(text: &str) -> &str {
     kept
 }
 
+/// Returns `true` if `close` occurs more often than `open`.
 fn is_unbalanced(text: &str, open: char, close: char) -> bool {
     text.matches(close).count() > text.matches(open).count()
 }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_appendix_gives_its_three_urls() {
+    fn wrapped_urls_of_the_appendix_are_found_across_line_breaks() {
         let prose = "Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;\n   type=d> but you \
                      can probably pick it up from <URL:ftp://ds.in\n   ternic.net/rfc>.  Note the warning in \
                      <URL:http://ds.internic.\n   net/instructions/overview.html#WARNING>.";
@@ -186,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hyphen_at_a_line_end_has_two_readings() {
+    fn hyphen_at_line_end_gives_an_alternative() {
         let found = find_urls("<URL:ftp://ds.in-\n  ternic.net/rfc>").next().expect("one URL");
         assert_eq!(found.text(), "ftp://ds.in-ternic.net/rfc");
         assert_eq!(found.alternative(), Some("ftp://ds.internic.net/rfc"));
     }
 
     #[test]
-    fn punctuation_of_the_sentence_stays_out() {
+    fn punctuation_after_a_url_is_left_out() {
         for (prose, url) in [
             ("go to http://h/a.", "http://h/a"),
             ("(http://h/a)", "http://h/a"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_not_taken_for_urls() {
+    fn text_without_a_url_gives_none() {
         for prose in [
             "note: this",
             "a < b: c > d",

@@ -1,29 +1,23 @@
-//! Hiding a password in text that may not even be a URL.
+//! Masks passwords in text that may not be a URL.
 
+use crate::password_span::mask_password_span;
 use crate::{Url, parse};
 
-/// `text` with what looks like the password of `user:password@` overwritten by `*`, one for each
-/// character, so that columns stay where they were.
+/// Returns `text` with the password of `user:password@` replaced by `*`, one for each character, so that the columns
+/// of the text do not move.
 ///
-/// For text that did not parse: it hides rather too much (up to the last `@`) than too little. Only in mailto and news
-/// URLs an `@` is known to be that of an address or a message-id.
+/// Use it for text that is not a valid URL; for a [`Url`], use [`Url::redacted`]. It masks everything between the first
+/// `:` of the authority and the last `@`, which may be more than the password. Mailto and news URLs are not masked:
+/// their `@` belongs to an address or a message-id.
+///
+/// ```
+/// assert_eq!(fetch_url_core::mask_password("ftp://me:secret@h/a b"), "ftp://me:******@h/a b");
+/// ```
 pub fn mask_password(text: &str) -> String {
     if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::News(_))) {
         return text.to_owned();
     }
-    let Some(secret) = password_span(text) else { return text.to_owned() };
-    let stars = "*".repeat(text[secret.clone()].chars().count());
-    format!("{}{stars}{}", &text[..secret.start], &text[secret.end..])
-}
-
-/// From the first colon behind the slashes (without slashes: the first of all) to the last `@`.
-fn password_span(text: &str) -> Option<std::ops::Range<usize>> {
-    // Addresses have no passwords.
-    let is_mail = text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("mailto:"));
-    let at = text.rfind('@').filter(|_| !is_mail)?;
-    let start = text[..at].find("//").map_or(0, |slashes| slashes + 2);
-    let colon = start + text[start..at].find(':')? + 1;
-    (colon < at).then_some(colon..at)
+    mask_password_span(text)
 }
 
 #[cfg(test)]
@@ -31,7 +25,7 @@ mod tests {
     use super::mask_password;
 
     #[test]
-    fn whatever_may_be_a_password_is_hidden() {
+    fn text_between_the_first_colon_and_the_last_at_sign_is_masked() {
         for (text, masked) in [
             ("ftp://u:canary@h/", "ftp://u:******@h/"),
             ("ftp://u:can/ary@h/x y", "ftp://u:*******@h/x y"),

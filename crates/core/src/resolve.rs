@@ -1,9 +1,16 @@
-//! A reference against the URL it was found in (RFC 3986 §5.2): for HTTP's Location.
+//! Resolves a reference against a base URL (RFC 3986 §5.2), for the `Location` field of HTTP and links in documents.
 
-/// The text that `reference` names when it is found in the document `base`.
+/// Resolves `reference` against `base` (RFC 3986 §5.2), as a browser does with a link, and returns the target as text.
 ///
-/// Both are text, and so is the answer: the caller parses it, by the same rules as everything else.
-pub fn resolve(base: &str, reference: &str) -> String {
+/// Nothing is checked: the caller parses the result, which may not be a valid URL.
+///
+/// ```
+/// use fetch_url_core::resolve_reference;
+///
+/// assert_eq!(resolve_reference("http://h/a/b?c", "../d"), "http://h/d");
+/// assert_eq!(resolve_reference("http://h/a", "//g/b"), "http://g/b");
+/// ```
+pub fn resolve_reference(base: &str, reference: &str) -> String {
     if scheme_end(reference).is_some() {
         return reference.to_owned();
     }
@@ -12,47 +19,47 @@ pub fn resolve(base: &str, reference: &str) -> String {
     if reference.starts_with("//") {
         return format!("{scheme}{reference}");
     }
-    let (authority, path, query) = split(&base[scheme.len()..]);
-    let (rest, fragment) = cut(reference, '#');
-    let (own_path, own_query) = cut(rest, '?');
-    let (path, query) = match own_path {
-        "" => (path.to_owned(), if own_query.is_empty() { query } else { own_query }),
-        _ if own_path.starts_with('/') => (without_dots(own_path), own_query),
-        _ => (without_dots(&merge(path, own_path)), own_query),
+    let (authority, base_path, base_query) = split_hierarchy(&base[scheme.len()..]);
+    let (hierarchy, fragment) = split_before(reference, '#');
+    let (path, query) = split_before(hierarchy, '?');
+    let (path, query) = match path {
+        "" => (base_path.to_owned(), if query.is_empty() { base_query } else { query }),
+        _ if path.starts_with('/') => (remove_dot_segments(path), query),
+        _ => (remove_dot_segments(&merge_paths(base_path, path)), query),
     };
     format!("{scheme}{authority}{path}{query}{fragment}")
 }
 
-/// Where the colon behind a scheme stands (RFC 3986 §3.1).
+/// Returns the offset of the colon after the scheme, if the text starts with a scheme (RFC 3986 §3.1).
 fn scheme_end(text: &str) -> Option<usize> {
     let colon = text.find(':')?;
     let name = &text.as_bytes()[..colon];
     let is_scheme = name.first().is_some_and(u8::is_ascii_alphabetic)
-        && name.iter().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(octet));
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
     is_scheme.then_some(colon)
 }
 
-/// `//authority`, path and `?query` of what follows a scheme.
-fn split(text: &str) -> (&str, &str, &str) {
+/// Splits the text after a scheme into `//authority`, path and `?query`.
+fn split_hierarchy(text: &str) -> (&str, &str, &str) {
     let start = if text.starts_with("//") { 2 } else { 0 };
-    let path = text[start..].find(['/', '?']).map_or(text.len(), |at| start + at);
-    let (path_text, query) = cut(&text[path..], '?');
-    (&text[..path], path_text, query)
+    let authority_end = text[start..].find(['/', '?']).map_or(text.len(), |at| start + at);
+    let (path, query) = split_before(&text[authority_end..], '?');
+    (&text[..authority_end], path, query)
 }
 
-/// Before the first `mark`, and from it on.
-fn cut(text: &str, mark: char) -> (&str, &str) {
-    text.split_at(text.find(mark).unwrap_or(text.len()))
+/// Splits the text before the first `separator`, which stays in the second part.
+fn split_before(text: &str, separator: char) -> (&str, &str) {
+    text.split_at(text.find(separator).unwrap_or(text.len()))
 }
 
-/// RFC 3986 §5.2.3.
-fn merge(base: &str, reference: &str) -> String {
+/// Replaces the last segment of the base path by the reference (RFC 3986 §5.2.3).
+fn merge_paths(base: &str, reference: &str) -> String {
     let directory = base.rfind('/').map_or("/", |slash| &base[..=slash]);
     format!("{directory}{reference}")
 }
 
-/// RFC 3986 §5.2.4.
-fn without_dots(path: &str) -> String {
+/// Removes the segments `.` and `..` (RFC 3986 §5.2.4).
+fn remove_dot_segments(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
     while let Some(segment) = segments.next() {

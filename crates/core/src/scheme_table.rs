@@ -1,75 +1,85 @@
-//! One row per scheme: what it is called, who speaks it, on which port, and its standing.
+//! The table of schemes: name, family, default port, TLS and status of each.
 
-/// Who knows how to read the part after the colon.
+/// The group of schemes that share one syntax and one URL type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the scheme of its name")]
-pub enum Family {
+pub enum SchemeFamily {
+    /// `file`: [`FileUrl`](crate::FileUrl).
     File,
+    /// `ftp` and `ftps`: [`FtpUrl`](crate::FtpUrl).
     Ftp,
+    /// `gopher` and `gophers`: [`GopherUrl`](crate::GopherUrl).
     Gopher,
+    /// `http` and `https`: [`HttpUrl`](crate::HttpUrl).
     Http,
+    /// `mailto`: [`MailtoUrl`](crate::MailtoUrl).
     Mailto,
+    /// `news` and `snews`: [`NewsUrl`](crate::NewsUrl).
     News,
+    /// `nntp` and `nntps`: [`NntpUrl`](crate::NntpUrl).
     Nntp,
+    /// `prospero`: [`ProsperoUrl`](crate::ProsperoUrl).
     Prospero,
+    /// `telnet`: [`TelnetUrl`](crate::TelnetUrl).
     Telnet,
+    /// `wais`: [`WaisUrl`](crate::WaisUrl).
     Wais,
+    /// Every other scheme: [`OtherUrl`](crate::OtherUrl).
     Other,
 }
 
-/// Whether the connection is wrapped in TLS from its first octet.
+/// The transport security of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Security {
-    /// In the clear.
+    /// The connection starts without TLS.
     Plain,
-    /// TLS from the first octet.
+    /// The connection uses TLS from its first byte (implicit TLS).
     Tls,
 }
 
-/// How the scheme stands to RFC 1738.
+/// The status of a scheme in RFC 1738.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// One of the ten of §3.
+pub enum SchemeStatus {
+    /// One of the ten schemes of RFC 1738 §3.
     Rfc1738,
-    /// Came later, the same thing over TLS.
+    /// Not in RFC 1738: one of its schemes over TLS, or an unknown scheme.
     Later,
-    /// Named in §4 and reserved, without an access method.
+    /// A name that RFC 1738 §4 reserves without defining how to access it.
     Reserved,
 }
 
-/// A row of the table.
+/// The properties of a scheme: one row of [`SCHEMES`].
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Scheme {
-    /// In lower case.
+    /// The name in lower case; empty in the row for unknown schemes.
     pub name: &'static str,
-    /// Who reads it.
-    pub family: Family,
-    /// In the clear or TLS.
+    /// The group of schemes with the same syntax.
+    pub family: SchemeFamily,
+    /// The transport security.
     pub security: Security,
-    /// The port when none is written.
+    /// The port of a URL that names none; `None` if the scheme has no default port.
     pub default_port: Option<u16>,
-    /// How it stands to RFC 1738.
-    pub standing: Standing,
-    /// Where it is defined.
+    /// The status in RFC 1738.
+    pub status: SchemeStatus,
+    /// The RFC and section that define the scheme.
     pub defined_in: &'static str,
 }
 
 const fn row(
     name: &'static str,
-    family: Family,
+    family: SchemeFamily,
     security: Security,
     default_port: Option<u16>,
-    standing: Standing,
+    status: SchemeStatus,
     defined_in: &'static str,
 ) -> Scheme {
-    Scheme { name, family, security, default_port, standing, defined_in }
+    Scheme { name, family, security, default_port, status, defined_in }
 }
 
-use Family as F;
+use SchemeFamily as F;
+use SchemeStatus::{Later, Reserved, Rfc1738};
 use Security::{Plain, Tls};
-use Standing::{Later, Reserved, Rfc1738};
 
-/// Every scheme with a name of its own.
+/// The table of known schemes. Its last row, with an empty name, applies to every unknown scheme.
 pub static SCHEMES: [Scheme; 23] = [
     row("ftp", F::Ftp, Plain, Some(21), Rfc1738, "RFC 1738 §3.2"),
     row("http", F::Http, Plain, Some(80), Rfc1738, "RFC 1738 §3.3"),
@@ -96,18 +106,24 @@ pub static SCHEMES: [Scheme; 23] = [
     row("", F::Other, Plain, None, Later, "RFC 1738 §5 otherurl"),
 ];
 
-/// The row that stands for every scheme without a name of its own here.
-pub(crate) static UNNAMED: &Scheme = &SCHEMES[22];
+/// The row for unknown schemes.
+pub(crate) static UNKNOWN_SCHEME: &Scheme = &SCHEMES[22];
 
-/// The row of a scheme; its name is compared without regard to case.
-pub fn scheme(name: &str) -> Option<&'static Scheme> {
+/// Returns the row of the scheme `name`, ignoring ASCII case, or `None` if the scheme is unknown.
+///
+/// ```
+/// let https = fetch_url_core::find_scheme("HTTPS").expect("https is known");
+/// assert_eq!((https.name, https.default_port), ("https", Some(443)));
+/// assert_eq!(fetch_url_core::find_scheme("x-any"), None);
+/// ```
+pub fn find_scheme(name: &str) -> Option<&'static Scheme> {
     let named = |row: &&Scheme| !row.name.is_empty() && row.name.eq_ignore_ascii_case(name);
     SCHEMES.iter().find(named)
 }
 
-/// The row of a scheme written in lower case: the one place that matches on scheme text.
+/// Returns the row of a scheme whose name is written in lower case. No other function matches on the text of a scheme.
 #[inline]
-pub(crate) fn exact(name: &[u8]) -> Option<&'static Scheme> {
+pub(crate) fn find_lower_case(name: &[u8]) -> Option<&'static Scheme> {
     let index = match name {
         b"ftp" => 0,
         b"http" => 1,
@@ -141,12 +157,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_match_and_the_table_agree() {
+    fn lower_case_lookup_agrees_with_the_table() {
         for row in SCHEMES.iter().filter(|row| !row.name.is_empty()) {
-            assert_eq!(exact(row.name.as_bytes()), Some(row));
-            assert_eq!(scheme(&row.name.to_uppercase()), Some(row));
+            assert_eq!(find_lower_case(row.name.as_bytes()), Some(row));
+            assert_eq!(find_scheme(&row.name.to_uppercase()), Some(row));
         }
-        assert_eq!(scheme(""), None);
-        assert_eq!(scheme("url"), None);
+        assert_eq!(find_scheme(""), None);
+        assert_eq!(find_scheme("url"), None);
     }
 }

@@ -1,4 +1,7 @@
-//! One file per scheme: its parts, how they are read, how they are printed.
+//! The URL types, one module per family of schemes: how each is parsed, printed and split into components.
+//!
+//! Each `parse` function reads the text after the scheme and hands its URL and the notes to the closure `wrap`, whose
+//! result it returns. So the URL is built inside the result of the caller and is never copied.
 
 mod file;
 mod ftp;
@@ -17,9 +20,9 @@ pub use ftp::{FtpPath, FtpUrl, Typecode};
 pub use gopher::GopherUrl;
 pub use http::HttpUrl;
 pub use mailto::MailtoUrl;
-pub use news::{NewsPart, NewsUrl};
-pub use nntp::{Articles, NntpUrl};
+pub use news::{NewsResource, NewsUrl};
+pub use nntp::{ArticleNumbers, NntpUrl};
 pub use other::OtherUrl;
 pub use prospero::ProsperoUrl;
 pub use telnet::TelnetUrl;
-pub use wais::{WaisPart, WaisUrl};
+pub use wais::{WaisResource, WaisUrl};

@@ -1,18 +1,17 @@
-//! For programs without a runtime: read a small object, save a large one.
+//! The same for programs without an async runtime.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use fetch_url::{Error, blocking};
+use fetch_url_tests::{HttpResponse, HttpServer};
 
 fn main() -> Result<(), Error> {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("hello\n"))?;
     let fetcher = blocking::Fetcher::new()?;
-    let url = format!("file://{}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
-    let text = fetcher.read(&url, 1024 * 1024)?;
-    println!("{}", String::from_utf8_lossy(&text).lines().next().unwrap_or_default());
+    println!("{}", fetcher.get(server.url("/"))?.text()?.trim_end());
 
-    let target = std::env::temp_dir().join(format!("fetch-url-example-{}", std::process::id()));
-    let receipt = fetcher.save(&url, &target)?;
-    println!("saved: {}", receipt.proof);
-    // The example leaves nothing behind.
-    let _ = std::fs::remove_file(&target);
+    let folder = tempfile::tempdir()?;
+    let receipt =
+        fetcher.download(server.url("/"), folder.path().join("hello.txt"), |download| download.resume())?;
+    println!("{} bytes, {}", receipt.bytes, receipt.proof);
     Ok(())
 }

@@ -1,74 +1,86 @@
-//! What a URL that names no data object is good for.
+//! Advice for URLs that do not name a data object, such as `mailto:` and `telnet:`.
 
-/// What a person can do with a URL that names no data object.
+use crate::Hint;
+
+/// What a user can do with a URL that does not name a data object (RFC 1738 §3.5, §3.8), as text and as values. The
+/// response content [`Content::Advice`](crate::Content::Advice) holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Advice {
-    /// Readable in 80 columns.
+pub struct NotFetchable {
+    /// Text for people, at most 80 columns wide.
     pub text: String,
-    /// The same for programs.
-    pub facts: Vec<(&'static str, Fact)>,
+    /// The same as names and values, for programs.
+    pub values: Vec<(&'static str, AdviceValue)>,
+    /// The option of this program that applies to the URL, such as [`Hint::Connect`].
+    pub hint: Option<Hint>,
 }
 
-/// One thing that a program may want to know.
+/// A value of [`NotFetchable::values`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fact {
-    /// The URL says nothing of it.
+pub enum AdviceValue {
+    /// The URL does not contain this value.
     Absent,
-    /// Whether it is so.
+    /// A boolean.
     Flag(bool),
     /// A number.
     Number(u64),
-    /// Names and values, in order.
+    /// Names and values, in the order of the URL.
     Pairs(Vec<(String, String)>),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Several texts.
+    /// A list of strings.
     Words(Vec<String>),
 }
 
-impl Advice {
-    /// Advice in these words.
+impl NotFetchable {
+    /// Creates advice with `text` and without values.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), facts: Vec::new() }
+        Self { text: text.into(), values: Vec::new(), hint: None }
     }
 
-    /// Of a session with a mainframe (RFC 1738 §4 `tn3270`).
-    pub(crate) fn of_tn3270(url: &str) -> Self {
+    /// Returns the advice for a `tn3270:` URL (RFC 1738 §4): the command that opens the session.
+    pub(crate) fn for_tn3270(url: &str) -> Self {
         let place = url.trim_start_matches("tn3270://").trim_end_matches('/');
         let command = format!("tn3270 {}", place.replacen(':', " ", 1));
         let text = format!("This is a tn3270 session, not an object that can be fetched.\n  {command}\n");
-        Self::new(text).with("command", command)
+        Self::new(text).with_value("command", command)
     }
 
-    /// And this for programs.
+    /// Sets the hint.
     #[must_use]
-    pub fn with(mut self, name: &'static str, fact: impl Into<Fact>) -> Self {
-        self.facts.push((name, fact.into()));
+    pub fn with_hint(mut self, hint: Hint) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    /// Adds a value.
+    #[must_use]
+    pub fn with_value(mut self, name: &'static str, fact: impl Into<AdviceValue>) -> Self {
+        self.values.push((name, fact.into()));
         self
     }
 }
 
-impl From<bool> for Fact {
+impl From<bool> for AdviceValue {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<u16> for Fact {
+impl From<u16> for AdviceValue {
     fn from(number: u16) -> Self {
         Self::Number(number.into())
     }
 }
 
-impl From<String> for Fact {
+impl From<String> for AdviceValue {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<Option<String>> for Fact {
+impl From<Option<String>> for AdviceValue {
     fn from(text: Option<String>) -> Self {
         text.map_or(Self::Absent, Self::Text)
     }

@@ -1,12 +1,14 @@
-//! For programs without a runtime: the same fetcher, waited for.
+//! The same fetcher for programs without an async runtime: every call blocks the calling thread.
 
+use std::future::IntoFuture as _;
 use std::path::Path;
 
+use bytes::Bytes;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Code, Content, Error, FileOptions, FileSink, Phase, Receipt, Request, Sink, deliver};
+use crate::{Code, Download, Entry, Error, IntoRequest, Meta, Phase, Receipt};
 
-/// A [`crate::Fetcher`] and a runtime of its own, on the calling thread.
+/// A [`crate::Fetcher`] with a runtime of its own on the calling thread. Do not use it inside an async runtime.
 #[derive(Debug)]
 pub struct Fetcher {
     inner: crate::Fetcher,
@@ -14,18 +16,18 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// Every scheme that is built in, under the default policy.
+    /// Returns a fetcher for all schemes that are compiled in, with the default policy.
     ///
     /// # Errors
-    /// `internal` when the system gives no runtime.
+    /// [`Code::Internal`] if the system cannot create a runtime.
     pub fn new() -> Result<Self, Error> {
         Self::from_fetcher(crate::Fetcher::new())
     }
 
-    /// A fetcher of the caller's making.
+    /// Returns a blocking fetcher around `inner`, which may have a policy and credentials of its own.
     ///
     /// # Errors
-    /// `internal` when the system gives no runtime.
+    /// [`Code::Internal`] if the system cannot create a runtime.
     pub fn from_fetcher(inner: crate::Fetcher) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime =
@@ -33,38 +35,78 @@ impl Fetcher {
         Ok(Self { inner, runtime })
     }
 
-    /// The object that `text` names, in memory, up to `most` octets.
+    /// Fetches a URL. Read the response with [`Response::bytes`] or [`Response::text`].
     ///
     /// # Errors
-    /// Why there is no answer; `limit_reached` beyond `most`.
-    pub fn read(&self, text: &str, most: usize) -> Result<Vec<u8>, Error> {
-        self.runtime.block_on(async {
-            let response = self.inner.get(text).await?;
-            match response.content {
-                Content::Body(body) => body.collect(most).await,
-                Content::Listing(listing) => {
-                    listing.into_body(|entry| [&entry.name[..], b"\n"].concat()).collect(most).await
-                }
-                Content::Advice(advice) => Ok(advice.text.into_bytes()),
-                Content::Head | Content::Unchanged => Ok(Vec::new()),
-                Content::Session(_) => {
-                    Err(Error::new(Code::Usage, Phase::Deliver, "the URL names no data object"))
-                }
-            }
-        })
+    /// As for [`crate::Fetcher::get`].
+    pub fn get(&self, url: impl IntoRequest) -> Result<Response<'_>, Error> {
+        let response = self.runtime.block_on(self.inner.get(url))?;
+        Ok(Response { runtime: &self.runtime, response })
     }
 
-    /// Fetches the object that `text` names into a file, going on where an earlier call ended.
+    /// Downloads a URL to a file, as `options` says: `|download| download.resume().checksum(sum)`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), fetch_url::Error> {
+    /// let fetcher = fetch_url::blocking::Fetcher::new()?;
+    /// fetcher.download("http://example.com/a.iso", "a.iso", |download| download.resume())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// Why there is no answer, or `sink_failed`.
-    pub fn save(&self, text: &str, path: &Path) -> Result<Receipt, Error> {
-        let request = Request::new(text)?;
-        let sink = FileSink::open(path, FileOptions::default().resuming(true))?;
-        let resume = sink.resume_of(request.url());
+    /// As for [`crate::Fetcher::download`].
+    pub fn download(
+        &self,
+        url: impl IntoRequest,
+        path: impl AsRef<Path>,
+        options: impl FnOnce(Download) -> Download,
+    ) -> Result<Receipt, Error> {
+        self.runtime.block_on(options(self.inner.download(url, path)).into_future())
+    }
+
+    /// Returns all entries of a directory, menu or list.
+    ///
+    /// # Errors
+    /// As for [`crate::Fetcher::list`].
+    pub fn list(&self, url: impl IntoRequest) -> Result<Vec<Entry>, Error> {
         self.runtime.block_on(async {
-            let response = self.inner.fetch(request.resuming(resume)).await?;
-            deliver(response, Sink::file(sink), &mut ()).await
+            let mut listing = self.inner.list(url).await?;
+            let mut entries = Vec::new();
+            while let Some(entry) = listing.next().await? {
+                entries.push(entry);
+            }
+            Ok(entries)
         })
+    }
+}
+
+/// A response whose body is read by blocking calls.
+#[derive(Debug)]
+pub struct Response<'f> {
+    runtime: &'f Runtime,
+    response: crate::Response,
+}
+
+impl Response<'_> {
+    /// Returns what is known about the object.
+    pub const fn meta(&self) -> &Meta {
+        &self.response.meta
+    }
+
+    /// Reads the whole body into memory. A listing gives its names, one per line.
+    ///
+    /// # Errors
+    /// As for [`crate::Response::bytes`].
+    pub fn bytes(self) -> Result<Bytes, Error> {
+        self.runtime.block_on(self.response.bytes())
+    }
+
+    /// Reads the whole body into memory, as text. Bytes that are not UTF-8 become U+FFFD.
+    ///
+    /// # Errors
+    /// As for [`crate::Response::bytes`].
+    pub fn text(self) -> Result<String, Error> {
+        self.runtime.block_on(self.response.text())
     }
 }

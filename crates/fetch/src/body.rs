@@ -1,12 +1,19 @@
-//! The octets of an object: limit, count, idle guard and completeness check, in this order and the
-//! same for all schemes.
+//! The body of a response: size limit, byte count, idle timeout and completeness check, applied in this order for
+//! every scheme.
 //!
-//! A body that ends without an error is complete, by the proof it names.
+//! A body that ends without an error is complete; its [`Proof`] says how that is known.
 
+mod errors;
+mod file_body;
+pub(crate) mod limits;
 mod local_lines;
 mod made;
-mod mend;
+mod prefix;
 mod proof;
+mod rate;
+pub(crate) mod reader;
+mod resume;
+mod source;
 
 use std::fmt;
 use std::fs::File;
@@ -16,219 +23,226 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 
+pub(crate) use errors::{size_limit_error, truncated_error};
+pub(crate) use file_body::FileBody;
 pub(crate) use local_lines::LocalLines;
-use made::Once;
-pub(crate) use mend::{Continuation, Mend, MendFuture, Piece, Reached};
-use mend::{Mending, Tail};
+use made::BytesSource;
+use prefix::Prefix;
 pub(crate) use proof::EndMark;
 pub use proof::Proof;
+pub(crate) use resume::{BreakPoint, Chunk, ResumeFuture, ResumedBody, Resumer};
+use resume::{ResumeState, Tail};
+pub use source::ByteSource;
 
-use crate::engine::deadline::Deadline;
-use crate::engine::guard::Guard;
-use crate::original::Original;
+use crate::body::limits::BodyLimits;
+use crate::source_file::SourceFile;
+use crate::time::deadline::Deadline;
 use crate::{Code, Error, Phase};
 
-/// Where octets come from, piece by piece.
-pub trait ByteSource: Send {
-    /// The next piece; `None` at the end, which must only come when the body is whole.
-    fn poll_chunk(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>>;
-}
-
-/// The octets of an object.
+/// The body of a response: a stream of bytes that is complete when it ends without an error.
+///
+/// It is a [`Stream`] of `Result<Bytes, Error>`. Limits, timeouts and the check of the announced length are built
+/// in. A body that breaks off is requested again from the same offset where the server supports it.
 pub struct Body {
     source: Source,
-    /// Where in the object its first octet is.
-    start: u64,
+    /// Offset in the object of the first byte of this body.
+    offset: u64,
     expected: Option<u64>,
-    seen: u64,
+    received: u64,
     proof: Proof,
-    /// The most octets of it.
+    /// The size limit in bytes.
     max_size: Option<u64>,
-    guard: Option<Box<Guard>>,
-    mark: EndMark,
-    mending: Mending,
+    limits: Option<Box<BodyLimits>>,
+    end_mark: EndMark,
+    resume_state: ResumeState,
     prefix: Prefix,
-    /// The last octets that came, for a mender that has to prove where it goes on.
+    /// The last bytes received, which a resumer needs to prove that another answer continues this one.
     tail: Tail,
-    /// How often it was tried again since it began to come.
+    /// Number of retries since the body began.
     retries: u32,
 }
 
 enum Source {
-    File(Original),
+    File(SourceFile),
     Stream(Pin<Box<dyn ByteSource>>),
 }
 
-/// Octets in front of the object.
-#[derive(PartialEq, Eq)]
-enum Prefix {
-    None,
-    Waiting(Bytes),
-    Gone,
-}
-
-impl Prefix {
-    const fn after(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            _ => Self::Gone,
-        }
-    }
-}
-
 impl Body {
-    /// Pieces from `source`; `expected` octets, where the protocol says how many.
+    /// Creates a body from `source`.
+    ///
+    /// `expected` is the length in bytes that the protocol announced; another length is an error (`Code::Truncated`,
+    /// `Code::PeerMisbehaved`). `proof` says what the end of `source` proves.
     pub fn from_source(source: impl ByteSource + 'static, expected: Option<u64>, proof: Proof) -> Self {
         Self::new(Source::Stream(Box::pin(source)), expected, proof)
     }
 
-    /// Octets that are already here.
-    pub fn from_bytes(octets: impl Into<Bytes>) -> Self {
-        let octets = octets.into();
-        let length = octets.len() as u64;
-        Self::from_source(Once(Some(octets)), Some(length), Proof::Proven("its length"))
+    /// Creates a body from bytes in memory.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        let length = bytes.len() as u64;
+        Self::from_source(BytesSource(Some(bytes)), Some(length), Proof::Proven("its length"))
     }
 
-    /// `length` octets of an open regular file, from where it stands. A file that changes while it
-    /// is read is cut short.
+    /// Creates a body from `length` bytes of an open regular file, starting at its current position.
+    ///
+    /// The file is checked at the end: a file that changed while it was read is an error (`Code::Truncated`).
     pub fn from_file(file: File, length: u64, proof: Proof) -> Self {
-        Self::new(Source::File(Original::new(file)), Some(length), proof)
+        Self::new(Source::File(SourceFile::new(file)), Some(length), proof)
     }
 
     fn new(source: Source, expected: Option<u64>, proof: Proof) -> Self {
         Self {
             source,
-            start: 0,
+            offset: 0,
             expected,
-            seen: 0,
+            received: 0,
             proof,
             max_size: None,
-            guard: None,
-            mark: EndMark::default(),
-            mending: Mending::None,
+            limits: None,
+            end_mark: EndMark::default(),
+            resume_state: ResumeState::None,
             prefix: Prefix::None,
             tail: Tail::default(),
             retries: 0,
         }
     }
 
-    /// How many octets will come, where that is known.
+    /// Returns the length of the body in bytes, or `None` if the protocol did not announce it.
     pub const fn expected(&self) -> Option<u64> {
         self.expected
     }
 
-    /// How its end is known to be the end.
+    /// Returns how it is known that the body is complete. For a body without an announced length this may change
+    /// from proven to assumed at its end.
     pub const fn proof(&self) -> Proof {
         self.proof
     }
 
-    /// The next piece; `None` when the body is whole.
+    /// Returns the next chunk, or `None` when the body is complete.
     ///
     /// # Errors
-    /// `truncated`, `timed_out`, `limit_reached`, or what the protocol found.
+    /// `Code::Truncated` if the body ended early, `Code::TimedOut` if no data arrived within the idle timeout or the
+    /// total time is over, `Code::LimitReached` beyond the size limit, or an error of the protocol.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         std::future::poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
     }
 
-    /// Everything, in memory: for bodies that are known to be small.
+    /// Reads the whole body into memory.
     ///
     /// # Errors
-    /// As for [`Body::chunk`], and `limit_reached` beyond `most` octets.
-    pub async fn collect(mut self, most: usize) -> Result<Vec<u8>, Error> {
-        let mut octets = Vec::new();
+    /// As for [`Body::chunk`].
+    pub async fn bytes(mut self) -> Result<Bytes, Error> {
+        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
+        let Some(second) = self.chunk().await? else { return Ok(first) };
+        let mut bytes = bytes::BytesMut::from(first);
+        bytes.extend_from_slice(&second);
         while let Some(chunk) = self.chunk().await? {
-            if octets.len() + chunk.len() > most {
-                return Err(too_large(most as u64));
-            }
-            octets.extend_from_slice(&chunk);
+            bytes.extend_from_slice(&chunk);
         }
-        Ok(octets)
+        Ok(bytes.freeze())
     }
 
-    /// Applies what the caller allows. The engine does this, once.
-    /// `offset` octets of the object are there already.
-    pub(crate) fn guarded(mut self, mut guard: Guard, offset: u64) -> Result<Self, Error> {
-        if let Some(most) = guard.limits.max_size {
-            let left = most.checked_sub(offset).ok_or_else(|| too_large(most))?;
+    /// Reads the whole body into memory, up to `max_size` bytes.
+    ///
+    /// # Errors
+    /// As for [`Body::chunk`], and `Code::LimitReached` if the body has more than `max_size` bytes.
+    pub async fn collect(mut self, max_size: usize) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if bytes.len() + chunk.len() > max_size {
+                return Err(size_limit_error(max_size as u64));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    /// Applies the caller's limits; the engine calls this once. `offset` is the number of bytes of the object that
+    /// the caller already has.
+    pub(crate) fn with_limits(mut self, mut guard: BodyLimits, offset: u64) -> Result<Self, Error> {
+        if let Some(max_size) = guard.limits.max_size {
+            let left = max_size.checked_sub(offset).ok_or_else(|| size_limit_error(max_size))?;
             if self.expected.is_some_and(|expected| expected > left) {
-                return Err(too_large(most));
+                return Err(size_limit_error(max_size));
             }
             guard.limits.max_size = Some(left);
         }
-        self.start = offset;
-        Ok(self.limited(guard))
+        self.offset = offset;
+        Ok(self.with_body_limits(guard))
     }
 
-    /// The same for a body of unknown length, from its beginning.
-    pub(crate) fn limited(mut self, guard: Guard) -> Self {
+    /// Applies the caller's limits to a body of unknown length that starts at offset 0.
+    pub(crate) fn with_body_limits(mut self, guard: BodyLimits) -> Self {
         self.max_size = guard.limits.max_size;
-        self.guard = Some(Box::new(guard));
+        self.limits = Some(Box::new(guard));
         self
     }
 
-    /// At its end `mark` tells whether what should stand there is missing.
-    pub(crate) fn ending_by(mut self, mark: EndMark) -> Self {
-        self.mark = mark;
+    /// Sets the mark that reports at the end of the body whether its terminator was missing.
+    pub(crate) fn with_end_mark(mut self, mark: EndMark) -> Self {
+        self.end_mark = mark;
         self
     }
 
-    /// What should stand at the end that came, and is missing.
-    pub(crate) fn missing(&self) -> Option<&'static str> {
-        self.mark.missing()
+    /// Returns the name of the terminator that was missing at the end of the body.
+    pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
+        self.end_mark.missing_terminator()
     }
 
-    /// Puts `octets` in front: no part of the object, so that no limit counts them.
+    /// Puts `bytes` before the object. They are not part of the object, so they do not count towards its length or
+    /// its limits.
     #[must_use]
-    pub fn with_prefix(mut self, octets: impl Into<Bytes>) -> Self {
-        self.prefix = Prefix::Waiting(octets.into());
+    pub fn with_prefix(mut self, bytes: impl Into<Bytes>) -> Self {
+        self.prefix = Prefix::Waiting(bytes.into());
         self
     }
 
-    /// How long things may take.
+    /// Returns the deadline of the request, if limits have been applied.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
-        self.guard.as_ref().map(|guard| guard.deadline())
+        self.limits.as_ref().map(|guard| guard.deadline())
     }
 
-    /// When it breaks off, `mender` is asked for the rest.
-    pub(crate) fn mended_by(mut self, mender: Box<dyn Mend>) -> Self {
-        // A file of this machine that breaks off has changed.
+    /// Lets `resumer` continue the body when it breaks off.
+    pub(crate) fn resumed_by(mut self, resumer: Box<dyn Resumer>) -> Self {
+        // A local file that ends early has changed, so it must not be resumed.
         if matches!(self.source, Source::Stream(_)) {
-            self.mending = Mending::Ready { mender, may_restart: false };
+            self.resume_state = ResumeState::Ready { resumer, may_restart: false };
         }
         self
     }
 
-    /// Whoever takes the octets can begin anew.
+    /// Declares that the consumer can discard the bytes it has and start again, so that the body may restart from
+    /// offset 0.
     pub(crate) fn allow_restart(&mut self) {
-        // What was put in front belongs to one answer, and cannot be had of another.
+        // A prefix belongs to one answer and cannot be obtained from another.
         if self.prefix != Prefix::None {
             return;
         }
-        if let Mending::Ready { may_restart, .. } = &mut self.mending {
+        if let ResumeState::Ready { may_restart, .. } = &mut self.resume_state {
             *may_restart = true;
         }
     }
 
-    /// How often it was tried again since it began to come.
+    /// Returns the number of retries since the body began.
     pub(crate) const fn retries(&self) -> u32 {
         self.retries
     }
 
-    /// The next piece, for a taker that allowed a restart.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Piece>, Error> {
+    /// Returns the next chunk or a restart, for a consumer that called [`Body::allow_restart`].
+    pub(crate) async fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         std::future::poll_fn(|cx| self.poll_piece(cx)).await.transpose()
     }
 
-    /// The file that is read, when it is one.
-    pub(crate) const fn original(&self) -> Option<&Original> {
+    /// Returns the local file that is read, or `None` if the body is a stream.
+    pub(crate) const fn local_file(&self) -> Option<&SourceFile> {
         match &self.source {
             Source::File(original) => Some(original),
             Source::Stream(_) => None,
         }
     }
 
-    /// The open file behind the body, for the road on which the kernel copies; the rest of the
-    /// checks are then the caller's.
+    /// Returns the open file of the body, so that the kernel can copy it. The caller then has to check its length
+    /// and its limits.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         match self.source {
             Source::File(original) => {
@@ -239,83 +253,89 @@ impl Body {
     }
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let piece = ready!(self.poll_piece(cx));
-        Poll::Ready(piece.map(|piece| {
-            piece.and_then(|piece| match piece {
-                Piece::Octets(octets) => Ok(octets),
-                Piece::Anew(_) => Err(Error::new(Code::Internal, Phase::Body, "nobody allowed a restart")),
+        let chunk = ready!(self.poll_piece(cx));
+        Poll::Ready(chunk.map(|chunk| {
+            chunk.and_then(|chunk| match chunk {
+                Chunk::Bytes(bytes) => Ok(bytes),
+                Chunk::Restart(_) => Err(Error::new(
+                    Code::Internal,
+                    Phase::Body,
+                    "the body restarted, but its consumer did not allow that",
+                )),
             })
         }))
     }
 
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, Error>>> {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Chunk, Error>>> {
         let after = self.prefix.after();
-        if let Prefix::Waiting(octets) = std::mem::replace(&mut self.prefix, after) {
-            return Poll::Ready(Some(Ok(Piece::Octets(octets))));
+        if let Prefix::Waiting(bytes) = std::mem::replace(&mut self.prefix, after) {
+            return Poll::Ready(Some(Ok(Chunk::Bytes(bytes))));
         }
         loop {
-            if let Mending::Running { future, may_restart } = &mut self.mending {
-                let (mender, mended) = ready!(future.as_mut().poll(cx));
-                self.mending = Mending::Ready { mender, may_restart: *may_restart };
-                match mended {
-                    Ok(Continuation { meta, body, is_anew: true, retries }) => {
-                        self.begin_anew(body);
+            if let ResumeState::Running { future, may_restart } = &mut self.resume_state {
+                let (resumer, resumed) = ready!(future.as_mut().poll(cx));
+                self.resume_state = ResumeState::Ready { resumer, may_restart: *may_restart };
+                match resumed {
+                    Ok(ResumedBody { meta, body, is_restart: true, retries }) => {
+                        self.restart(body);
                         self.retries = retries;
-                        return Poll::Ready(Some(Ok(Piece::Anew(Box::new(meta)))));
+                        return Poll::Ready(Some(Ok(Chunk::Restart(Box::new(meta)))));
                     }
-                    Ok(Continuation { body, retries, .. }) => {
-                        // What the rest says of its own length and end counts from now on.
-                        self.expected = body.expected.and_then(|rest| self.seen.checked_add(rest));
+                    Ok(ResumedBody { body, retries, .. }) => {
+                        // The length and the end of the new answer apply from now on.
+                        self.expected = body.expected.and_then(|rest| self.received.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
-                        (self.mark, self.guard) = (body.mark, body.guard);
+                        (self.end_mark, self.limits) = (body.end_mark, body.limits);
                     }
                     Err(error) => {
-                        self.mending = Mending::None;
+                        self.resume_state = ResumeState::None;
                         return Poll::Ready(Some(Err(error)));
                     }
                 }
             }
             let next = ready!(self.poll_source(cx));
-            let Some(Err(error)) = next else { return Poll::Ready(next.map(|next| next.map(Piece::Octets))) };
-            let Mending::Ready { mender, may_restart } = std::mem::take(&mut self.mending) else {
+            let Some(Err(error)) = next else { return Poll::Ready(next.map(|next| next.map(Chunk::Bytes))) };
+            let ResumeState::Ready { resumer, may_restart } = std::mem::take(&mut self.resume_state) else {
                 return Poll::Ready(Some(Err(error)));
             };
-            let reached = Reached { offset: self.start + self.seen, tail: self.tail.octets() };
-            let future = mender.mend(error, reached, may_restart);
-            self.mending = Mending::Running { future, may_restart };
+            let reached = BreakPoint { offset: self.offset + self.received, tail: self.tail.bytes() };
+            let future = resumer.resume(error, reached, may_restart);
+            self.resume_state = ResumeState::Running { future, may_restart };
         }
     }
 
-    /// The octets of `body` take the place of all that came.
-    fn begin_anew(&mut self, body: Self) {
+    /// Replaces everything received so far with `body`.
+    fn restart(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
-        (self.start, self.seen, self.max_size) = (body.start, 0, body.max_size);
-        (self.mark, self.guard) = (body.mark, body.guard);
+        (self.offset, self.received, self.max_size) = (body.offset, 0, body.max_size);
+        (self.end_mark, self.limits) = (body.end_mark, body.limits);
         self.tail = Tail::default();
     }
 
-    /// Whether the pace of what comes matters.
-    pub(crate) fn is_paced(&self) -> bool {
-        self.guard.as_ref().is_some_and(|guard| guard.is_paced())
+    /// Returns `true` if a rate limit or a minimum rate is set.
+    pub(crate) fn is_rate_limited(&self) -> bool {
+        self.limits.as_ref().is_some_and(|guard| guard.is_rate_limited())
     }
 
     fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        if let Some(guard) = &mut self.guard
-            && let Err(error) = ready!(guard.poll_free(cx))
+        if let Some(guard) = &mut self.limits
+            && let Err(error) = ready!(guard.poll_ready(cx))
         {
             return Poll::Ready(Some(Err(error)));
         }
         let polled = match &mut self.source {
             Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
-            Source::File(original) => Poll::Ready(original.read(self.expected.map(|all| all - self.seen))),
-        };
-        match (polled, &mut self.guard) {
-            (Poll::Ready(chunk), Some(guard)) => {
-                guard.came(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
-                let in_time = guard.check();
-                Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.checked(chunk)))
+            Source::File(original) => {
+                Poll::Ready(original.read(self.expected.map(|expected| expected - self.received)))
             }
-            (Poll::Ready(chunk), None) => Poll::Ready(self.checked(chunk)),
+        };
+        match (polled, &mut self.limits) {
+            (Poll::Ready(chunk), Some(guard)) => {
+                guard.record(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
+                let in_time = guard.check_deadline();
+                Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.check_chunk(chunk)))
+            }
+            (Poll::Ready(chunk), None) => Poll::Ready(self.check_chunk(chunk)),
             (Poll::Pending, Some(guard)) => {
                 let expired = ready!(guard.poll_expired(cx));
                 Poll::Ready(Some(Err(expired)))
@@ -324,20 +344,20 @@ impl Body {
         }
     }
 
-    fn checked(&mut self, chunk: Option<Result<Bytes, Error>>) -> Option<Result<Bytes, Error>> {
+    fn check_chunk(&mut self, chunk: Option<Result<Bytes, Error>>) -> Option<Result<Bytes, Error>> {
         let Some(chunk) = chunk else { return self.check_end() };
         Some(chunk.and_then(|chunk| {
-            let seen = self.seen + chunk.len() as u64;
+            let received = self.received + chunk.len() as u64;
             match (self.max_size, self.expected) {
-                (Some(most), _) if seen > most => return Err(too_large(most)),
-                (_, Some(expected)) if seen > expected => {
-                    let detail = format!("more than the {expected} octets it announced");
+                (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
+                (_, Some(expected)) if received > expected => {
+                    let detail = format!("the server sent more than the {expected} bytes it announced");
                     return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
                 }
                 _ => {}
             }
-            self.seen = seen;
-            if !matches!(self.mending, Mending::None) {
+            self.received = received;
+            if !matches!(self.resume_state, ResumeState::None) {
                 self.tail.remember(&chunk);
             }
             Ok(chunk)
@@ -345,11 +365,11 @@ impl Body {
     }
 
     fn check_end(&mut self) -> Option<Result<Bytes, Error>> {
-        if let Some(expected) = self.expected.filter(|&expected| expected != self.seen) {
-            return Some(Err(cut_short(self.seen, expected)));
+        if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
+            return Some(Err(truncated_error(self.received, expected)));
         }
-        let requires_proof = self.guard.as_ref().is_some_and(|guard| guard.requires_proof());
-        if let Err(error) = self.mark.check(requires_proof, &mut self.proof) {
+        let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
+        if let Err(error) = self.end_mark.check(requires_proof, &mut self.proof) {
             return Some(Err(error));
         }
         match &self.source {
@@ -357,15 +377,6 @@ impl Body {
             Source::Stream(_) => None,
         }
     }
-}
-
-/// A body that ended after `seen` of `expected` octets.
-pub(crate) fn cut_short(seen: u64, expected: u64) -> Error {
-    Error::new(Code::Truncated, Phase::Body, format!("{seen} of {expected} octets came"))
-}
-
-pub(crate) fn too_large(most: u64) -> Error {
-    Error::new(Code::LimitReached, Phase::Body, format!("the object has more than {most} octets"))
 }
 
 impl Stream for Body {
@@ -378,15 +389,8 @@ impl Stream for Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Body({} of {:?} octets, {})", self.seen, self.expected, self.proof)
+        write!(f, "Body({} of {:?} bytes, {})", self.received, self.expected, self.proof)
     }
-}
-
-/// An open file, and what a body would have checked on its way.
-pub(crate) struct FileBody {
-    pub(crate) original: Original,
-    pub(crate) expected: Option<u64>,
-    pub(crate) max_size: Option<u64>,
 }
 
 impl ByteSource for Body {

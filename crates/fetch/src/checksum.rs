@@ -1,11 +1,12 @@
-//! What the octets of an object must come to: named by the caller, or found in a list that stands beside the object.
+//! Checksums: given by the caller, or found in a list beside the object.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Algorithm, Code, Error, Phase};
 
-/// A digest that the octets must have.
+/// The checksum that an object must have: an algorithm and its digest. It parses from `sha256:HEX`; MD5, SHA-1,
+/// SHA-256, SHA-384 and SHA-512 are supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
     algorithm: Algorithm,
@@ -22,7 +23,10 @@ impl fmt::Display for Checksum {
 impl FromStr for Checksum {
     type Err = Error;
 
-    /// `ALGORITHM:HEX`, such as `sha256:ba7816bf…`.
+    /// Parses `ALGORITHM:HEX`, such as `sha256:ba7816bf…`.
+    ///
+    /// # Errors
+    /// [`Code::Usage`] for other text.
     fn from_str(text: &str) -> Result<Self, Error> {
         let read = text.split_once(':').and_then(|(name, hex)| {
             let checksum = Self::of_hex(hex.trim())?;
@@ -39,21 +43,21 @@ impl FromStr for Checksum {
 }
 
 impl Checksum {
-    /// The digest of these digits; the algorithm is known by how many there are.
+    /// Parses the digest; the number of digits tells the algorithm.
     fn of_hex(hex: &str) -> Option<Self> {
         let algorithm = Algorithm::of_digits(hex.len())?;
         let is_hex = hex.bytes().all(|digit| digit.is_ascii_hexdigit());
         is_hex.then(|| Self { algorithm, hex: hex.to_ascii_lowercase() })
     }
 
-    /// How it is made.
+    /// Returns the algorithm.
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Finds the checksum of the file `name` in a list, as `sha256sum` (`HEX  NAME`, `HEX *NAME`) and BSD
-    /// (`SHA256 (NAME) = HEX`) write them; a list of a single checksum without a name is that file's. The strongest counts,
-    /// where there are several.
+    /// Finds the checksum of the file `name` in a list of `sha256sum` (`HEX  NAME`, `HEX *NAME`) or BSD (`SHA256
+    /// (NAME) = HEX`). A list with a single checksum and no name applies to every file. Of several, the strongest is
+    /// returned.
     pub fn listed(list: &[u8], name: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(list);
         let name = String::from_utf8_lossy(name);
@@ -62,8 +66,10 @@ impl Checksum {
         found.max_by_key(|checksum| checksum.hex.len()).or_else(|| alone(lines))
     }
 
+    /// Compares the checksum with the digest `found`.
+    ///
     /// # Errors
-    /// `checksum_mismatch`: the octets have another digest.
+    /// [`Code::ChecksumMismatch`] if they differ.
     pub(crate) fn check(&self, found: &str) -> Result<(), Error> {
         if self.hex == found {
             return Ok(());
@@ -73,7 +79,7 @@ impl Checksum {
     }
 }
 
-/// The checksum of a line that is about `name`.
+/// Returns the checksum of a line about `name`.
 fn line_of(line: &str, name: &str) -> Option<Checksum> {
     bsd_line(line, name).or_else(|| gnu_line(line, name))
 }
@@ -91,7 +97,7 @@ fn gnu_line(line: &str, name: &str) -> Option<Checksum> {
     is_name(&listed, name).then(|| Checksum::of_hex(hex))?
 }
 
-/// `ALGORITHM (NAME) = HEX`.
+/// Parses `ALGORITHM (NAME) = HEX`.
 fn bsd_line(line: &str, name: &str) -> Option<Checksum> {
     let (algorithm, rest) = line.split_once(" (")?;
     let (listed, hex) = rest.rsplit_once(") = ")?;
@@ -99,12 +105,12 @@ fn bsd_line(line: &str, name: &str) -> Option<Checksum> {
     (Algorithm::named(algorithm)? == checksum.algorithm).then_some(checksum)
 }
 
-/// Lists of a whole tree have paths.
+/// Lists of a directory tree have paths.
 fn is_name(listed: &str, name: &str) -> bool {
     listed.rsplit('/').next() == Some(name)
 }
 
-/// A checksum that is all there is.
+/// Returns the checksum of a list that has nothing else.
 fn alone<'l>(mut lines: impl Iterator<Item = &'l str>) -> Option<Checksum> {
     let checksum = Checksum::of_hex(lines.next()?.trim());
     checksum.filter(|_| lines.next().is_none())

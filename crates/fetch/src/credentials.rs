@@ -1,33 +1,39 @@
-//! Who we are to a server: the URL's own user and password, the caller's, netrc's, or what somebody
-//! answers when asked. Decided anew for each hop.
+//! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are chosen anew for each
+//! redirect.
 
 pub(crate) mod netrc;
+pub(crate) mod prompt;
 pub(crate) mod secret;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fetch_url_core::{Login, Url};
-use fetch_url_proto::gopher_plus::Question as FormQuestion;
+use fetch_url_core::{Url, UserInfo};
+pub use fetch_url_proto::gopher_plus::Question as FormQuestion;
 
 use crate::{Code, Error, Phase};
 use netrc::Netrc;
 use secret::SecretBytes;
 
-/// A user and, where it is known, a password: octets, as the server is to see them.
+/// A user name and, if known, a password, as bytes that the server receives. `Debug` hides the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     user: Vec<u8>,
     password: Option<SecretBytes>,
-    /// RFC 959 §4.1.1: what some FTP servers want besides.
+    /// The account that some FTP servers require (RFC 959 §4.1.1).
     account: Option<SecretBytes>,
 }
 
 impl Credential {
-    /// A user, and a password or none yet.
+    /// Returns a user name, with a password or without.
     pub fn new(user: impl Into<Vec<u8>>, password: Option<Vec<u8>>) -> Self {
         Self { user: user.into(), password: password.map(SecretBytes::from), account: None }
+    }
+
+    /// Returns a user name with a password.
+    pub fn login(user: impl Into<Vec<u8>>, password: impl Into<Vec<u8>>) -> Self {
+        Self::new(user, Some(password.into()))
     }
 
     /// Reads `USER[:PASSWORD]`.
@@ -38,28 +44,28 @@ impl Credential {
         }
     }
 
-    /// What a URL says, decoded.
-    pub(crate) fn of_login(login: &Login<'_>) -> Option<Self> {
-        let password = login.password().map(|password| password.expose().decode().into_owned());
-        login.user().map(|user| Self::new(user.decode(), password))
+    /// Returns the user information of a URL, percent-decoded.
+    pub(crate) fn of_user_info(user_info: &UserInfo<'_>) -> Self {
+        let password = user_info.password().map(|password| password.expose().decode().into_owned());
+        Self::new(user_info.user().decode(), password)
     }
 
-    /// The user.
+    /// Returns the user name.
     pub fn user(&self) -> &[u8] {
         &self.user
     }
 
-    /// The password. Only for the command that needs it.
+    /// Returns the password. Use it only for the command that sends it.
     pub fn expose(&self) -> Option<&[u8]> {
         self.password.as_ref().map(SecretBytes::expose)
     }
 
-    /// The account. Only for the command that needs it.
+    /// Returns the account. Use it only for the command that sends it.
     pub(crate) fn expose_account(&self) -> Option<&[u8]> {
         self.account.as_ref().map(SecretBytes::expose)
     }
 
-    /// The same user with this password.
+    /// Replaces the password.
     #[must_use]
     pub fn with_password(mut self, password: Option<Vec<u8>>) -> Self {
         self.password = password.map(SecretBytes::from);
@@ -74,45 +80,43 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// What is asked of a person, or of a program in their place.
+/// A request for a password, shown to a person or passed to a program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Question {
-    /// Where the answer goes, without a password.
+pub struct PromptRequest {
+    /// The URL that needs the password, without a password.
     pub url: String,
-    /// The user, where that is known: then only the password is asked for.
+    /// The user name, if known: then only the password is requested.
     pub user: Option<Vec<u8>>,
-    /// What the server says it is for: octets of a stranger.
+    /// The realm as the server sent it: untrusted bytes.
     pub realm: Option<Vec<u8>>,
 }
 
-impl Question {
-    /// For the server of `url`.
+impl PromptRequest {
+    /// Returns a request for the server of `url`.
     pub fn new(url: impl Into<String>, user: Option<Vec<u8>>, realm: Option<Vec<u8>>) -> Self {
         Self { url: url.into(), user, realm }
     }
 }
 
-/// Asks for a user and a password.
-pub trait Ask: Send + Sync {
-    /// The answer; none when there is nobody to ask. It may wait for a person: it is called on a
-    /// thread of its own.
+/// Asks a person or a program for user names and passwords.
+pub trait Prompter: Send + Sync {
+    /// Returns the answer, or `None` if nobody can be asked. It may block: it is called on a thread of its own.
     ///
     /// # Errors
-    /// Asking itself failed.
-    fn ask(&self, question: &Question) -> Result<Option<Credential>, Error>;
+    /// An error of the prompt itself.
+    fn ask(&self, question: &PromptRequest) -> Result<Option<Credential>, Error>;
 
-    /// Whether there is anybody to ask.
+    /// Returns `true` if somebody can be asked.
     fn is_attended(&self) -> bool {
         true
     }
 
-    /// The answers to those of the questions of the form at `url` that have none in `given`, in their
-    /// order; none when there is nobody to ask. What only is to be read has its place in both, and needs
-    /// no answer.
+    /// Returns the answers to the questions of the form at `url` that have none in `given`, in their order, or `None`
+    /// if nobody can be asked. Items that are only shown have a place in both lists and need no answer.
     ///
     /// # Errors
-    /// Asking itself failed.
+    /// An error of the prompt itself.
     fn fill(
         &self,
         url: &str,
@@ -124,28 +128,38 @@ pub trait Ask: Send + Sync {
     }
 }
 
-/// Where users and passwords come from when the URL does not say.
+/// The sources of user names and passwords for URLs without them: the caller, one credential per host, a netrc file, a
+/// prompt. In this order.
 #[derive(Clone, Default)]
 pub struct Credentials {
     own: Option<Credential>,
+    /// By host name in lower case.
+    hosts: BTreeMap<String, Credential>,
     netrc: Option<(Netrc, bool)>,
-    ask: Option<Arc<dyn Ask>>,
-    /// What was answered so far, by server.
+    ask: Option<Arc<dyn Prompter>>,
+    /// Answers of the prompt, by server.
     answers: Arc<Mutex<BTreeMap<String, Credential>>>,
 }
 
 impl Credentials {
-    /// The caller's own: for the server of the caller's URL, and no other.
+    /// Sets the credential for the server of the caller's URL. It is not sent to other servers after a redirect.
     #[must_use]
     pub fn own(mut self, own: Credential) -> Self {
         self.own = Some(own);
         self
     }
 
-    /// The text of a netrc file; its `default` entry only when `default_too`.
+    /// Sets the credential for one host, whatever the scheme and port. It is sent to no other host.
+    #[must_use]
+    pub fn host(mut self, host: &str, credential: Credential) -> Self {
+        self.hosts.insert(host.to_ascii_lowercase(), credential);
+        self
+    }
+
+    /// Adds the text of a netrc file; its `default` entry is used only with `default_too`.
     ///
     /// # Errors
-    /// `usage` when it cannot be read.
+    /// [`Code::Usage`] if the text is not a valid netrc file.
     pub fn netrc(mut self, text: &[u8], default_too: bool) -> Result<Self, Error> {
         let netrc = Netrc::parse(text)
             .map_err(|error| Error::new(Code::Usage, Phase::Plan, format!("the netrc file: {error}")))?;
@@ -153,19 +167,19 @@ impl Credentials {
         Ok(self)
     }
 
-    /// Somebody who is asked when nothing else is known and the server wants it.
+    /// Sets the prompt that is used when no other source has a password and the server requires one.
     #[must_use]
-    pub fn ask(mut self, ask: impl Ask + 'static) -> Self {
+    pub fn ask(mut self, ask: impl Prompter + 'static) -> Self {
         self.ask = Some(Arc::new(ask));
         self
     }
 
-    /// Who we are to the server of `url`. `home` is the caller's URL, as long as no hop has left its
-    /// server: abroad, the caller's own credentials are nobody's. netrc names its servers itself.
-    pub(crate) fn for_hop(&self, url: &Url<'_>, home: Option<&Url<'_>>) -> Option<Credential> {
-        let login = |url: &Url<'_>| url.login().and_then(Credential::of_login);
+    /// Chooses the credential for `url`. `home` is the caller's URL until a redirect leaves its server; after that,
+    /// only netrc entries and credentials per host apply.
+    pub(crate) fn for_request(&self, url: &Url<'_>, home: Option<&Url<'_>>) -> Option<Credential> {
+        let login = |url: &Url<'_>| url.user_info().map(Credential::of_user_info);
         let said = login(url).or_else(|| home.and_then(login));
-        // As with curl, the caller's option is before the URL.
+        // As in curl, the caller's credential takes precedence over the URL's.
         let own = self.own.as_ref().filter(|_| home.is_some());
         let user = own.or(said.as_ref()).map(|known| known.user.as_slice());
         let is_whole = |known: &&Credential| known.password.is_some() && Some(known.user.as_slice()) == user;
@@ -173,19 +187,29 @@ impl Credentials {
             return Some(whole.clone());
         }
         let answered = home.and_then(|_| self.answered(url, user));
-        self.of_netrc(url, user).or(answered).or_else(|| own.cloned()).or(said)
+        self.of_host(url, user)
+            .or_else(|| self.of_netrc(url, user))
+            .or(answered)
+            .or_else(|| own.cloned())
+            .or(said)
     }
 
-    /// What somebody answered before for the server of `url` and this user.
+    /// Returns an earlier answer of the prompt for the server of `url` and this user.
     fn answered(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.get(&server(url)).filter(|known| user.is_none_or(|user| user == known.user)).cloned()
     }
 
-    /// Keeps an answer, so that nobody is asked twice for one server.
+    /// Stores an answer, so that each server is asked for once.
     pub(crate) fn keep_answer(&self, url: &Url<'_>, answer: &Credential) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.insert(server(url), answer.clone());
+    }
+
+    /// Returns the credential that the caller set for the host of `url`, if it is for `user`.
+    fn of_host(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+        let known = self.hosts.get(&url.host()?.to_string().to_ascii_lowercase())?;
+        user.is_none_or(|user| user == known.user).then(|| known.clone())
     }
 
     fn of_netrc(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
@@ -200,12 +224,12 @@ impl Credentials {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&server(url));
     }
 
-    pub(crate) fn asker(&self) -> Option<&Arc<dyn Ask>> {
+    pub(crate) fn asker(&self) -> Option<&Arc<dyn Prompter>> {
         self.ask.as_ref()
     }
 }
 
-/// Scheme, host and port: whom an answer is for.
+/// Returns scheme, host and port as the key of an answer.
 fn server(url: &Url<'_>) -> String {
     let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
     format!("{}://{}:{:?}", url.scheme_name(), host.unwrap_or_default(), url.port())

@@ -1,131 +1,97 @@
-//! What a scheme must bring: a [`Driver`] that plans, and a [`Plan`] that runs.
+//! The interface for drivers: a [`Driver`] makes a [`Plan`] of a request, and the plan runs.
 
 use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Asking, Deadline, Dial, Error, Gate, Request, Response};
+pub use crate::body::ByteSource;
+pub use crate::credentials::prompt::PasswordPrompt;
+pub use crate::drivers::file::options::SpecialFiles;
+pub use crate::engine::redirect_policy::RedirectPolicy;
+pub use crate::fetcher::Explained;
+pub use crate::net::connector::Connector;
+pub use crate::redirect::{Redirect, RedirectKind};
+pub use crate::registry::SchemeSupport;
+pub use crate::request::Want;
+pub use crate::time::deadline::Deadline;
+use crate::{Error, Request, Response};
 
-/// Knows how to fetch some schemes.
+/// Implements the access method of one or more schemes. A driver is registered with
+/// [`FetcherBuilder::driver`](crate::FetcherBuilder::driver); redirects, retries, limits and policy are done by the
+/// engine.
 pub trait Driver: Send + Sync {
-    /// A name for messages.
+    /// Returns the name of the driver for messages.
     fn id(&self) -> &'static str;
 
-    /// The schemes, in lower case.
+    /// Returns the schemes of the driver in lower case.
     fn schemes(&self) -> &'static [&'static str];
 
-    /// What would be done for `request`, without doing any of it.
+    /// Returns the plan for `request`. It must not open a connection or file.
     ///
     /// # Errors
-    /// The request cannot be sent: `forbidden_octet`, `unsupported`.
+    /// `Code::ForbiddenOctet` if the URL contains a byte that the protocol cannot send, `Code::Unsupported`.
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error>;
 }
 
-/// What a [`Plan`] becomes when it runs.
+/// The future that [`Plan::run`] returns.
 pub type RunFuture = Pin<Box<dyn Future<Output = Result<Outcome, Error>> + Send>>;
 
-/// One request, ready to be sent; Display shows what would be sent, a line for each command.
+/// A prepared request. Its `Display` form shows what will be sent, one line per command, without secrets.
 pub trait Plan: Display + Send {
-    /// Does it, once: no retry, no redirect, no clock of its own.
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture;
+    /// Runs the plan once. Retries, redirects and the total time are handled by the engine.
+    fn run(self: Box<Self>, ctx: RunContext) -> RunFuture;
 
-    /// Whether it tells the dialogue line by line as it goes; otherwise its Display is told first.
-    fn speaks_for_itself(&self) -> bool {
+    /// Returns `true` if the plan writes the wire trace while it runs. Otherwise the engine traces its `Display`
+    /// form first.
+    fn traces_itself(&self) -> bool {
         false
     }
 }
 
-/// What a running plan may use.
+/// What the engine passes to a running plan.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Ctx {
-    /// The only way to a socket.
-    pub dial: Dial,
-    /// How long things may take.
+pub struct RunContext {
+    /// Opens connections, subject to the caller's network policy.
+    pub connector: Connector,
+    /// The timeouts of the request.
     pub deadline: Deadline,
-    /// Who can be asked for a password.
-    pub asking: Asking,
-    /// Where an answer may lead.
-    pub gate: Gate,
+    /// Asks the user for a password.
+    pub password_prompt: PasswordPrompt,
+    /// The caller's rules for redirects.
+    pub redirect_policy: RedirectPolicy,
 }
 
-/// How a run ended.
+/// The result of running a plan.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_enums, reason = "the engine's loop knows every outcome")]
 pub enum Outcome {
-    /// An answer.
+    /// A response.
     Answer(Response),
-    /// The object is elsewhere; the engine judges whether to go there.
-    Follow(Hop),
-    /// The server wants the request in other words, such as who asks.
-    Again(Again),
+    /// A redirect, which the engine checks before it follows it.
+    Follow(Redirect),
+    /// The server requires the request in another form, such as with authentication.
+    Resend(Resend),
 }
 
-/// The same request in other words.
+/// A request that is sent again in another form, such as with authentication (RFC 9110 §11.6).
 #[non_exhaustive]
-pub struct Again {
-    /// What the server said to the first.
+pub struct Resend {
+    /// The response to the first form, which is not returned to the caller.
     pub answer: Response,
-    /// The other words.
+    /// The plan to run next.
     pub plan: Box<dyn Plan>,
 }
 
-impl Again {
-    /// After this answer, `plan`.
+impl Resend {
+    /// Creates a resend of `plan` after `answer`.
     pub fn new(answer: Response, plan: Box<dyn Plan>) -> Self {
         Self { answer, plan }
     }
 }
 
-impl std::fmt::Debug for Again {
+impl std::fmt::Debug for Resend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Again({:?})", self.answer.meta.reply)
+        write!(f, "Resend({:?})", self.answer.meta.reply)
     }
-}
-
-/// Where an answer points.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Hop {
-    /// The reference, as the peer wrote it.
-    pub to: String,
-    /// Why: the first line of the answer.
-    pub why: String,
-    /// What kind of answer it is.
-    pub kind: HopKind,
-    /// The answer itself, for a caller that does not follow.
-    pub answer: Response,
-    /// There, the object is asked for plainly: the method and body of this request are done with.
-    pub is_plain: bool,
-    /// What the answer is for a caller that does not follow, where it is no object.
-    pub instead: Option<Error>,
-    /// The answer changed what we are to the server (a cookie): to be sent to a place once more is
-    /// then no circle.
-    pub changes_state: bool,
-}
-
-impl Hop {
-    /// A hop to `to` because of `why`.
-    pub fn new(to: impl Into<String>, why: impl Into<String>, answer: Response) -> Self {
-        let (to, why) = (to.into(), why.into());
-        let kind = HopKind::Redirect;
-        Self { to, why, kind, answer, is_plain: false, instead: None, changes_state: false }
-    }
-
-    /// The same, of a name service.
-    #[must_use]
-    pub fn of_name_service(mut self) -> Self {
-        self.kind = HopKind::Access;
-        self
-    }
-}
-
-/// What kind of answer points elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HopKind {
-    /// A name service tells a way to the object: that is what it is asked for.
-    Access,
-    /// A server sends us elsewhere.
-    Redirect,
 }

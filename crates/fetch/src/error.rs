@@ -1,46 +1,50 @@
-//! Why there is no answer: a stable code, the phase it happened in, and the peer's own words.
+//! Errors: a stable code, the phase in which the request failed, and the server's own words.
 
 mod code;
+mod hint;
+mod io;
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fetch_url_core::{ParseError, Url};
-use fetch_url_proto::{ForbiddenOctet, WireError, text};
+use fetch_url_proto::{ForbiddenByte, WireError, text};
 
 pub use code::{CODES, Code, CodeRow};
+pub use hint::Hint;
 
-/// What was being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The step of a request in which an error occurred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Phase {
-    /// The octets of the object.
+    /// While the bytes of the object were transferred.
     Body,
-    /// Checking who the server is.
+    /// While the server's certificate was checked.
     Certificate,
-    /// Opening the connection.
+    /// While the connection was opened.
     Connect,
-    /// Writing what came.
+    /// While the object was written to its destination.
     Deliver,
-    /// Going where the answer pointed.
+    /// While a redirect was followed.
     Hop,
-    /// Reading the URL and working out what to send.
+    /// While the URL was parsed and the commands were planned; nothing was sent.
     Plan,
-    /// Talking to a proxy.
+    /// While a proxy was asked for the connection.
     Proxy,
-    /// Waiting for the answer to begin.
+    /// While the client waited for the first byte of the reply.
     Reply,
-    /// The request was answered, with a refusal.
+    /// The request was sent, and the server refused it.
     Request,
-    /// Looking up the host.
+    /// While the host name was resolved.
     Resolve,
-    /// The TLS handshake.
+    /// During the TLS handshake.
     Tls,
 }
 
 impl Phase {
-    /// A stable word for machines.
+    /// Returns the stable name of the phase, as JSON output shows it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Body => "body",
@@ -58,25 +62,30 @@ impl Phase {
     }
 }
 
-/// A failure. Display is one line without the URL and without any secret.
+/// Why a request failed.
+///
+/// `Display` is one line without the URL and without any secret. [`code`](Self::code) is stable and meant for programs;
+/// [`hint`](Self::hint) tells what the caller can do.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     code: Code,
     phase: Phase,
     detail: String,
     reply: Option<String>,
-    hint: Option<String>,
+    hint: Option<Hint>,
     url: Option<String>,
     parse: Option<ParseError>,
     retry_after: Option<Duration>,
     is_temporary: bool,
     is_void: bool,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
-    /// A failure of kind `code` in `phase`; `detail` says more than the code, or nothing.
+    /// Returns an error of kind `code` that occurred in `phase`; `detail` adds what the code does not say, or is empty.
     pub fn new(code: Code, phase: Phase, detail: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             code,
@@ -93,63 +102,63 @@ impl Error {
         }))
     }
 
-    /// The same, with `after` in the place of `before` in what it says.
+    /// Replaces `before` by `after` in the detail.
     #[must_use]
     pub(crate) fn with_other_words(mut self, before: &str, after: &str) -> Self {
         self.0.detail = self.0.detail.replace(before, after);
         self
     }
 
-    /// The peer's own words; made safe to print.
+    /// Adds the server's own words; control characters are escaped.
     #[must_use]
     pub fn with_reply(mut self, reply: &[u8]) -> Self {
-        self.0.reply = Some(text::printable(reply));
+        self.0.reply = Some(text::sanitise(reply));
         self
     }
 
-    /// What the caller could do about it.
+    /// Adds a suggestion for the caller.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// What lies beneath.
+    /// Adds the error that caused this one.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(Arc::from(source.into()));
         self
     }
 
-    /// How long the peer asked to wait.
+    /// Adds the time that the server asked to wait (such as `Retry-After`, RFC 9110 §10.2.3).
     #[must_use]
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.0.retry_after = wait;
         self
     }
 
-    /// It may pass: the same request may succeed later.
+    /// Marks the error as transient: the same request may succeed later, and is retried.
     #[must_use]
     pub fn passing(mut self) -> Self {
         self.0.is_temporary = true;
         self
     }
 
-    /// It will not pass, whatever its code says of others.
+    /// Marks the error as permanent: it is not retried, whatever its code.
     #[must_use]
     pub fn lasting(mut self) -> Self {
         self.0.is_temporary = false;
         self
     }
 
-    /// It shows that the octets that came are not those of the object: nothing of them is kept.
+    /// Marks the bytes received so far as invalid: they are not kept for a later resume.
     #[must_use]
     pub fn voiding(mut self) -> Self {
         self.0.is_void = true;
         self
     }
 
-    /// The URL it happened to, kept without its password; the first one stays.
+    /// Adds the URL that failed, without its password. An error that already has a URL keeps it.
     #[must_use]
     pub fn at(mut self, url: &Url<'_>) -> Self {
         if self.0.url.is_none() {
@@ -158,57 +167,57 @@ impl Error {
         self
     }
 
-    /// What kind of failure it is.
+    /// Returns the kind of error: stable, and meant for programs.
     pub const fn code(&self) -> Code {
         self.0.code
     }
 
-    /// What was being done.
+    /// Returns the step in which the error occurred.
     pub const fn phase(&self) -> Phase {
         self.0.phase
     }
 
-    /// The exit status of the command line for it.
+    /// Returns the exit status that the command `fetch-url` has for this error.
     pub fn exit(&self) -> u8 {
         self.0.code.exit(self.0.phase)
     }
 
-    /// The peer's own words, safe to print.
+    /// Returns the server's own words, safe to print on a terminal.
     pub fn reply(&self) -> Option<&str> {
         self.0.reply.as_deref()
     }
 
-    /// What the caller could do about it.
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+    /// Returns what the caller can do about the error.
+    pub fn hint(&self) -> Option<&Hint> {
+        self.0.hint.as_ref()
     }
 
-    /// The URL it happened to, without its password.
+    /// Returns the URL that failed, without its password.
     pub fn url(&self) -> Option<&str> {
         self.0.url.as_deref()
     }
 
-    /// Where in the text the fault is, when the text is no URL.
+    /// Returns the position and reason of a syntax error, if the code is [`Code::BadUrl`].
     pub const fn parse_error(&self) -> Option<&ParseError> {
         self.0.parse.as_ref()
     }
 
-    /// How long the peer asked to wait.
+    /// Returns the time that the server asked to wait.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// Whether the same request may succeed later.
+    /// Returns `true` if the same request may succeed later.
     pub const fn is_temporary(&self) -> bool {
         self.0.is_temporary
     }
 
-    /// Whether the octets that came are void.
+    /// Returns `true` if the bytes received so far are invalid.
     pub(crate) const fn is_void(&self) -> bool {
         self.0.is_void
     }
 
-    /// Whether the other side had a part in it: not the text of the URL, the caller's rules, or our disk.
+    /// Returns `true` if the server or the network may be the cause: not the URL, the caller's policy, or the disk.
     pub(crate) const fn is_about_the_peer(&self) -> bool {
         !matches!(
             self.0.code,
@@ -224,10 +233,26 @@ impl Error {
         )
     }
 
-    /// Whether whoever read our output has gone.
+    /// Returns `true` if the reader of the output has closed its end of the pipe.
     pub fn is_broken_pipe(&self) -> bool {
-        let io = self.0.source.as_deref().and_then(|source| source.downcast_ref::<std::io::Error>());
-        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+        self.io_kind() == Some(std::io::ErrorKind::BrokenPipe)
+    }
+
+    /// The kind of the I/O error that caused this one.
+    fn io_kind(&self) -> Option<std::io::ErrorKind> {
+        self.0
+            .source
+            .as_deref()
+            .and_then(|source| source.downcast_ref::<std::io::Error>())
+            .map(std::io::Error::kind)
+    }
+
+    /// The failure of a request that must not be sent twice: it may be retried only if nothing can have been sent.
+    pub(crate) fn retry_only_if_unsent(self) -> Self {
+        match self.0.phase {
+            Phase::Resolve | Phase::Connect => self,
+            _ => self.lasting(),
+        }
     }
 
     pub(crate) fn unsupported(detail: impl Into<String>) -> Self {
@@ -242,14 +267,14 @@ impl Error {
 impl From<ParseError> for Error {
     fn from(error: ParseError) -> Self {
         let mut this = Self::new(Code::BadUrl, Phase::Plan, error.to_string());
-        this.0.hint = error.hint().map(str::to_owned);
+        this.0.hint = error.hint().map(Hint::from);
         this.0.parse = Some(error);
         this
     }
 }
 
-impl From<ForbiddenOctet> for Error {
-    fn from(error: ForbiddenOctet) -> Self {
+impl From<ForbiddenByte> for Error {
+    fn from(error: ForbiddenByte) -> Self {
         Self::new(Code::ForbiddenOctet, Phase::Plan, error.to_string())
     }
 }
@@ -257,8 +282,8 @@ impl From<ForbiddenOctet> for Error {
 impl From<WireError> for Error {
     fn from(error: WireError) -> Self {
         let code = match error {
-            WireError::Cut { .. } => Code::Truncated,
-            WireError::Limit { .. } => Code::LimitReached,
+            WireError::UnexpectedEnd { .. } => Code::Truncated,
+            WireError::LimitExceeded { .. } => Code::LimitReached,
             _ => Code::PeerMisbehaved,
         };
         Self::new(code, Phase::Reply, error.to_string())
@@ -270,7 +295,7 @@ impl fmt::Display for Error {
         let inner = &self.0;
         f.write_str(inner.code.words())?;
         if !inner.detail.is_empty() {
-            write!(f, ": {}", text::printable(inner.detail.as_bytes()))?;
+            write!(f, ": {}", text::sanitise(inner.detail.as_bytes()))?;
         }
         match &inner.reply {
             Some(reply) => write!(f, " ({reply})"),

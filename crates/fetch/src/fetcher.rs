@@ -1,40 +1,36 @@
-//! The library's front door: [`Fetcher`] and its builder.
+//! [`Fetcher`] and its builder: where every use of the library begins.
 
 use std::sync::Arc;
 
 use fetch_url_core::Url;
-use fetch_url_proto::outline;
+use fetch_url_proto::check_sendable;
 
-use crate::engine::gate::Gate;
 use crate::engine::gateway::Gateways;
-use crate::net::dial::Dialer;
-use crate::registry::{Registry, Standing};
+use crate::engine::redirect_policy::RedirectPolicy;
+use crate::engine::settings::Settings;
+use crate::net::connector::Network;
+use crate::registry::{Registry, SchemeSupport};
 use crate::{
-    Credentials, Directory, Driver, Error, Policy, Request, Response, TlsOptions, Trust, drivers, engine,
+    Credentials, DirectoryListing, Driver, Error, IntoRequest, Listing, Policy, Proxy, Request, Response,
+    TlsOptions, Trust, drivers, engine,
 };
 
-/// Fetches URLs: cheap to clone, and one for a whole program keeps connections open between calls.
+/// Fetches URLs.
+///
+/// A fetcher is `Send + Sync` and cheap to clone; clones share connections, cookies and learned facts about servers, so one
+/// fetcher for a whole program is best. Dropping a future of a fetcher cancels the request.
 #[derive(Clone)]
 pub struct Fetcher {
-    inner: Arc<Inner>,
+    settings: Arc<Settings>,
 }
 
-pub(crate) struct Inner {
-    pub(crate) registry: Registry,
-    pub(crate) policy: Policy,
-    pub(crate) gate: Gate,
-    pub(crate) gateways: Gateways,
-    pub(crate) credentials: Credentials,
-    pub(crate) dialer: Arc<Dialer>,
-}
-
-/// What would happen for a request.
+/// What a request would do, without doing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
-    /// How the scheme stands here.
-    pub standing: Standing,
-    /// What would be sent, a line for each command.
+    /// Whether the scheme is supported.
+    pub standing: SchemeSupport,
+    /// The commands that would be sent, one per line.
     pub commands: Vec<String>,
 }
 
@@ -45,52 +41,80 @@ impl Default for Fetcher {
 }
 
 impl Fetcher {
-    /// Every scheme that is built in, under the default policy.
+    /// Returns a fetcher for all schemes that are compiled in, with the default [`Policy`]: 30 s to connect, 60 s without
+    /// data, 10 redirects, 3 retries of transient errors (after 1, 2 and 4 s), no limit of size.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// For a policy, drivers or roots of one's own.
+    /// Returns a builder, for a policy, credentials, TLS settings, proxies or drivers of your own.
     pub fn builder() -> FetcherBuilder {
         FetcherBuilder::default()
     }
 
-    /// Fetches the object that `text` names.
+    /// Fetches a URL. The response has the metadata; its body is read afterwards.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), fetch_url::Error> {
+    /// let fetcher = fetch_url::Fetcher::new();
+    /// let text = fetcher.get("gopher://gopher.example.org/0/about").await?.text().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// Why there is no answer.
-    pub async fn get(&self, text: &str) -> Result<Response, Error> {
-        self.fetch(Request::new(text)?).await
+    /// Every [`Code`](crate::Code) except those of writing a file.
+    pub async fn get(&self, url: impl IntoRequest) -> Result<Response, Error> {
+        self.fetch(url.into_request()?).await
     }
 
-    /// Fetches what `request` asks for.
+    /// Fetches what `request` asks for: redirects are followed, transient errors retried.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Every [`Code`](crate::Code) except those of writing a file.
     pub async fn fetch(&self, request: Request) -> Result<Response, Error> {
-        engine::fetch(&self.inner, request).await
+        engine::fetch(&self.settings, request).await
     }
 
-    /// The directory that `request` asks for, as a whole; a listing that breaks off is asked for anew.
+    /// Returns the entries of a directory, a gopher menu, an HTTP index page, or a list of groups or articles, as a stream.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), fetch_url::Error> {
+    /// let fetcher = fetch_url::Fetcher::new();
+    /// let mut listing = fetcher.list("ftp://ftp.example.org/pub/").await?;
+    /// while let Some(entry) = listing.next().await? {
+    ///     println!("{:?} {}", entry.kind, String::from_utf8_lossy(&entry.name));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// Why there is no answer; `not_found` where the object is no directory.
-    pub async fn directory(&self, request: &Request) -> Result<Directory, Error> {
-        engine::listed::directory(self, &self.inner, request).await
+    /// As for [`fetch`](Self::fetch); [`Code::NotFound`](crate::Code::NotFound) if the object is not a directory.
+    pub async fn list(&self, url: impl IntoRequest) -> Result<Listing, Error> {
+        self.fetch(url.into_request()?.for_listing()).await?.into_listing()
     }
 
-    /// What would be sent for `request`: no network, no file.
+    /// Returns all entries of a directory. A listing that breaks off is fetched again.
     ///
     /// # Errors
-    /// The request may not be sent: `forbidden_octet`.
+    /// As for [`list`](Self::list).
+    pub async fn list_all(&self, request: &Request) -> Result<DirectoryListing, Error> {
+        engine::list_all::list_all(&self.settings, request).await
+    }
+
+    /// Returns what would be sent for `request`, without network or file access.
+    ///
+    /// # Errors
+    /// [`Code::ForbiddenOctet`](crate::Code::ForbiddenOctet) if the request must not be sent.
     pub fn explain(&self, request: &Request) -> Result<Explained, Error> {
-        if let Some(made) = self.inner.gateways.through(request.url()) {
+        if let Some(made) = self.settings.gateways.gateway_url(request.url()) {
             return self.explained_through(made.map_err(|error| error.at(request.url()))?, request);
         }
         self.explained(request)
     }
 
-    /// What the gateway would be sent.
+    /// The same for a request that goes to a gateway.
     fn explained_through(&self, made: Url<'static>, request: &Request) -> Result<Explained, Error> {
         let gateway = request.clone().through_gateway(made);
         let mut explained = self.explained(&gateway)?;
@@ -100,37 +124,37 @@ impl Fetcher {
 
     fn explained(&self, request: &Request) -> Result<Explained, Error> {
         let url = request.url();
-        let standing = self.inner.registry.standing(url);
+        let standing = self.settings.registry.support(url);
         let at = |error: Error| error.at(url);
-        let commands = if standing == Standing::BuiltIn {
-            let login = self.inner.credentials.for_hop(url, Some(url));
-            let request = request.clone().made_by(login);
-            let plan = self.inner.registry.driver(url)?.plan(&request).map_err(at)?;
+        let commands = if standing == SchemeSupport::BuiltIn {
+            let login = self.settings.credentials.for_request(url, Some(url));
+            let request = request.clone().with_login(login);
+            let plan = self.settings.registry.driver(url)?.plan(&request).map_err(at)?;
             plan.to_string().lines().map(str::to_owned).collect()
         } else {
-            let outline = outline(url).map_err(|forbidden| at(forbidden.into()))?;
-            outline.dialogue().map(fetch_url_proto::text::escaped).collect()
+            check_sendable(url).map_err(|forbidden| at(forbidden.into()))?;
+            Vec::new()
         };
         Ok(Explained { standing, commands })
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
-        &self.inner
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
-    /// How the scheme of `url` stands here.
-    pub fn standing(&self, url: &Url<'_>) -> Standing {
-        self.inner.registry.standing(url)
+    /// Returns whether the scheme of `url` is supported.
+    pub fn support(&self, url: &Url<'_>) -> SchemeSupport {
+        self.settings.registry.support(url)
     }
 }
 
 impl std::fmt::Debug for Fetcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Fetcher").field("policy", &self.inner.policy).finish_non_exhaustive()
+        f.debug_struct("Fetcher").field("policy", &self.settings.policy).finish_non_exhaustive()
     }
 }
 
-/// Makes a [`Fetcher`].
+/// Builds a [`Fetcher`]; made by [`Fetcher::builder`].
 pub struct FetcherBuilder {
     registry: Registry,
     policy: Policy,
@@ -152,60 +176,87 @@ impl Default for FetcherBuilder {
 }
 
 impl FetcherBuilder {
-    /// Adds a driver; it takes its schemes from whoever had them.
+    /// Adds a driver. It replaces other drivers for its schemes.
     #[must_use]
     pub fn driver(mut self, driver: impl Driver + 'static) -> Self {
         self.registry.add(Arc::new(driver));
         self
     }
 
-    /// Does without a scheme.
+    /// Removes the driver of a scheme: its URLs fail with [`Code::Unsupported`](crate::Code::Unsupported).
     #[must_use]
     pub fn without(mut self, scheme: &str) -> Self {
         self.registry.remove(scheme);
         self
     }
 
-    /// What is allowed.
+    /// Sets the policy: timeouts, limits, retries, redirects, allowed addresses.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Who is asked for URLs of schemes in place of their servers.
+    /// Sets the gateways: HTTP servers that are asked for URLs of other schemes.
     #[must_use]
     pub fn gateways(mut self, gateways: Gateways) -> Self {
         self.gateways = gateways;
         self
     }
 
-    /// Where users and passwords come from.
+    /// Sets where user names and passwords come from, if not from the URL.
     #[must_use]
     pub fn credentials(mut self, credentials: Credentials) -> Self {
         self.credentials = credentials;
         self
     }
 
-    /// How TLS is spoken.
+    /// Sets the TLS options.
     #[must_use]
     pub fn tls(mut self, tls: TlsOptions) -> Self {
         self.tls = tls;
         self
     }
 
-    /// Whose certificates are believed: short for [`TlsOptions::trust`].
+    /// Sets which certification authorities are trusted; a shortcut for [`TlsOptions::trust`].
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.tls = self.tls.trust(trust);
         self
     }
 
-    /// The fetcher.
+    /// Sends every request through `proxy`; a shortcut for `policy.network.proxies`.
+    #[must_use]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.policy.network.proxies = self.policy.network.proxies.all(proxy);
+        self
+    }
+
+    /// Returns the fetcher. Broken PEM of certification authorities is reported by the first TLS connection;
+    /// [`try_build`](Self::try_build) reports it at once.
     pub fn build(self) -> Fetcher {
-        let dialer = Arc::new(Dialer::new(self.policy.reach.clone(), self.tls.clone()));
+        let network = Arc::new(Network::new(self.policy.network.clone(), self.tls.clone()));
         let Self { registry, policy, gateways, credentials, .. } = self;
-        let gate = Gate::new(policy.follow.clone(), registry.clone());
-        Fetcher { inner: Arc::new(Inner { registry, policy, gate, gateways, credentials, dialer }) }
+        let redirect_policy = RedirectPolicy::new(policy.redirects.clone(), registry.schemes());
+        let settings = Settings { registry, policy, redirect_policy, gateways, credentials, network };
+        Fetcher { settings: Arc::new(settings) }
+    }
+
+    /// Returns the fetcher after checking the TLS options.
+    ///
+    /// # Errors
+    /// [`Code::Usage`](crate::Code::Usage) if the PEM of the certification authorities is broken or empty.
+    pub fn try_build(self) -> Result<Fetcher, Error> {
+        self.tls.check()?;
+        Ok(self.build())
+    }
+}
+
+impl std::fmt::Debug for FetcherBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FetcherBuilder")
+            .field("policy", &self.policy)
+            .field("tls", &self.tls)
+            .finish_non_exhaustive()
     }
 }

@@ -1,83 +1,208 @@
-//! Go and get it: one call that retrieves the object a URL names.
+//! Retrieves any URL that [RFC 1738](https://www.rfc-editor.org/rfc/rfc1738) can write: ftp, http, gopher, news, nntp,
+//! wais, file, prospero, and https, ftps, gophers and nntps.
 //!
 //! ```no_run
-//! # async fn run() -> Result<(), fetch_url::Error> {
-//! use fetch_url::{FileOptions, FileSink, Fetcher, Request, Sink, deliver};
-//!
-//! let fetcher = Fetcher::new();
-//! let request = Request::new("http://example.com/iso.img")?;
-//! let sink = FileSink::open("iso.img".as_ref(), FileOptions::default().resuming(true))?;
-//! let resume = sink.resume_of(request.url());
-//! let response = fetcher.fetch(request.resuming(resume)).await?;
-//! let receipt = deliver(response, Sink::file(sink), &mut ()).await?;
-//! println!("{} octets, {}", receipt.bytes, receipt.proof);
+//! # async fn example() -> Result<(), fetch_url::Error> {
+//! let fetcher = fetch_url::Fetcher::new();
+//! let text = fetcher.get("gopher://gopher.example.org/0/about").await?.text().await?;
+//! let receipt = fetcher.download("ftp://ftp.example.org/pub/iso.img", "iso.img").resume().await?;
+//! println!("{} bytes, {}", receipt.bytes, receipt.proof);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The file to read first is `engine.rs`: the one loop that every URL goes through.
+//! A download is complete, or it is an error. A file gets its name only when the protocol has proven the end of the
+//! object, or, where the protocol cannot, when the [`Proof`] says *assumed*. Redirects, retries, timeouts, limits and the
+//! address policy are the same for all schemes ([`Policy`]).
+//!
+//! | scheme | what a request returns |
+//! |---|---|
+//! | `http`, `https` | the body of the response; [`Fetcher::list`] reads index pages |
+//! | `ftp`, `ftps` | a file, or the [`Listing`] of a directory |
+//! | `gopher`, `gophers` | an item, or a menu as a [`Listing`]; Gopher+ attributes and forms |
+//! | `news`, `snews`, `nntp`, `nntps` | an article, several articles, or a [`Listing`] of groups or articles |
+//! | `wais` | a document, or the [`Listing`] of a search |
+//! | `prospero` | the object that the name stands for, wherever it is stored |
+//! | `file` | a local file, or the [`Listing`] of a directory |
+//! | `telnet`, `mailto` | no data object: [advice](advice::NotFetchable), or a telnet [session](telnet::Session) |
+//!
+//! # Modules
+//! Options of one scheme are in [`http`], [`ftp`], [`gopher`] and [`news`]; files and other destinations in [`output`];
+//! proxies and routes in [`network`]; TLS in [`tls`]; passwords in [`credentials`]; directories and mirrors in [`mirror`];
+//! the interface for drivers in [`driver`]; the URL parser in [`url`]. [`blocking`] is for programs without an async
+//! runtime.
+//!
+//! # Features
+//! `ftp`, `gopher`, `news`, `wais`, `prospero`, `telnet` and `mailto` compile one driver each; all are on by default.
+//! `http`, `https` and `file` are always built. `aws-lc-rs` (default) or `ring` selects the cryptography of TLS.
+//!
+//! # Platforms
+//! Unix systems. The tests run on Linux.
 
-mod advice;
+#![cfg_attr(
+    not(all(
+        feature = "ftp",
+        feature = "gopher",
+        feature = "news",
+        feature = "prospero",
+        feature = "telnet",
+        feature = "wais"
+    )),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "parts of the network layer serve drivers that are not compiled"
+    )
+)]
+
+#[cfg(not(unix))]
+compile_error!("fetch-url supports Unix systems only");
+
+pub mod advice;
 pub mod blocking;
 mod body;
 mod checksum;
-mod credentials;
-mod deliver;
-mod driver;
+pub mod credentials;
+mod download;
+pub mod driver;
 mod drivers;
 mod engine;
 mod error;
 mod fetcher;
+mod into_request;
+mod listing;
+mod meta;
 mod net;
 mod observe;
-mod original;
-mod policy;
+pub mod policy;
+mod range;
+mod redirect;
 mod registry;
 mod request;
-mod response;
+pub mod response;
+mod resume;
+mod save;
 mod segments;
+mod session;
 mod sink;
+mod source_file;
+mod time;
 mod tree;
 
-pub use advice::{Advice, Fact};
-pub use body::{Body, ByteSource, Proof};
+pub use body::{Body, Proof};
 pub use checksum::Checksum;
-pub use credentials::{Ask, Credential, Credentials, Question};
-pub use deliver::{Receipt, Watch, deliver};
-pub use driver::{Again, Ctx, Driver, Hop, HopKind, Outcome, Plan, RunFuture};
-pub use drivers::ftp::options::{ActiveAddress, FtpListing, FtpOptions, FtpWalk};
-pub use drivers::gopher::options::GopherOptions;
-pub use drivers::http::cookies::CookieJar;
-pub use drivers::http::options::{Field, HttpOptions, HttpVersion};
-pub use drivers::nntp::options::{ArticleShape, Next, NntpOptions};
-pub use drivers::telnet::{Connect, Session};
-pub use engine::asking::Asking;
-pub use engine::deadline::Deadline;
-pub use engine::gate::Gate;
-pub use engine::gateway::Gateways;
-pub use engine::listed::Directory;
-pub use engine::turns::{Turn, Turns};
-pub use error::{CODES, Code, CodeRow, Error, Phase};
-pub use fetch_url_core as url;
-pub use fetch_url_proto as proto;
-pub use fetcher::{Explained, Fetcher, FetcherBuilder};
-pub use net::address::AddressClass;
-pub use net::dial::Dial;
-pub use net::proxy::{Proxies, Proxy, ProxyKind};
-pub use net::route::{AddressFamily, AddressPin, Detour, Interface, Routes};
-pub use net::tls::{Identity, Pins, StartTls, TlsOptions, TlsVersion, Trust};
-pub use observe::{Event, Observe};
-pub use policy::{Follow, Limits, MinRate, Policy, Reach, Retry, Schemes, Timeouts};
-pub use registry::Standing;
-pub use request::{ByteRange, Condition, Request, Resume, SpecialFiles, Validator, Want};
-pub use response::{Content, Listing, Meta, Response, Steps};
-pub use segments::Segments;
-pub use sink::Sink;
-pub use sink::beneath::Beneath;
-pub use sink::digest::Algorithm;
-pub use sink::file::{FileOptions, FileSink, Sync};
-pub use sink::journal::{Finished, Journal};
-pub use sink::name::{safe_dot_name, safe_name};
-pub use sink::private::write_private;
-pub use sink::url_name::file_name;
-pub use tree::{Branch, Doubt, Glob, Leaf, Passed, Sorted, Tree, TreeRules};
+pub use credentials::{Credential, Credentials};
+pub use download::Download;
+pub use error::{Code, Error, Hint, Phase};
+pub use fetch_url_core::{self as url, Url};
+pub use fetch_url_proto::{Entry, EntryKind};
+pub use fetcher::{Fetcher, FetcherBuilder};
+pub use into_request::IntoRequest;
+pub use listing::Listing;
+pub use meta::Meta;
+pub use net::proxy::Proxy;
+pub use net::tls::{TlsOptions, Trust};
+pub use policy::{Limits, Policy, Retry, Timeouts};
+pub use range::ByteRange;
+pub use request::{Condition, Request};
+pub use response::{Content, Response};
+pub use save::{Progress, Receipt};
+
+/// Options of the HTTP driver (RFC 9110), and cookies.
+pub mod http {
+    pub use crate::drivers::http::cookie_jar::CookieJar;
+    pub use crate::drivers::http::options::{HeaderField, HttpOptions, HttpVersion};
+}
+
+/// Options of the FTP driver (RFC 959).
+#[cfg(feature = "ftp")]
+pub mod ftp {
+    pub use crate::drivers::ftp::options::{ActiveAddress, FtpListing, FtpMethod, FtpOptions};
+}
+
+/// Options of the gopher driver (RFC 1436, Gopher+).
+#[cfg(feature = "gopher")]
+pub mod gopher {
+    pub use crate::drivers::gopher::options::GopherOptions;
+}
+
+/// Options of the news driver (RFC 3977, RFC 5538).
+#[cfg(feature = "news")]
+pub mod news {
+    pub use crate::drivers::nntp::options::{ArticleFormat, NewsOptions, Upcoming};
+}
+
+/// The interactive session of a `telnet:` URL (RFC 854).
+pub mod telnet {
+    pub use crate::session::Session;
+}
+
+/// Destinations: files that get their name when they are complete, streams, digests, file names from URLs and servers.
+pub mod output {
+    pub use crate::resume::Resume;
+    pub use crate::save::save;
+    pub use crate::segments::Segments;
+    pub use crate::sink::Sink;
+    pub use crate::sink::digest::Algorithm;
+    pub use crate::sink::file::{FileOptions, FileSink, SyncMode};
+    pub use crate::sink::name::{safe_dot_name, safe_name};
+    pub use crate::sink::url_name::file_name;
+}
+
+/// How servers are reached: proxies, address overrides, interfaces, gateways.
+pub mod network {
+    pub use crate::engine::gateway::Gateways;
+    pub use crate::net::address::AddressClass;
+    pub use crate::net::proxy::{Proxies, ProxyKind};
+    pub use crate::net::route::{AddressFamily, ConnectTo, Interface, ResolveOverride, Routes};
+}
+
+/// Details of TLS: client certificates, pinned keys, versions, upgrades by command.
+pub mod tls {
+    pub use crate::net::tls::{Identity, Pins, StartTls, TlsVersion};
+}
+
+/// Redirects and retries as they happen.
+pub mod events {
+    pub use crate::observe::{Event, Observer};
+}
+
+/// Directories as a whole, and what a mirror of one needs: the files of a tree, safe paths, a journal.
+pub mod mirror {
+    pub use crate::engine::list_all::DirectoryListing;
+    pub use crate::sink::dir_handle::DirHandle;
+    pub use crate::sink::journal::{Finished, Journal};
+    pub use crate::tree::{Classified, DirEntry, FileEntry, Glob, KindUncertain, Skipped, Tree, TreeRules};
+}
+
+/// What only the command line needs. It is public because the command line is a crate of its own, and it may change in
+/// every version.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
+    pub use crate::error::{CODES, CodeRow};
+    pub use crate::sink::private::write_private;
+}
+
+// Names that the modules of this crate import from the root, as they do with the public ones.
+pub(crate) use advice::{AdviceValue, NotFetchable};
+pub(crate) use body::ByteSource;
+pub(crate) use credentials::PromptRequest;
+pub(crate) use driver::{Driver, Outcome, Plan, Resend, RunContext};
+pub(crate) use engine::host_limiter::HostPermit;
+pub(crate) use engine::list_all::DirectoryListing;
+pub(crate) use meta::Timings;
+pub(crate) use net::connector::Connector;
+pub(crate) use net::proxy::Proxies;
+pub(crate) use net::route::Routes;
+pub(crate) use net::tls::StartTls;
+pub(crate) use observe::{Event, Observer};
+pub(crate) use output::{
+    Algorithm, FileOptions, FileSink, Resume, Sink, file_name, safe_dot_name, safe_name,
+};
+pub(crate) use policy::{NetworkPolicy, RedirectLimits};
+pub(crate) use redirect::{Redirect, RedirectKind};
+pub(crate) use request::Want;
+pub(crate) use resume::Validator;
+pub(crate) use session::Session;
+pub(crate) use time::deadline::Deadline;

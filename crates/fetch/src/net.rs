@@ -1,17 +1,19 @@
-//! The only sockets: who may be asked, how a connection is opened, one TLS configuration for all.
+//! All sockets: network policy, connections, proxies, datagrams and one TLS configuration.
 
 pub(crate) mod address;
-pub(crate) mod contact;
-pub(crate) mod courier;
-pub(crate) mod data;
+pub(crate) mod connection;
+pub(crate) mod connection_info;
+pub(crate) mod connector;
 pub(crate) mod datagram;
+pub(crate) mod datagram_connection;
 mod deflate;
-pub(crate) mod dial;
+pub(crate) mod ftp_data;
+pub(crate) mod idle_pool;
 mod lookup;
 mod ports;
 pub(crate) mod proxy;
-pub(crate) mod pump;
 mod race;
 pub(crate) mod route;
 pub(crate) mod stream;
 pub(crate) mod tls;
+pub(crate) mod trace;

@@ -1,4 +1,4 @@
-//! What a caller may want to know while a request is on its way: hops and retries.
+//! Events of a running request: redirects and retries.
 
 use std::time::Duration;
 
@@ -6,41 +6,42 @@ use fetch_url_core::Url;
 
 use crate::Error;
 
-/// Something that happened before the object came, or while it came.
+/// An event of a request, passed to an [`Observer`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// An answer pointed elsewhere, and we go there.
-    Hop {
-        /// From here.
+    /// The server answered with a redirect, which is followed.
+    Redirect {
+        /// The URL that redirected.
         from: &'e Url<'e>,
-        /// To there.
+        /// The target of the redirect.
         to: &'e Url<'e>,
-        /// The first line of the answer.
+        /// The reason: the first line of the answer.
         why: &'e str,
     },
-    /// It failed for a cause that may pass.
+    /// The request failed with a transient error and will be sent again after `wait`.
     Retry {
-        /// What was asked for.
+        /// The URL of the request.
         url: &'e Url<'e>,
-        /// Why it failed.
+        /// The transient error.
         error: &'e Error,
-        /// How long we wait.
+        /// The time until the next attempt.
         wait: Duration,
-        /// How many times it was tried.
+        /// Number of retries so far, including this one.
         attempts: u32,
-        /// From which octet we go on.
+        /// Offset in bytes from which the transfer continues.
         offset: u64,
     },
 }
 
-/// Is told what happens to a request.
-pub trait Observe: Send + Sync {
-    /// `event` has happened.
+/// Receives the [`Event`]s of a request; see [`Request::observed_by`](crate::Request::observed_by). A closure
+/// `Fn(&Event)` is an observer.
+pub trait Observer: Send + Sync {
+    /// Handles `event`. It is called from the task of the request and should return quickly.
     fn observe(&self, event: &Event<'_>);
 }
 
-impl<F: Fn(&Event<'_>) + Send + Sync> Observe for F {
+impl<F: Fn(&Event<'_>) + Send + Sync> Observer for F {
     fn observe(&self, event: &Event<'_>) {
         self(event);
     }

@@ -1,37 +1,121 @@
-//! What the caller allows: read by the engine and by `Dial`, never by a driver.
+//! What the caller allows: timeouts, limits, retries, redirects, addresses. The engine and the network layer apply it;
+//! drivers never read it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::{Proxies, Routes};
+use crate::{Proxies, Proxy, Routes};
 
-/// Times, limits, retries, hops and reach.
+/// Timeouts, limits, retries, redirects and the network policy of a fetcher, the same for all schemes.
+///
+/// Every part has a setter here and fields that can be changed:
+///
+/// ```
+/// use std::time::Duration;
+/// use fetch_url::{Fetcher, Policy};
+///
+/// let mut policy = Policy::default().total_timeout(Duration::from_secs(30)).max_size(10_000_000).max_retries(1);
+/// policy.timeouts.idle = Duration::from_secs(5);
+/// let fetcher = Fetcher::builder().policy(policy).build();
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Policy {
-    /// How long each phase may take.
+    /// How long each step of a request may take.
     pub timeouts: Timeouts,
-    /// How much may come.
+    /// How large a body or listing may be, and how fast or slow.
     pub limits: Limits,
-    /// When to try again.
+    /// When a failed request is sent again.
     pub retry: Retry,
-    /// Where an answer may send us.
-    pub follow: Follow,
-    /// Which addresses and ports may be asked.
-    pub reach: Reach,
+    /// Which schemes may be requested, and where redirects may lead.
+    pub redirects: RedirectLimits,
+    /// Which addresses and ports may be contacted, and through which proxies.
+    pub network: NetworkPolicy,
 }
 
-/// How long each phase may take.
+impl Policy {
+    /// Returns the policy for servers that fetch URLs of untrusted users: only http and https, only public addresses, at
+    /// most 5 redirects, at most 5 minutes and 1 GiB per request.
+    ///
+    /// To test such a program against a server on loopback, build the fetcher of the test with
+    /// `policy.network.public_only = false` and keep the rest.
+    pub fn strict() -> Self {
+        let mut policy = Self { network: NetworkPolicy::strict(), ..Self::default() };
+        policy.timeouts.total = Some(Duration::from_secs(300));
+        policy.limits.max_size = Some(1 << 30);
+        policy.redirects.schemes = Schemes::only(["http", "https"]);
+        policy.redirects.max_redirects = Some(5);
+        policy
+    }
+
+    /// Sets the maximum time for a request, including redirects, retries and the body. Default: no limit.
+    #[must_use]
+    pub const fn total_timeout(mut self, time: Duration) -> Self {
+        self.timeouts.total = Some(time);
+        self
+    }
+
+    /// Sets the maximum time to resolve a host, connect, and complete the TLS handshake. Default: 30 s.
+    #[must_use]
+    pub const fn connect_timeout(mut self, time: Duration) -> Self {
+        self.timeouts.connect = time;
+        self
+    }
+
+    /// Sets the maximum time without data, before the reply and within the body. Default: 60 s.
+    #[must_use]
+    pub const fn read_timeout(mut self, time: Duration) -> Self {
+        (self.timeouts.reply, self.timeouts.idle) = (time, time);
+        self
+    }
+
+    /// Sets the maximum size of an object in bytes. Default: no limit.
+    #[must_use]
+    pub const fn max_size(mut self, bytes: u64) -> Self {
+        self.limits.max_size = Some(bytes);
+        self
+    }
+
+    /// Sets the maximum number of retries after a transient error. Default: 3.
+    #[must_use]
+    pub const fn max_retries(mut self, count: u32) -> Self {
+        self.retry.max_retries = count;
+        self
+    }
+
+    /// Sets the maximum number of redirects; with `None`, a redirect is returned as the response. Default: 10.
+    #[must_use]
+    pub const fn max_redirects(mut self, count: Option<u32>) -> Self {
+        self.redirects.max_redirects = count;
+        self
+    }
+
+    /// Allows only public addresses, also for the URLs of the caller. Default: `false`.
+    #[must_use]
+    pub const fn public_only(mut self, public_only: bool) -> Self {
+        self.network.public_only = public_only;
+        self
+    }
+
+    /// Sends every request through `proxy`.
+    #[must_use]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.network.proxies = self.network.proxies.all(proxy);
+        self
+    }
+}
+
+/// How long each step of a request may take.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// To look up the host and open the connection, TLS included.
+    /// To resolve the host, connect, and complete the TLS handshake. Default: 30 s.
     pub connect: Duration,
-    /// From the request to the beginning of its answer.
+    /// From the request to the first byte of its reply. Default: 60 s.
     pub reply: Duration,
-    /// Without a single octet while the body comes.
+    /// Idle timeout: without a byte received while the body is transferred. Default: 60 s.
     pub idle: Duration,
-    /// For everything together.
+    /// For the whole request, including redirects, retries and the body. Default: no limit.
     pub total: Option<Duration>,
 }
 
@@ -42,109 +126,110 @@ impl Default for Timeouts {
     }
 }
 
-/// How much may come.
+/// How large a body or listing may be, and how fast or slow.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most octets of an object.
+    /// The maximum size of an object in bytes. A larger one fails with [`Code::LimitReached`](crate::Code::LimitReached).
     pub max_size: Option<u64>,
-    /// The most entries of a listing.
+    /// The maximum number of entries of a listing.
     pub max_entries: Option<u64>,
-    /// The most octets of a body in a second.
+    /// The maximum transfer rate of a body, in bytes per second.
     pub max_rate: Option<u64>,
-    /// The fewest.
+    /// The minimum transfer rate; slower bodies fail with [`Code::TimedOut`](crate::Code::TimedOut).
     pub min_rate: Option<MinRate>,
-    /// An end that the protocol does not prove is none.
+    /// Rejects bodies whose end the protocol cannot prove ([`Proof::Assumed`](crate::Proof::Assumed)) with
+    /// [`Code::Truncated`](crate::Code::Truncated).
     pub requires_proof: bool,
 }
 
-/// A body that is slower than this for so long is given up.
+/// The minimum average transfer rate over a time window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "--speed-limit and --speed-time are these two")]
 pub struct MinRate {
-    /// So many octets a second.
-    pub octets_a_second: u64,
-    /// So long.
+    /// The rate, in bytes per second.
+    pub bytes_per_second: u64,
+    /// The length of the window.
     pub time: Duration,
 }
 
-/// When to try again what failed for a cause that passes.
+/// When a request that failed with a transient error is sent again.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Retry {
-    /// The most times.
-    pub most: u32,
-    /// How long to wait each time; with none, one second at first, then twice as long each time.
+    /// The maximum number of retries. Default: 3.
+    pub max_retries: u32,
+    /// The time between retries. Default: 1 s before the first retry, doubled for each further one up to 60 s, ± 25 %.
     pub delay: Option<Duration>,
-    /// Not after so long from the beginning.
+    /// No retry starts later than this after the first attempt. Default: no limit.
     pub max_time: Option<Duration>,
-    /// Whatever the cause was.
+    /// Retries after every error that the server or the network may have caused, not only after transient ones.
     pub all_errors: bool,
 }
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { most: 3, delay: None, max_time: None, all_errors: false }
+        Self { max_retries: 3, delay: None, max_time: None, all_errors: false }
     }
 }
 
 impl Retry {
-    /// Never.
+    /// Returns the policy without retries.
     pub const fn never() -> Self {
-        Self { most: 0, delay: None, max_time: None, all_errors: false }
+        Self { max_retries: 0, delay: None, max_time: None, all_errors: false }
     }
 }
 
-/// Which schemes may be asked, and where an answer may send us.
+/// Which schemes may be requested, and where redirects may lead.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Follow {
-    /// The most hops; with none, an answer that points elsewhere is delivered as it is.
-    pub max_hops: Option<u32>,
-    /// The most hops that a name service (Prospero) may tell; they are counted apart.
-    pub max_names: u32,
-    /// Whether a hop may lead from https to http.
+pub struct RedirectLimits {
+    /// The maximum number of redirects; with `None`, a redirect is returned as the response. Default: 10.
+    pub max_redirects: Option<u32>,
+    /// The maximum number of redirects by a name service (Prospero), which are counted separately. Default: 20.
+    pub max_name_redirects: u32,
+    /// Allows redirects from https to http. Default: `false`.
     pub allow_downgrade: bool,
-    /// Which schemes may be asked at all.
+    /// The schemes that may be requested at all. Default: all.
     pub schemes: Schemes,
-    /// Which of them a redirect may lead to; never a file of this machine.
-    pub hop_schemes: Schemes,
-    /// Which of them the ways may have that a name service (Prospero) tells.
+    /// The schemes that a redirect may lead to; never `file`, `mailto` or `telnet`. Default: http, https.
+    pub redirect_schemes: Schemes,
+    /// The schemes that a name service (Prospero) may lead to. Default: ftp, gopher, http, https, prospero, telnet, wais.
     pub access_schemes: Schemes,
 }
 
-impl Default for Follow {
+impl Default for RedirectLimits {
     fn default() -> Self {
         Self {
-            max_hops: Some(10),
-            max_names: 20,
+            max_redirects: Some(10),
+            max_name_redirects: 20,
             allow_downgrade: false,
             schemes: Schemes::All,
-            hop_schemes: Schemes::only(["http", "https"]),
+            redirect_schemes: Schemes::only(["http", "https"]),
             access_schemes: Schemes::only(["ftp", "gopher", "http", "https", "prospero", "telnet", "wais"]),
         }
     }
 }
 
-/// Some schemes.
+/// A set of schemes, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a set is written one way or the other")]
 pub enum Schemes {
-    /// Every one.
+    /// All schemes.
     All,
-    /// Every one but these.
+    /// All schemes except these.
     Except(BTreeSet<String>),
-    /// These.
+    /// Only these schemes.
     Only(BTreeSet<String>),
 }
 
 impl Schemes {
-    /// These and no other.
+    /// Returns the set of `names`.
     pub fn only<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         Self::Only(names.into_iter().map(str::to_ascii_lowercase).collect())
     }
 
-    /// Whether `name` is one of them.
+    /// Returns `true` if `name`, in lower case, is in the set.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -154,38 +239,26 @@ impl Schemes {
     }
 }
 
-/// Which addresses and ports may be asked.
+/// Which addresses and ports may be contacted, and through which proxies.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Reach {
-    /// Nothing but public addresses, the caller's own URL included.
+pub struct NetworkPolicy {
+    /// Allows only public addresses, also for the URLs of the caller: no loopback, private, link-local or multicast
+    /// addresses. It is checked after name resolution, for every redirect and for FTP data connections. Default: `false`.
     pub public_only: bool,
-    /// A hop may lead from a public address to a private one.
+    /// Allows redirects from a public to a private address. Default: `false`.
     pub allow_private: bool,
-    /// Ports that are allowed although they belong to another protocol.
+    /// Ports that are allowed although they belong to another protocol. Default: none.
     pub allowed_ports: Vec<u16>,
-    /// The caller's own map of the network.
+    /// Overrides of name resolution and routing.
     pub routes: Routes,
-    /// Who stands between us and the servers.
+    /// The proxies. Default: none; the environment is not read.
     pub proxies: Proxies,
 }
 
-impl Reach {
-    /// For programs that fetch what strangers name: public addresses only.
+impl NetworkPolicy {
+    /// Returns the policy that allows only public addresses.
     pub fn strict() -> Self {
         Self { public_only: true, ..Self::default() }
-    }
-}
-
-impl Policy {
-    /// For servers that fetch what strangers name: public addresses only, http and https only, few
-    /// hops, everything bounded in time and size.
-    pub fn strict() -> Self {
-        let mut policy = Self { reach: Reach::strict(), ..Self::default() };
-        policy.timeouts.total = Some(Duration::from_secs(300));
-        policy.limits.max_size = Some(1 << 30);
-        policy.follow.schemes = Schemes::only(["http", "https"]);
-        policy.follow.max_hops = Some(5);
-        policy
     }
 }

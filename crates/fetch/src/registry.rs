@@ -1,25 +1,25 @@
-//! From scheme to driver. "Known but not built in" is not "unknown".
+//! The table of drivers by scheme. It distinguishes known schemes without a driver from unknown schemes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fetch_url_core::{self as core, Url, scheme};
+use fetch_url_core::{self as core, Url, find_scheme};
 
 use crate::{Driver, Error};
 
-/// How a scheme stands here.
+/// How a build supports a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Standing {
-    /// There is a driver.
+pub enum SchemeSupport {
+    /// A driver is built in or registered.
     BuiltIn,
-    /// An experimental scheme (`x-…`) for which nobody registered a driver.
+    /// An experimental scheme (`x-…`, RFC 1738 §4) without a registered driver.
     Experimental,
-    /// RFC 1738 or a later RFC has an access method; this build has no driver yet.
+    /// RFC 1738 or a later RFC defines an access method, but this build has no driver for it.
     NotBuiltIn,
-    /// A name of RFC 1738 §4, without an access method.
+    /// A name reserved by RFC 1738 §4 without an access method.
     Reserved,
-    /// Nobody knows it.
+    /// An unknown scheme.
     Unknown,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Adds a driver for its schemes; the last one wins.
+    /// Registers `driver` for its schemes. It replaces earlier drivers of the same schemes.
     pub(crate) fn add(&mut self, driver: Arc<dyn Driver>) {
         for scheme in driver.schemes() {
             self.drivers.insert((*scheme).to_owned(), driver.clone());
@@ -41,34 +41,42 @@ impl Registry {
         self.drivers.remove(scheme);
     }
 
-    pub(crate) fn standing(&self, url: &Url<'_>) -> Standing {
+    /// Returns the schemes that have a driver.
+    pub(crate) fn schemes(&self) -> BTreeSet<String> {
+        self.drivers.keys().cloned().collect()
+    }
+
+    pub(crate) fn support(&self, url: &Url<'_>) -> SchemeSupport {
         let name = url.scheme_name();
         if self.drivers.contains_key(name) {
-            return Standing::BuiltIn;
+            return SchemeSupport::BuiltIn;
         }
-        match scheme(name).map(|row| row.standing) {
-            Some(core::Standing::Reserved) => Standing::Reserved,
-            Some(_) => Standing::NotBuiltIn,
-            None if name.starts_with("x-") => Standing::Experimental,
-            None => Standing::Unknown,
+        match find_scheme(name).map(|row| row.status) {
+            Some(core::SchemeStatus::Reserved) => SchemeSupport::Reserved,
+            Some(_) => SchemeSupport::NotBuiltIn,
+            None if name.starts_with("x-") => SchemeSupport::Experimental,
+            None => SchemeSupport::Unknown,
         }
     }
 
-    /// The driver for `url`, or why there is none.
+    /// Returns the driver for `url`.
+    ///
+    /// # Errors
+    /// `Code::Unsupported`, with the reason.
     pub(crate) fn driver(&self, url: &Url<'_>) -> Result<&Arc<dyn Driver>, Error> {
         let name = url.scheme_name();
         self.drivers.get(name).ok_or_else(|| {
-            let detail = match self.standing(url) {
-                Standing::Reserved => {
+            let detail = match self.support(url) {
+                SchemeSupport::Reserved => {
                     format!(
                         "\"{name}:\" is reserved by RFC 1738 §4, no access method is defined; a gateway can be configured"
                     )
                 }
-                Standing::Experimental => {
+                SchemeSupport::Experimental => {
                     format!("\"{name}:\" is an experimental scheme, and no driver for it was registered")
                 }
-                Standing::Unknown => format!("unknown scheme \"{name}:\""),
-                _ => format!("\"{name}:\" is not built in yet"),
+                SchemeSupport::Unknown => format!("unknown scheme \"{name}:\""),
+                _ => format!("\"{name}:\" is not supported by this build"),
             };
             Error::unsupported(detail)
         })

@@ -1,14 +1,28 @@
-//! What is asked for: made once, handed down, never looked at again above the driver's plan.
+//! A request: a URL with everything that the caller wants of it.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use fetch_url_core::{HostPort, Url, parse};
 
-use crate::engine::gate::is_same_server;
-use crate::{Credential, Error, Event, Observe, Turn};
+use crate::drivers::file::options::SpecialFiles;
+#[cfg(feature = "telnet")]
+use crate::drivers::telnet::options::Connect;
+#[cfg(feature = "ftp")]
+use crate::ftp::FtpOptions;
+#[cfg(feature = "gopher")]
+use crate::gopher::GopherOptions;
+use crate::http::{HeaderField, HttpOptions};
+#[cfg(feature = "news")]
+use crate::news::NewsOptions;
+use crate::{ByteRange, Resume};
+use crate::{Credential, Error, Event, HostPermit, Observer};
 
-/// One object to fetch.
+/// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
+///
+/// It is built by method calls and passed to [`Fetcher::fetch`](crate::Fetcher::fetch). A request can be cloned and
+/// sent several times.
 #[derive(Clone, Debug)]
 pub struct Request {
     url: Url<'static>,
@@ -18,83 +32,48 @@ pub struct Request {
     condition: Option<Condition>,
     login: Option<Credential>,
     news_server: Option<HostPort<'static>>,
-    standing: HopStanding,
-    observer: Option<Watcher>,
-    turn: Option<Arc<Turn>>,
+    redirect_state: RedirectState,
+    observer: Option<SharedObserver>,
+    host_permit: Option<Arc<HostPermit>>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
-/// What the hops so far mean for what is asked.
+/// What the redirects so far mean for the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HopStanding {
-    /// Some hop has left the server that the caller named: what the caller gave for that server
-    /// alone is not shown any more, not even back there.
-    pub(crate) is_abroad: bool,
-    /// Some answer told to ask for the object plainly: the caller's own method and body are done with.
+pub(crate) struct RedirectState {
+    /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are not sent
+    /// any more, not even after a redirect back.
+    pub(crate) is_cross_origin: bool,
+    /// A redirect has changed the request to a plain GET without the caller's method and body.
     pub(crate) is_plain: bool,
-    /// The caller's own gateway is asked for it.
+    /// The request goes to the gateway that the caller configured.
     pub(crate) is_for_gateway: bool,
 }
 
-/// The object, or only what is known of it.
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {
-    /// What is known of the object.
+    /// Metadata only, such as HTTP HEAD or FTP SIZE and MDTM.
     Head,
-    /// The object.
+    /// The object and its metadata.
     #[default]
     Object,
 }
 
-/// A part of an object, both ends included (RFC 9110 §14.1.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two")]
-pub enum ByteRange {
-    /// From `first` to `last`, or to the end.
-    Span {
-        /// The first octet.
-        first: u64,
-        /// The last octet.
-        last: Option<u64>,
-    },
-    /// The last so many octets.
-    Suffix(u64),
-}
-
-/// What is already there from an earlier try, and how to tell that it is still the same object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resume {
-    /// How many octets are there.
-    pub offset: u64,
-    /// How many there were to be.
-    pub size: Option<u64>,
-    /// What the object was then.
-    pub validator: Validator,
-    /// Which resource it came from in the end: a validator says nothing about another.
-    pub place: Option<String>,
-    /// The last of the octets that are there: where a protocol does not tell at which octet its answer
-    /// begins, the answer is asked to repeat them.
-    pub tail: Vec<u8>,
-}
-
-impl Resume {
-    /// So many octets of the end are enough.
-    pub(crate) const TAIL: usize = 64;
-}
-
-/// The object is wanted only if this holds (RFC 9110 §13.1); in seconds since 1970.
+/// A condition for the transfer (RFC 9110 §13.1). Times are in seconds since 1970-01-01 00:00 UTC. Servers without
+/// conditions are asked for the time, which is then compared here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two about time")]
 pub enum Condition {
-    /// It was changed after this.
+    /// Fetch only if the object was changed after this time.
     ModifiedSince(i64),
-    /// It was not changed after this.
+    /// Fetch only if the object was not changed after this time.
     UnmodifiedSince(i64),
 }
 
 impl Condition {
-    /// Whether it holds for an object of this time; where that is not known, it does.
+    /// Returns `true` if the condition holds for the modification time `modified`, or the time is unknown.
     pub(crate) fn holds(self, modified: Option<i64>) -> bool {
         match self {
             Self::ModifiedSince(since) => modified.is_none_or(|modified| modified > since),
@@ -103,56 +82,18 @@ impl Condition {
     }
 }
 
-/// Tells one version of an object from another (RFC 9110 §8.8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Validator {
-    /// A strong entity tag, quotes included.
-    ETag(String),
-    /// A time of modification, in the words of whoever keeps the object.
-    Modified(String),
-}
-
-impl Validator {
-    /// Reads what Display wrote; nothing that no header field could hold.
-    pub fn from_text(text: &str) -> Option<Self> {
-        if text.chars().any(char::is_control) {
-            return None;
-        }
-        match text.split_once(' ')? {
-            ("etag", tag) => Some(Self::ETag(tag.to_owned())),
-            ("modified", time) => Some(Self::Modified(time.to_owned())),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Validator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ETag(tag) => write!(f, "etag {tag}"),
-            Self::Modified(time) => write!(f, "modified {time}"),
-        }
-    }
-}
-
-/// An extra for the file driver: FIFOs and devices may be read.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct SpecialFiles {}
-
 impl Request {
-    /// Asks for the object that `text` names.
+    /// Creates a request for the URL `text`.
     ///
     /// # Errors
-    /// `bad_url` when the text is not a URL.
+    /// `Code::BadUrl` if the text is not a URL; the error contains the position of the offending character.
     pub fn new(text: &str) -> Result<Self, Error> {
         Ok(Self::from_url(parse(text)?.into_owned().url))
     }
 
-    /// Asks for the object that `url` names.
+    /// Creates a request for `url`.
     pub const fn from_url(url: Url<'static>) -> Self {
-        let standing = HopStanding { is_abroad: false, is_plain: false, is_for_gateway: false };
+        let redirect_state = RedirectState { is_cross_origin: false, is_plain: false, is_for_gateway: false };
         Self {
             url,
             want: Want::Object,
@@ -161,35 +102,37 @@ impl Request {
             condition: None,
             login: None,
             news_server: None,
-            standing,
+            redirect_state,
             observer: None,
-            turn: None,
+            host_permit: None,
             extras: Vec::new(),
         }
     }
 
-    /// Asks only for what is known of the object.
+    /// Requests metadata only, without the object.
     #[must_use]
     pub const fn head(mut self) -> Self {
         self.want = Want::Head;
         self
     }
 
-    /// Asks for a part of the object.
+    /// Requests a byte range of the object. Protocols without ranges return `Code::RangeRefused` or
+    /// `Code::Unsupported`.
     #[must_use]
     pub const fn range(mut self, range: ByteRange) -> Self {
         self.range = Some(range);
         self
     }
 
-    /// Asks for what is missing, if the object is still the same; for all of it otherwise.
+    /// Requests the rest of a partial download. If the object has changed or the server cannot resume, the whole
+    /// object is returned; `Meta::offset` is the offset of the first byte of the body.
     #[must_use]
     pub fn resuming(mut self, resume: Option<Resume>) -> Self {
         self.resume = resume;
         self
     }
 
-    /// Asks for the object only if `condition` holds; otherwise the answer is
+    /// Requests the object only if `condition` holds. Otherwise the content of the response is
     /// [`crate::Content::Unchanged`].
     #[must_use]
     pub const fn only_if(mut self, condition: Condition) -> Self {
@@ -197,142 +140,229 @@ impl Request {
         self
     }
 
-    /// The server for URLs that name none: `news:` (RFC 1738 §3.6).
+    /// Sets the server for `news:` URLs, which do not name one (RFC 1738 §3.6).
     #[must_use]
     pub fn news_server(mut self, at: HostPort<'static>) -> Self {
-        self.url = self.url.on_news_server(&at);
+        self.url = self.url.with_news_server(&at);
         self.news_server = Some(at);
         self
     }
 
-    /// Tells `observer` of hops and retries.
+    /// Calls `observer` for redirects and retries of this request.
     #[must_use]
-    pub fn observed_by(mut self, observer: Arc<dyn Observe>) -> Self {
-        self.observer = Some(Watcher(observer));
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(SharedObserver(observer));
         self
     }
 
-    /// It is one of many: when its host is busy, it gives `turn` away and waits for another.
+    /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). While the host is busy, the permit is
+    /// returned and acquired again.
     #[must_use]
-    pub fn in_turn(mut self, turn: Option<Arc<Turn>>) -> Self {
-        self.turn = turn;
+    pub fn with_permit(mut self, turn: Option<Arc<HostPermit>>) -> Self {
+        self.host_permit = turn;
         self
     }
 
-    /// Something that one driver understands, such as [`SpecialFiles`].
+    /// Adds a header field to HTTP requests for this URL; other schemes ignore it.
+    #[must_use]
+    pub fn header(self, name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
+        let mut options = self.extra::<HttpOptions>().cloned().unwrap_or_default();
+        options.headers.push(HeaderField::new(name, value));
+        self.replace_extra(options)
+    }
+
+    /// Sets the options of the HTTP driver, such as method, body and headers.
+    #[must_use]
+    pub fn http(self, options: HttpOptions) -> Self {
+        self.replace_extra(options)
+    }
+
+    /// Sets the options of the FTP driver, such as active mode and the form of listings.
+    #[cfg(feature = "ftp")]
+    #[must_use]
+    pub fn ftp(self, options: FtpOptions) -> Self {
+        self.replace_extra(options)
+    }
+
+    /// Sets the options of the gopher driver, such as the answers to a Gopher+ form.
+    #[cfg(feature = "gopher")]
+    #[must_use]
+    pub fn gopher(self, options: GopherOptions) -> Self {
+        self.replace_extra(options)
+    }
+
+    /// Sets the options of the news driver, such as the part of an article that is wanted.
+    #[cfg(feature = "news")]
+    #[must_use]
+    pub fn news(self, options: NewsOptions) -> Self {
+        self.replace_extra(options)
+    }
+
+    /// Allows the file driver to read FIFOs and devices.
+    #[must_use]
+    pub fn special_files(self) -> Self {
+        self.with_extra(SpecialFiles::default())
+    }
+
+    /// Opens an interactive session, where the scheme has one (`telnet:`): the content of the response is then
+    /// [`Content::Session`](crate::Content::Session).
+    #[cfg(feature = "telnet")]
+    #[must_use]
+    pub fn connect(self) -> Self {
+        self.with_extra(Connect::default())
+    }
+
+    /// Attaches a value for one driver, found by its type, such as [`SpecialFiles`].
     #[must_use]
     pub fn with_extra<T: Send + Sync + 'static>(mut self, extra: T) -> Self {
         self.extras.push(Arc::new(extra));
         self
     }
 
-    /// The URL.
+    /// Asks for a listing: the name of an FTP URL is listed even without a final slash, HTTP pages are read as index pages.
+    #[must_use]
+    pub(crate) fn for_listing(self) -> Self {
+        let mut http = self.extra::<HttpOptions>().cloned().unwrap_or_default();
+        http.index_as_listing = true;
+        let request = self.replace_extra(http);
+        #[cfg(feature = "news")]
+        let request = {
+            let mut news = request.extra::<NewsOptions>().cloned().unwrap_or_default();
+            news.list_ranges = true;
+            request.replace_extra(news)
+        };
+        #[cfg(feature = "ftp")]
+        let request = {
+            let mut ftp = request.extra::<FtpOptions>().cloned().unwrap_or_default();
+            ftp.force_listing = true;
+            request.replace_extra(ftp)
+        };
+        request
+    }
+
+    fn replace_extra<T: Send + Sync + 'static>(mut self, extra: T) -> Self {
+        self.extras.retain(|other| !other.is::<T>());
+        self.with_extra(extra)
+    }
+
+    /// Returns the URL, which is the current one after a redirect.
     pub const fn url(&self) -> &Url<'static> {
         &self.url
     }
 
-    /// The object, or only what is known of it.
+    /// What a request asks for.
     pub const fn want(&self) -> Want {
         self.want
     }
 
-    /// The part that is wanted.
+    /// Returns the requested byte range.
     pub const fn wanted_range(&self) -> Option<ByteRange> {
         self.range
     }
 
-    /// What is already there.
+    /// Returns the data of the partial download to continue.
     pub const fn resume(&self) -> Option<&Resume> {
         self.resume.as_ref()
     }
 
-    /// The extra of type `T`, if it was given.
+    /// Returns the driver value of type `T`, if one was attached.
     pub fn extra<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extras.iter().find_map(|extra| extra.downcast_ref())
     }
 
-    /// The condition that was set.
+    /// Returns the condition.
     pub const fn condition(&self) -> Option<Condition> {
         self.condition
     }
 
-    /// Who we are to the server: the engine has decided it.
+    /// Returns the credentials for the server, which the engine has selected for this attempt.
     pub const fn login(&self) -> Option<&Credential> {
         self.login.as_ref()
     }
 
-    /// Whether some hop has left the server that the caller named: what the caller gave for that
-    /// server alone must not be shown any more.
-    pub const fn is_abroad(&self) -> bool {
-        self.standing.is_abroad
+    /// Returns `true` if a redirect has led to another origin. The driver must then not send credentials, cookies or
+    /// headers that the caller gave for the original server.
+    pub const fn is_cross_origin(&self) -> bool {
+        self.redirect_state.is_cross_origin
     }
 
-    /// Whether some answer told to ask for the object plainly, without the caller's method and body.
+    /// Returns `true` if a redirect has changed the request to a plain GET. The driver must then not send the
+    /// caller's method and body.
     pub const fn is_plain(&self) -> bool {
-        self.standing.is_plain
+        self.redirect_state.is_plain
     }
 
-    pub(crate) fn turn(&self) -> Option<&Turn> {
-        self.turn.as_deref()
+    pub(crate) fn host_permit(&self) -> Option<&HostPermit> {
+        self.host_permit.as_deref()
     }
 
-    pub(crate) fn tell(&self, event: &Event<'_>) {
-        if let Some(Watcher(observer)) = &self.observer {
+    pub(crate) fn notify(&self, event: &Event<'_>) {
+        if let Some(SharedObserver(observer)) = &self.observer {
             observer.observe(event);
         }
     }
 
-    /// The same request for the whole object.
+    /// Removes the byte range.
     pub(crate) const fn without_range(mut self) -> Self {
         self.range = None;
         self
     }
 
-    /// Asks for all of another object, which stands beside this one: what is meant for this one's server goes to no
-    /// other.
+    /// Returns a request for another object next to this one, such as a checksum file. Options are kept; range,
+    /// resume data, condition and method are not, and credentials are not sent to another origin.
     #[must_use]
     pub fn beside(&self, url: Url<'static>) -> Self {
-        let is_abroad = self.is_abroad() || !is_same_server(&self.url, &url);
-        let standing = HopStanding { is_abroad, is_plain: true, is_for_gateway: false };
-        let mut this = self.clone().moved_to(url, standing);
+        let is_cross_origin = self.is_cross_origin() || !self.url.same_origin(&url);
+        let redirect_state = RedirectState { is_cross_origin, is_plain: true, is_for_gateway: false };
+        let mut this = self.clone().redirected_to(url, redirect_state);
         (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
         this
     }
 
-    /// The same request, asked of a gateway: what is meant for the server is not for it.
+    /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
+    /// the gateway.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
         let is_plain = self.is_plain() || !matches!(self.url, Url::Http(_));
-        let standing = HopStanding { is_abroad: true, is_plain, is_for_gateway: true };
-        self.moved_to(url, standing)
+        let redirect_state = RedirectState { is_cross_origin: true, is_plain, is_for_gateway: true };
+        self.redirected_to(url, redirect_state)
     }
 
-    /// Whether the caller's own gateway is asked for it.
+    /// Returns `true` if the request goes to a gateway that the caller configured.
     pub(crate) const fn is_for_gateway(&self) -> bool {
-        self.standing.is_for_gateway
+        self.redirect_state.is_for_gateway
     }
 
-    /// The same request for another URL.
-    pub(crate) fn moved_to(mut self, url: Url<'static>, standing: HopStanding) -> Self {
+    /// Returns the request for another URL with the new redirect state.
+    pub(crate) fn redirected_to(mut self, url: Url<'static>, redirect_state: RedirectState) -> Self {
         self.url = match &self.news_server {
-            Some(at) => url.on_news_server(at),
+            Some(at) => url.with_news_server(at),
             None => url,
         };
-        self.standing = standing;
+        self.redirect_state = redirect_state;
         self
     }
 
-    /// The same request, made by somebody the server may know.
-    pub(crate) fn made_by(mut self, login: Option<Credential>) -> Self {
+    /// Sets the credentials for this attempt.
+    pub(crate) fn with_login(mut self, login: Option<Credential>) -> Self {
         self.login = login;
         self
     }
 }
 
-/// An observer, silent in Debug.
-#[derive(Clone)]
-struct Watcher(Arc<dyn Observe>);
+impl FromStr for Request {
+    type Err = Error;
 
-impl fmt::Debug for Watcher {
+    /// Parses a URL, as [`Request::new`] does.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text)
+    }
+}
+
+/// An observer that is not shown by `Debug`.
+#[derive(Clone)]
+struct SharedObserver(Arc<dyn Observer>);
+
+impl fmt::Debug for SharedObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
     }

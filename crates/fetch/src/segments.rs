@@ -1,8 +1,8 @@
-//! One object over several connections: each fetches a part, all write into one file in the making.
+//! One object over several connections: each fetches a segment, and all write into one `.part` file.
 //!
-//! Only where the object's size is known, and each part can be proven to be of the same version; and only
-//! where the server has shown that it can begin inside. What is kept of a run that breaks off is the part
-//! from the beginning on that has no gap.
+//! It needs the size of the object, a validator that proves that all segments are of the same version, and a server
+//! that has shown that it can start in the middle. If it fails, the bytes from the start up to the first gap are kept
+//! for a resume.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -12,50 +12,50 @@ use std::time::Instant;
 
 use fetch_url_core::Url;
 
-use crate::engine::retry::Patience;
+use crate::engine::retry::RetryState;
 use crate::sink::{Finished, Target};
 use crate::{
-    Body, ByteRange, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Proof, Receipt, Request, Response,
-    Resume, Sink, Watch,
+    Body, ByteRange, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request,
+    Response, Resume, Sink,
 };
 
-/// So many octets before each part are asked for once more: where they differ from those of the part before,
-/// the server did not begin where it was told to. Not every protocol says where it begins.
+/// The number of bytes before each segment that are requested again. If they differ from those of the segment before,
+/// the server did not start where it was told to; not every protocol says where it starts.
 const OVERLAP: usize = Resume::TAIL;
-/// No part is smaller: a connection costs more than it would bring.
+/// The minimum size of a segment: below it, a connection costs more than it gains.
 const SMALLEST: u64 = 1024 * 1024;
 
-/// A part on its way.
+/// The download of one segment.
 type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>;
 
-/// An object in parts.
+/// The plan of a download in segments.
 pub struct Segments {
     object: Object,
     parts: Vec<Part>,
-    /// The answer that has shown that the server can begin inside: to the second part.
+    /// The response for the second segment, which has shown that the server can start in the middle.
     second: Response,
 }
 
-/// What all parts share.
+/// What all segments share.
 struct Object {
     fetcher: Fetcher,
     request: Request,
     meta: Meta,
     size: u64,
-    /// One clock for all of it.
+    /// The deadline of the whole download.
     deadline: Deadline,
 }
 
-/// Where a part begins and ends, its last octet included, and how far it is.
+/// The position of a segment, including its last byte, and its progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     at: u64,
     last: u64,
-    /// What came of the octets before it, where it was asked for.
+    /// The bytes received before the segment.
     before: Vec<Overlap>,
 }
 
-/// Octets that were asked for once more.
+/// Bytes that were requested again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Overlap {
     at: u64,
@@ -63,21 +63,21 @@ struct Overlap {
 }
 
 impl Segments {
-    /// Asks what is known of the object, and whether the server can begin inside; none when the object
-    /// cannot be had in `most` parts, or is not worth it.
+    /// Requests the metadata and checks that the server can start in the middle. Returns `None` if the object cannot
+    /// be fetched in `most` segments, or is too small.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// As for [`Fetcher::fetch`].
     pub async fn plan(fetcher: &Fetcher, request: &Request, most: u16) -> Result<Option<Self>, Error> {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
-        // That parts belong together is made certain, but no protocol says so.
-        let must_be_proven = fetcher.inner().policy.limits.requires_proof;
-        // Some know no parts, and need not be asked.
+        // No protocol proves that segments belong together; only the validator does.
+        let must_be_proven = fetcher.settings().policy.limits.requires_proof;
+        // Some protocols have no ranges.
         let has_parts = !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_) | Url::Wais(_));
         if most < 2 || !has_parts || !is_whole || request.condition().is_some() || must_be_proven {
             return Ok(None);
         }
-        let deadline = Deadline::start(fetcher.inner().policy.timeouts);
+        let deadline = Deadline::start(fetcher.settings().policy.timeouts);
         let meta = fetcher.fetch(request.clone().head()).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let parts = parts(size, u64::from(most));
@@ -91,30 +91,29 @@ impl Segments {
         Ok(second.map(|second| Self { object, parts, second }))
     }
 
-    /// What is known of the object.
+    /// Returns the metadata of the object.
     pub const fn meta(&self) -> &Meta {
         &self.object.meta
     }
 
-    /// Fetches all parts at the same time into a file.
+    /// Fetches all segments in parallel into a file.
     ///
     /// # Errors
-    /// What ended a part before it was whole; `usage` for a sink that is no file. Nothing is then under the
-    /// final name that was not there before.
-    pub async fn deliver(self, sink: Sink, watch: &mut dyn Watch) -> Result<Receipt, Error> {
+    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file. No file is created on failure.
+    pub async fn save(self, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
         let Self { object, parts, second } = self;
         let url = object.meta.url.clone();
-        object.deliver(parts, second, sink, watch).await.map_err(|error| error.at(&url))
+        object.save(parts, second, sink, watch).await.map_err(|error| error.at(&url))
     }
 }
 
 impl Object {
-    async fn deliver(
+    async fn save(
         self,
         parts: Vec<Part>,
         second: Response,
         sink: Sink,
-        watch: &mut dyn Watch,
+        watch: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
         let begun = Instant::now();
         let target = sink.begin(&self.meta)?;
@@ -144,7 +143,7 @@ impl Object {
             bytes: self.size,
             resumed_from: 0,
             took: begun.elapsed(),
-            hops: self.meta.hops,
+            hops: self.meta.redirects,
             retries: self.meta.retries,
             proof: Proof::Assumed("its parts are of the same version and their ends agree"),
             digest: finished.digest,
@@ -166,14 +165,14 @@ impl Object {
         fetching
     }
 
-    /// One part. When it breaks off, its rest is asked for, as often as anything is tried again.
+    /// Fetches one segment. When it breaks off, the rest is requested, with the usual number of retries.
     async fn fetch_part(
         &self,
         index: usize,
         mut asked: Option<Response>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
-        let mut patience = Patience::new(self.fetcher.inner().policy.retry);
+        let mut patience = RetryState::new(self.fetcher.settings().policy.retry);
         loop {
             let part = locked(assembly).parts[index].clone();
             if part.at > part.last {
@@ -191,13 +190,13 @@ impl Object {
             };
             if let Err(error) = read_part(index, body, assembly).await {
                 let reached = locked(assembly).parts[index].at;
-                patience.wait(&self.request, error, reached, &self.deadline).await?;
+                patience.backoff(&self.request, error, reached, &self.deadline).await?;
             }
         }
     }
 }
 
-/// Gives a file its name, when it is what it must be. That is looked at on a thread of its own.
+/// Checks the checksum and gives the file its name, on a thread of its own.
 async fn finished(mut target: Target) -> Result<Finished, Error> {
     let finish = move || target.digest_parts().and_then(|()| target.finish());
     let finished = tokio::task::spawn_blocking(finish).await;
@@ -205,7 +204,7 @@ async fn finished(mut target: Target) -> Result<Finished, Error> {
 }
 
 impl Part {
-    /// Where it is asked for now.
+    /// The position from which the segment is requested.
     const fn asked_at(&self) -> u64 {
         self.at.saturating_sub(OVERLAP as u64)
     }
@@ -215,7 +214,7 @@ impl Part {
     }
 }
 
-/// The parts of `size` octets: of the same length but for the last, and none too small.
+/// Divides `size` bytes into segments of equal length, except for the last one.
 fn parts(size: u64, most: u64) -> Vec<Part> {
     if size == 0 {
         return Vec::new();
@@ -232,24 +231,24 @@ fn parts(size: u64, most: u64) -> Vec<Part> {
         .collect()
 }
 
-/// How many octets from the beginning on are there.
+/// Returns the number of bytes from the start without a gap.
 fn without_gap(parts: &[Part]) -> u64 {
     let broken = parts.iter().find(|part| part.at <= part.last);
     broken.map_or_else(|| parts.last().map_or(0, |part| part.at), |part| part.at)
 }
 
-/// Whether an answer is the part of the same version that begins at `at`.
+/// Returns `true` if a response is the segment at `at` of the same version.
 fn is_part_of(answer: &Meta, object: &Meta, at: u64) -> bool {
     answer.offset == at && answer.head.size == object.head.size && answer.validator == object.validator
 }
 
-/// The file that the parts go into.
+/// The file that the segments are written to.
 struct Assembly<'w> {
     target: Target,
     parts: Vec<Part>,
     done: u64,
     size: u64,
-    watch: &'w mut dyn Watch,
+    watch: &'w mut dyn Progress,
 }
 
 impl Assembly<'_> {
@@ -280,7 +279,7 @@ fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a, Assembly<
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// First the octets before the part, then the part.
+/// Reads the bytes before the segment, then the segment.
 async fn read_part(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
     let at = locked(assembly).parts[index].asked_at();
     let count = usize::try_from(locked(assembly).parts[index].at - at).unwrap_or(OVERLAP);
@@ -299,7 +298,7 @@ async fn read_part(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>)
     Ok(())
 }
 
-/// All of them, or the first failure.
+/// Waits for all, or for the first failure.
 async fn all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
     poll_fn(move |cx| {
         let mut index = 0;
@@ -344,9 +343,8 @@ mod tests {
     #[test]
     fn it_can_be_done_on_any_thread() {
         fn can_be_sent<T: Send>(_: &T) {}
-        let _ = |segments: Segments, sink: Sink| {
-            can_be_sent(&async move { segments.deliver(sink, &mut ()).await })
-        };
+        let _ =
+            |segments: Segments, sink: Sink| can_be_sent(&async move { segments.save(sink, &mut ()).await });
     }
 
     #[test]

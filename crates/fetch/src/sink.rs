@@ -1,9 +1,8 @@
-//! Where octets go: a file under its final name only once it is whole, a stream, or a writer; with
-//! a digest taken on the way.
+//! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer; with an optional
+//! digest.
 
-pub(crate) mod beneath;
 pub(crate) mod digest;
-pub(crate) mod drain;
+pub(crate) mod dir_handle;
 pub(crate) mod file;
 pub(crate) mod journal;
 pub(crate) mod name;
@@ -11,6 +10,7 @@ mod part;
 pub(crate) mod private;
 mod state;
 pub(crate) mod url_name;
+pub(crate) mod writer;
 
 use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Seek as _, Write};
@@ -22,7 +22,7 @@ use part::Part;
 
 use crate::{Checksum, Code, Error, Meta, Phase};
 
-/// Where octets go.
+/// The destination of a body: a file, an open file such as standard output, or any writer.
 pub struct Sink {
     kind: Kind,
     algorithm: Option<Algorithm>,
@@ -36,30 +36,30 @@ enum Kind {
 }
 
 impl Sink {
-    /// A file that appears under its name when it is whole.
+    /// Returns a sink that writes `NAME.part` and renames it when the object is complete.
     pub const fn file(file: FileSink) -> Self {
         Self { kind: Kind::File(file), algorithm: None, expected: None }
     }
 
-    /// An open file or pipe, such as standard output: octets go out as they come.
+    /// Returns a sink that writes to an open file or pipe, such as standard output, as bytes arrive.
     pub const fn open(file: File) -> Self {
         Self { kind: Kind::Open(file), algorithm: None, expected: None }
     }
 
-    /// Anything that can be written to.
+    /// Returns a sink that writes to `writer`, on a thread of its own.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
         Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None }
     }
 
-    /// The same, and a digest of the whole object is taken on the way.
+    /// Computes the digest of the whole object, which [`Receipt::digest`](crate::Receipt::digest) returns.
     #[must_use]
     pub const fn with_digest(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = Some(algorithm);
         self
     }
 
-    /// The same, and the whole object must have this digest: otherwise a file does not get its name, and nothing of it
-    /// is kept.
+    /// Requires this checksum of the whole object. Otherwise saving fails with
+    /// [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), and no file is created or kept.
     #[must_use]
     pub fn expecting(mut self, checksum: Checksum) -> Self {
         self.algorithm = Some(checksum.algorithm());
@@ -67,7 +67,7 @@ impl Sink {
         self
     }
 
-    /// Ready for the body that `meta` describes.
+    /// Prepares the destination for the body that `meta` describes.
     pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
         let mut digest = self.algorithm.map(Digest::new);
         let kind = match self.kind {
@@ -80,7 +80,7 @@ impl Sink {
     }
 }
 
-/// A sink that has begun. Dropped unfinished, it keeps what can be resumed and removes the rest.
+/// An opened destination. Dropped before `finish`, it keeps what can be resumed and removes the rest.
 pub(crate) struct Target {
     kind: TargetKind,
     algorithm: Option<Algorithm>,
@@ -95,7 +95,7 @@ pub(crate) enum TargetKind {
     Writer(Box<dyn Write + Send>),
 }
 
-/// What a finished target knows.
+/// The result of a finished target.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) written: u64,
@@ -103,7 +103,7 @@ pub(crate) struct Finished {
 }
 
 impl Target {
-    /// Writes all of `octets`, in as few calls as the system allows.
+    /// Writes all chunks, in as few system calls as possible.
     pub(crate) fn write(&mut self, octets: &[bytes::Bytes]) -> Result<(), Error> {
         if let Some(digest) = &mut self.digest {
             octets.iter().for_each(|octets| digest.update(octets));
@@ -128,7 +128,7 @@ impl Target {
         self.advance(length as u64)
     }
 
-    /// Has the kernel copy up to `most` octets from `source`; how many it copied.
+    /// Lets the kernel copy up to `most` bytes from `source`. Returns the number of copied bytes.
     pub(crate) fn copy(&mut self, source: &mut File, most: u64) -> Result<u64, Error> {
         use std::io::Read as _;
         let file = match &mut self.kind {
@@ -138,23 +138,23 @@ impl Target {
                 return Err(Error::new(Code::Internal, Phase::Deliver, "no file to copy into"));
             }
         };
-        // std copies file to file by copy_file_range, sendfile or splice.
+        // The standard library copies files with copy_file_range, sendfile or splice.
         let copied = std::io::copy(&mut source.take(most), file).map_err(failed)?;
         self.advance(copied)?;
         Ok(copied)
     }
 
-    /// Whether the kernel can copy into it, octets unseen.
+    /// Returns `true` if the kernel can copy into the target: no digest is needed.
     pub(crate) const fn takes_copies(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
     }
 
-    /// Whether what was written can be taken back.
+    /// Returns `true` if the target can be emptied and written again.
     pub(crate) fn can_begin_anew(&self) -> bool {
         matches!(&self.kind, TargetKind::Part(part) if part.can_begin_anew())
     }
 
-    /// Takes back what was written: the object that `meta` describes begins anew.
+    /// Empties the target, for another version of the object, which `meta` describes.
     pub(crate) fn begin_anew(&mut self, meta: &Meta) -> Result<(), Error> {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "what is written cannot be taken back"));
@@ -165,12 +165,12 @@ impl Target {
         Ok(())
     }
 
-    /// Whether octets can be written in any order.
+    /// Returns `true` if bytes can be written in any order.
     pub(crate) fn takes_parts(&self) -> bool {
         self.can_begin_anew()
     }
 
-    /// The digest of what came in parts, where one is wanted: all of it is read once more.
+    /// Computes the digest of a file that was written in parts, by reading it again, if one is wanted.
     pub(crate) fn digest_parts(&mut self) -> Result<(), Error> {
         if let (Some(digest), TargetKind::Part(part)) = (&mut self.digest, &mut self.kind) {
             let octets = part.state.octets;
@@ -180,7 +180,7 @@ impl Target {
         Ok(())
     }
 
-    /// Writes `octets` at `offset`; what is there without a gap, [`Self::settle`] says.
+    /// Writes bytes at `offset`. [`Self::settle`] records how many bytes from the start have no gap.
     pub(crate) fn write_at(&mut self, offset: u64, octets: &[u8]) -> Result<(), Error> {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
@@ -188,7 +188,7 @@ impl Target {
         part.file().write_all_at(octets, offset).map_err(failed)
     }
 
-    /// Octets that were written.
+    /// Reads back bytes that were written.
     pub(crate) fn read_at(&mut self, offset: u64, count: usize) -> Result<Vec<u8>, Error> {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to read"));
@@ -198,7 +198,7 @@ impl Target {
         Ok(octets)
     }
 
-    /// The first `octets` are there.
+    /// Records that the first bytes, up to this number, are complete.
     pub(crate) fn settle(&mut self, octets: u64) {
         if let TargetKind::Part(part) = &mut self.kind {
             part.state.octets = octets;
@@ -206,7 +206,7 @@ impl Target {
         self.written = octets;
     }
 
-    /// Whether octets would go into the very file they come from.
+    /// Returns `true` if source and target are the same file.
     pub(crate) fn is_into(&self, source: &File) -> bool {
         let TargetKind::Open(file) = &self.kind else { return false };
         match (file.metadata(), source.metadata()) {
@@ -215,8 +215,8 @@ impl Target {
         }
     }
 
-    /// Whether a write can wait for somebody: a pipe's reader, a person at a terminal. Such a write
-    /// must not hold the thread that listens for signals.
+    /// Returns `true` if a write can block for long: a pipe, or a terminal. Such writes must not run on the thread
+    /// that handles signals.
     pub(crate) fn may_wait(&self) -> bool {
         match &self.kind {
             TargetKind::Open(file) => {
@@ -238,7 +238,7 @@ impl Target {
         }
     }
 
-    /// The object is whole: gives a file its name.
+    /// Completes the object: checks the checksum and gives a file its name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
         let digest = self.digest.map(Digest::hex);
         let checked = match (&self.expected, &digest) {
@@ -255,7 +255,7 @@ impl Target {
     }
 }
 
-/// A write that failed.
+/// The error of a failed write.
 fn failed(error: std::io::Error) -> Error {
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }

@@ -1,9 +1,9 @@
-//! ARDP, the Asynchronous Reliable Delivery Protocol that Prospero runs over UDP, version 0: a request in packets,
-//! its answer in packets, each with a number, acknowledged and repeated. No socket and no clock: datagrams come in
-//! and go out as octets, and time as what has passed since any beginning.
+//! ARDP version 0, the Asynchronous Reliable Delivery Protocol that carries Prospero over UDP. Requests and
+//! responses consist of numbered packets, which are acknowledged and retransmitted. This module does no I/O and
+//! reads no clock: datagrams are byte strings, and times are durations since an arbitrary start.
 
 mod assembly;
 mod exchange;
 mod packet;
 
-pub use exchange::{Exchange, Move};
+pub use exchange::{Action, Exchange};

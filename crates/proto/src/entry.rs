@@ -1,4 +1,4 @@
-//! A line of a listing, and what is known of an object before its octets.
+//! An entry of a listing, and the metadata of an object before its body.
 
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
@@ -6,66 +6,76 @@ use crate::nntp::{ArticleFacts, GroupFacts};
 use crate::prospero::LinkFacts;
 use crate::wais::DocumentFacts;
 
-/// One line of a listing: a directory, a menu, a list of groups.
+/// One entry of a listing: of a directory, a menu, a list of newsgroups or articles, or search results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// Whether it is a directory, a file, a link or something else.
     pub kind: EntryKind,
-    /// Its name, as the peer's octets: no text encoding is known.
+    /// The name as the server sent it. It is untrusted, in an unknown encoding, and may contain any byte.
     pub name: Vec<u8>,
-    /// Its size in octets.
+    /// The size in bytes, where the listing states it.
     pub size: Option<u64>,
-    /// When it was changed, in seconds since 1970-01-01 UTC.
+    /// The modification time in seconds since 1970-01-01 UTC, where the listing states it.
     pub modified: Option<i64>,
-    /// The URL that fetches it, password-free.
+    /// The URL of the entry, without a password.
     pub url: Option<String>,
-    /// What only its protocol tells.
+    /// Metadata that only this protocol has.
     pub details: Details,
 }
 
 impl Entry {
-    /// Of this kind; nothing else is known.
+    /// Creates an entry of `kind` with an empty name and no other metadata.
     pub const fn new(kind: EntryKind) -> Self {
         Self { kind, name: Vec::new(), size: None, modified: None, url: None, details: Details::None }
     }
+
+    /// Creates an entry with the metadata that an FTP listing contains.
+    pub(crate) fn from_listing(
+        kind: EntryKind,
+        name: &[u8],
+        size: Option<u64>,
+        modified: Option<i64>,
+    ) -> Self {
+        Self { name: name.to_vec(), size, modified, ..Self::new(kind) }
+    }
 }
 
-/// What only one protocol tells of a line.
+/// Metadata of an entry that only one protocol has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Details {
-    /// Nothing.
+    /// No further metadata.
     #[default]
     None,
-    /// Gopher: the item, and its Gopher+ attributes where they were asked for.
+    /// Gopher: the menu item, and its Gopher+ attributes if they were requested.
     MenuItem(Box<MenuItem>, Option<Box<Attributes>>),
-    /// News: a group.
+    /// News: a newsgroup.
     Newsgroup(Box<GroupFacts>),
-    /// News: an article.
+    /// News: an article, from the overview or from its header.
     Article(Box<ArticleFacts>),
-    /// Prospero: a link.
+    /// Prospero: a link of a directory.
     Link(Box<LinkFacts>),
-    /// WAIS: a document.
+    /// WAIS: a document that a search found.
     Document(Box<DocumentFacts>),
 }
 
-/// What a line of a listing stands for.
+/// What an entry of a listing stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// Holds further entries.
+    /// A directory, a menu, or another container of entries.
     Directory,
-    /// Holds octets.
+    /// A file, or another object with a body.
     File,
-    /// Points elsewhere.
+    /// A link to another place.
     Link,
-    /// None of the others, such as a device or a socket; or nobody tells what it is.
+    /// Something else, such as a device or a socket; or the listing does not state the kind.
     Other,
 }
 
 impl EntryKind {
-    /// A stable word for machines.
-    pub const fn word(self) -> &'static str {
+    /// Returns a stable lower-case word for machine-readable output, such as `directory`.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Directory => "directory",
             Self::File => "file",
@@ -75,11 +85,11 @@ impl EntryKind {
     }
 }
 
-/// What is known of an object before its octets.
+/// The metadata of an object that is known before its body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Its size in octets.
+    /// The size in bytes, if known.
     pub size: Option<u64>,
-    /// When it was changed, in seconds since 1970-01-01 UTC.
+    /// The modification time in seconds since 1970-01-01 UTC, if known.
     pub modified: Option<i64>,
 }

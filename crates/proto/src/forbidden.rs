@@ -1,49 +1,49 @@
-//! Octets that may not go out: decoded, they would change the protocol (RFC 1738 §6).
+//! Bytes that must not be sent inside an argument, because they would change the protocol (RFC 1738 §6).
 
 use std::fmt;
 
-/// A set of octets that a protocol cannot carry in an argument.
+/// The bytes that one protocol does not allow inside an argument.
 #[derive(Clone, Copy, Debug)]
-pub struct Octets(&'static [u8]);
+pub struct ForbiddenSet(&'static [u8]);
 
-impl Octets {
-    /// CR, LF and NUL: in every protocol of ours.
+impl ForbiddenSet {
+    /// CR, LF and NUL, which no line protocol allows.
     pub const LINE: Self = Self(b"\r\n\0");
-    /// And TAB: between the fields of a Gopher request.
+    /// [`Self::LINE`] and TAB, which separates the fields of a Gopher request.
     pub const GOPHER: Self = Self(b"\r\n\0\t");
-    /// And space and angle brackets: in NNTP's arguments (RFC 3977 §9.8).
+    /// [`Self::LINE`], TAB, space and angle brackets, for NNTP arguments (RFC 3977 §9.8).
     pub const NNTP: Self = Self(b"\r\n\0\t <>");
-    /// And a colon: in the user of a Basic login (RFC 7617 §2).
+    /// [`Self::LINE`] and the colon, for the user name of HTTP Basic authentication (RFC 7617 §2).
     pub const BASIC_USER: Self = Self(b"\r\n\0:");
-    /// And IAC: in what is typed over Telnet (RFC 854).
+    /// [`Self::LINE`] and IAC (0xFF), for text typed over Telnet (RFC 854).
     pub const TELNET: Self = Self(b"\r\n\0\xff");
-    /// `/` and NUL: in a name of a file.
+    /// `/` and NUL, which the name of a file cannot contain.
     pub const FILE_NAME: Self = Self(b"/\0");
 
-    /// The octets of a part, when none of them is forbidden.
+    /// Returns `bytes` unchanged if none of them is in this set. `part` names the part of the URL for the error.
     ///
     /// # Errors
-    /// The first forbidden octet.
-    pub fn check<'o>(self, part: &'static str, octets: &'o [u8]) -> Result<&'o [u8], ForbiddenOctet> {
-        match octets.iter().find(|octet| self.0.contains(octet)) {
-            Some(&octet) => Err(ForbiddenOctet { part, octet }),
-            None => Ok(octets),
+    /// The first byte of `bytes` that is in this set.
+    pub fn check<'b>(self, part: &'static str, bytes: &'b [u8]) -> Result<&'b [u8], ForbiddenByte> {
+        match bytes.iter().find(|byte| self.0.contains(byte)) {
+            Some(&byte) => Err(ForbiddenByte { part, byte }),
+            None => Ok(bytes),
         }
     }
 }
 
-/// A decoded octet would change the protocol: nothing was sent.
+/// The error for a URL whose percent-decoded part contains a byte that would change the protocol. Nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ForbiddenOctet {
-    /// The part of the URL.
+pub struct ForbiddenByte {
+    /// The part of the URL, such as `path`.
     pub part: &'static str,
-    /// The octet.
-    pub octet: u8,
+    /// The byte.
+    pub byte: u8,
 }
 
-impl fmt::Display for ForbiddenOctet {
+impl fmt::Display for ForbiddenByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.octet {
+        let name = match self.byte {
             0 => "NUL",
             b'\t' => "TAB",
             b'\n' => "LF",
@@ -52,10 +52,10 @@ impl fmt::Display for ForbiddenOctet {
             b'/' => "/",
             b':' => "a colon",
             b'<' | b'>' => "an angle bracket",
-            _ => "this octet",
+            _ => "this byte",
         };
-        write!(f, "%{:02X} ({name}) in the {} would change what is sent", self.octet, self.part)
+        write!(f, "%{:02X} ({name}) in the {} would change what is sent", self.byte, self.part)
     }
 }
 
-impl std::error::Error for ForbiddenOctet {}
+impl std::error::Error for ForbiddenByte {}

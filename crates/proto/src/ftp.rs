@@ -1,18 +1,16 @@
-//! FTP (RFC 1738 §3.2): its commands and replies, without a connection.
+//! FTP (RFC 959, RFC 1738 §3.2) without a connection: commands, requests, and the state of a session.
 //!
-//! An [`Errand`] says where an object is and what is wanted of it; a [`Session`] says what to say next
-//! and what the replies mean. The octets of listings are read by [`crate::ftp_list`].
+//! An [`FtpRequest`] states where an object is and what to do with it. A [`Session`] returns the commands to send and
+//! interprets the replies. The body of a listing is parsed by [`crate::ftp_list`].
 
 mod command;
-mod errand;
-mod facts;
-mod outline;
+mod file_facts;
 mod port;
+mod request;
 mod session;
 
-pub use command::{Command, Iac, Verb};
-pub use errand::{Errand, Form, ListVerb, Method, Task, Wish};
-pub use facts::{Facts, Modified};
-pub(crate) use outline::requests;
+pub use command::{Command, IacEscaping, Verb};
+pub use file_facts::{FileFacts, ModifiedTime};
 pub use port::port_argument;
-pub use session::{DataRoad, Fault, Login, Pace, Session, Step};
+pub use request::{CwdMethod, FtpRequest, ListVerb, Operation, RequestOptions, TransferType};
+pub use session::{DataMode, Login, Pipelining, Session, SessionError, SessionStep};

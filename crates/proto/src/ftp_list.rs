@@ -1,22 +1,22 @@
-//! FTP's listings, line by line: what `NLST`, `LIST` and `MLSD` send over the data connection.
+//! FTP listings: parses, line by line, what servers send in reply to `NLST`, `LIST` and `MLSD`.
 //!
-//! Only `MLSD` has a form that a standard gives (RFC 3659 §7). `LIST` is prose that a server thinks
-//! good to read (RFC 959 §4.1.3), so each line is looked at by itself: unix, DOS, EPLF, VMS. A line
-//! that is none of them is handed on as it came. Nothing here asks for a listing or walks into one.
+//! Only `MLSD` has a standard format (RFC 3659 §7). The format of `LIST` is chosen by the server (RFC 959 §4.1.3), so
+//! the format of each line is detected separately: Unix `ls -l`, DOS `dir`, EPLF, or VMS. A line in none of these formats
+//! is returned unparsed.
 //!
-//! The times of `LIST` are in the server's zone, which nobody tells: they are taken for UTC.
+//! The times in `LIST` output are in the time zone of the server, which is unknown. They are read as UTC.
 //!
 //! ```
-//! use fetch_url_proto::Inbox;
-//! use fetch_url_proto::ftp_list::{ListForm, ListReader, Listed};
+//! use fetch_url_proto::RecvBuffer;
+//! use fetch_url_proto::ftp_list::{ListFormat, ListLine, ListReader};
 //!
-//! let mut inbox = Inbox::new();
-//! inbox.push(b"type=file;size=13;modify=19941201123456; hello.txt\r\n");
-//! inbox.end();
-//! let mut reader = ListReader::new(ListForm::Mlsd, None);
-//! let Ok(Some(Listed::Entry(entry))) = reader.read(&mut inbox) else { panic!() };
+//! let mut buffer = RecvBuffer::new();
+//! buffer.push(b"type=file;size=13;modify=19941201123456; hello.txt\r\n");
+//! buffer.mark_closed();
+//! let mut reader = ListReader::new(ListFormat::Mlsd, None);
+//! let Ok(Some(ListLine::Entry(entry))) = reader.next_line(&mut buffer) else { panic!() };
 //! assert_eq!((entry.name.as_slice(), entry.size), (&b"hello.txt"[..], Some(13)));
-//! assert_eq!(reader.read(&mut inbox), Ok(None));
+//! assert_eq!(reader.next_line(&mut buffer), Ok(None));
 //! ```
 
 mod date;
@@ -31,173 +31,176 @@ mod words;
 use bytes::Bytes;
 
 use crate::text::LineReader;
-use crate::{Entry, EntryKind, Inbox, WireError};
-use date::Now;
+use crate::{Entry, RecvBuffer, WireError};
+use date::ReferenceTime;
 use words::Words;
 
-pub use mlsd::{mlst, time_val};
+pub use mlsd::parse_mlst_line;
 
-const LINE_OCTETS: usize = 64 * 1024;
-const LINE_LIMIT: &str = "the length of a line of a listing";
+const LINE_BYTES: usize = 64 * 1024;
+const LINE_LIMIT: &str = "bytes in a line of a listing";
 
-/// What was asked for.
+/// The command whose reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "FTP has these three")]
-pub enum ListForm {
-    /// A long listing, in whatever form the server likes.
+#[allow(clippy::exhaustive_enums, reason = "FTP has no other listing command")]
+pub enum ListFormat {
+    /// LIST: a long listing in the format of the server.
     List,
-    /// Facts and names (RFC 3659 §7).
+    /// MLSD: facts and names (RFC 3659 §7).
     Mlsd,
-    /// Names only.
+    /// NLST: names only.
     Nlst,
 }
 
-/// What a line said.
+/// One line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a line is understood or it is not")]
-pub enum Listed {
-    /// Something that is in the directory. Its name is relative to the directory that was listed,
-    /// as far as the server told it so: it may hold `/` and even `..`, as any peer's octets may.
+#[allow(clippy::exhaustive_enums, reason = "there is no third case")]
+pub enum ListLine {
+    /// An entry of the directory. Its name is untrusted: it may contain `/` and even `..`. Most servers send names
+    /// relative to the listed directory.
     Entry(Entry),
-    /// A line that is not understood, without its line end: an error in the server's own words
-    /// ("nope: No such file or directory" on the data connection, with 226), a heading, or an entry
-    /// in a form unknown here. It shares its memory with what came around it.
-    Note(Bytes),
+    /// A line in an unknown format, without its line end: a heading, an entry in an unknown format, or an error message
+    /// (some servers send "x: No such file or directory" on the data connection, with reply 226). It shares memory
+    /// with the lines around it.
+    Unparsed(Bytes),
 }
 
-/// Reads a listing while it arrives.
+/// Parses a listing while it arrives.
 ///
-/// `.`, `..`, empty lines, `total 8` and the heads and sums of VMS are neither entries nor notes.
+/// It skips `.`, `..`, empty lines, `total 8`, and the headings and totals of VMS.
 #[derive(Debug)]
 pub struct ListReader {
-    form: ListForm,
-    /// Empty when no directory was named.
-    asked: Vec<u8>,
-    now: Option<Now>,
+    format: ListFormat,
+    /// The argument of NLST; empty if there was none.
+    directory: Vec<u8>,
+    now: Option<ReferenceTime>,
     lines: LineReader,
-    /// A name whose line of attributes comes next (VMS).
-    alone: Option<Bytes>,
-    /// A line to be looked at once more.
-    again: Option<Bytes>,
+    /// A name without attributes, which VMS puts on the next line.
+    vms_name: Option<Bytes>,
+    /// A line to be parsed again.
+    pushed_back: Option<Bytes>,
 }
 
 impl ListReader {
-    /// A reader at the start of a listing.
+    /// Creates a reader at the start of a listing.
     ///
-    /// `now`, in seconds since 1970, dates the lines of unix that tell no year: it is the latest
-    /// one that puts them at most a day into the future. Without it they stay undated.
-    pub fn new(form: ListForm, now: Option<i64>) -> Self {
-        Self { form, asked: Vec::new(), now: now.map(Now::new), lines: lines(), alone: None, again: None }
+    /// `now`, in seconds since 1970-01-01 UTC, completes Unix dates without a year: the year is the latest one for which
+    /// the date is at most one day in the future. Without `now`, such entries have no time.
+    pub fn new(format: ListFormat, now: Option<i64>) -> Self {
+        Self {
+            format,
+            directory: Vec::new(),
+            now: now.map(ReferenceTime::new),
+            lines: line_reader(),
+            vms_name: None,
+            pushed_back: None,
+        }
     }
 
-    /// A reader of the answer to `NLST` with the argument `asked`, or without one.
+    /// Creates a reader of the reply to NLST with the argument `directory`, or without one.
     ///
-    /// Many servers print `asked/name` then: `asked/` is taken off where a line begins with it.
-    pub fn nlst(asked: Option<Vec<u8>>) -> Self {
-        Self { asked: asked.unwrap_or_default(), ..Self::new(ListForm::Nlst, None) }
+    /// Many servers send `directory/name`; the prefix `directory/` is removed.
+    pub fn nlst(directory: Option<Vec<u8>>) -> Self {
+        Self { directory: directory.unwrap_or_default(), ..Self::new(ListFormat::Nlst, None) }
     }
 
-    /// What the next line says; none when no whole line is there, or none is left.
+    /// Returns the next line, or `None` if more bytes are needed or the listing has ended.
     ///
-    /// A last line needs no line end. Whether the listing is whole, the reply on the control
-    /// connection tells.
+    /// The last line needs no line end. Whether the listing is complete is stated by the reply on the control
+    /// connection.
     ///
     /// # Errors
-    /// A line is longer than 64 KiB.
-    pub fn read(&mut self, inbox: &mut Inbox) -> Result<Option<Listed>, WireError> {
-        while let Some(line) = self.line(inbox)? {
-            if let Some(listed) = self.take(line) {
+    /// [`WireError::LimitExceeded`] if a line is longer than 64 KiB, [`WireError::UnexpectedEnd`] if the connection was
+    /// lost within a line.
+    pub fn next_line(&mut self, buffer: &mut RecvBuffer) -> Result<Option<ListLine>, WireError> {
+        while let Some(line) = self.take_raw_line(buffer)? {
+            if let Some(listed) = self.parse_line(line) {
                 return Ok(Some(listed));
             }
         }
-        Ok(self.alone.take_if(|_| inbox.is_ended()).map(Listed::Note))
+        Ok(self.vms_name.take_if(|_| buffer.is_ended()).map(ListLine::Unparsed))
     }
 
-    fn line(&mut self, inbox: &mut Inbox) -> Result<Option<Bytes>, WireError> {
-        if self.again.is_some() {
-            return Ok(self.again.take());
+    fn take_raw_line(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Bytes>, WireError> {
+        if self.pushed_back.is_some() {
+            return Ok(self.pushed_back.take());
         }
-        self.lines.read_any(inbox)
+        self.lines.read_line_or_rest(buffer)
     }
 
-    fn take(&mut self, line: Bytes) -> Option<Listed> {
-        if let Some(name) = self.alone.take() {
-            return self.take_attributes(name, line);
+    fn parse_line(&mut self, line: Bytes) -> Option<ListLine> {
+        if let Some(name) = self.vms_name.take() {
+            return self.parse_vms_attributes(name, line);
         }
-        match self.form {
+        match self.format {
             _ if line.is_empty() => None,
-            ListForm::Nlst => listed(nlst::entry(&line, &self.asked), &line),
-            ListForm::List => self.take_long(line),
-            ListForm::Mlsd => match mlsd::facts(&line) {
-                Some(facts) => listed_facts(&facts, &line),
-                None => self.take_long(line),
+            ListFormat::Nlst => list_line(nlst::parse_line(&line, &self.directory), &line),
+            ListFormat::List => self.parse_long_line(line),
+            ListFormat::Mlsd => match mlsd::parse_facts(&line) {
+                Some(facts) => mlsd_list_line(&facts, &line),
+                None => self.parse_long_line(line),
             },
         }
     }
 
-    /// A name that stood alone is no entry unless its attributes follow.
-    fn take_attributes(&mut self, name: Bytes, line: Bytes) -> Option<Listed> {
-        if let Some(entry) = vms::wrapped(&name, &line) {
-            return listed(Some(entry), &line);
+    /// Parses the line after a name without attributes: the name is an entry only if its attributes follow.
+    fn parse_vms_attributes(&mut self, name: Bytes, line: Bytes) -> Option<ListLine> {
+        if let Some(entry) = vms::parse_wrapped(&name, &line) {
+            return list_line(Some(entry), &line);
         }
-        self.again = Some(line);
-        Some(Listed::Note(name))
+        self.pushed_back = Some(line);
+        Some(ListLine::Unparsed(name))
     }
 
-    fn take_long(&mut self, line: Bytes) -> Option<Listed> {
-        if is_idle(&line) || vms::is_frame(&line) {
+    fn parse_long_line(&mut self, line: Bytes) -> Option<ListLine> {
+        if is_blank_or_total(&line) || vms::is_header_or_total(&line) {
             return None;
         }
-        if vms::is_alone(&line) {
-            self.alone = Some(line);
+        if vms::is_name_only(&line) {
+            self.vms_name = Some(line);
             return None;
         }
-        let entry = unix::entry(&line, self.now)
-            .or_else(|| dos::entry(&line))
-            .or_else(|| eplf::entry(&line))
-            .or_else(|| vms::entry(&line));
-        if entry.is_none() && self.form == ListForm::List {
-            // Some servers give facts unasked. That a word stands after a blank is no proof of it.
-            if let Some(facts) = mlsd::facts(&line).filter(|facts| facts.is_sure) {
-                return listed_facts(&facts, &line);
+        let entry = unix::parse_line(&line, self.now)
+            .or_else(|| dos::parse_line(&line))
+            .or_else(|| eplf::parse_line(&line))
+            .or_else(|| vms::parse_line(&line));
+        if entry.is_none() && self.format == ListFormat::List {
+            // Some servers send facts in reply to LIST. A line that merely contains a space is not enough.
+            if let Some(facts) = mlsd::parse_facts(&line).filter(|facts| facts.is_well_formed) {
+                return mlsd_list_line(&facts, &line);
             }
         }
-        listed(entry, &line)
+        list_line(entry, &line)
     }
 }
 
-const fn lines() -> LineReader {
-    LineReader::new("a line of a listing", LINE_LIMIT, LINE_OCTETS)
+const fn line_reader() -> LineReader {
+    LineReader::new("a line of a listing", LINE_LIMIT, LINE_BYTES)
 }
 
-fn listed_facts(facts: &mlsd::Facts<'_>, line: &Bytes) -> Option<Listed> {
-    if facts.is_own { None } else { listed(Some(facts.entry()), line) }
+fn mlsd_list_line(facts: &mlsd::MlsdFacts<'_>, line: &Bytes) -> Option<ListLine> {
+    if facts.is_current_or_parent { None } else { list_line(Some(facts.to_entry()), line) }
 }
 
-/// The directory itself and the one above it are not in it.
-fn listed(entry: Option<Entry>, line: &Bytes) -> Option<Listed> {
+/// Turns a parsed line into its result: `.` and `..` are skipped.
+fn list_line(entry: Option<Entry>, line: &Bytes) -> Option<ListLine> {
     match entry {
-        Some(entry) if is_dots(&entry.name) => None,
-        Some(entry) => Some(Listed::Entry(entry)),
-        None => Some(Listed::Note(line.clone())),
+        Some(entry) if is_dot_entry(&entry.name) => None,
+        Some(entry) => Some(ListLine::Entry(entry)),
+        None => Some(ListLine::Unparsed(line.clone())),
     }
 }
 
-/// `.`, `..`, and what ends like that after a `/`.
-fn is_dots(name: &[u8]) -> bool {
+/// Returns `true` for `.`, `..`, and paths that end with `/.` or `/..`.
+fn is_dot_entry(name: &[u8]) -> bool {
     matches!(name, b"." | b".." | [.., b'/', b'.'] | [.., b'/', b'.', b'.'])
 }
 
-/// Blanks alone, or the sum in blocks that ls prints on top: `total 8`.
-fn is_idle(line: &[u8]) -> bool {
+/// Returns `true` for a blank line and for the block count that `ls` prints first: `total 8`.
+fn is_blank_or_total(line: &[u8]) -> bool {
     let mut words = Words::new(line);
-    let Some(first) = words.word() else { return true };
+    let Some(first) = words.next_word() else { return true };
     first.eq_ignore_ascii_case(b"total")
-        && words.word().is_some_and(|sum| sum.first().is_some_and(u8::is_ascii_digit))
-        && words.word().is_none()
-}
-
-/// An entry as every form of line makes it.
-fn made(kind: EntryKind, name: &[u8], size: Option<u64>, modified: Option<i64>) -> Entry {
-    Entry { name: name.to_vec(), size, modified, ..Entry::new(kind) }
+        && words.next_word().is_some_and(|sum| sum.first().is_some_and(u8::is_ascii_digit))
+        && words.next_word().is_none()
 }

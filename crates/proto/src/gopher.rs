@@ -1,24 +1,22 @@
-//! Gopher (RFC 1436, RFC 4266, RFC 1738 §3.4): what is asked, what a menu says, and where an answer
-//! ends.
+//! Gopher (RFC 1436, RFC 4266, RFC 1738 §3.4): requests, menus, texts and the detection of the end of a response.
 //!
-//! Gopher+ answers are framed and described as [`crate::gopher_plus`] says.
+//! Gopher+ responses are parsed by [`crate::gopher_plus`].
 
 mod answer;
-mod described;
 mod dots;
-mod doubt;
+mod entry;
 mod frame;
 mod item;
 mod menu;
-mod outline;
 mod reader;
 mod refusal;
+mod refusal_detector;
 mod request;
 mod sniff;
 
-pub use answer::{Answer, Expected};
+pub use answer::Exchange;
 pub use dots::Dots;
-pub use item::{Here, ItemType, MenuItem, link};
+pub use item::{ItemType, MenuItem, ServerAddress, link};
 pub use menu::MenuReader;
-pub(crate) use outline::requests;
+pub use reader::Expected;
 pub use request::{GopherRequest, Plus};

@@ -1,8 +1,7 @@
-//! Gopher+: the line before a body, refusals, attributes, views and forms ("Gopher+", Anklesaria et
-//! al., 1993; RFC 1738 §3.4.3 to §3.4.9).
+//! Gopher+ formats: status lines, refusals, attributes, views and forms ("Gopher+", Anklesaria et al., 1993; RFC
+//! 1738 §3.4.3 to §3.4.9).
 //!
-//! Only octets to what they say, and a filled form to octets: no menu, no request line, no
-//! connection.
+//! This module only parses and formats bytes. Requests, menus and connections are in [`crate::gopher`].
 
 mod admin;
 mod answers;
@@ -20,5 +19,5 @@ pub use ask::{Question, QuestionKind};
 pub use attributes::{Attributes, AttributesReader, Block};
 pub use data_block::is_data_block;
 pub use refusal::Refusal;
-pub use status::{Framing, STATUS_OCTETS, Status, status};
+pub use status::{Framing, MAX_STATUS_BYTES, Status, status};
 pub use views::View;

@@ -1,10 +1,78 @@
-//! What the wire says: octets in, events out. No socket, no clock, no TLS, no runtime.
+//! FTP, Gopher, NNTP, WAIS, Prospero and Telnet clients as state machines without I/O.
 //!
-//! A [`Machine`] is asked for its next [`Step`] and given an [`Inbox`] of octets that have arrived.
-//! It never waits and never reads: whoever holds the connection does. So a whole conversation can
-//! be played in a test, cut at every octet.
+//! A *sans-I/O* implementation of a protocol contains no sockets, clocks, threads or async functions. It is given the
+//! bytes that were received and returns the bytes to send. The caller owns the connection, so the same code works with
+//! every runtime, blocking or async, and a test can replay an exchange byte by byte.
 //!
-//! [`outline`] says, without any connection, what a URL would make the client send.
+//! The interface is [`Machine`]: the caller puts received bytes into a [`RecvBuffer`], calls [`Machine::step`], and
+//! performs the [`Step`] that it returns.
+//!
+//! ```
+//! use fetch_url_core::{Url, parse};
+//! use fetch_url_proto::gopher::{Answer, Dots, GopherRequest};
+//! use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
+//!
+//! let parsed = parse("gopher://gopher.example.org/0/hello.txt")?;
+//! let Url::Gopher(url) = &parsed.url else { unreachable!() };
+//! let request = GopherRequest::of(url)?;
+//! let mut machine = Answer::new(&request, url.gtype(), Dots::default(), false, None);
+//!
+//! // This program has no socket: two packets, and then the server closes the connection.
+//! let mut packets = [&b"Hello"[..], b", world\r\n.\r\n"].into_iter();
+//! let mut received = RecvBuffer::new();
+//! let (mut sent, mut body) = (Vec::new(), Vec::new());
+//! loop {
+//!     match machine.step(&mut received)? {
+//!         Step::Send(bytes) => sent.extend_from_slice(&bytes),
+//!         Step::NeedMore => match packets.next() {
+//!             Some(packet) => received.push(packet),
+//!             None => received.mark_closed(),
+//!         },
+//!         Step::Emit(Event::Body(bytes)) => body.extend_from_slice(&bytes),
+//!         Step::Emit(Event::Rejected(rejection)) => panic!("{rejection:?}"),
+//!         Step::Emit(_) => {}
+//!         Step::Done => break,
+//!         Step::StartTls | Step::StartDeflate => unreachable!("Gopher uses neither"),
+//!     }
+//! }
+//! assert_eq!(sent, b"/hello.txt\r\n");
+//! assert_eq!(body, b"Hello, world\r\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Protocols
+//!
+//! | Protocol | Module | Contents | Specification |
+//! |---|---|---|---|
+//! | FTP | [`ftp`] | commands, login, pipelining, data connections | RFC 959, 2428, 3659, 4217 |
+//! | FTP listings | [`ftp_list`] | MLSD, Unix, DOS, EPLF, VMS, NLST | RFC 3659 §7 |
+//! | Gopher | [`gopher`] | requests, menus, text, searches | RFC 1436, RFC 4266 |
+//! | Gopher+ | [`gopher_plus`] | attributes, views, forms | Gopher+ (1993) |
+//! | NNTP | [`nntp`] | articles, groups, overview, mbox | RFC 3977, 4642, 4643, 8054 |
+//! | WAIS | [`wais`] | search and retrieval | RFC 1625 |
+//! | Prospero | [`prospero`] | queries, directories, access methods | Prospero version 5 |
+//! | ARDP | [`ardp`] | the datagrams that carry Prospero | Prospero version 5 |
+//! | Telnet | [`telnet`] | a session that refuses every option | RFC 854 |
+//! | HTTP index pages | [`IndexPage`] | directory listings in HTML | none |
+//!
+//! FTP has two connections and its own interface, [`ftp::Session`]; ARDP is a datagram protocol and needs to know the
+//! time ([`ardp::Exchange`]). All other protocols implement [`Machine`]. HTTP itself is not part of this crate.
+//!
+//! # Guarantees
+//!
+//! - Received bytes are untrusted. Every line, reply and message has a size limit; exceeding it is
+//!   [`WireError::LimitExceeded`]. No input causes a panic.
+//! - Arguments are checked before they are sent: a percent-encoded CR LF in a URL cannot become a second command
+//!   ([`ForbiddenByte`], RFC 1738 §6). [`check_sendable`] checks a whole URL.
+//! - Passwords do not appear in `Debug` output or in the lines of a trace ([`Event::Sent`], [`Event::Received`]).
+//! - [`text::sanitise`] makes received text safe to print on a terminal.
+//!
+//! The crate builds for `wasm32-unknown-unknown`.
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub mod ardp;
 pub mod calendar;
@@ -14,23 +82,24 @@ pub mod ftp;
 pub mod ftp_list;
 pub mod gopher;
 pub mod gopher_plus;
-mod http;
-mod inbox;
 mod index_page;
 mod machine;
 pub mod nntp;
-mod outline;
 pub mod prospero;
-mod refused;
-mod stranger;
+mod recv_buffer;
+mod rejection;
+mod sendable;
 pub mod telnet;
 pub mod text;
+mod untrusted;
 pub mod wais;
+mod wire_error;
 
 pub use entry::{Details, Entry, EntryKind, Head};
-pub use forbidden::{ForbiddenOctet, Octets};
-pub use inbox::Inbox;
+pub use forbidden::{ForbiddenByte, ForbiddenSet};
 pub use index_page::IndexPage;
-pub use machine::{Event, Machine, Step, WireError};
-pub use outline::{Outline, outline};
-pub use refused::Refused;
+pub use machine::{Event, Machine, Step};
+pub use recv_buffer::RecvBuffer;
+pub use rejection::Rejection;
+pub use sendable::check_sendable;
+pub use wire_error::WireError;

@@ -1,103 +1,67 @@
-//! The contract between a protocol and whoever moves its octets.
+//! The interface between a protocol and the code that owns its connection.
 
 use bytes::Bytes;
 
-use crate::{Entry, Head, Inbox, Refused};
+use crate::{Entry, Head, RecvBuffer, Rejection, WireError};
 
-/// A protocol's side of one conversation.
+/// The client side of one protocol exchange, without a socket: it reads from a [`RecvBuffer`] and returns [`Step`]s.
+///
+/// The caller performs each step (send, receive, start TLS) and calls [`Machine::step`] again. A machine never blocks,
+/// so the same code runs on any runtime and can be tested byte by byte.
 pub trait Machine: Send {
-    /// What to do next, given what has arrived.
+    /// Consumes bytes from `buffer` and returns what the caller has to do next.
     ///
-    /// Called again after every step but [`Step::Done`]; after [`Step::Need`] only when the inbox
-    /// has more, or has been told that nothing more will come. A machine that takes several errands is
-    /// called after [`Step::Done`], too, for the next of them.
+    /// Call it again after every step except [`Step::Done`]; after [`Step::NeedMore`] only when `buffer` has grown or
+    /// was marked as closed or lost. A machine that serves several requests accepts calls after [`Step::Done`] too.
     ///
     /// # Errors
-    /// The peer broke the protocol; the conversation is over.
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError>;
+    /// The peer broke the protocol, or the connection ended too early. The exchange cannot be continued.
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError>;
 
-    /// Whether what the peer says may repeat a secret: then lines are shown, which have lost it, and no octets.
-    fn has_secrets(&self) -> bool {
+    /// Returns `true` if the peer's bytes may repeat a secret that was sent, such as a password. A trace must then show
+    /// [`Event::Received`], from which the machine removes secrets, instead of the received bytes.
+    fn may_echo_secrets(&self) -> bool {
         false
     }
 }
 
-/// What a machine wants.
+/// What the caller of a [`Machine`] has to do next.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-#[allow(clippy::exhaustive_enums, reason = "whoever drives a machine must know every step")]
+#[allow(clippy::exhaustive_enums, reason = "the caller of a machine must handle every step")]
 pub enum Step {
-    /// From here on both sides compress what they say (RFC 8054).
-    Deflate,
-    /// The conversation, or this errand of several, is complete.
+    /// The exchange is complete; with several requests, the current one.
     Done,
-    /// Something for the caller.
+    /// Pass this event on, then call [`Machine::step`] again.
     Emit(Event),
-    /// More octets, or word that there are none.
-    Need,
-    /// TLS from here on; octets that came before the handshake must be thrown away.
-    Secure,
-    /// Octets for the peer.
+    /// Receive more bytes into the buffer, or mark the buffer as closed or lost.
+    NeedMore,
+    /// Send these bytes to the peer.
     Send(Bytes),
+    /// Compress both directions with DEFLATE from here on (RFC 8054).
+    StartDeflate,
+    /// Start TLS on the connection. Bytes received before the handshake must be discarded.
+    StartTls,
 }
 
-/// What a machine found.
+/// A result that a [`Machine`] passes on while the exchange goes on.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The next octets of the object.
+    /// The next bytes of the object.
     Body(Bytes),
-    /// One line of a listing.
+    /// One entry of a listing.
     Entry(Entry),
-    /// What is known of the object before its octets.
+    /// The size and modification time of the object, as far as they are known before its body.
     Head(Head),
-    /// A line that the peer has said, for whoever wants to read the dialogue.
-    Heard(Bytes),
-    /// Something that whoever asked should know: a departure that loses nothing.
+    /// A departure from the protocol that loses no data, as a sentence for the user.
     Note(&'static str),
-    /// The peer has no such object, or will not give it: its own words.
-    Refused(Box<Refused>),
-    /// A line that goes out, without secrets, for whoever wants to read the dialogue.
-    Said(String),
-    /// The end came without the mark that this names: all of it may have come, or not.
-    Unmarked(&'static str),
+    /// A line received from the peer, with secrets masked, for a wire trace.
+    Received(Bytes),
+    /// The peer answered that it has no such object or does not return it.
+    Rejected(Box<Rejection>),
+    /// A line sent to the peer, with secrets masked, for a wire trace.
+    Sent(String),
+    /// The connection ended without the terminator that this text names, so the object may be incomplete.
+    UnterminatedEnd(&'static str),
 }
-
-/// How a peer broke the protocol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WireError {
-    /// The connection ended in the middle of what `what` names.
-    Cut {
-        /// What was being read.
-        what: &'static str,
-    },
-    /// More than the limit called `limit` allows.
-    Limit {
-        /// The name of the limit.
-        limit: &'static str,
-        /// Its value, in octets or in pieces as its name says.
-        most: usize,
-    },
-    /// Something that the protocol does not allow here.
-    Unexpected {
-        /// What was being read.
-        what: &'static str,
-        /// The octets that came instead, shortened.
-        got: Bytes,
-    },
-}
-
-impl std::fmt::Display for WireError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cut { what } => write!(f, "the connection ended in the middle of {what}"),
-            Self::Limit { limit, most } => write!(f, "more than {limit} allows ({most})"),
-            Self::Unexpected { what, got } => {
-                write!(f, "not {what}: \"{}\"", crate::text::printable(got))
-            }
-        }
-    }
-}
-
-impl std::error::Error for WireError {}

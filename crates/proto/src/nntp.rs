@@ -1,30 +1,30 @@
-//! News (RFC 3977, RFC 5536): what a conversation with a server says and means, its lists, and the articles
-//! themselves.
+//! NNTP (RFC 3977) and netnews articles (RFC 5536): the client session, group and article lists, and the article
+//! formats.
 
 mod active;
-mod ask;
 mod capabilities;
 mod command;
+mod comments;
 mod date;
 mod facts;
 mod header;
 mod mbox;
-mod outline;
+mod options;
 mod overview;
 mod reply;
+mod request;
 mod session;
-mod terms;
 mod wildmat;
 
 pub use active::active_entry;
-pub use ask::{ArticleAt, Ask, GroupName, ListForm, MOST_NUMBER, MessageId, NameError, Part};
 pub use date::date_seconds;
 pub use facts::{ArticleFacts, GroupFacts};
 pub use header::HeaderReader;
 pub use mbox::Mbox;
+pub use options::{Login, SessionOptions, StartTls};
 pub use overview::{overview_entry, overview_line};
+pub use request::{
+    ArticleAt, GroupName, ListForm, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest, Part,
+};
 pub use session::{Selected, Session};
-pub use terms::{Login, StartTls, Terms};
 pub use wildmat::wildmat;
-
-pub(crate) use outline::{news_requests, requests};

@@ -1,8 +1,8 @@
-//! Prospero, version 5: the directory service that RFC 1738 §3.11 and RFC 4157 name objects of. A request is a text
-//! of lines, and so is its answer; [`crate::ardp`] carries both.
+//! The Prospero protocol, version 5: the directory service that RFC 1738 §3.11 and RFC 4157 define URLs for.
+//! Requests and responses consist of text lines, carried by [`crate::ardp`] (`docs/spec/prospero.md`).
 //!
-//! An object is asked about ([`Inquiry`]); what is found are ways to its octets ([`Way`]), the octets themselves
-//! ([`Contents`]), or the links of a directory ([`Links`]).
+//! [`Inquiry`] queries the attributes of an object, [`Contents`] its contents and [`Links`] a directory; [`ResolvedAccess`]
+//! is a method to access an object.
 
 mod access;
 mod contents;
@@ -10,15 +10,15 @@ mod facts;
 mod inquiry;
 mod line;
 mod links;
+mod object;
 mod question;
-mod talk;
+mod request;
 mod tokens;
 
-pub use access::{AccessMethod, Way};
+pub use access::{AccessMethod, ResolvedAccess};
 pub use contents::Contents;
-pub use facts::{Attribute, LinkFacts, ObjectFacts, ObjectName};
+pub use facts::{LinkFacts, ObjectFacts};
 pub use inquiry::{Inquired, Inquiry};
 pub use links::Links;
+pub use object::{Attribute, ObjectName};
 pub use question::{ObjectId, Question};
-
-pub(crate) use question::requests;

@@ -1,9 +1,9 @@
-//! Telnet (RFC 854): a network virtual terminal that agrees to nothing. Text comes and goes, every option that the
-//! other side asks for is refused once (RFC 855; RFC 1143 on why once), and nothing of ours is told.
+//! A Telnet client (RFC 854): a network virtual terminal that refuses every option once (RFC 855; RFC 1143
+//! explains why only once) and sends no information about the client.
 
 use bytes::Bytes;
 
-use crate::{Event, Inbox, Machine, Step, WireError};
+use crate::{Event, Machine, RecvBuffer, Step, WireError};
 
 const SE: u8 = 240;
 const SB: u8 = 250;
@@ -12,42 +12,43 @@ const WONT: u8 = 252;
 const DO: u8 = 253;
 const DONT: u8 = 254;
 const IAC: u8 = 255;
-/// RFC 857: the server repeats what is typed.
+/// The ECHO option (RFC 857): the server echoes the input.
 const ECHO: u8 = 1;
-/// RFC 860: a mark that is to be answered each time, by a refusal too.
+/// The TIMING-MARK option (RFC 860), which must be answered each time, even by a refusal.
 const TIMING_MARK: u8 = 6;
-/// So often in a session; nobody needs it more than now and then.
-const MOST_MARKS: u32 = 256;
+/// Maximum number of timing marks answered in a session.
+const MAX_MARKS: u32 = 256;
 
-/// A session: what the server sends is an [`Event::Body`], piece by piece, with local line ends.
+/// A Telnet session, a [`Machine`] without I/O. Text from the server is emitted as [`Event::Body`] with local
+/// line ends (RFC 854).
 #[derive(Debug)]
 pub struct TelnetSession {
     place: Place,
     outgoing: Vec<u8>,
-    /// The last that was said is a CR: what follows tells what it means.
-    has_said_return: bool,
+    /// The last byte sent is a CR; the next byte decides its meaning.
+    has_sent_return: bool,
     refused: Refusals,
-    /// How many marks were answered.
+    /// The number of timing marks answered.
     marks: u32,
-    /// The server wants to echo, although it was told not to.
+    /// The server repeated WILL ECHO after it was refused.
     insists_on_echo: bool,
 }
 
-/// Where in the server's stream we are.
+/// The position in the server's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Text,
-    /// Behind a CR: what follows tells what it means.
+    /// After a CR; the next byte decides its meaning.
     Return,
     Command,
-    /// The option of WILL, WONT, DO or DONT follows.
+    /// The option byte of WILL, WONT, DO or DONT follows.
     Option(u8),
-    /// In what is told about an option.
-    Told,
-    ToldCommand,
+    /// In the subnegotiation of an option.
+    Subnegotiation,
+    SubnegotiationCommand,
 }
 
-/// Which options were refused already, to DO and to WILL.
+/// The options refused already, for DO and for WILL.
 struct Refusals([[bool; 256]; 2]);
 
 impl std::fmt::Debug for Refusals {
@@ -63,27 +64,28 @@ impl Default for TelnetSession {
 }
 
 impl TelnetSession {
-    /// Nothing was said yet.
+    /// Creates a session at its start.
     pub const fn new() -> Self {
         Self {
             place: Place::Text,
             outgoing: Vec::new(),
-            has_said_return: false,
+            has_sent_return: false,
             refused: Refusals([[false; 256]; 2]),
             marks: 0,
             insists_on_echo: false,
         }
     }
 
-    /// Whether the server has said once more that it echoes, after that was refused: then it may do so.
+    /// Returns `true` if the server repeated WILL ECHO after a refusal: the caller then disables local echo.
     pub const fn insists_on_echo(&self) -> bool {
         self.insists_on_echo
     }
 
-    /// Text for the server: line ends (LF, CR LF) become CR LF, a CR alone CR NUL, and 0xFF is doubled.
+    /// Queues text for the server. LF and CRLF are sent as CRLF, a lone CR as CR NUL, and 0xFF is doubled
+    /// (RFC 854).
     pub fn say(&mut self, text: &[u8]) {
-        for &octet in text {
-            match (std::mem::take(&mut self.has_said_return), octet) {
+        for &byte in text {
+            match (std::mem::take(&mut self.has_sent_return), byte) {
                 (true, b'\n') => {
                     self.outgoing.push(b'\n');
                     continue;
@@ -91,36 +93,36 @@ impl TelnetSession {
                 (true, _) => self.outgoing.push(0),
                 (false, _) => {}
             }
-            match octet {
+            match byte {
                 b'\n' => self.outgoing.extend_from_slice(b"\r\n"),
                 b'\r' => {
                     self.outgoing.push(b'\r');
-                    self.has_said_return = true;
+                    self.has_sent_return = true;
                 }
                 IAC => self.outgoing.extend_from_slice(&[IAC, IAC]),
-                octet => self.outgoing.push(octet),
+                byte => self.outgoing.push(byte),
             }
         }
     }
 
-    /// Nothing more will be said.
+    /// Ends the input; a pending CR is completed with NUL.
     pub fn say_end(&mut self) {
-        if std::mem::take(&mut self.has_said_return) {
+        if std::mem::take(&mut self.has_sent_return) {
             self.outgoing.push(0);
         }
     }
 
-    /// Reads on; the text in it.
-    fn hear(&mut self, octets: &[u8]) -> Vec<u8> {
-        let mut text = Vec::with_capacity(octets.len());
-        for &octet in octets {
-            self.place = self.take(octet, &mut text);
+    /// Decodes received bytes and returns their text.
+    fn hear(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            self.place = self.take(byte, &mut text);
         }
         text
     }
 
-    fn take(&mut self, octet: u8, text: &mut Vec<u8>) -> Place {
-        match (self.place, octet) {
+    fn take(&mut self, byte: u8, text: &mut Vec<u8>) -> Place {
+        match (self.place, byte) {
             (Place::Return, 0) => {
                 text.push(b'\r');
                 Place::Text
@@ -129,35 +131,35 @@ impl TelnetSession {
                 text.push(b'\n');
                 Place::Text
             }
-            (Place::Return, octet) => {
+            (Place::Return, byte) => {
                 text.push(b'\r');
                 self.place = Place::Text;
-                self.take(octet, text)
+                self.take(byte, text)
             }
             (Place::Text, IAC) => Place::Command,
             (Place::Text, b'\r') => Place::Return,
-            (Place::Text, octet) => {
-                text.push(octet);
+            (Place::Text, byte) => {
+                text.push(byte);
                 Place::Text
             }
             (Place::Command, IAC) => {
                 text.push(IAC);
                 Place::Text
             }
-            (Place::Command, WILL..=DONT) => Place::Option(octet),
-            (Place::Command, SB) => Place::Told,
+            (Place::Command, WILL..=DONT) => Place::Option(byte),
+            (Place::Command, SB) => Place::Subnegotiation,
             (Place::Command, _) => Place::Text,
             (Place::Option(verb), option) => {
                 self.refuse(verb, option);
                 Place::Text
             }
-            (Place::Told, IAC) => Place::ToldCommand,
-            (Place::ToldCommand, SE) => Place::Text,
-            (Place::Told | Place::ToldCommand, _) => Place::Told,
+            (Place::Subnegotiation, IAC) => Place::SubnegotiationCommand,
+            (Place::SubnegotiationCommand, SE) => Place::Text,
+            (Place::Subnegotiation | Place::SubnegotiationCommand, _) => Place::Subnegotiation,
         }
     }
 
-    /// What is not to be is no news: WONT and DONT have no answer.
+    /// Answers an option request with a refusal. WONT and DONT need no answer.
     fn refuse(&mut self, verb: u8, option: u8) {
         let (answer, side) = match verb {
             DO => (WONT, 0),
@@ -166,7 +168,7 @@ impl TelnetSession {
         };
         self.insists_on_echo |= verb == WILL && option == ECHO && self.refused.0[side][usize::from(option)];
         let was_refused = std::mem::replace(&mut self.refused.0[side][usize::from(option)], true);
-        let is_mark = option == TIMING_MARK && self.marks < MOST_MARKS;
+        let is_mark = option == TIMING_MARK && self.marks < MAX_MARKS;
         self.marks += u32::from(is_mark);
         if !was_refused || is_mark {
             self.outgoing.extend_from_slice(&[IAC, answer, option]);
@@ -175,14 +177,14 @@ impl TelnetSession {
 }
 
 impl Machine for TelnetSession {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
             if !self.outgoing.is_empty() {
                 return Ok(Step::Send(std::mem::take(&mut self.outgoing).into()));
             }
-            if inbox.octets().is_empty() {
-                return Ok(match (inbox.is_ended(), self.place) {
-                    (false, _) => Step::Need,
+            if buffer.bytes().is_empty() {
+                return Ok(match (buffer.is_ended(), self.place) {
+                    (false, _) => Step::NeedMore,
                     (true, Place::Return) => {
                         self.place = Place::Text;
                         Step::Emit(Event::Body(Bytes::from_static(b"\r")))
@@ -190,8 +192,8 @@ impl Machine for TelnetSession {
                     (true, _) => Step::Done,
                 });
             }
-            let octets = inbox.take(usize::MAX);
-            let text = self.hear(&octets);
+            let bytes = buffer.take(usize::MAX);
+            let text = self.hear(&bytes);
             if !text.is_empty() {
                 return Ok(Step::Emit(Event::Body(text.into())));
             }
@@ -203,21 +205,21 @@ impl Machine for TelnetSession {
 mod tests {
     use super::*;
 
-    /// Text and what went out, for octets that come in two parts.
-    fn heard(octets: &[u8], cut: usize) -> (Vec<u8>, Vec<u8>) {
-        let (mut session, mut inbox) = (TelnetSession::new(), Inbox::new());
+    /// Returns the text and the bytes sent for input in two parts.
+    fn heard(bytes: &[u8], cut: usize) -> (Vec<u8>, Vec<u8>) {
+        let (mut session, mut buffer) = (TelnetSession::new(), RecvBuffer::new());
         let (mut text, mut sent) = (Vec::new(), Vec::new());
-        let (first, second) = octets.split_at(cut);
+        let (first, second) = bytes.split_at(cut);
         for part in [first, second, b""] {
-            inbox.push(part);
-            if part.is_empty() && cut < octets.len() {
-                inbox.end();
+            buffer.push(part);
+            if part.is_empty() && cut < bytes.len() {
+                buffer.mark_closed();
             }
             loop {
-                match session.step(&mut inbox).expect("a step") {
-                    Step::Emit(Event::Body(octets)) => text.extend_from_slice(&octets),
-                    Step::Send(octets) => sent.extend_from_slice(&octets),
-                    Step::Need | Step::Done => break,
+                match session.step(&mut buffer).expect("a step") {
+                    Step::Emit(Event::Body(bytes)) => text.extend_from_slice(&bytes),
+                    Step::Send(bytes) => sent.extend_from_slice(&bytes),
+                    Step::NeedMore | Step::Done => break,
                     other => panic!("{other:?}"),
                 }
             }
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_option_is_refused_once() {
-        let octets: Vec<u8> = [
+        let bytes: Vec<u8> = [
             &[IAC, DO, 24, IAC, DO, 24, IAC, WILL, 1, b'a', IAC, WONT, 3, IAC, DONT, 3][..],
             &[IAC, DO, TIMING_MARK, IAC, DO, TIMING_MARK, IAC, SB, 24, 1, IAC, IAC, b'x', IAC, SE],
             &[IAC, 249, b'b', IAC, IAC, b'c'],
@@ -235,21 +237,21 @@ mod tests {
         .concat();
         let refused =
             [[IAC, WONT, 24], [IAC, DONT, 1], [IAC, WONT, TIMING_MARK], [IAC, WONT, TIMING_MARK]].concat();
-        for cut in 0..octets.len() {
-            assert_eq!(heard(&octets, cut), (b"ab\xffc".to_vec(), refused.clone()), "cut at {cut}");
+        for cut in 0..bytes.len() {
+            assert_eq!(heard(&bytes, cut), (b"ab\xffc".to_vec(), refused.clone()), "cut at {cut}");
         }
     }
 
     #[test]
     fn ends_of_lines() {
-        let octets = b"one\r\ntwo\r\0three\r\rfour\r\n\r";
-        for cut in 0..octets.len() {
-            assert_eq!(heard(octets, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
+        let bytes = b"one\r\ntwo\r\0three\r\rfour\r\n\r";
+        for cut in 0..bytes.len() {
+            assert_eq!(heard(bytes, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
         }
         let mut session = TelnetSession::new();
         ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.say(text));
         session.say_end();
-        let step = session.step(&mut Inbox::new()).expect("a step");
+        let step = session.step(&mut RecvBuffer::new()).expect("a step");
         assert_eq!(step, Step::Send(Bytes::from_static(b"a\r\n\r\n\xff\xff\r\0b\r\0")));
     }
 }

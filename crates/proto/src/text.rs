@@ -1,14 +1,14 @@
-//! The text kit that line protocols share: bounded lines, numbered replies, dot-blocks, and the
-//! one escaper for octets that a person will see.
+//! Tools shared by the line protocols: lines of limited length, three-digit replies, dot-terminated blocks, and text
+//! that is safe to print.
 
 mod dot_block;
-mod hidden;
+mod escape;
 mod line;
-mod printable;
+mod mask_secret;
 mod reply;
 
 pub use dot_block::DotBlock;
-pub use hidden::hidden;
-pub use line::{Line, LineReader};
-pub use printable::{escaped, printable};
+pub use escape::{escape_non_ascii, sanitise};
+pub use line::{LineReader, ReadLine};
+pub use mask_secret::mask_secret;
 pub use reply::{Reply, ReplyReader};

@@ -1,20 +1,21 @@
-//! WAIS: Z39.50-1988 and its information part, as RFC 1625 and the programs of its time have them.
+//! The WAIS client protocol: Z39.50-1988 with the WAIS information part, as in RFC 1625 and the software of its
+//! time (`docs/spec/wais.md`).
 //!
-//! Every message has a header of 25 octets and one APDU. To search is PDU 22 with words, to retrieve is PDU 22
-//! with the identifier of a document and a range of its octets; PDU 23 answers both. Strictly one request, one
-//! answer: servers drop what comes together.
+//! Every message has a header of 25 bytes and one APDU. A search is PDU 22 with words; a retrieval is PDU 22 with
+//! a document identifier and a byte range; PDU 23 is the response to both. Requests are never pipelined: servers
+//! drop requests that arrive together.
 
 mod answer;
 mod coding;
 mod frame;
-mod outline;
 mod request;
 mod retrieval;
 mod search;
+mod url_parts;
 
 pub use answer::{Diagnostic, DocumentFacts};
 pub use request::{DocumentId, WaisName, WaisNameError};
 pub use retrieval::Retrieval;
 pub use search::Search;
 
-pub(crate) use outline::{document_id, requests};
+pub(crate) use url_parts::document_id;

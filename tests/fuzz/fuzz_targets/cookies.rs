@@ -1,5 +1,5 @@
-//! Lines of Set-Cookie fields, and any octets as a cookie file: no panic; no host gets what another set, a Cookie
-//! field has no control octet, and a jar that was written is read back as it was.
+//! Lines of Set-Cookie fields, and any bytes as a cookie file: no panic; no host gets what another set, a Cookie
+//! field has no control byte, and a jar that was written is read back as it was.
 //!
 //! The modules are private to their crate and are compiled here a second time.
 #![no_main]
@@ -11,10 +11,10 @@ mod credentials {
 }
 #[path = "../../../crates/fetch/src/drivers/http"]
 mod http {
-    pub(crate) mod jar;
+    pub(crate) mod cookie_store;
 }
 
-use http::jar::Jar;
+use http::cookie_store::CookieStore;
 use libfuzzer_sys::fuzz_target;
 
 const NOW: i64 = 1_800_000_000;
@@ -22,33 +22,33 @@ const PLACES: [(&str, &str); 4] =
     [("h.example", "/a/b"), ("127.0.0.1", "/"), ("[::1]", "/a/b/c?d/e"), ("H.Example.", "/a")];
 
 fuzz_target!(|data: &[u8]| {
-    let mut jar = Jar::default();
+    let mut store = CookieStore::default();
     for (line, field) in data.split(|&octet| octet == b'\n').enumerate() {
-        store(&mut jar, field, NOW + i64::try_from(line).expect("few lines"));
+        store_line(&mut store, field, NOW + i64::try_from(line).expect("few lines"));
     }
-    check_written(&jar);
-    let read = Jar::from_netscape(data).expect("a small file");
-    check_written(&read.jar);
+    check_written(&store);
+    let read = CookieStore::from_netscape(data).expect("a small file");
+    check_written(&read.store);
 });
 
-/// The first octet says where the rest arrived.
-fn store(jar: &mut Jar, line: &[u8], now: i64) {
+/// The first byte says where the rest arrived.
+fn store_line(store: &mut CookieStore, line: &[u8], now: i64) {
     let Some((&first, field)) = line.split_first() else { return };
     let (host, path) = PLACES[usize::from(first >> 1) % PLACES.len()];
-    jar.store(host, path, first & 1 == 1, field, now);
+    store.store_cookie(host, path, first & 1 == 1, field, now);
     for (is_tls, now) in [(true, now), (false, now), (true, i64::MAX)] {
-        let field = jar.header(host, path, is_tls, now).unwrap_or_default();
+        let field = store.cookie_header(host, path, is_tls, now).unwrap_or_default();
         assert!(field.len() <= 8190 && !field.iter().any(u8::is_ascii_control));
     }
     for stranger in ["example", "x.h.example", "0.0.1", "1", ""] {
-        assert!(jar.header(stranger, path, true, NOW).is_none());
+        assert!(store.cookie_header(stranger, path, true, NOW).is_none());
     }
 }
 
-fn check_written(jar: &Jar) {
-    let file = jar.to_netscape();
-    let again = Jar::from_netscape(&file).expect("a small file");
-    assert!(again.jar == *jar, "{jar:?} became {:?}", again.jar);
-    assert_eq!((again.skipped, again.narrowed), (0, 0));
-    assert_eq!(again.jar.to_netscape(), file);
+fn check_written(store: &CookieStore) {
+    let file = store.to_netscape();
+    let again = CookieStore::from_netscape(&file).expect("a small file");
+    assert!(again.store == *store, "{store:?} became {:?}", again.store);
+    assert_eq!((again.skipped, again.narrowed_to_host), (0, 0));
+    assert_eq!(again.store.to_netscape(), file);
 }

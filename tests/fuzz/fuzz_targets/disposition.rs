@@ -1,17 +1,17 @@
-//! Any octets as a Content-Disposition field, and as a name: no panic; a name of a file stays in its directory,
+//! Any bytes as a Content-Disposition field, and as a name: no panic; a name of a file stays in its directory,
 //! shows all of itself and is no device.
 //!
 //! The modules are private to their crate and are compiled here a second time.
 #![no_main]
 
-#[path = "../../../crates/fetch/src/drivers/http/disposition.rs"]
-mod disposition;
+#[path = "../../../crates/fetch/src/drivers/http/content_disposition.rs"]
+mod content_disposition;
 #[path = "../../../crates/fetch/src/sink/name.rs"]
 mod name;
 
 use std::path::{Component, Path};
 
-use disposition::file_name;
+use content_disposition::file_name;
 use libfuzzer_sys::fuzz_target;
 use name::safe_name;
 
@@ -28,7 +28,7 @@ fn check(name: &str) {
     assert!(!name.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']), "{name:?}");
     assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
     assert!(!name.contains(char::is_control) && name.len() <= 200, "{name:?}");
-    assert_eq!(fetch_url_proto::text::printable(name.as_bytes()), name);
+    assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
     let lower = name.to_lowercase();
     assert!(![".part", ".part.json", ".part.json.new"].iter().any(|ours| lower.ends_with(ours)), "{name:?}");
     let stem = lower.split('.').next().unwrap_or_default().trim_end();

@@ -1,12 +1,12 @@
-//! Any octets as the answer to a Gopher request: no panic; where they are cut changes nothing; what is handed on
-//! as octets came; the URL of an item is one, with the host that its line names.
+//! Any bytes as the answer to a Gopher request: no panic; where they are cut changes nothing; what is handed on
+//! as bytes came; the URL of an item is one, with the host that its line names.
 //!
-//! The first octet chooses what was asked for.
+//! The first byte chooses what was asked for.
 #![no_main]
 
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::{Answer, Dots, GopherRequest};
-use fetch_url_proto::{Details, Entry, Event, Inbox, Machine, Step};
+use fetch_url_proto::{Details, Entry, Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
 
 const ASKED: [&str; 7] = [
@@ -44,16 +44,16 @@ fn play(asked: &str, dots: Dots, is_lost: bool, answer: &[u8], length: usize) ->
     let Url::Gopher(url) = parsed.url else { panic!("{asked}") };
     let Ok(request) = GopherRequest::of(&url) else { panic!("{asked}") };
     let mut machine = Answer::new(&request, url.gtype(), dots, false, None);
-    let (mut inbox, mut said, mut pieces) = (Inbox::new(), Said::default(), answer.chunks(length));
+    let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Said::default(), answer.chunks(length));
     loop {
-        match machine.step(&mut inbox) {
+        match machine.step(&mut buffer) {
             Ok(Step::Emit(Event::Body(octets))) => said.body.extend_from_slice(&octets),
             Ok(Step::Emit(Event::Entry(entry))) => said.entries.push(entry),
             Ok(Step::Emit(event)) => said.others.push(format!("{event:?}")),
-            Ok(Step::Need) => match pieces.next() {
-                Some(piece) => inbox.push(piece),
-                None if is_lost => inbox.lose(),
-                None => inbox.end(),
+            Ok(Step::NeedMore) => match pieces.next() {
+                Some(piece) => buffer.push(piece),
+                None if is_lost => buffer.mark_lost(),
+                None => buffer.mark_closed(),
             },
             Ok(Step::Send(octets)) => assert_eq!(octets, request.octets()),
             Ok(_) => return said,

@@ -1,4 +1,4 @@
-//! Any octets as attributes, as their lines, as a form and as its answers: no panic; where a body is cut changes
+//! Any bytes as attributes, as their lines, as a form and as its answers: no panic; where a body is cut changes
 //! nothing; every line of a block stands in it; a filled form is one block of data.
 //!
 //! What follows the first NUL are the answers, with NUL between them.
@@ -8,7 +8,7 @@ use fetch_url_proto::gopher_plus::{
     Admin, Attributes, AttributesReader, Question, Refusal, STATUS_OCTETS, View, answers, is_data_block,
     status,
 };
-use fetch_url_proto::{Inbox, WireError, calendar};
+use fetch_url_proto::{RecvBuffer, WireError, calendar};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -34,15 +34,15 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn play(octets: &[u8], length: usize) -> (Vec<Attributes>, Result<(), WireError>) {
-    let (mut reader, mut inbox) = (AttributesReader::new(), Inbox::new());
+    let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
     let (mut said, mut pieces) = (Vec::new(), octets.chunks(length));
     loop {
-        match reader.read(&mut inbox) {
+        match reader.read(&mut buffer) {
             Ok(Some(item)) => said.push(item),
-            Ok(None) if inbox.is_ended() => return (said, Ok(())),
+            Ok(None) if buffer.is_ended() => return (said, Ok(())),
             Ok(None) => match pieces.next() {
-                Some(piece) => inbox.push(piece),
-                None => inbox.end(),
+                Some(piece) => buffer.push(piece),
+                None => buffer.mark_closed(),
             },
             Err(error) => return (said, Err(error)),
         }
@@ -83,7 +83,7 @@ fn check_line(line: &[u8]) {
     }
     let date = [b"Mod-Date: ", line].concat();
     if let Some(seconds) = Admin::parse(&[date.into()]).modified {
-        let (year, month, day, hour, minute, second) = calendar::civil(seconds);
-        assert_eq!(calendar::seconds(year, month, day, hour, minute, second), Some(seconds));
+        let (year, month, day, hour, minute, second) = calendar::from_timestamp(seconds);
+        assert_eq!(calendar::to_timestamp(year, month, day, hour, minute, second), Some(seconds));
     }
 }

@@ -1,4 +1,4 @@
-//! Any octets as a netrc file: no panic; what is found is the named user's, stands in the file, and does not
+//! Any bytes as a netrc file: no panic; what is found is the named user's, stands in the file, and does not
 //! depend on entries of other machines.
 //!
 //! The module is private to its crate and is compiled here a second time.

@@ -1,19 +1,19 @@
-//! Any octets as what a news server says: no panic and no end of steps; where lines are cut changes nothing; each
+//! Any bytes as what a news server says: no panic and no end of steps; where lines are cut changes nothing; each
 //! errand has at most one Head and one end, and none is done that was not begun; no password is told.
 //!
-//! The first octet chooses what was asked for, and what holds for the connection.
+//! The first byte chooses what was asked for, and what holds for the connection.
 #![no_main]
 
 use fetch_url_proto::nntp::{
     ArticleAt, Ask, GroupName, ListForm, Login, MessageId, Part, Session, StartTls, Terms,
 };
-use fetch_url_proto::{Event, Inbox, Machine, Step};
+use fetch_url_proto::{Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
 
 const SECRET: &[u8] = b"canary";
-/// What needs no octet.
+/// What needs no byte.
 const MOST_STEPS: usize = 1000;
-/// No octet is worth more steps.
+/// No byte is worth more steps.
 const STEPS_OF_OCTET: usize = 50;
 
 fuzz_target!(|data: &[u8]| {
@@ -91,19 +91,19 @@ impl Play {
     }
 
     fn run<'o>(mut self, mut pieces: impl Iterator<Item = &'o [u8]>) -> Told {
-        let (mut inbox, mut left) = (Inbox::new(), MOST_STEPS);
+        let (mut buffer, mut left) = (RecvBuffer::new(), MOST_STEPS);
         while left > 0 {
             left -= 1;
-            match self.session.step(&mut inbox) {
-                Ok(Step::Need) => {
-                    assert!(!inbox.is_ended(), "there is no more");
+            match self.session.step(&mut buffer) {
+                Ok(Step::NeedMore) => {
+                    assert!(!buffer.is_ended(), "there is no more");
                     match pieces.next() {
                         Some(piece) => {
-                            inbox.push(piece);
+                            buffer.push(piece);
                             left += STEPS_OF_OCTET * piece.len();
                         }
-                        None if self.is_lost => inbox.lose(),
-                        None => inbox.end(),
+                        None if self.is_lost => buffer.mark_lost(),
+                        None => buffer.mark_closed(),
                     }
                 }
                 Ok(step) => {
@@ -139,9 +139,9 @@ impl Play {
                 return self.ends();
             }
             Step::Emit(event) => {
-                let is_end = matches!(event, Event::Refused(_));
+                let is_end = matches!(event, Event::Rejected(_));
                 let text = format!("{event:?}");
-                let is_line = matches!(event, Event::Heard(_) | Event::Refused(_) | Event::Said(_));
+                let is_line = matches!(event, Event::Received(_) | Event::Rejected(_) | Event::Sent(_));
                 assert!(!is_line || !self.has_login || !text.contains("canary"), "{text}");
                 self.told.others.push(text);
                 if is_end {

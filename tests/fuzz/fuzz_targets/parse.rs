@@ -1,7 +1,7 @@
 //! Any text, in every dialect: no panic; every span lies inside the text, between characters.
 #![no_main]
 
-use fetch_url_core::{Dialect, mask_password, parse_with, resolve};
+use fetch_url_core::{Dialect, mask_password, parse_with, resolve_reference};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -13,13 +13,13 @@ fuzz_target!(|text: &str| {
                 }
                 assert!(parsed.fragment.is_none_or(|fragment| text.contains(fragment)));
                 // Every accessor that prints.
-                let _ = (parsed.url.parts(), parsed.url.host(), parsed.url.port(), parsed.url.scheme());
+                let _ = (parsed.url.components(), parsed.url.host(), parsed.url.port(), parsed.url.scheme());
             }
             Err(error) => assert!(text.get(error.span()).is_some(), "{error:?}"),
         }
     }
     assert_eq!(mask_password(text).chars().count(), text.chars().count());
     if let Some((base, reference)) = text.split_once('\n') {
-        let _ = resolve(base, reference);
+        let _ = resolve_reference(base, reference);
     }
 });

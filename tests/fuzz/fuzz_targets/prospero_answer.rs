@@ -1,7 +1,7 @@
-//! Any octets as the answer of a Prospero server, and any datagrams: see the body, which the random test shares.
+//! Any bytes as the answer of a Prospero server, and any datagrams: see the body, which the random test shares.
 #![no_main]
 
-#[path = "../../../crates/proto/tests/prospero_body/mod.rs"]
+#[path = "../../../crates/proto/tests/it/prospero/fuzz_body.rs"]
 mod prospero_body;
 
 use libfuzzer_sys::fuzz_target;

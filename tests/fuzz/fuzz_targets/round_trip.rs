@@ -36,7 +36,7 @@ fn check_leniency(text: &str, strict: &Url<'_>) {
 fn check_redaction(url: &Url<'_>) {
     let printed = url.to_string();
     let redacted = url.redacted().to_string();
-    let Some(password) = url.login().and_then(|login| login.password()) else { return };
+    let Some(password) = url.user_info().and_then(|user_info| user_info.password()) else { return };
     let hidden = printed.replacen(&format!(":{}@", password.expose()), ":***@", 1);
     assert_eq!(redacted, hidden);
 }

@@ -1,7 +1,7 @@
-//! Any octets as the answers of a WAIS server: see the body, which the random test shares.
+//! Any bytes as the answers of a WAIS server: see the body, which the random test shares.
 #![no_main]
 
-#[path = "../../../crates/proto/tests/wais_body/mod.rs"]
+#[path = "../../../crates/proto/tests/it/wais/fuzz_body.rs"]
 mod wais_body;
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! RFC 1738 §3.2.2 on the wire: for each shape of a path, the octets that come and the commands in their order.
+//! RFC 1738 §3.2.2 on the wire: for each shape of a path, the bytes that come and the commands in their order.
 
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
@@ -21,7 +21,7 @@ each_ftp_server![
 
 const MOTD: &str = "motd of the served tree, not of the host\n";
 
-/// `path` has these octets, and the server saw these commands.
+/// `path` has these bytes, and the server saw these commands.
 #[track_caller]
 fn check(server: FtpServer, path: &str, octets: &str, expected: &[&str]) {
     let ran = fetch(&[&server.url(path)]).gives(octets);

@@ -1,4 +1,4 @@
-//! Octets that would end a command early: refused before anybody is called.
+//! Bytes that would end a command early: refused before anybody is called.
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::place::{Place, fetch, key};

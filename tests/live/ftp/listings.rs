@@ -187,7 +187,7 @@ fn a_file_is_no_folder(server: FtpServer) {
     }
 }
 
-/// What is for a program goes to a file octet for octet.
+/// What is for a program goes to a file byte for byte.
 fn into_a_file(server: FtpServer) {
     let place = Place::new();
     let url = server.url("/odd/");
@@ -197,6 +197,6 @@ fn into_a_file(server: FtpServer) {
     let json = fetch(&["--format", "json", &url]).exits(0).out;
     place.fetch(&["--format", "json", "-o", "here", &url]).gives("");
     assert_eq!(place.read("here"), json);
-    // A name is octets: 0xFF is not doubled in the data.
+    // A name is bytes: 0xFF is not doubled in the data.
     assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());
 }

@@ -65,7 +65,7 @@ fn interrupted_at_the_prompt() {
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
     let mut terminal = run(&place, &["-o", "here", &url]);
     terminal.expect("assword").expect("it asks");
-    terminal.type_octets(&[3]).expect("Ctrl-C");
+    terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
     place.holds(&[]);

@@ -74,7 +74,7 @@ fn as_little_escaped_as_may_be(server: FtpServer) {
     }
 }
 
-/// Where curl gives a file, we give the same. It refuses control octets, and knows no other way for 0xFF.
+/// Where curl gives a file, we give the same. It refuses control bytes, and knows no other way for 0xFF.
 fn as_curl_does(server: FtpServer) {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !asked.is_ok_and(|status| status.success()) {

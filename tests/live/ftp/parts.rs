@@ -57,7 +57,7 @@ fn a_part_of_a_missing_file(server: FtpServer) {
     fetch(&["-C", "5", &server.url(&format!("/{}", key()))]).exits(78).writes("");
 }
 
-/// As in HTTP: a file without octets has no first one.
+/// As in HTTP: a file without bytes has no first one.
 fn ranges_of_nothing(server: FtpServer) {
     for asked in ["0-9", "0-0", "1-"] {
         fetch(&["-r", asked, &server.url("/empty.bin")]).exits(33).writes("");

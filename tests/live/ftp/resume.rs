@@ -92,7 +92,7 @@ fn half_is_resumed(server: FtpServer) {
     }
 }
 
-/// Lays down 40,000 octets that are not the file's, with this validator and size: nothing of them may stay.
+/// Lays down 40,000 bytes that are not the file's, with this validator and size: nothing of them may stay.
 #[track_caller]
 fn starts_again(server: FtpServer, validator: &str, size: usize) {
     let (place, url) = (Place::new(), server.url("/range.txt"));

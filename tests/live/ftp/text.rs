@@ -19,7 +19,7 @@ fn file(name: &str) -> Vec<u8> {
 
 fn line_ends_become_local(server: FtpServer) {
     for path in ["/lf.txt", "/hello.txt", "/empty.bin", "/all-bytes.bin", "/latin1.txt"] {
-        // Of all octets, one after another, LF is the only one that ends a line.
+        // Of all bytes, one after another, LF is the only one that ends a line.
         fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=A"))]).gives(file(path));
         fetch(&["-B", &server.url(path)]).gives(file(path));
@@ -57,7 +57,7 @@ fn an_unknown_type(server: FtpServer) {
     fetch(&[&server.url("/odd/name%3Btype=a")]).gives("path=odd/name%3Btype%3Da\n");
 }
 
-/// A server counts its own octets, not the ones that it sends: an offset would tear lines.
+/// A server counts its own bytes, not the ones that it sends: an offset would tear lines.
 fn text_has_no_parts(server: FtpServer) {
     fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
     fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");

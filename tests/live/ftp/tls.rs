@@ -171,7 +171,7 @@ fn a_part(server: FtpServer) {
     fetch_by_tls(&["-r", "8-15", &url, &url]).gives([&range[8..16], &range[8..16]].concat());
 }
 
-/// From the first octet.
+/// From the first byte.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn implicit() {
@@ -195,7 +195,7 @@ fn implicit() {
     fetch(&many).gives((4301..4307).map(|number| format!("{number}\n")).collect::<String>());
 }
 
-/// A server that waits for commands in the clear is not TLS from the first octet.
+/// A server that waits for commands in the clear is not TLS from the first byte.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn implicit_where_there_is_none() {

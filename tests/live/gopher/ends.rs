@@ -6,8 +6,8 @@ use crate::live::program::Ran;
 
 each_gopher_server![of_a_text, of_octets, of_a_menu, quietly];
 
-const NO_DOT: &str = "the line of one dot at its end is missing: all of it may have come, or not";
-const NO_OCTET: &str = "no octet came: the object is empty, or there is none";
+const NO_DOT: &str = "the line of one dot at its end is missing: the object may be incomplete";
+const NO_OCTET: &str = "the server sent no data: the item is empty or does not exist";
 
 /// What a run is expected to have brought.
 pub(super) trait Came {
@@ -45,12 +45,12 @@ fn of_a_text(server: GopherServer) {
     assert!(!place.names().contains(&"there".to_owned()), "{:?}", place.names());
 }
 
-/// Octets end with the connection, always: nothing is missing that could be there.
+/// Bytes end with the connection, always: nothing is missing that could be there.
 fn of_octets(server: GopherServer) {
     let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
     assert_eq!(ran.err, "");
     fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
-    // gophernicus says by no octet that it cannot.
+    // gophernicus says by no byte that it cannot.
     fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_OCTET);
 }
 

@@ -44,7 +44,7 @@ fn by_json(server: GopherServer) {
     assert!(ran.err.contains(words), "{}", ran.err);
 }
 
-/// A line of type 3 and nothing else is no text, and no octets.
+/// A line of type 3 and nothing else is no text, and no bytes.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn one_line_of_type_3() {

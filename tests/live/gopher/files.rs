@@ -1,4 +1,4 @@
-//! Files of every kind, octet for octet as the server sends them.
+//! Files of every kind, byte for byte as the server sends them.
 
 use super::ends::Came as _;
 use super::menus::{field, links};
@@ -19,7 +19,7 @@ each_gopher_server![
     a_slow_one,
 ];
 
-/// Whether both servers take it for octets, and not for text.
+/// Whether both servers take it for bytes, and not for text.
 fn is_binary(path: &str) -> bool {
     path.ends_with(".bin")
 }
@@ -54,7 +54,7 @@ fn as_the_server_sends_it(server: GopherServer) {
     }
 }
 
-/// The same octets as an item of each type that is an object, by the URLs of a menu.
+/// The same bytes as an item of each type that is an object, by the URLs of a menu.
 fn each_type(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
     let octets = (0..=255).collect::<Vec<u8>>().repeat(16);

@@ -10,7 +10,7 @@ use crate::live::tree::odd_files;
 
 each_gopher_server![one_by_one, as_little_escaped_as_may_be, all_in_one_run, through_the_menus];
 
-/// Why a server cannot serve a name when its octets are sent as they are, and what comes of it.
+/// Why a server cannot serve a name when its bytes are sent as they are, and what comes of it.
 fn exception(server: GopherServer, path: &str) -> Option<i32> {
     let has = |part: &str| path.contains(part);
     match () {
@@ -41,7 +41,7 @@ fn one_by_one(server: GopherServer) {
     assert_eq!(served(server).len(), count, "an exception too many");
 }
 
-/// No octet is reserved in a selector (RFC 4266 §2.1): each may stand for itself where the URL allows it.
+/// No byte is reserved in a selector (RFC 4266 §2.1): each may stand for itself where the URL allows it.
 fn as_little_escaped_as_may_be(server: GopherServer) {
     for (mut url, octets) in served(server) {
         for octet in "!$&'()*+,;=:@?".chars() {
@@ -70,7 +70,7 @@ fn found(url: &str, found_there: &mut BTreeSet<Vec<u8>>) {
     }
 }
 
-/// What one server writes in a menu, the URL of the item sends back, octet for octet.
+/// What one server writes in a menu, the URL of the item sends back, byte for byte.
 fn through_the_menus(server: GopherServer) {
     let mut there = BTreeSet::new();
     found(&server.url("/1/odd"), &mut there);

@@ -1,4 +1,4 @@
-//! The same URLs through curl, where it is installed: the same octets.
+//! The same URLs through curl, where it is installed: the same bytes.
 
 use std::process::{Command, Stdio};
 
@@ -53,7 +53,7 @@ fn odd_names(server: GopherServer) {
     }
 }
 
-/// The octets of a path.
+/// The bytes of a path.
 fn decoded(path: &str) -> Vec<u8> {
     let mut octets = Vec::new();
     let mut rest = path.as_bytes();

@@ -34,7 +34,7 @@ fn menus() {
     for path in ["/1/", "/1/pub", "/1/odd", "/1/cgi-bin/ten-thousand", "/1/empty-dir"] {
         let plain = fetch(&["--format", "json", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "json", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&plain);
-        // The octets of the menu, and not the status line before them.
+        // The bytes of the menu, and not the status line before them.
         let raw = fetch(&["--format", "raw", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "raw", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&raw);
     }
@@ -168,7 +168,7 @@ fn a_server_without() {
         let url = GOPHERNICUS.url(&format!("/0/plus/doc.txt%09%09{end}"));
         let ran = fetch(&[&url]).exits(0).writes(&document);
         assert!(ran.err.starts_with("fetch-url: note:"), "{end}: {}", ran.err);
-        assert!(ran.err.contains("does not speak Gopher+"), "{end}: {}", ran.err);
+        assert!(ran.err.contains("does not support Gopher+"), "{end}: {}", ran.err);
     }
     fetch(&["--view", "text/plain", &GOPHERNICUS.url("/0/plus/doc.txt")]).exits(0).writes(&document);
     fetch(&[&GOPHERNICUS.url("/9/dot.gif%09%09+")]).exits(0).writes(GOPHERNICUS.answer("/dot.gif"));

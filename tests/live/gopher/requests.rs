@@ -1,4 +1,4 @@
-//! The line that goes out: the octets of the URL's path behind its type, decoded once.
+//! The line that goes out: the bytes of the URL's path behind its type, decoded once.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{fetch, key};

@@ -53,7 +53,7 @@ fn what_is_found_can_be_fetched(server: GopherServer) {
     }
 }
 
-/// Octets that would end the line, or the words, are not sent.
+/// Bytes that would end the line, or the words, are not sent.
 fn forbidden(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for octet in ["%0D", "%0A", "%00", "%0D%0A"] {

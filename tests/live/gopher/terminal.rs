@@ -37,7 +37,7 @@ fn nothing_moves_the_cursor(server: GopherServer) {
             assert_eq!(exit, 0, "{screen}");
             assert!(screen.contains("the last one"), "{options:?} {gtype}: {screen}");
             let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
-            assert!(!terminal.octets().iter().any(is_evil), "{options:?} {gtype}: {}", screen.escape_debug());
+            assert!(!terminal.bytes().iter().any(is_evil), "{options:?} {gtype}: {}", screen.escape_debug());
         }
     }
 }
@@ -58,7 +58,7 @@ fn the_menu_fits(server: GopherServer) {
 fn octets_are_refused(server: GopherServer) {
     let (terminal, exit) = shown(&[&server.url("/9/all-bytes.bin")]);
     assert_eq!(exit, 23, "{}", terminal.screen());
-    assert!(!terminal.octets().contains(&0), "{}", terminal.screen());
+    assert!(!terminal.bytes().contains(&0), "{}", terminal.screen());
 }
 
 /// The questions come one after the other, with what stands above them; what is a secret is not shown.

@@ -1,4 +1,4 @@
-//! `gophers:`: TLS from the first octet.
+//! `gophers:`: TLS from the first byte.
 
 use super::ends::Came as _;
 use super::menus::{field, links, named};
@@ -105,7 +105,7 @@ fn an_error(server: GopherServer) {
     trusting(&[&server.tls_url(&format!("/1/{}/", key()))]).exits(78).writes("").says("not found");
 }
 
-/// Nothing marks the end of octets but that of the connection, and whoever is on the way can end that.
+/// Nothing marks the end of bytes but that of the connection, and whoever is on the way can end that.
 fn the_end_of_the_connection(server: GopherServer) {
     let place = Place::new();
     let url = server.tls_url("/9/all-bytes.bin");

@@ -80,7 +80,7 @@ fn cut_and_changed() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Nothing says that the octets still belong together, though the server would send any part of them.
+/// Nothing says that the bytes still belong together, though the server would send any part of them.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_without_a_strong_validator() {
@@ -93,7 +93,7 @@ fn cut_without_a_strong_validator() {
     }
 }
 
-/// Another URL, or other octets: what is there is not ours.
+/// Another URL, or other bytes: what is there is not ours.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_and_not_ours() {

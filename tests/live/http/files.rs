@@ -1,4 +1,4 @@
-//! The octets of the served tree: every file whole and unchanged, from each server, plain and by TLS.
+//! The bytes of the served tree: every file whole and unchanged, from each server, plain and by TLS.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -16,7 +16,7 @@ each_server![
     foreign_validators_are_not_joined,
 ];
 
-/// Range and what of the 80,000 octets it names.
+/// Range and what of the 80,000 bytes it names.
 pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("0-0", 0..1),
     ("0-7", 0..8),
@@ -109,7 +109,7 @@ fn too_much_is_there(server: Server) {
     assert_eq!(place.read("here"), range());
 }
 
-/// Lays down 40,000 octets of another object and this validator: nothing of them may stay.
+/// Lays down 40,000 bytes of another object and this validator: nothing of them may stay.
 #[track_caller]
 fn starts_again(url: &str, validator: &str) {
     let place = Place::new();
@@ -175,7 +175,7 @@ fn servers_that_compress_or_give_one_range() {
     }
 }
 
-/// 40,000,000 octets of 64 MiB are there.
+/// 40,000,000 bytes of 64 MiB are there.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_big_file_is_resumed() {

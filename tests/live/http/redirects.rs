@@ -44,7 +44,7 @@ fn chains() {
     }
     let chain = NGINX.http("/redir/chain/4");
     fetch(&["--max-redirs", "4", &chain]).gives(HELLO);
-    fetch(&["--max-redirs", "3", &chain]).exits(47).says("more than 3").writes("");
+    fetch(&["--max-redirs", "3", &chain]).exits(47).says("limit 3").writes("");
     fetch(&["--max-redirs", "0", &chain]).exits(47);
     fetch(&["--no-location", "-i", &chain]).exits(0).hides("error");
 }
@@ -52,7 +52,7 @@ fn chains() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn loops() {
-    fetch(&[&NGINX.http("/redir/loop")]).exits(47).says("circle").writes("");
+    fetch(&[&NGINX.http("/redir/loop")]).exits(47).says("redirect loop").writes("");
     fetch(&["-I", &NGINX.http("/redir/loop")]).exits(47);
 }
 

@@ -9,7 +9,7 @@ use crate::live::program::Running;
 use crate::live::server::{APACHE, NGINX};
 use crate::live::tree::range;
 
-/// 64 KiB come at once, the other 14,464 octets a second later.
+/// 64 KiB come at once, the other 14,464 bytes a second later.
 const SLOW: &str = "/slow/range.txt";
 
 #[test]
@@ -23,9 +23,9 @@ fn a_connection_closed_without_an_answer() {
 #[ignore = "needs the servers of docker/"]
 fn an_answer_that_is_late() {
     let ran =
-        fetch(&["--read-timeout", "0.5", &NGINX.http("/delay")]).exits(28).says("waiting for the answer");
+        fetch(&["--read-timeout", "0.5", &NGINX.http("/delay")]).exits(28).says("waiting for the response");
     assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
-    let ran = fetch(&["-m", "0.5", &NGINX.http("/delay")]).exits(28).says("0.5 s in all");
+    let ran = fetch(&["-m", "0.5", &NGINX.http("/delay")]).exits(28).says("total time of 0.5 s is over");
     assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
     fetch(&["--read-timeout", "0.5", &NGINX.http("/x/../delay")]).exits(28);
 }
@@ -50,7 +50,7 @@ fn a_body_in_drops_that_fall_too_slowly() {
     place
         .fetch(&["--read-timeout", "0.5", "-o", "here", &NGINX.http("/drip")])
         .exits(28)
-        .says("while the body");
+        .says("receiving the body");
     assert!(!place.path("here").exists());
 }
 
@@ -59,7 +59,7 @@ fn a_body_in_drops_that_fall_too_slowly() {
 fn a_body_that_stops() {
     let place = Place::new();
     let url = APACHE.http("/cgi/nph-stall");
-    place.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("while the body came");
+    place.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("receiving the body");
     assert!(!place.path("here").exists());
 }
 
@@ -68,7 +68,7 @@ fn a_body_that_stops() {
 fn out_of_time_and_resumed() {
     let place = Place::new();
     let url = NGINX.http(SLOW);
-    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("0.8 s in all");
+    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("total time of 0.8 s is over");
     place.holds(&["here.part", "here.part.json"]);
     let came = place.read("here.part").len();
     assert!(0 < came && came < range().len(), "{came} octets");

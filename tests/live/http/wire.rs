@@ -1,4 +1,4 @@
-//! What goes over the wire: the target octet for octet, the host, and no field that nobody asked for.
+//! What goes over the wire: the target byte for byte, the host, and no field that nobody asked for.
 
 use crate::live::place::{fetch, key};
 use crate::live::server::{APACHE, NGINX, Server, each_server};

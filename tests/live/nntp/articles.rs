@@ -1,4 +1,4 @@
-//! One article, by every kind of URL: octet for octet what the server holds, without the dots of the wire.
+//! One article, by every kind of URL: byte for byte what the server holds, without the dots of the wire.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::fetch;
@@ -39,7 +39,7 @@ fn by_every_kind_of_url(server: NewsServer) {
     fetch(&[&server.id_url(id)]).gives(&expected);
 }
 
-/// Dots, no body, a line of 100,000 octets, a folded head, a mebibyte, `From `, HTML, MIME.
+/// Dots, no body, a line of 100,000 bytes, a folded head, a mebibyte, `From `, HTML, MIME.
 fn each_odd_one(server: NewsServer) {
     let nths = [1701, 1702, 1703, 1704, 1705, 1707, 1708, 1709, 1710, 1711, 1712, 1713];
     let articles = server.those("ARTICLE", "fetch.test", nths);

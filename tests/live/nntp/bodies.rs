@@ -1,4 +1,4 @@
-//! Bodies whose octets are known without asking a server: what `docker/common/make-news.pl` wrote.
+//! Bodies whose bytes are known without asking a server: what `docker/common/make-news.pl` wrote.
 
 use crate::live::digest::sha256;
 use crate::live::nntp_server::{NewsServer, each_news_server};
@@ -46,7 +46,7 @@ fn one_mebibyte(server: NewsServer) {
     assert!(body(server, "big") == expected.as_bytes());
 }
 
-/// 10,485,760 octets: to standard output and into a file, the article and its body.
+/// 10,485,760 bytes: to standard output and into a file, the article and its body.
 fn ten_mebibytes(server: NewsServer) {
     let lines: String = (1..=163_840).map(|number| format!("{number:062}\r\n")).collect();
     assert_eq!(lines.len(), 10_485_760);
@@ -75,7 +75,7 @@ fn eight_bits(server: NewsServer) {
     );
 }
 
-/// The octets of a yEnc body: each minus 42, minus 64 more behind `=`.
+/// The bytes of a yEnc body: each minus 42, minus 64 more behind `=`.
 fn yenc_decoded(body: &[u8]) -> Vec<u8> {
     let mut octets = Vec::new();
     for line in body.split(|&octet| octet == b'\n') {

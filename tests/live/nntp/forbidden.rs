@@ -1,4 +1,4 @@
-//! Octets that would end a command early, or a message-id: refused before anybody is called.
+//! Bytes that would end a command early, or a message-id: refused before anybody is called.
 
 use crate::live::nntp_server::{NewsServer, Watch, each_news_server};
 use crate::live::place::{Place, key};

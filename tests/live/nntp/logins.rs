@@ -113,7 +113,7 @@ fn a_wrong_password() {
     trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
 }
 
-/// RFC 4643 §2.3.2 lets a password hold every octet above the space; INN takes the space too.
+/// RFC 4643 §2.3.2 lets a password hold every byte above the space; INN takes the space too.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_of_reserved_octets() {

@@ -46,7 +46,7 @@ fn of_a_range(server: NewsServer) {
     }
 }
 
-/// Each CR LF becomes LF; no other octet changes.
+/// Each CR LF becomes LF; no other byte changes.
 fn local(octets: &[u8]) -> Vec<u8> {
     let lines = octets.split_inclusive(|&octet| octet == b'\n');
     lines

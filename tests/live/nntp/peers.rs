@@ -1,4 +1,4 @@
-//! The same articles through Perl's Net::NNTP, where it is installed: the same octets. curl knows no news.
+//! The same articles through Perl's Net::NNTP, where it is installed: the same bytes. curl knows no news.
 
 use std::process::{Command, Stdio};
 

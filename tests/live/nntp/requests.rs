@@ -156,7 +156,7 @@ fn lists_are_compressed() {
     }
 }
 
-/// What comes behind a list comes compressed over the same connection, the octets untouched.
+/// What comes behind a list comes compressed over the same connection, the bytes untouched.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn articles_behind_a_compressed_list() {

@@ -39,7 +39,7 @@ fn nothing_moves_the_cursor(server: NewsServer) {
         let (terminal, exit) = shown(&[&server.id_url(&format!("{id}@test.invalid"))]);
         assert_eq!(exit, 0, "{id}: {}", terminal.screen());
         let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
-        assert!(!terminal.octets().iter().any(is_evil), "{}", terminal.octets().escape_ascii());
+        assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
     }
 }
 
@@ -57,7 +57,7 @@ fn lists_fit(server: NewsServer) {
 fn octets_are_refused(server: NewsServer) {
     let (terminal, _) = shown(&[&server.id_url("yenc-1@test.invalid")]);
     let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
-    assert!(!terminal.octets().iter().any(is_evil), "{}", terminal.octets().escape_ascii());
+    assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
 }
 
 /// A person types the password, and sees who asks.

@@ -1,4 +1,4 @@
-//! `nntps:` and `snews:`, TLS from the first octet; and STARTTLS, where `--ssl` or `--ssl-reqd` asks for it.
+//! `nntps:` and `snews:`, TLS from the first byte; and STARTTLS, where `--ssl` or `--ssl-reqd` asks for it.
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
 use crate::live::place::{Place, fetch, key};

@@ -1,47 +1,39 @@
-//! The data connections of the FTP server: how one comes to be, how it carries octets, how it ends.
+//! The data connections of the FTP server: how one is opened, and how it ends.
 
-use std::io::{ErrorKind, Result, Write};
+use std::io::{ErrorKind, Result};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use rustls::{HandshakeKind, ServerConfig};
+use rustls::ServerConfig;
 use tokio::net::TcpSocket;
 
-use crate::channel::Channel;
-use crate::ftp::rule::Ending;
-use crate::wire::Wire;
+use crate::server::channel::{Channel, Ending};
+use crate::server::wire::Wire;
 
-/// The longest wait for a data connection to be made.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest wait for the client to take something.
-pub(crate) const IDLE: Duration = Duration::from_secs(60);
-/// How often a waiting server looks.
+/// The longest wait for a data connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a listening server checks for a connection.
 const TICK: Duration = Duration::from_micros(300);
-/// Time for the client to take what was sent before the reset that makes its kernel forget the rest.
-const BEFORE_RESET: Duration = Duration::from_millis(15);
 
-/// How the next data connection will be made.
+/// How the next data connection is opened.
 #[derive(Debug, Default)]
-pub(crate) enum Plan {
-    /// The client said where it listens.
+pub(crate) enum DataMode {
+    /// The server connects to this address of the client.
     Active(SocketAddr),
-    /// A port that is taken, but where nobody listens.
-    Dead { _taken: TcpSocket },
+    /// A bound port without a listener: connections are refused.
+    Closed { _socket: TcpSocket },
+    /// No PORT or PASV has been sent.
     #[default]
     None,
     /// The server listens.
     Passive(TcpListener),
 }
 
-/// One data connection.
-pub(crate) struct DataConnection {
-    channel: Channel,
-    socket: TcpStream,
-}
+/// A data connection.
+pub(crate) struct DataConnection(Channel);
 
-impl Plan {
+impl DataMode {
     pub(crate) fn passive(ip: IpAddr) -> Result<(Self, SocketAddr)> {
         let listener = TcpListener::bind((ip, 0))?;
         listener.set_nonblocking(true)?;
@@ -49,96 +41,67 @@ impl Plan {
         Ok((Self::Passive(listener), addr))
     }
 
-    pub(crate) fn dead(ip: IpAddr) -> Result<(Self, SocketAddr)> {
+    pub(crate) fn closed(ip: IpAddr) -> Result<(Self, SocketAddr)> {
         let socket = if ip.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(SocketAddr::new(ip, 0))?;
         let addr = socket.local_addr()?;
-        Ok((Self::Dead { _taken: socket }, addr))
+        Ok((Self::Closed { _socket: socket }, addr))
     }
 
-    /// The connection. `peer` is whose alone it may be; `pause` waits, and fails when the server stops.
-    pub(crate) fn connection(
-        self,
-        peer: IpAddr,
-        stop: &Arc<AtomicBool>,
-        pause: impl FnMut(Duration) -> Result<()>,
-    ) -> Result<DataConnection> {
+    /// Opens the connection. Connections from another address than that of the client are refused.
+    pub(crate) fn open(self, control: &Wire) -> Result<DataConnection> {
         let stream = match self {
-            Self::Active(addr) => TcpStream::connect_timeout(&addr, PATIENCE)?,
-            Self::Passive(listener) => accepted(&listener, peer, pause)?,
-            Self::Dead { .. } | Self::None => return Err(ErrorKind::NotConnected.into()),
+            Self::Active(addr) => TcpStream::connect_timeout(&addr, CONNECT_TIMEOUT)?,
+            Self::Passive(listener) => accept_from(&listener, control)?,
+            Self::Closed { .. } | Self::None => return Err(ErrorKind::NotConnected.into()),
         };
-        let socket = stream.try_clone()?;
-        let channel = Channel::Plain(Wire::new(stream, Arc::clone(stop), IDLE)?);
-        Ok(DataConnection { channel, socket })
+        Ok(DataConnection(Channel::Plain(control.wrap(stream)?)))
     }
 }
 
 impl DataConnection {
-    /// Puts TLS on it and shakes hands; says whether the session was resumed.
-    pub(crate) fn secured(self, config: &Arc<ServerConfig>) -> Result<(Self, bool)> {
-        let Self { channel, socket } = self;
-        let mut channel = channel.secured(config)?;
-        let Channel::Tls(stream) = &mut channel else { return Err(ErrorKind::Unsupported.into()) };
-        while stream.conn.is_handshaking() {
-            if stream.conn.complete_io(&mut stream.sock)? == (0, 0) {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-        }
-        let resumed = stream.conn.handshake_kind() == Some(HandshakeKind::Resumed);
-        Ok((Self { channel, socket }, resumed))
+    /// Starts TLS and completes the handshake. Returns `true` in the second value if the client resumed the
+    /// session.
+    pub(crate) fn start_tls(self, config: &Arc<ServerConfig>) -> Result<(Self, bool)> {
+        let (channel, resumed) = self.0.start_tls_and_wait(config)?;
+        Ok((Self(channel), resumed))
     }
 
-    pub(crate) fn send(&mut self, octets: &[u8]) -> Result<()> {
-        self.channel.send(octets)
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0.send(bytes)
     }
 
-    /// Ends what the server has to say. The client may still listen and talk; the connection itself goes with
-    /// this value.
-    pub(crate) fn end(&mut self, how: Ending) -> Result<()> {
-        match how {
-            Ending::Stall(length) => self.channel.pause(length)?,
+    /// Ends the data of the server. The client may still read and send; the connection is closed when this
+    /// value is dropped.
+    pub(crate) fn end(&mut self, ending: Ending) -> Result<()> {
+        match ending {
+            Ending::Stall(length) => self.0.pause(length)?,
             Ending::Reset => {
-                self.channel.pause(BEFORE_RESET)?;
-                return reset_on_close(&self.socket);
+                self.0.wire().pause_before_reset()?;
+                return self.0.wire().reset_on_close();
             }
             Ending::Close | Ending::Fin => {}
         }
-        if let (Channel::Tls(stream), true) = (&mut self.channel, how != Ending::Fin) {
-            stream.conn.send_close_notify();
-            stream.flush()?;
-        }
-        match &mut self.channel {
-            Channel::Plain(wire) => wire.say_end(),
-            Channel::Tls(stream) => stream.sock.say_end(),
-        }
+        self.0.send_end(ending)
     }
 
     /// Waits until the client has closed its side.
-    pub(crate) fn await_end(&mut self) {
-        while self.channel.receive().is_ok_and(|octets| !octets.is_empty()) {}
+    pub(crate) fn wait_for_client(&mut self) {
+        while self.0.receive().is_ok_and(|bytes| !bytes.is_empty()) {}
     }
 }
 
-/// Makes the coming close of a connection an RST, whatever was said on it.
-pub(crate) fn reset_on_close(socket: &TcpStream) -> Result<()> {
-    TcpSocket::from_std_stream(socket.try_clone()?).set_zero_linger()
-}
-
-fn accepted(
-    listener: &TcpListener,
-    peer: IpAddr,
-    mut pause: impl FnMut(Duration) -> Result<()>,
-) -> Result<TcpStream> {
-    let end = Instant::now() + PATIENCE;
+fn accept_from(listener: &TcpListener, control: &Wire) -> Result<TcpStream> {
+    let client = control.peer_addr()?.ip();
+    let end = Instant::now() + CONNECT_TIMEOUT;
     while Instant::now() < end {
         match listener.accept() {
-            Ok((stream, from)) if from.ip() == peer => {
+            Ok((stream, from)) if from.ip() == client => {
                 stream.set_nonblocking(false)?;
                 return Ok(stream);
             }
             Ok((stream, _)) => drop(stream.shutdown(Shutdown::Both)),
-            Err(e) if e.kind() == ErrorKind::WouldBlock => pause(TICK)?,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => control.pause(TICK)?,
             Err(e) => return Err(e),
         }
     }

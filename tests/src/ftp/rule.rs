@@ -1,138 +1,105 @@
-//! Where an FTP server departs from good manners: rules that it asks at each command.
-//!
-//! A rule says on which command, the how manyeth time, and what then. What is done is in `session.rs`
-//! and `transfer.rs`.
+//! The triggers and actions of the FTP server's rules. The actions are carried out in `session.rs` and
+//! `transfer.rs`.
 
 use std::time::Duration;
 
-/// One departure.
-#[derive(Clone, Debug)]
-pub struct Rule {
-    on: On,
-    nth: Option<usize>,
-    act: Act,
-}
+use crate::server::channel::Ending;
+use crate::server::rule::{Rule, Trigger};
 
-/// When a rule holds.
+/// A rule of an FTP server.
+pub type FtpRule = Rule<FtpTrigger, FtpAction>;
+
+/// When a rule applies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum On {
-    /// A control connection was accepted.
+pub enum FtpTrigger {
+    /// A control connection was accepted and the greeting is due.
     Greeting,
-    /// A word alone: this command. With a blank in it: a command line that begins so. Case does not matter.
+    /// A word without a space: this command. With a space: a command line that starts with these bytes.
+    /// Upper and lower case are the same.
     Line(Vec<u8>),
-    /// A command line of which this is true.
-    Which(fn(&[u8]) -> bool),
+    /// A command line for which the function returns `true`.
+    Matches(fn(&[u8]) -> bool),
 }
 
-/// What the server does. Acts on the same command happen in the order of their rules.
+/// What the server does. Actions for the same command are taken in the order of their rules.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Act {
-    /// Says this in the place of its reply, and does nothing of what was asked.
+pub enum FtpAction {
+    /// Sends these bytes instead of executing the command.
     Answer(Vec<u8>),
-    /// Says this first.
+    /// Sends these bytes before the reply.
     Before(Vec<u8>),
-    /// Says this so many times first, or until the client closes.
+    /// Sends these bytes repeatedly, this many times or until the client closes, before the reply.
     Flood(Vec<u8>, u64),
-    /// Does nothing for this time first.
+    /// Waits before it executes the command.
     Pause(Duration),
-    /// Ends the control connection instead.
+    /// Ends the control connection instead of executing the command.
     End(Ending),
-    /// Does what was asked, but says this in the place of its reply; of a transfer: of the final one. In it
-    /// `{port}`, `{high}`, `{low}` and `{host}` (with commas) tell of the passive port. Empty: says nothing.
-    Reword(Vec<u8>),
-    /// Says this last, in the same segment as its reply where there is one.
+    /// Executes the command, but sends these bytes as its reply; of a transfer: as the final reply.
+    /// `{port}`, `{high}`, `{low}` and `{host}` (with commas) are replaced by the passive address. Empty:
+    /// sends no reply.
+    ReplaceReply(Vec<u8>),
+    /// Sends these bytes after the reply, in the same segment.
     After(Vec<u8>),
-    /// EPSV and PASV: names a port where nobody listens.
-    DeadPort,
-    /// Of a transfer: says this in the place of its 150. Empty: says nothing.
-    Mark(Vec<u8>),
-    /// Of a transfer: sends these octets in the place of the true ones.
+    /// EPSV and PASV: names a port on which connections are refused.
+    ClosedPort,
+    /// Transfers: sends these bytes instead of the preliminary reply 150. Empty: sends none.
+    PreliminaryReply(Vec<u8>),
+    /// Transfers: sends these bytes instead of the file.
     Data(Vec<u8>),
-    /// Of a transfer: sends these octets after the true ones.
-    MoreData(Vec<u8>),
-    /// Of a transfer: ends the data connection after so many octets. The final reply is 426 unless reworded;
-    /// a stall has none.
+    /// Transfers: sends these bytes after the file.
+    AppendData(Vec<u8>),
+    /// Transfers: ends the data connection after this many bytes. The final reply is 426 unless replaced;
+    /// after a stall there is none.
     CutData(u64, Ending),
-    /// Of a transfer: sends pieces of so many octets with a pause after each.
+    /// Transfers: sends pieces of this many bytes with a pause after each.
     Drip(usize, Duration),
-    /// Of a transfer: takes the data connection and sends the final reply, and only then the data.
-    FinalFirst,
-    /// Of a transfer: ends the control connection in the place of the final reply.
-    EndAtFinal(Ending),
-    /// Of a transfer: does not answer the TLS handshake of the data connection for this time.
-    NoDataHandshake(Duration),
-    /// PROT: says 200, and sends in clear what the client wants under TLS.
-    ClearData,
+    /// Transfers: accepts the data connection and sends the final reply before the data.
+    FinalReplyFirst,
+    /// Transfers: ends the control connection instead of sending the final reply.
+    EndBeforeFinalReply(Ending),
+    /// Transfers: does not answer the TLS handshake of the data connection for this time.
+    StallDataHandshake(Duration),
+    /// PROT P: replies 200, but sends data in plaintext.
+    PlaintextData,
 }
 
-/// How a connection ends.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Ending {
-    /// A clean end: under TLS with close_notify.
-    Close,
-    /// FIN alone: under TLS without close_notify.
-    Fin,
-    /// RST.
-    Reset,
-    /// Silence of this length, then a clean end.
-    Stall(Duration),
-}
+impl Trigger for FtpTrigger {
+    /// A command line without CR LF; `None` is the greeting.
+    type Event<'e> = Option<&'e [u8]>;
 
-impl Rule {
-    /// Each time.
-    pub fn on(on: impl Into<On>, act: Act) -> Self {
-        Self { on: on.into(), nth: None, act }
-    }
-
-    /// Only the `nth` time, from 1, counted over all connections.
-    #[must_use]
-    pub fn nth(self, nth: usize) -> Self {
-        Self { nth: Some(nth), ..self }
-    }
-
-    pub(crate) fn act(&self) -> &Act {
-        &self.act
-    }
-
-    /// Whether it holds when its moment comes for the `count`th time.
-    pub(crate) fn is_due(&self, count: usize) -> bool {
-        self.nth.is_none_or(|nth| nth == count)
-    }
-
-    /// Whether this is its moment; without a line: the greeting.
-    pub(crate) fn concerns(&self, line: Option<&[u8]>) -> bool {
-        match (&self.on, line) {
-            (On::Greeting, None) => true,
-            (On::Line(start), Some(line)) => begins(line, start),
-            (On::Which(predicate), Some(line)) => predicate(line),
+    fn matches(&self, line: Option<&[u8]>) -> bool {
+        match (self, line) {
+            (Self::Greeting, None) => true,
+            (Self::Line(start), Some(line)) => starts_with(line, start),
+            (Self::Matches(predicate), Some(line)) => predicate(line),
             _ => false,
         }
     }
 }
 
-impl From<&str> for On {
+impl From<&str> for FtpTrigger {
     fn from(start: &str) -> Self {
         Self::Line(start.into())
     }
 }
 
-impl From<&[u8]> for On {
+impl From<&[u8]> for FtpTrigger {
     fn from(start: &[u8]) -> Self {
         Self::Line(start.to_vec())
     }
 }
 
-impl<const N: usize> From<&[u8; N]> for On {
+impl<const N: usize> From<&[u8; N]> for FtpTrigger {
     fn from(start: &[u8; N]) -> Self {
         Self::Line(start.to_vec())
     }
 }
 
-fn begins(line: &[u8], start: &[u8]) -> bool {
-    let same = line.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
-    same && (start.contains(&b' ') || matches!(line.get(start.len()), None | Some(b' ')))
+fn starts_with(line: &[u8], start: &[u8]) -> bool {
+    let is_prefix = line.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    is_prefix && (start.contains(&b' ') || matches!(line.get(start.len()), None | Some(b' ')))
 }
 
 #[cfg(test)]
@@ -140,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_a_command_and_more_is_a_beginning() {
+    fn word_matches_its_command_and_text_with_space_matches_prefix() {
         let cases: [(&str, &str, bool); 6] = [
             ("RETR", "retr x", true),
             ("RETR", "RETR", true),
@@ -150,12 +117,9 @@ mod tests {
             ("CWD b", "CWD ab", false),
         ];
         for (start, line, expected) in cases {
-            let rule = Rule::on(start, Act::DeadPort);
-            assert_eq!(rule.concerns(Some(line.as_bytes())), expected, "{start} {line}");
+            assert_eq!(FtpTrigger::from(start).matches(Some(line.as_bytes())), expected, "{start} {line}");
         }
-        assert!(!Rule::on("RETR", Act::DeadPort).concerns(None));
-        assert!(Rule::on(On::Greeting, Act::DeadPort).concerns(None));
-        assert!(Rule::on("RETR", Act::DeadPort).nth(2).is_due(2));
-        assert!(!Rule::on("RETR", Act::DeadPort).nth(2).is_due(1));
+        assert!(!FtpTrigger::from("RETR").matches(None));
+        assert!(FtpTrigger::Greeting.matches(None) && !FtpTrigger::Greeting.matches(Some(b"")));
     }
 }

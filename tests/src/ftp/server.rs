@@ -1,163 +1,151 @@
-//! An FTP server on loopback (RFC 959, 2428, 3659, 4217) that is honest unless its [`FtpSite`] says otherwise.
+//! An FTP server on loopback (RFC 959, 2428, 3659, 4217). It follows the protocol, except for
+//! the rules of its [`FtpConfig`].
 
 use std::fmt;
 use std::io::Result;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
-use crate::ftp::rule::Act;
+use crate::ftp::config::FtpConfig;
+use crate::ftp::rule::{FtpAction, FtpTrigger};
 use crate::ftp::session::Session;
-use crate::ftp::site::FtpSite;
-use crate::listener::locked;
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::text::as_text;
+use crate::server::wire::Wire;
 
-/// The server; it stops when dropped.
-pub struct FtpServer {
-    addr: SocketAddr,
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
+/// An FTP server. It stops when dropped.
+pub struct FtpServer(Frame<FtpService>);
 
-/// What all connections of a server have in common.
-pub(crate) struct Shared {
-    pub(crate) site: FtpSite,
+/// What all control connections share.
+pub(crate) struct FtpService {
+    pub(crate) config: FtpConfig,
     pub(crate) tls: Option<Tls>,
-    pub(crate) stop: Arc<AtomicBool>,
-    /// From then on no rule holds.
-    mended: AtomicBool,
-    pub(crate) record: Mutex<Record>,
-    /// How often the moment of each rule came.
-    counts: Vec<AtomicUsize>,
 }
 
-/// TLS as the server has it.
+/// The TLS of a server.
 pub(crate) struct Tls {
     pub(crate) control: Arc<ServerConfig>,
     pub(crate) data: Arc<ServerConfig>,
-    pub(crate) begins: Begins,
+    pub(crate) start: TlsStart,
 }
 
-/// When TLS begins on the control connection.
+/// When TLS starts on the control connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Begins {
-    /// With its first octet.
-    AtOnce,
+pub(crate) enum TlsStart {
+    /// With the first byte (ftps).
+    Implicit,
     /// After AUTH.
-    WhenAsked,
+    Explicit,
 }
 
-/// What came and went.
+/// What is logged besides commands.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub(crate) commands: Vec<Vec<Vec<u8>>>,
+pub(crate) struct Counters {
     pub(crate) data_connections: usize,
-    pub(crate) resumed: Vec<bool>,
-    pub(crate) octets_sent: u64,
+    pub(crate) resumed_sessions: Vec<bool>,
+}
+
+impl Service for FtpService {
+    type Trigger = FtpTrigger;
+    type Action = FtpAction;
+    type Request = Vec<u8>;
+    type Counters = Counters;
+}
+
+impl TcpService for FtpService {
+    const NAME: &'static str = "ftp";
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        if let Ok(session) = Session::new(server, number, wire) {
+            session.run();
+        }
+    }
 }
 
 impl FtpServer {
-    /// Starts a server that knows no TLS.
-    pub fn start(site: FtpSite) -> Result<Self> {
-        Self::serve(site, None)
+    /// Starts a server without TLS.
+    pub fn start(config: FtpConfig) -> Result<Self> {
+        Self::serve(config, None)
     }
 
     /// Starts a server that offers AUTH TLS.
-    pub fn start_tls(site: FtpSite, cert: &ServerCert) -> Result<Self> {
-        let tls = Tls::new(&site, cert, Begins::WhenAsked)?;
-        Self::serve(site, Some(tls))
+    pub fn start_tls(config: FtpConfig, cert: &ServerCert) -> Result<Self> {
+        let tls = Tls::new(&config, cert, TlsStart::Explicit)?;
+        Self::serve(config, Some(tls))
     }
 
-    /// Starts a server that is under TLS from the first octet on, as ftps URLs expect.
-    pub fn start_implicit(site: FtpSite, cert: &ServerCert) -> Result<Self> {
-        let tls = Tls::new(&site, cert, Begins::AtOnce)?;
-        Self::serve(site, Some(tls))
+    /// Starts a server with TLS from the first byte, for ftps URLs.
+    pub fn start_implicit(config: FtpConfig, cert: &ServerCert) -> Result<Self> {
+        let tls = Tls::new(&config, cert, TlsStart::Implicit)?;
+        Self::serve(config, Some(tls))
     }
 
-    /// Where it listens for control connections.
+    /// Returns the address of the control port.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.addr
+        self.0.addr()
     }
 
-    /// The URL of a path, as it stands behind the slash after the host.
+    /// Returns the URL of a path, with or without its first slash.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        let scheme = match &self.shared.tls {
-            Some(Tls { begins: Begins::AtOnce, .. }) => "ftps",
+        let scheme = match &self.0.tls {
+            Some(Tls { start: TlsStart::Implicit, .. }) => "ftps",
             _ => "ftp",
         };
-        format!("{scheme}://{}/{}", self.addr, path.strip_prefix('/').unwrap_or(path))
+        format!("{scheme}://{}/{}", self.addr(), path.strip_prefix('/').unwrap_or(path))
     }
 
-    /// The command lines of each control connection without their CR LF, in the order of their arrival. One
+    /// Returns the command lines of each control connection without CR LF, in the order of arrival. A line
     /// that ended in LF alone keeps it.
     #[must_use]
     pub fn commands(&self) -> Vec<Vec<Vec<u8>>> {
-        locked(&self.shared.record).commands.clone()
+        self.0.requests_by_connection()
     }
 
-    /// The command lines of all control connections as text, for comparison.
+    /// Returns the command lines of all control connections as text.
     #[must_use]
-    pub fn dialogue(&self) -> Vec<String> {
-        let all = self.commands().concat();
-        all.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect()
+    pub fn received_text(&self) -> Vec<String> {
+        as_text(&self.commands().concat())
     }
 
-    /// How many control connections were accepted.
+    /// Returns the number of accepted control connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        locked(&self.shared.record).commands.len()
+        self.0.connections()
     }
 
-    /// How many data connections were made.
+    /// Returns the number of data connections.
     #[must_use]
     pub fn data_connections(&self) -> usize {
-        locked(&self.shared.record).data_connections
+        self.0.read_log(|log| log.counters.data_connections)
     }
 
-    /// Of each data connection under TLS, whether it resumed a session.
+    /// Returns, for each data connection under TLS, whether it resumed a session.
     #[must_use]
-    pub fn resumed(&self) -> Vec<bool> {
-        locked(&self.shared.record).resumed.clone()
+    pub fn resumed_sessions(&self) -> Vec<bool> {
+        self.0.read_log(|log| log.counters.resumed_sessions.clone())
     }
 
-    /// How many octets all data connections together were sent, before TLS.
+    /// Returns the number of bytes sent over all data connections, before TLS.
     #[must_use]
-    pub fn octets_sent(&self) -> u64 {
-        locked(&self.shared.record).octets_sent
+    pub fn bytes_sent(&self) -> u64 {
+        self.0.bytes_sent()
     }
 
-    /// From now on no rule of the site holds: the fault is gone.
-    pub fn mend(&self) {
-        self.shared.mended.store(true, Ordering::Relaxed);
+    /// Disables all rules. From now on the server follows the protocol.
+    pub fn disable_rules(&self) {
+        self.0.disable_rules();
     }
 
-    fn serve(site: FtpSite, tls: Option<Tls>) -> Result<Self> {
-        let socket = TcpListener::bind((site.manners.ip, 0))?;
-        let addr = socket.local_addr()?;
-        let counts = site.rules.iter().map(|_| AtomicUsize::new(0)).collect();
-        let (stop, record) = (Arc::new(AtomicBool::new(false)), Mutex::new(Record::default()));
-        let mended = AtomicBool::new(false);
-        let shared = Arc::new(Shared { site, tls, stop, mended, record, counts });
-        let all = Arc::clone(&shared);
-        let thread = Builder::new().name("ftp".to_owned()).spawn(move || accept_all(&socket, &all))?;
-        Ok(Self { addr, shared, thread: Some(thread) })
-    }
-}
-
-impl Drop for FtpServer {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // The thread sleeps in `accept`; a connection of our own wakes it.
-        let woken = TcpStream::connect_timeout(&self.addr, Duration::from_secs(1)).is_ok();
-        if let (true, Some(thread)) = (woken, self.thread.take()) {
-            let _ = thread.join();
-        }
+    fn serve(mut config: FtpConfig, tls: Option<Tls>) -> Result<Self> {
+        let (ip, rules) = (config.behaviour.ip, std::mem::take(&mut config.rules));
+        Ok(Self(Frame::start_on(ip, FtpService { config, tls }, rules)?))
     }
 }
 
@@ -168,50 +156,15 @@ impl fmt::Debug for FtpServer {
 }
 
 impl Tls {
-    fn new(site: &FtpSite, cert: &ServerCert, begins: Begins) -> Result<Self> {
+    fn new(config: &FtpConfig, cert: &ServerCert, start: TlsStart) -> Result<Self> {
         let control = cert.server_config()?;
-        // A data connection can resume the session of its control connection under the same config only.
-        let data = match &site.manners.data_cert {
+        // A data connection can resume the session of its control connection only with the same
+        // `ServerConfig`.
+        let data = match &config.behaviour.data_cert {
             Some(other) => other.server_config()?,
             None => Arc::clone(&control),
         };
-        Ok(Self { control, data, begins })
-    }
-}
-
-impl Shared {
-    /// What the rules say of this command line, or of the greeting.
-    pub(crate) fn acts(&self, line: Option<&[u8]>) -> Vec<Act> {
-        if self.mended.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let rules = self.site.rules.iter().zip(&self.counts);
-        let concerned = rules.filter(|(rule, _)| rule.concerns(line));
-        let due = concerned.filter(|(rule, count)| rule.is_due(count.fetch_add(1, Ordering::Relaxed) + 1));
-        due.map(|(rule, _)| rule.act().clone()).collect()
-    }
-
-    pub(crate) fn note(&self, change: impl FnOnce(&mut Record)) {
-        change(&mut locked(&self.record));
-    }
-}
-
-fn accept_all(socket: &TcpListener, shared: &Arc<Shared>) {
-    while let Ok((stream, _)) = socket.accept() {
-        if shared.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let number = {
-            let mut record = locked(&shared.record);
-            record.commands.push(Vec::new());
-            record.commands.len() - 1
-        };
-        let shared = Arc::clone(shared);
-        let _ = Builder::new().name(format!("ftp {number}")).spawn(move || {
-            if let Ok(session) = Session::new(&shared, number, stream) {
-                session.run();
-            }
-        });
+        Ok(Self { control, data, start })
     }
 }
 

@@ -1,7 +1,9 @@
 //! The FTP server against plain sockets.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::time::Instant;
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
@@ -9,15 +11,15 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use super::*;
-use crate::{EmptyCwd, Ending, On, Rule, pattern_vec};
+use crate::{EmptyCwd, Ending, FtpRule, FtpTrigger, pattern_vec};
 
-/// A client that says what it is told and knows a bit of FTP.
+/// A minimal FTP client.
 struct Client<S: Read + Write> {
     stream: BufReader<S>,
 }
 
 impl Client<TcpStream> {
-    /// Greeted, and not logged in.
+    /// Connects and reads the greeting.
     fn connected(server: &FtpServer) -> Self {
         let stream = TcpStream::connect(server.addr()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -40,11 +42,11 @@ impl<S: Read + Write> Client<S> {
         assert!(self.ask("TYPE I").starts_with("200 "));
     }
 
-    fn send(&mut self, octets: &[u8]) {
-        self.stream.get_mut().write_all(octets).unwrap();
+    fn send(&mut self, bytes: &[u8]) {
+        self.stream.get_mut().write_all(bytes).unwrap();
     }
 
-    /// One reply with all its lines; empty at the end of the connection.
+    /// Reads one reply with all its lines; empty at the end of the connection.
     fn reply(&mut self) -> String {
         let mut reply = String::new();
         loop {
@@ -68,17 +70,17 @@ impl<S: Read + Write> Client<S> {
         reply.split('|').nth(3).unwrap_or_else(|| panic!("{reply}")).parse().unwrap()
     }
 
-    /// A transfer: the octets and how the data ended, and both replies.
+    /// Runs a transfer. Returns the data, the error at its end, and both replies.
     fn transfer(&mut self, line: &str) -> (Vec<u8>, Option<ErrorKind>, String) {
         let port = self.data_port();
         let mut data = TcpStream::connect(("127.0.0.1", port)).unwrap();
         data.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         self.send(format!("{line}\r\n").as_bytes());
-        let mut octets = Vec::new();
-        let end = data.read_to_end(&mut octets).err().map(|e| e.kind());
+        let mut bytes = Vec::new();
+        let end = data.read_to_end(&mut bytes).err().map(|e| e.kind());
         drop(data);
         let replies = self.reply() + &self.reply();
-        (octets, end, replies)
+        (bytes, end, replies)
     }
 
     fn text(&mut self, line: &str) -> String {
@@ -86,28 +88,28 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-fn site() -> FtpSite {
-    FtpSite::new().file("/a/b.txt", "one\ntwo\n").pattern("/big", 3 << 20).dir("/empty")
+fn test_config() -> FtpConfig {
+    FtpConfig::new().file("/a/b.txt", "one\ntwo\n").pattern("/big", 3 << 20).dir("/empty")
 }
 
-/// What RETR of `/a/b.txt` gives on such a site.
-fn retrieved(site: FtpSite) -> (String, Option<ErrorKind>, String) {
-    let server = FtpServer::start(site).unwrap();
-    let (octets, end, replies) = Client::logged_in(&server).transfer("RETR /a/b.txt");
-    (String::from_utf8(octets).unwrap(), end, replies)
+/// Retrieves `/a/b.txt`. Returns the data, the error at its end, and both replies.
+fn retrieve(config: FtpConfig) -> (String, Option<ErrorKind>, String) {
+    let server = FtpServer::start(config).unwrap();
+    let (bytes, end, replies) = Client::logged_in(&server).transfer("RETR /a/b.txt");
+    (String::from_utf8(bytes).unwrap(), end, replies)
 }
 
-const MARK: &str = "150 Opening data connection (8 bytes).\r\n";
+const PRELIMINARY: &str = "150 Opening data connection (8 bytes).\r\n";
 
 #[test]
-fn a_file_and_its_listings_are_transferred() {
-    let server = FtpServer::start(site().modified("/a/b.txt", "19941201123456")).unwrap();
+fn retr_and_listings_return_the_file() {
+    let server = FtpServer::start(test_config().modified("/a/b.txt", "19941201123456")).unwrap();
     let mut client = Client::logged_in(&server);
     assert_eq!(client.ask("PWD"), "257 \"/\" is the current directory\r\n");
     assert_eq!(client.ask("CWD a"), "250 Directory changed.\r\n");
     assert_eq!(client.ask("SIZE b.txt"), "213 8\r\n");
     assert_eq!(client.ask("MDTM b.txt"), "213 19941201123456\r\n");
-    let done = format!("{MARK}226 Transfer complete.\r\n");
+    let done = format!("{PRELIMINARY}226 Transfer complete.\r\n");
     assert_eq!(client.transfer("RETR b.txt"), (b"one\ntwo\n".to_vec(), None, done));
     assert_eq!(client.ask("REST 4"), "350 Restart position accepted (4).\r\n");
     assert_eq!(client.text("RETR b.txt"), "two\n");
@@ -130,8 +132,8 @@ fn a_file_and_its_listings_are_transferred() {
 }
 
 #[test]
-fn names_that_are_missing_and_commands_that_are_not_there_are_refused() {
-    let server = FtpServer::start(site().no("MDTM").empty_cwd(EmptyCwd::Stays)).unwrap();
+fn missing_paths_and_unknown_commands_are_refused() {
+    let server = FtpServer::start(test_config().without("MDTM").empty_cwd(EmptyCwd::Stays)).unwrap();
     let mut client = Client::connected(&server);
     assert!(client.ask("CWD a").starts_with("530 "));
     assert!(client.ask("PASS a").starts_with("503 "));
@@ -164,8 +166,8 @@ fn names_that_are_missing_and_commands_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn the_server_connects_to_its_client_when_asked() {
-    let server = FtpServer::start(site()).unwrap();
+fn active_mode_connects_to_the_client() {
+    let server = FtpServer::start(test_config()).unwrap();
     let mut client = Client::logged_in(&server);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -180,13 +182,14 @@ fn the_server_connects_to_its_client_when_asked() {
 }
 
 fn done() -> String {
-    format!("{MARK}226 Transfer complete.\r\n")
+    format!("{PRELIMINARY}226 Transfer complete.\r\n")
 }
 
 #[test]
-fn logins_are_as_the_site_says() {
+fn login_needs_the_configured_credentials() {
     let server =
-        FtpServer::start(site().anonymous().user("me", "secret").account("x").login_directory("/a")).unwrap();
+        FtpServer::start(test_config().anonymous().user("me", "secret").account("x").login_directory("/a"))
+            .unwrap();
     let mut client = Client::connected(&server);
     for (line, code) in [
         ("USER me", "331"),
@@ -207,19 +210,19 @@ fn logins_are_as_the_site_says() {
     ] {
         assert_eq!(&client.ask(line)[..3], code, "{line}");
     }
-    let server = FtpServer::start(site().without_passwords()).unwrap();
+    let server = FtpServer::start(test_config().without_passwords()).unwrap();
     assert!(Client::connected(&server).ask("USER me").starts_with("230 "));
 }
 
 #[test]
-fn octets_of_names_come_as_they_are_or_as_telnet_has_them() {
-    for (site, line, code) in [
-        (FtpSite::new(), &b"SIZE \xff\r\n"[..], "213"),
-        (FtpSite::new(), b"SIZE \xff\xff\r\n", "550"),
-        (FtpSite::new().telnet(), b"SIZE \xff\xff\r\n", "213"),
-        (FtpSite::new(), b"\xff\xf4\xff\xf2SIZE \xff\r\n", "213"),
+fn byte_ff_in_a_path_is_read_literally_or_as_telnet() {
+    for (config, line, code) in [
+        (FtpConfig::new(), &b"SIZE \xff\r\n"[..], "213"),
+        (FtpConfig::new(), b"SIZE \xff\xff\r\n", "550"),
+        (FtpConfig::new().unescapes_telnet(), b"SIZE \xff\xff\r\n", "213"),
+        (FtpConfig::new(), b"\xff\xf4\xff\xf2SIZE \xff\r\n", "213"),
     ] {
-        let server = FtpServer::start(site.file(b"/\xff", "x")).unwrap();
+        let server = FtpServer::start(config.file(b"/\xff", "x")).unwrap();
         let mut client = Client::logged_in(&server);
         client.send(line);
         assert_eq!(&client.reply()[..3], code, "{line:?}");
@@ -228,52 +231,52 @@ fn octets_of_names_come_as_they_are_or_as_telnet_has_them() {
 }
 
 #[test]
-fn pipelined_commands_are_answered_unless_the_server_cannot() {
+fn pipelined_commands_are_executed_unless_dropped() {
     let lines = b"USER a\r\nPASS b\r\nCWD a\r\nTYPE I\r\nSIZE b.txt\r\n";
-    let server = FtpServer::start(site()).unwrap();
+    let server = FtpServer::start(test_config()).unwrap();
     let mut client = Client::connected(&server);
     client.send(lines);
     let codes: Vec<String> = (0..5).map(|_| client.reply()[..3].to_owned()).collect();
     assert_eq!(codes, ["331", "230", "250", "200", "213"]);
 
-    let server = FtpServer::start(site().one_at_a_time()).unwrap();
+    let server = FtpServer::start(test_config().drops_pipelined_commands()).unwrap();
     let mut client = Client::connected(&server);
     client.send(lines);
     assert!(client.reply().starts_with("331 "));
     assert!(client.ask("PASS b").starts_with("230 "));
-    assert_eq!(server.dialogue(), ["USER a", "PASS b"]);
+    assert_eq!(server.received_text(), ["USER a", "PASS b"]);
 }
 
 #[test]
-fn replies_are_what_the_rules_make_of_them() {
-    let start = Instant::now();
-    let site = site()
+fn rules_change_replies() {
+    let started = Instant::now();
+    let config = test_config()
         .split_replies()
         .delay(Duration::from_millis(5))
-        .rule(Rule::on("NOOP", Act::Before(b"120-x\r\n".to_vec())).nth(2))
-        .rule(Rule::on("NOOP", Act::Flood(b"1\r\n".to_vec(), 3)).nth(3))
-        .on("NOOP", Act::After(b"200 again\r\n".to_vec()))
+        .rule(FtpRule::on("NOOP", FtpAction::Before(b"120-x\r\n".to_vec())).nth(2))
+        .rule(FtpRule::on("NOOP", FtpAction::Flood(b"1\r\n".to_vec(), 3)).nth(3))
+        .on("NOOP", FtpAction::After(b"200 again\r\n".to_vec()))
         .answer("CWD a", "421 no\r\n")
-        .reword(On::Which(|line| line.ends_with(b"d")), "250 {port}ok\r\n")
+        .replace_reply(FtpTrigger::Matches(|line| line.ends_with(b"d")), "250 {port}ok\r\n")
         .close_at("QUIT");
-    let server = FtpServer::start(site).unwrap();
+    let server = FtpServer::start(config).unwrap();
     let mut client = Client::logged_in(&server);
     client.send(b"NOOP\r\nNOOP\r\nNOOP\r\nCWD a\r\nCWD /empty/../a/../a\r\nPWd\r\nQUIT\r\n");
-    let mut heard = String::new();
-    client.stream.read_to_string(&mut heard).unwrap();
+    let mut received = String::new();
+    client.stream.read_to_string(&mut received).unwrap();
     let noop = "200 NOOP ok.\r\n200 again\r\n";
     let rest = "421 no\r\n250 Directory changed.\r\n250 {port}ok\r\n";
-    assert_eq!(heard, format!("{noop}120-x\r\n{noop}1\r\n1\r\n1\r\n{noop}{rest}"));
-    assert!(start.elapsed() > Duration::from_millis(30));
+    assert_eq!(received, format!("{noop}120-x\r\n{noop}1\r\n1\r\n1\r\n{noop}{rest}"));
+    assert!(started.elapsed() > Duration::from_millis(30));
 }
 
 #[test]
-fn passive_replies_name_the_port_or_another() {
-    let site = site()
+fn rules_change_the_passive_address() {
+    let config = test_config()
         .pasv_address([192, 0, 2, 1])
-        .rule(Rule::on("EPSV", Act::Reword(b"229 at {port} {host}\r\n".to_vec())).nth(1))
-        .rule(Rule::on("EPSV", Act::DeadPort).nth(2));
-    let server = FtpServer::start(site).unwrap();
+        .rule(FtpRule::on("EPSV", FtpAction::ReplaceReply(b"229 at {port} {host}\r\n".to_vec())).nth(1))
+        .rule(FtpRule::on("EPSV", FtpAction::ClosedPort).nth(2));
+    let server = FtpServer::start(config).unwrap();
     let mut client = Client::logged_in(&server);
     assert!(client.ask("PASV").starts_with("227 Entering Passive Mode (192,0,2,1,"));
     assert!(client.ask("EPSV").ends_with(" 127,0,0,1\r\n"));
@@ -285,56 +288,64 @@ fn passive_replies_name_the_port_or_another() {
 }
 
 #[test]
-fn transfers_end_as_the_rules_say() {
+fn rules_change_how_transfers_end() {
     let reset = Some(ErrorKind::ConnectionReset);
-    let aborted = format!("{MARK}426 Connection closed; transfer aborted.\r\n");
-    let both = |text: &str| format!("{MARK}{text}\r\n");
-    let row = |octets: &str, end, replies: &str| (octets.to_owned(), end, replies.to_owned());
-    assert_eq!(retrieved(site().close_data_after(3)), row("one", None, &aborted));
-    assert_eq!(retrieved(site().reset_data_after(3)), row("one", reset, &aborted));
-    assert_eq!(retrieved(site().reset_data_after(0)), row("", reset, &aborted));
+    let aborted = format!("{PRELIMINARY}426 Connection closed; transfer aborted.\r\n");
+    let both = |text: &str| format!("{PRELIMINARY}{text}\r\n");
+    let row = |bytes: &str, end, replies: &str| (bytes.to_owned(), end, replies.to_owned());
+    assert_eq!(retrieve(test_config().close_data_after(3)), row("one", None, &aborted));
+    assert_eq!(retrieve(test_config().reset_data_after(3)), row("one", reset, &aborted));
+    assert_eq!(retrieve(test_config().reset_data_after(0)), row("", reset, &aborted));
     assert_eq!(
-        retrieved(site().reset_data_after(8).final_reply("226 x\r\n")),
+        retrieve(test_config().reset_data_after(8).final_reply("226 x\r\n")),
         row("one\ntwo\n", reset, &both("226 x"))
     );
-    assert_eq!(retrieved(site().final_reply("451 x\r\n")), row("one\ntwo\n", None, &both("451 x")));
-    assert_eq!(retrieved(site().final_before_data()), row("one\ntwo\n", None, &done()));
-    assert_eq!(retrieved(site().final_after_client_closes()), row("one\ntwo\n", None, &done()));
-    assert_eq!(retrieved(site().on("RETR", Act::EndAtFinal(Ending::Close))), row("one\ntwo\n", None, MARK));
+    assert_eq!(retrieve(test_config().final_reply("451 x\r\n")), row("one\ntwo\n", None, &both("451 x")));
+    assert_eq!(retrieve(test_config().final_reply_first()), row("one\ntwo\n", None, &done()));
+    assert_eq!(retrieve(test_config().final_after_client_closes()), row("one\ntwo\n", None, &done()));
     assert_eq!(
-        retrieved(site().on("RETR", Act::Mark(b"125 y\r\n".to_vec()))).2,
+        retrieve(test_config().on("RETR", FtpAction::EndBeforeFinalReply(Ending::Close))),
+        row("one\ntwo\n", None, PRELIMINARY)
+    );
+    assert_eq!(
+        retrieve(test_config().on("RETR", FtpAction::PreliminaryReply(b"125 y\r\n".to_vec()))).2,
         "125 y\r\n226 Transfer complete.\r\n"
     );
-    assert_eq!(retrieved(site().on("RETR", Act::Data(b"xyz".to_vec()))), row("xyz", None, &done()));
-    let more = site().on("RETR", Act::MoreData(b"xyz".to_vec())).on("RETR", Act::Drip(2, Duration::ZERO));
-    assert_eq!(retrieved(more), row("one\ntwo\nxyz", None, &done()));
+    assert_eq!(
+        retrieve(test_config().on("RETR", FtpAction::Data(b"xyz".to_vec()))),
+        row("xyz", None, &done())
+    );
+    let more = test_config()
+        .on("RETR", FtpAction::AppendData(b"xyz".to_vec()))
+        .on("RETR", FtpAction::Drip(2, Duration::ZERO));
+    assert_eq!(retrieve(more), row("one\ntwo\nxyz", None, &done()));
 }
 
 #[test]
-fn a_control_connection_is_reset_before_the_final_reply() {
-    let server = FtpServer::start(site().control_reset_before_final()).unwrap();
+fn control_connection_is_reset_before_final_reply() {
+    let server = FtpServer::start(test_config().reset_control_before_final_reply()).unwrap();
     let mut client = Client::logged_in(&server);
     let mut data = TcpStream::connect(("127.0.0.1", client.data_port())).unwrap();
     client.send(b"RETR a/b.txt\r\n");
-    let mut heard = Vec::new();
-    data.read_to_end(&mut heard).unwrap();
-    assert_eq!((heard.len(), client.reply().as_str()), (8, MARK));
+    let mut received = Vec::new();
+    data.read_to_end(&mut received).unwrap();
+    assert_eq!((received.len(), client.reply().as_str()), (8, PRELIMINARY));
     let end = client.stream.read(&mut [0]).unwrap_err();
     assert_eq!(end.kind(), ErrorKind::ConnectionReset);
 }
 
 #[test]
-fn patterns_come_whole_and_crowds_are_listed() {
-    let server = FtpServer::start(site().crowd("/many", 100_000).ipv6()).unwrap();
+fn generated_files_and_listings_are_complete() {
+    let server = FtpServer::start(test_config().generated_dir("/many", 100_000).ipv6()).unwrap();
     let mut client = Client::logged_in(&server);
     assert!(client.ask("PASV").starts_with("550 "));
     let port = client.data_port();
     let mut data = TcpStream::connect(("::1", port)).unwrap();
     client.send(b"REST 1048570\r\nRETR big\r\nEPSV\r\n");
-    let mut heard = Vec::new();
-    data.read_to_end(&mut heard).unwrap();
-    assert!(heard == pattern_vec(1_048_570, (3 << 20) - 1_048_570));
-    assert_eq!(server.octets_sent(), heard.len() as u64);
+    let mut received = Vec::new();
+    data.read_to_end(&mut received).unwrap();
+    assert!(received == pattern_vec(1_048_570, (3 << 20) - 1_048_570));
+    assert_eq!(server.bytes_sent(), received.len() as u64);
     let replies: Vec<String> = (0..3).map(|_| client.reply()).collect();
     assert!(replies[2].starts_with("226 "), "{replies:?}");
     let port: u16 = client.reply().split('|').nth(3).unwrap().parse().unwrap();
@@ -345,7 +356,7 @@ fn patterns_come_whole_and_crowds_are_listed() {
     assert!(text.lines().count() == 100_000 && text.ends_with("many/entry-0099999.txt\r\n"));
 }
 
-/// A TLS client that trusts the certificate's CA and remembers sessions.
+/// Returns a TLS configuration that trusts the certificate's CA and stores sessions.
 fn tls_config(cert: &ServerCert) -> Arc<ClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(cert.ca_pem().as_bytes()).unwrap()).unwrap();
@@ -359,8 +370,8 @@ fn secured(config: &Arc<ClientConfig>, stream: TcpStream) -> StreamOwned<ClientC
     StreamOwned::new(ClientConnection::new(Arc::clone(config), name).unwrap(), stream)
 }
 
-/// Logged in under TLS by AUTH.
-fn after_auth(
+/// Starts TLS with AUTH and logs in.
+fn log_in_after_auth(
     server: &FtpServer,
     config: &Arc<ClientConfig>,
 ) -> Client<StreamOwned<ClientConnection, TcpStream>> {
@@ -373,7 +384,7 @@ fn after_auth(
     client
 }
 
-/// RETR of `/a/b.txt`: data, its end, the final reply.
+/// Retrieves `/a/b.txt` over TLS. Returns the data, the error at its end, and the final reply.
 fn secure_transfer(
     client: &mut Client<StreamOwned<ClientConnection, TcpStream>>,
     config: &Arc<ClientConfig>,
@@ -382,33 +393,33 @@ fn secure_transfer(
     let data = TcpStream::connect(("127.0.0.1", port)).unwrap();
     data.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     client.send(b"RETR a/b.txt\r\n");
-    let mut octets = String::new();
-    let end = secured(config, data).read_to_string(&mut octets).err().map(|e| e.kind());
-    assert_eq!(client.reply(), MARK);
-    (octets, end, client.reply())
+    let mut bytes = String::new();
+    let end = secured(config, data).read_to_string(&mut bytes).err().map(|e| e.kind());
+    assert_eq!(client.reply(), PRELIMINARY);
+    (bytes, end, client.reply())
 }
 
 #[test]
-fn tls_covers_control_and_data_and_its_sessions_are_resumed() {
+fn data_connection_must_resume_the_tls_session() {
     let cert = ServerCert::good().unwrap();
     for cert in [cert.clone(), cert.only_tls12()] {
         let (config, whole) = (tls_config(&cert), "one\ntwo\n".to_owned());
-        let server = FtpServer::start_tls(site().requires_session_reuse(), &cert).unwrap();
-        let mut client = after_auth(&server, &config);
+        let server = FtpServer::start_tls(test_config().requires_session_reuse(), &cert).unwrap();
+        let mut client = log_in_after_auth(&server, &config);
         let expected = (whole, None, "226 Transfer complete.\r\n".to_owned());
         assert_eq!(secure_transfer(&mut client, &config), expected);
         assert_eq!(secure_transfer(&mut client, &config), expected);
-        assert_eq!(server.resumed(), [true, true]);
+        assert_eq!(server.resumed_sessions(), [true, true]);
         let refused = (String::new(), None, REUSE.to_owned());
         assert_eq!(secure_transfer(&mut client, &tls_config(&cert)), refused);
-        assert_eq!((client.reply().as_str(), server.resumed().len()), ("", 3));
+        assert_eq!((client.reply().as_str(), server.resumed_sessions().len()), ("", 3));
     }
 }
 
 const REUSE: &str = "522 SSL connection failed: session reuse required\r\n";
 
 #[test]
-fn data_under_tls_end_as_the_rules_say() {
+fn rules_change_how_tls_data_connections_end() {
     let cert = ServerCert::good().unwrap();
     let config = tls_config(&cert);
     for (ending, end) in [
@@ -416,32 +427,33 @@ fn data_under_tls_end_as_the_rules_say() {
         (Ending::Fin, Some(ErrorKind::UnexpectedEof)),
         (Ending::Reset, Some(ErrorKind::ConnectionReset)),
     ] {
-        let server = FtpServer::start_tls(site().on("RETR", Act::CutData(3, ending)), &cert).unwrap();
-        let (octets, seen, last) = secure_transfer(&mut after_auth(&server, &config), &config);
-        assert_eq!((octets.as_str(), seen, &last[..3]), ("one", end, "426"));
+        let server =
+            FtpServer::start_tls(test_config().on("RETR", FtpAction::CutData(3, ending)), &cert).unwrap();
+        let (bytes, seen, last) = secure_transfer(&mut log_in_after_auth(&server, &config), &config);
+        assert_eq!((bytes.as_str(), seen, &last[..3]), ("one", end, "426"));
     }
-    let clear = FtpServer::start_tls(site().on("PROT", Act::ClearData), &cert).unwrap();
-    let (octets, end, _) = secure_transfer(&mut after_auth(&clear, &config), &config);
-    assert!(octets.is_empty() && end == Some(ErrorKind::InvalidData), "{end:?}");
+    let plaintext = FtpServer::start_tls(test_config().on("PROT", FtpAction::PlaintextData), &cert).unwrap();
+    let (bytes, end, _) = secure_transfer(&mut log_in_after_auth(&plaintext, &config), &config);
+    assert!(bytes.is_empty() && end == Some(ErrorKind::InvalidData), "{end:?}");
 }
 
 #[test]
-fn an_implicit_server_begins_with_tls_and_keeps_prot_clear_until_asked() {
+fn implicit_tls_leaves_data_in_plaintext_until_prot() {
     let cert = ServerCert::good().unwrap();
-    let server = FtpServer::start_implicit(site(), &cert).unwrap();
+    let server = FtpServer::start_implicit(test_config(), &cert).unwrap();
     assert!(server.url("a").starts_with("ftps://"));
     let stream = secured(&tls_config(&cert), TcpStream::connect(server.addr()).unwrap());
     let mut client = Client { stream: BufReader::new(stream) };
     assert_eq!(client.reply(), "220 fetch-url test server\r\n");
     client.log_in();
     assert_eq!(client.text("RETR a/b.txt"), "one\ntwo\n");
-    assert_eq!(server.resumed(), []);
+    assert_eq!(server.resumed_sessions(), []);
 }
 
 #[test]
-fn what_is_injected_after_auth_comes_with_its_reply() {
+fn injected_bytes_follow_the_reply_to_auth() {
     let cert = ServerCert::good().unwrap();
-    let server = FtpServer::start_tls(FtpSite::new().inject_after_auth("230 in\r\n"), &cert).unwrap();
+    let server = FtpServer::start_tls(FtpConfig::new().inject_after_auth("230 in\r\n"), &cert).unwrap();
     let mut client = Client::connected(&server);
     client.ask("AUTH TLS");
     assert_eq!(client.stream.buffer(), b"230 in\r\n");

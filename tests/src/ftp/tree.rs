@@ -1,49 +1,49 @@
-//! What an FTP server has: names made of octets, files of which the large ones are made as they are sent,
-//! and the lines of its listings.
+//! The files of an FTP server and the lines of its listings. Names are bytes; large files are generated while
+//! they are sent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter::{from_fn, once};
 use std::sync::Arc;
 
-use crate::pattern::pattern_part;
+use crate::pattern::pattern_blocks;
 
-/// As much as goes into one write.
+/// The most bytes that go into one write.
 const BLOCK: usize = 256 * 1024;
-/// When everything was modified of which nothing else is said.
+/// The modification time of paths that have no other.
 const MODIFIED: &str = "20240102030405";
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// What a name stands for.
+/// What a path names.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    /// A directory of so many empty files that exist in its listings only.
-    Crowd(u64),
     Directory,
     File(Content),
+    /// A directory that lists this many empty files. They exist in the listing only.
+    Generated(u64),
 }
 
-/// The octets of a file.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    Octets(Arc<[u8]>),
-    /// So many octets of the pattern.
+    Bytes(Arc<[u8]>),
+    /// The first bytes of the pattern.
     Pattern(u64),
 }
 
-/// Which lines a listing has.
+/// The format of a listing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Style {
+pub(crate) enum ListFormat {
     /// NLST.
     Names,
-    /// LIST, as `ls -l` prints.
+    /// LIST, as `ls -l` prints it.
     Long,
-    /// MLSD, RFC 3659 §7.
+    /// MLSD (RFC 3659 §7).
     Facts,
 }
 
-/// All names by their whole path, which begins with a slash and does not end with one.
+/// All paths. A path starts with a slash and does not end with one, except `/`.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<Vec<u8>, Node>,
@@ -55,17 +55,17 @@ impl Tree {
         Self { nodes: once((b"/".to_vec(), Node::Directory)).collect(), modified: BTreeMap::new() }
     }
 
-    /// Adds a name and the directories above it.
+    /// Adds a path and the directories above it.
     pub(crate) fn add(&mut self, path: &[u8], node: Node) {
-        let path = resolved(b"/", path);
-        for (at, _) in path.iter().enumerate().skip(1).filter(|(_, octet)| **octet == b'/') {
+        let path = resolve(b"/", path);
+        for (at, _) in path.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'/') {
             self.nodes.entry(path[..at].to_vec()).or_insert(Node::Directory);
         }
         self.nodes.insert(path, node);
     }
 
     pub(crate) fn set_modified(&mut self, path: &[u8], time: &str) {
-        self.modified.insert(resolved(b"/", path), time.to_owned());
+        self.modified.insert(resolve(b"/", path), time.to_owned());
     }
 
     pub(crate) fn node(&self, path: &[u8]) -> Option<&Node> {
@@ -75,26 +75,26 @@ impl Tree {
     pub(crate) fn file(&self, path: &[u8]) -> Option<&Content> {
         match self.node(path)? {
             Node::File(content) => Some(content),
-            Node::Crowd(_) | Node::Directory => None,
+            Node::Directory | Node::Generated(_) => None,
         }
     }
 
     pub(crate) fn is_directory(&self, path: &[u8]) -> bool {
-        matches!(self.node(path), Some(Node::Crowd(_) | Node::Directory))
+        matches!(self.node(path), Some(Node::Directory | Node::Generated(_)))
     }
 
     pub(crate) fn modified(&self, path: &[u8]) -> &str {
         self.modified.get(path).map_or(MODIFIED, String::as_str)
     }
 
-    /// The listing of a directory or of one file, in blocks; `prefix` is put before each name.
+    /// Returns the listing of a directory or of one file, in blocks. `prefix` is put before each name.
     pub(crate) fn listing<'a>(
         &'a self,
         path: &'a [u8],
         prefix: &'a [u8],
-        style: Style,
+        format: ListFormat,
     ) -> Box<dyn Iterator<Item = Cow<'a, [u8]>> + 'a> {
-        let mut lines = self.lines(path, prefix, style);
+        let mut lines = self.lines(path, prefix, format);
         Box::new(from_fn(move || {
             let mut block = Vec::new();
             while block.len() < BLOCK {
@@ -105,7 +105,7 @@ impl Tree {
         }))
     }
 
-    /// The facts of one name (RFC 3659 §7.5), as MLST and MLSD tell them.
+    /// Returns the facts of one path (RFC 3659 §7.5) for MLST and MLSD.
     pub(crate) fn facts(&self, path: &[u8], kind: &str) -> String {
         let kind = match (kind, self.file(path)) {
             ("", Some(_)) => "file",
@@ -120,28 +120,28 @@ impl Tree {
         &'a self,
         path: &'a [u8],
         prefix: &'a [u8],
-        style: Style,
+        format: ListFormat,
     ) -> Box<dyn Iterator<Item = Vec<u8>> + 'a> {
         match self.node(path) {
-            Some(Node::Crowd(count)) => Box::new((0..*count).map(move |number| {
+            Some(Node::Generated(count)) => Box::new((0..*count).map(move |number| {
                 let name = format!("entry-{number:07}.txt");
-                self.line(path, &[prefix, name.as_bytes()].concat(), style, &Node::File(Content::Pattern(0)))
+                self.line(path, &[prefix, name.as_bytes()].concat(), format, &Node::File(Content::Pattern(0)))
             })),
             Some(Node::Directory) => {
                 let own = format!("{} .\r\n", self.facts(path, "cdir")).into_bytes();
-                let own = (style == Style::Facts).then_some(own);
-                let below = self
-                    .below(path)
-                    .map(move |(path, name, node)| self.line(path, &[prefix, name].concat(), style, node));
-                Box::new(own.into_iter().chain(below))
+                let own = (format == ListFormat::Facts).then_some(own);
+                let children = self
+                    .children(path)
+                    .map(move |(path, name, node)| self.line(path, &[prefix, name].concat(), format, node));
+                Box::new(own.into_iter().chain(children))
             }
-            Some(file) => Box::new(once(self.line(path, prefix, style, file))),
+            Some(file) => Box::new(once(self.line(path, prefix, format, file))),
             None => Box::new(std::iter::empty()),
         }
     }
 
-    /// Path, name and node of what is directly below.
-    fn below<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8], &'a Node)> + 'a {
+    /// Returns path, name and node of each child of a directory.
+    fn children<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8], &'a Node)> + 'a {
         let start = if path == b"/" { 1 } else { path.len() + 1 };
         let all = self.nodes.range(path.to_vec()..).take_while(move |(found, _)| found.starts_with(path));
         all.filter_map(move |(found, node)| {
@@ -150,16 +150,16 @@ impl Tree {
         })
     }
 
-    fn line(&self, path: &[u8], name: &[u8], style: Style, node: &Node) -> Vec<u8> {
-        let start = match style {
-            Style::Names => String::new(),
-            Style::Facts => format!("{} ", self.facts(path, kind(node))),
-            Style::Long => format!("{} {} ", long(node), self.date(path)),
+    fn line(&self, path: &[u8], name: &[u8], format: ListFormat, node: &Node) -> Vec<u8> {
+        let start = match format {
+            ListFormat::Names => String::new(),
+            ListFormat::Facts => format!("{} ", self.facts(path, kind(node))),
+            ListFormat::Long => format!("{} {} ", long(node), self.date(path)),
         };
         [start.as_bytes(), name, b"\r\n"].concat()
     }
 
-    /// `Dec 01  1994`, as `ls` writes what is old.
+    /// Returns `Dec 01  1994`, as `ls` formats old dates.
     fn date(&self, path: &[u8]) -> String {
         let time = self.modified(path);
         let part = |range| time.get(range).unwrap_or("01");
@@ -172,26 +172,26 @@ impl Tree {
 impl Content {
     pub(crate) fn size(&self) -> u64 {
         match self {
-            Self::Octets(octets) => octets.len() as u64,
+            Self::Bytes(bytes) => bytes.len() as u64,
             Self::Pattern(size) => *size,
         }
     }
 
-    /// The octets from an offset on; none beyond the end.
+    /// Returns the bytes from `offset`, in blocks.
     pub(crate) fn blocks(&self, offset: u64) -> Box<dyn Iterator<Item = Cow<'_, [u8]>> + '_> {
         let offset = offset.min(self.size());
         match self {
-            Self::Octets(octets) => Box::new(octets[offset as usize..].chunks(BLOCK).map(Cow::Borrowed)),
-            Self::Pattern(size) => Box::new(pattern_blocks(offset, *size)),
+            Self::Bytes(bytes) => Box::new(bytes[offset as usize..].chunks(BLOCK).map(Cow::Borrowed)),
+            Self::Pattern(size) => Box::new(pattern_blocks(offset..*size, BLOCK)),
         }
     }
 }
 
-/// The path that a name given by a client means in a directory.
-pub(crate) fn resolved(directory: &[u8], name: &[u8]) -> Vec<u8> {
+/// Resolves a path of a client against a directory.
+pub(crate) fn resolve(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let base = if name.starts_with(b"/") { &b""[..] } else { directory };
     let mut parts: Vec<&[u8]> = Vec::new();
-    for part in base.split(|octet| *octet == b'/').chain(name.split(|octet| *octet == b'/')) {
+    for part in base.split(|byte| *byte == b'/').chain(name.split(|byte| *byte == b'/')) {
         match part {
             b"" | b"." => {}
             b".." => drop(parts.pop()),
@@ -201,43 +201,34 @@ pub(crate) fn resolved(directory: &[u8], name: &[u8]) -> Vec<u8> {
     [b"/".as_slice(), &parts.join(&b'/')].concat()
 }
 
-/// Line ends as TYPE A wants them: an LF alone becomes CR LF.
+/// Converts line ends for TYPE A: LF alone becomes CR LF.
 pub(crate) fn in_ascii<'a>(
     blocks: impl Iterator<Item = Cow<'a, [u8]>> + 'a,
 ) -> Box<dyn Iterator<Item = Cow<'a, [u8]>> + 'a> {
     let mut last = 0;
     Box::new(blocks.map(move |block| {
         let mut converted = Vec::with_capacity(block.len());
-        for octet in block.iter() {
-            if *octet == b'\n' && last != b'\r' {
+        for byte in block.iter() {
+            if *byte == b'\n' && last != b'\r' {
                 converted.push(b'\r');
             }
-            converted.push(*octet);
-            last = *octet;
+            converted.push(*byte);
+            last = *byte;
         }
         Cow::Owned(converted)
     }))
 }
 
-fn pattern_blocks<'a>(mut offset: u64, size: u64) -> impl Iterator<Item = Cow<'a, [u8]>> {
-    from_fn(move || {
-        let left = usize::try_from(size - offset).unwrap_or(BLOCK).min(BLOCK);
-        let part = pattern_part(offset, left);
-        offset += part.len() as u64;
-        (!part.is_empty()).then_some(Cow::Borrowed(part))
-    })
-}
-
 fn kind(node: &Node) -> &'static str {
     match node {
-        Node::Crowd(_) | Node::Directory => "dir",
+        Node::Directory | Node::Generated(_) => "dir",
         Node::File(_) => "file",
     }
 }
 
 fn long(node: &Node) -> String {
     match node {
-        Node::Crowd(_) | Node::Directory => "drwxr-xr-x   2 ftp      ftp          4096".to_owned(),
+        Node::Directory | Node::Generated(_) => "drwxr-xr-x   2 ftp      ftp          4096".to_owned(),
         Node::File(content) => format!("-rw-r--r--   1 ftp      ftp      {:>8}", content.size()),
     }
 }
@@ -246,12 +237,12 @@ fn long(node: &Node) -> String {
 mod tests {
     use super::*;
 
-    fn octets<'a>(blocks: impl Iterator<Item = Cow<'a, [u8]>>) -> String {
+    fn bytes<'a>(blocks: impl Iterator<Item = Cow<'a, [u8]>>) -> String {
         String::from_utf8(blocks.flat_map(Cow::into_owned).collect()).unwrap()
     }
 
     #[test]
-    fn names_are_resolved_as_a_directory_tree_has_them() {
+    fn path_is_resolved_against_working_directory() {
         for (directory, name, path) in [
             ("/a", "b", "/a/b"),
             ("/a", "/b/", "/b"),
@@ -261,39 +252,35 @@ mod tests {
             ("/a", "x//.//y", "/a/x/y"),
             ("/", "...", "/..."),
         ] {
-            assert_eq!(
-                resolved(directory.as_bytes(), name.as_bytes()),
-                path.as_bytes(),
-                "{directory} {name}"
-            );
+            assert_eq!(resolve(directory.as_bytes(), name.as_bytes()), path.as_bytes(), "{directory} {name}");
         }
     }
 
     #[test]
-    fn listings_hold_what_is_directly_below() {
+    fn listing_contains_children_only() {
         let mut tree = Tree::new();
         tree.add(b"/a/b/c", Node::File(Content::Pattern(7)));
         tree.add(b"/a/x", Node::File(Content::Pattern(70)));
-        tree.add(b"/ab", Node::Crowd(2));
+        tree.add(b"/ab", Node::Generated(2));
         tree.set_modified(b"/a/x", "19941201123456");
-        assert_eq!(octets(tree.listing(b"/", b"", Style::Names)), "a\r\nab\r\n");
-        assert_eq!(octets(tree.listing(b"/a", b"a/", Style::Names)), "a/b\r\na/x\r\n");
-        assert_eq!(octets(tree.listing(b"/a/x", b"x", Style::Names)), "x\r\n");
-        let crowd = "entry-0000000.txt\r\nentry-0000001.txt\r\n";
-        assert_eq!(octets(tree.listing(b"/ab", b"", Style::Names)), crowd);
+        assert_eq!(bytes(tree.listing(b"/", b"", ListFormat::Names)), "a\r\nab\r\n");
+        assert_eq!(bytes(tree.listing(b"/a", b"a/", ListFormat::Names)), "a/b\r\na/x\r\n");
+        assert_eq!(bytes(tree.listing(b"/a/x", b"x", ListFormat::Names)), "x\r\n");
+        let generated = "entry-0000000.txt\r\nentry-0000001.txt\r\n";
+        assert_eq!(bytes(tree.listing(b"/ab", b"", ListFormat::Names)), generated);
         assert_eq!(
-            octets(tree.listing(b"/a", b"", Style::Facts)),
+            bytes(tree.listing(b"/a", b"", ListFormat::Facts)),
             "type=cdir;modify=20240102030405; .\r\ntype=dir;modify=20240102030405; b\r\n\
              type=file;size=70;modify=19941201123456; x\r\n"
         );
-        let long = octets(tree.listing(b"/a", b"", Style::Long));
+        let long = bytes(tree.listing(b"/a", b"", ListFormat::Long));
         assert!(long.ends_with("-rw-r--r--   1 ftp      ftp            70 Dec 01  1994 x\r\n"), "{long}");
     }
 
     #[test]
     fn line_ends_are_converted_across_blocks() {
         let blocks = [&b"a\n\r"[..], b"\nb", b"\n"].map(Cow::Borrowed);
-        assert_eq!(octets(in_ascii(blocks.into_iter())), "a\r\n\r\nb\r\n");
+        assert_eq!(bytes(in_ascii(blocks.into_iter())), "a\r\n\r\nb\r\n");
         let content = Content::Pattern(3_000_000);
         let sizes: u64 = content.blocks(7).map(|block| block.len() as u64).sum();
         assert_eq!(sizes, 2_999_993);

@@ -1,13 +1,13 @@
-//! The forms of Gopher+: the questions of an +ASK block, and whether answers fit them.
+//! The forms of Gopher+: the questions of an +ASK block, and the answers to them.
 
-/// What a question asks for.
+/// The kind of a question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GopherAsk {
     /// A line.
     Ask,
-    /// The name of a file for what comes.
+    /// The name of a file for the response.
     AskF,
-    /// Lines.
+    /// Several lines.
     AskL,
     /// A password.
     AskP,
@@ -15,13 +15,13 @@ pub enum GopherAsk {
     Choose,
     /// The lines of a file.
     ChooseF,
-    /// Nothing.
+    /// Nothing: text to show.
     Note,
     /// 0 or 1.
     Select,
 }
 
-/// A form. Without a reply, its reply is a text of all answers.
+/// A form. Unless [`reply`](Self::reply) is set, the response is a text of all answers.
 #[derive(Clone, Debug, Default)]
 pub struct GopherForm {
     questions: Vec<(GopherAsk, Vec<u8>)>,
@@ -29,37 +29,41 @@ pub struct GopherForm {
 }
 
 impl GopherForm {
-    /// No question.
+    /// A form without questions.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more question. Its text may be followed by defaults or choices, with a TAB before each.
+    /// Adds a question. Defaults or choices follow the text, each after a TAB.
     #[must_use]
     pub fn ask(mut self, kind: GopherAsk, text: impl AsRef<[u8]>) -> Self {
         self.questions.push((kind, text.as_ref().to_vec()));
         self
     }
 
-    /// What is sent for answers that fit.
+    /// Sets the response to answers that fit the questions.
     #[must_use]
-    pub fn reply(self, octets: impl Into<Vec<u8>>) -> Self {
-        Self { reply: Some(octets.into()), ..self }
+    pub fn reply(self, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { reply: Some(bytes.into()), ..self }
     }
 
-    /// The lines of the +ASK block.
+    /// Returns the lines of the +ASK block.
     pub(crate) fn lines(&self) -> Vec<Vec<u8>> {
         let line = |(kind, text): &(GopherAsk, Vec<u8>)| [format!("{kind:?}: ").as_bytes(), text].concat();
         self.questions.iter().map(line).collect()
     }
 
-    /// One answer for each question that wants one; those of several lines are joined by LF.
-    pub(crate) fn answers(&self, octets: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    /// Parses a data block. Returns one answer for each question that needs one, with LF between the lines of
+    /// an answer.
+    ///
+    /// # Errors
+    /// Why the answers do not fit the questions.
+    pub(crate) fn parse_answers(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
         let mut lines =
-            octets.split(|octet| *octet == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        // What follows the last line end is no line.
-        let count = lines.clone().count() - usize::from(octets.is_empty() || octets.ends_with(b"\n"));
+            bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        // Bytes after the last line end are a line, an empty rest is not.
+        let count = lines.clone().count() - usize::from(bytes.is_empty() || bytes.ends_with(b"\n"));
         let mut left = count;
         let mut next = || {
             left = left.checked_sub(1)?;
@@ -86,10 +90,10 @@ impl GopherForm {
         if left == 0 { Ok(answers) } else { Err(format!("{left} lines too many")) }
     }
 
-    /// What is sent for these answers.
-    pub(crate) fn answered(&self, answers: &[Vec<u8>]) -> Vec<u8> {
+    /// Returns the response to these answers.
+    pub(crate) fn response(&self, answers: &[Vec<u8>]) -> Vec<u8> {
         match &self.reply {
-            Some(octets) => octets.clone(),
+            Some(bytes) => bytes.clone(),
             None => answers.iter().flat_map(|answer| [answer, b"\n".as_slice()].concat()).collect(),
         }
     }
@@ -107,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn answers_fit_or_it_is_said_why_not() {
+    fn answers_fit_the_form_or_the_error_says_why() {
         assert_eq!(form().lines()[1..3], [b"Ask: Name?\tnobody".to_vec(), b"AskL: Tell us".to_vec()]);
-        let fit = form().answers(b"Joe\r\n2\r\na\r\n\r\n1\r\n0\r\n").unwrap();
+        let fit = form().parse_answers(b"Joe\r\n2\r\na\r\n\r\n1\r\n0\r\n").unwrap();
         assert_eq!(fit, [b"Joe".to_vec(), b"a\n".to_vec(), b"1".to_vec(), b"".to_vec()]);
-        assert_eq!(form().answers(b"Joe\n0\n1\n1\nx").unwrap()[3], b"x");
-        assert_eq!(form().answered(&fit), b"Joe\na\n\n1\n\n");
-        assert_eq!(form().reply("thanks").answered(&fit), b"thanks");
+        assert_eq!(form().parse_answers(b"Joe\n0\n1\n1\nx").unwrap()[3], b"x");
+        assert_eq!(form().response(&fit), b"Joe\na\n\n1\n\n");
+        assert_eq!(form().reply("thanks").response(&fit), b"thanks");
         let cases: [(&[u8], &str); 5] = [
             (b"", "no answer to Ask Name?\\tnobody"),
             (b"Joe\r\n", "no answer to AskL Tell us"),
@@ -121,8 +125,8 @@ mod tests {
             (b"Joe\r\n3\r\na\r\nb\r\n", "no answer to AskL Tell us"),
             (b"Joe\r\n0\r\n1\r\n0\r\nmore\r\n", "1 lines too many"),
         ];
-        for (octets, why) in cases {
-            assert_eq!(form().answers(octets).unwrap_err(), why);
+        for (bytes, why) in cases {
+            assert_eq!(form().parse_answers(bytes).unwrap_err(), why);
         }
     }
 }

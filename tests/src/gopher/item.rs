@@ -1,36 +1,36 @@
-//! One item of a gopher site: its selector, what it holds, how that ends, and what Gopher+ tells of it.
+//! An item of a Gopher server: its selector, its content, how the content ends, and its Gopher+ attributes.
 
 use std::sync::Arc;
 
 use crate::gopher::content::Content;
 use crate::gopher::form::GopherForm;
 
-/// Who answers for the items of a test.
+/// The administrator of all items.
 const ADMIN: &str = "Test Admin <admin@example.org>";
 
-/// How an answer to plain gopher ends, before the connection is closed.
+/// How a plain Gopher response ends before the connection is closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GopherEnd {
-    /// A lone dot; lines that begin with a dot get one more (RFC 1436 §3.5).
+    /// A dot on a line of its own. Dots at the start of lines are doubled (RFC 1436 §3.5).
     Dot,
-    /// A lone dot, and the lines are as they are: UMN.
+    /// A dot directly after the content, without doubling: UMN gopherd.
     LooseDot,
-    /// Nothing: gophernicus, pygopherd.
+    /// Without a dot: gophernicus, pygopherd.
     Nothing,
 }
 
-/// How Gopher+ tells the length of what follows.
+/// How a Gopher+ status line gives the length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GopherLength {
-    /// `-1`: to a lone dot, and lines that begin with a dot get one more.
+    /// `-1`: up to a dot on a line of its own.
     Dot,
-    /// `-2`: to the end of the connection.
+    /// `-2`: up to the end of the connection.
     End,
-    /// The number of octets.
+    /// The number of bytes.
     Known,
 }
 
-/// An item. The type decides what is not said: text and menus end with a dot, all else with nothing.
+/// An item. By default texts and menus end with a dot, and other types do not.
 #[derive(Clone, Debug)]
 pub struct GopherItem {
     pub(crate) kind: u8,
@@ -39,17 +39,18 @@ pub struct GopherItem {
     pub(crate) views: Vec<View>,
     pub(crate) end: GopherEnd,
     pub(crate) length: GopherLength,
-    /// The fifth field of its menu line, where the site knows Gopher+.
-    pub(crate) mark: Option<u8>,
-    pub(crate) place: Option<(String, u16)>,
-    pub(crate) error: Option<Complaint>,
+    /// The fifth field of its menu line on a Gopher+ server.
+    pub(crate) plus_marker: Option<u8>,
+    /// The host and port in menus. `None`: this server.
+    pub(crate) host: Option<(String, u16)>,
+    pub(crate) error: Option<ErrorItem>,
     pub(crate) admin: Vec<Vec<u8>>,
-    /// Blocks beside those that are made, by name.
+    /// Attribute blocks besides ADMIN, VIEWS and ASK, by name.
     pub(crate) blocks: Vec<(String, Vec<Vec<u8>>)>,
     pub(crate) form: Option<GopherForm>,
 }
 
-/// One form of an item.
+/// A representation of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) media_type: String,
@@ -57,31 +58,32 @@ pub(crate) struct View {
     pub(crate) content: Content,
 }
 
-/// What is said in the place of an item: Gopher+'s code and the words, or the line of its new place.
+/// An error that is sent instead of an item: the code of Gopher+ and the message.
 #[derive(Clone, Debug)]
-pub(crate) struct Complaint {
+pub(crate) struct ErrorItem {
     pub(crate) code: u8,
-    pub(crate) words: Vec<u8>,
+    pub(crate) message: Vec<u8>,
 }
 
-/// What there is.
+/// Content.
 impl GopherItem {
-    /// An item of this type that holds these octets as they are; of a menu, they are its lines.
-    pub fn new(kind: char, selector: impl AsRef<[u8]>, octets: impl Into<Vec<u8>>) -> Self {
-        Self::of(kind, selector, Content::octets(octets))
+    /// An item of this type with these bytes. For a menu they are its lines.
+    pub fn new(kind: char, selector: impl AsRef<[u8]>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::of(kind, selector, Content::bytes(bytes))
     }
 
     /// A type 0 item.
-    pub fn text(selector: impl AsRef<[u8]>, octets: impl Into<Vec<u8>>) -> Self {
-        Self::new('0', selector, octets)
+    pub fn text(selector: impl AsRef<[u8]>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new('0', selector, bytes)
     }
 
     /// A type 9 item.
-    pub fn binary(selector: impl AsRef<[u8]>, octets: impl Into<Vec<u8>>) -> Self {
-        Self::new('9', selector, octets)
+    pub fn binary(selector: impl AsRef<[u8]>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new('9', selector, bytes)
     }
 
-    /// A type 9 item of the first `size` octets of [`pattern`](crate::pattern()), made as they are sent.
+    /// A type 9 item with the first `size` bytes of [`pattern`](crate::pattern()), generated while they are
+    /// sent.
     pub fn pattern(selector: impl AsRef<[u8]>, size: u64) -> Self {
         Self::of('9', selector, Content::Pattern(size))
     }
@@ -92,27 +94,27 @@ impl GopherItem {
         Self::of('1', selector, Content::Menu(Some(items)))
     }
 
-    /// A menu of so many lines, `entry 0000000` and so on; they cannot be fetched.
-    pub fn crowd(selector: impl AsRef<[u8]>, lines: u64) -> Self {
-        Self::of('1', selector, Content::Crowd(lines))
+    /// A menu of `lines` lines, `entry 0000000` and so on. The entries cannot be fetched.
+    pub fn generated_menu(selector: impl AsRef<[u8]>, lines: u64) -> Self {
+        Self::of('1', selector, Content::GeneratedMenu(lines))
     }
 
-    /// An item of a beginning, and then of the same octets so many times, made as they are sent.
+    /// An item with `start` and then `again` repeated `times` times, generated while it is sent.
     pub fn repeated(kind: char, selector: impl AsRef<[u8]>, start: &str, again: &[u8], times: u64) -> Self {
         Self::of(kind, selector, Content::Repeated(start.as_bytes().into(), again.into(), times))
     }
 
-    /// A type 7 item: the lines that are found for a search.
+    /// A type 7 item. The function returns the menu lines for a query.
     pub fn search(
         selector: impl AsRef<[u8]>,
         found: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static,
     ) -> Self {
-        Self::of('7', selector, Content::Answered(Arc::new(found)))
+        Self::of('7', selector, Content::Search(Arc::new(found)))
     }
 
-    /// Nothing but a complaint: Gopher+'s code and these words.
-    pub fn error(kind: char, selector: impl AsRef<[u8]>, code: u8, words: impl Into<Vec<u8>>) -> Self {
-        let error = Some(Complaint { code, words: words.into() });
+    /// An item that is answered with an error: a Gopher+ code and a message.
+    pub fn error(kind: char, selector: impl AsRef<[u8]>, code: u8, message: impl Into<Vec<u8>>) -> Self {
+        let error = Some(ErrorItem { code, message: message.into() });
         Self { error, ..Self::new(kind, selector, "") }
     }
 
@@ -126,13 +128,13 @@ impl GopherItem {
         };
         Self {
             kind,
-            name: selector.rsplit(|octet| *octet == b'/').next().unwrap_or_default().to_vec(),
+            name: selector.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec(),
             selector,
             views: vec![View { media_type: media_type.to_owned(), language: None, content }],
             end,
             length,
-            mark: Some(b'+'),
-            place: None,
+            plus_marker: Some(b'+'),
+            host: None,
             error: None,
             admin: vec![format!("Admin: {ADMIN}").into_bytes()],
             blocks: Vec::new(),
@@ -141,41 +143,41 @@ impl GopherItem {
     }
 }
 
-/// How it is.
+/// Properties.
 impl GopherItem {
-    /// What menus call it.
+    /// Sets the name in menus.
     #[must_use]
     pub fn name(self, name: impl AsRef<[u8]>) -> Self {
         Self { name: name.as_ref().to_vec(), ..self }
     }
 
-    /// How it ends for who does not ask for Gopher+.
+    /// Sets how a plain Gopher response ends.
     #[must_use]
-    pub fn ends(self, end: GopherEnd) -> Self {
+    pub fn ending(self, end: GopherEnd) -> Self {
         Self { end, ..self }
     }
 
-    /// How Gopher+ tells its length.
+    /// Sets how Gopher+ gives the length.
     #[must_use]
     pub fn length(self, length: GopherLength) -> Self {
         Self { length, ..self }
     }
 
-    /// It has no fifth field in menus.
+    /// Leaves out the fifth field in menus.
     #[must_use]
-    pub fn without_mark(self) -> Self {
-        Self { mark: None, ..self }
+    pub fn without_plus_marker(self) -> Self {
+        Self { plus_marker: None, ..self }
     }
 
-    /// Menus say that it is elsewhere.
+    /// Sets the host and port in menus.
     #[must_use]
     pub fn at(self, host: &str, port: u16) -> Self {
-        Self { place: Some((host.to_owned(), port)), ..self }
+        Self { host: Some((host.to_owned(), port)), ..self }
     }
 
-    /// The media type and language of what it holds.
+    /// Sets the media type and language of the content.
     #[must_use]
-    pub fn is_in(mut self, media_type: &str, language: Option<&str>) -> Self {
+    pub fn media_type(mut self, media_type: &str, language: Option<&str>) -> Self {
         for view in &mut self.views {
             view.media_type = media_type.to_owned();
             view.language = language.map(str::to_owned);
@@ -183,28 +185,28 @@ impl GopherItem {
         self
     }
 
-    /// One more form of it.
+    /// Adds a representation.
     #[must_use]
-    pub fn view(mut self, media_type: &str, language: Option<&str>, octets: impl Into<Vec<u8>>) -> Self {
+    pub fn view(mut self, media_type: &str, language: Option<&str>, bytes: impl Into<Vec<u8>>) -> Self {
         let (media_type, language) = (media_type.to_owned(), language.map(str::to_owned));
-        self.views.push(View { media_type, language, content: Content::octets(octets) });
+        self.views.push(View { media_type, language, content: Content::bytes(bytes) });
         self
     }
 
-    /// When it was last modified: `19941201123456`.
+    /// Sets the modification time: `19941201123456`.
     #[must_use]
     pub fn modified(mut self, time: &str) -> Self {
         self.admin.push(format!("Mod-Date: some day <{time}>").into_bytes());
         self
     }
 
-    /// The lines of its abstract.
+    /// Sets the lines of the abstract.
     #[must_use]
-    pub fn about(self, lines: &[&str]) -> Self {
+    pub fn abstract_text(self, lines: &[&str]) -> Self {
         self.block("ABSTRACT", lines)
     }
 
-    /// Another block of attributes.
+    /// Adds a block of attributes.
     #[must_use]
     pub fn block(mut self, name: &str, lines: &[&str]) -> Self {
         let lines = lines.iter().map(|line| line.as_bytes().to_vec()).collect();
@@ -212,9 +214,9 @@ impl GopherItem {
         self
     }
 
-    /// It is made of the answers to a form; its fifth field is `?`.
+    /// Turns the item into a form. The fifth field in menus is `?`.
     #[must_use]
     pub fn form(self, form: GopherForm) -> Self {
-        Self { form: Some(form), mark: Some(b'?'), ..self }
+        Self { form: Some(form), plus_marker: Some(b'?'), ..self }
     }
 }

@@ -1,29 +1,29 @@
-//! A gopher request as octets: the line, its fields, and the data block that Gopher+ may send after it.
+//! Parses Gopher requests: the fields of the line, and the data block that may follow it in Gopher+.
 
-/// A request line, taken apart.
+/// The fields of a request line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Request<'a> {
     pub(crate) selector: &'a [u8],
     pub(crate) search: Option<&'a [u8]>,
-    /// With its first character.
+    /// The Gopher+ field, with its first character.
     pub(crate) plus: Option<&'a [u8]>,
-    /// Whether a data block follows.
+    /// A data block follows.
     pub(crate) has_data: bool,
 }
 
 impl<'a> Request<'a> {
-    /// Takes a line without its end apart. `searches` tells whether the item of a selector is searched.
-    pub(crate) fn parse(line: &'a [u8], knows_plus: bool, searches: impl Fn(&[u8]) -> bool) -> Self {
-        let mut fields = line.split(|octet| *octet == b'\t');
+    /// Parses a line without its end. `is_search` returns `true` for selectors of type 7.
+    pub(crate) fn parse(line: &'a [u8], supports_plus: bool, is_search: impl Fn(&[u8]) -> bool) -> Self {
+        let mut fields = line.split(|byte| *byte == b'\t');
         let selector = fields.next().unwrap_or_default();
         let (first, second, third) = (fields.next(), fields.next(), fields.next());
         let plain = Self { selector, search: first, ..Self::default() };
-        let Some(first) = first.filter(|_| knows_plus) else { return plain };
+        let Some(first) = first.filter(|_| supports_plus) else { return plain };
         if let Some(plus) = second.filter(|second| is_plus(second)) {
             return Self { plus: Some(plus), has_data: third == Some(b"1"), ..plain };
         }
-        // A search may begin with a plus as well.
-        if !is_plus(first) || first.starts_with(b"+") && searches(selector) {
+        // The words of a search may start with a plus too.
+        if !is_plus(first) || first.starts_with(b"+") && is_search(selector) {
             return plain;
         }
         Self { selector, search: None, plus: Some(first), has_data: second == Some(b"1") }
@@ -34,34 +34,35 @@ fn is_plus(field: &[u8]) -> bool {
     matches!(field.first(), Some(b'+' | b'!' | b'$'))
 }
 
-/// What was received of a data block.
+/// A data block, as far as it was received.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Block {
-    /// This is not one.
-    Broken(String),
-    /// More is to come, unless the client said its end.
-    More,
-    /// All of it: the content, and how many octets it took.
-    Whole(Vec<u8>, usize),
+pub(crate) enum DataBlock {
+    /// The content, and the number of bytes that the block takes.
+    Complete(Vec<u8>, usize),
+    Incomplete,
+    /// Why it is not a data block.
+    Invalid(String),
 }
 
-impl Block {
-    /// `+-1`, lines and a lone dot; `+-2` to the end; or `+N` and N octets.
-    pub(crate) fn parse(octets: &[u8], is_end: bool) -> Self {
-        let Some(line_end) = octets.iter().position(|octet| *octet == b'\n') else { return Self::More };
-        let (line, rest) = (&octets[..line_end], &octets[line_end + 1..]);
+impl DataBlock {
+    /// Parses `+-1`, lines and a dot; `+-2` up to the end; or `+N` and N bytes.
+    pub(crate) fn parse(bytes: &[u8], is_end: bool) -> Self {
+        let Some(line_end) = bytes.iter().position(|byte| *byte == b'\n') else { return Self::Incomplete };
+        let (line, rest) = (&bytes[..line_end], &bytes[line_end + 1..]);
         let (line, head) = (line.strip_suffix(b"\r").unwrap_or(line), line_end + 1);
         match line {
-            b"+-1" => match dotted(rest) {
-                Some((content, taken)) => Self::Whole(content, head + taken),
-                None => Self::More,
+            b"+-1" => match dot_terminated(rest) {
+                Some((content, taken)) => Self::Complete(content, head + taken),
+                None => Self::Incomplete,
             },
-            b"+-2" if is_end => Self::Whole(rest.to_vec(), octets.len()),
-            b"+-2" => Self::More,
+            b"+-2" if is_end => Self::Complete(rest.to_vec(), bytes.len()),
+            b"+-2" => Self::Incomplete,
             _ => match length(line) {
-                Some(length) if rest.len() >= length => Self::Whole(rest[..length].to_vec(), head + length),
-                Some(_) => Self::More,
-                None => Self::Broken(format!("{} begins no data", line.escape_ascii())),
+                Some(length) if rest.len() >= length => {
+                    Self::Complete(rest[..length].to_vec(), head + length)
+                }
+                Some(_) => Self::Incomplete,
+                None => Self::Invalid(format!("{} begins no data", line.escape_ascii())),
             },
         }
     }
@@ -73,10 +74,10 @@ fn length(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
 }
 
-/// The lines before a lone dot, without the dots that were put before dots; and how much that took.
-fn dotted(octets: &[u8]) -> Option<(Vec<u8>, usize)> {
+/// Returns the lines before the terminating dot, with doubled dots undone, and how many bytes they take.
+fn dot_terminated(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut content, mut taken) = (Vec::new(), 0);
-    for line in octets.split_inclusive(|octet| *octet == b'\n') {
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         taken += line.len();
         if line == b".\r\n" || line == b".\n" {
             return Some((content, taken));
@@ -92,12 +93,12 @@ mod tests {
 
     fn parsed(line: &str) -> (String, Option<String>, Option<String>, bool) {
         let request = Request::parse(line.as_bytes(), true, |selector| selector == b"/search");
-        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (text(request.selector), request.search.map(text), request.plus.map(text), request.has_data)
     }
 
     #[test]
-    fn lines_are_taken_apart() {
+    fn line_is_split_into_selector_search_and_plus() {
         let cases = [
             ("", "", None, None, false),
             ("/a", "/a", None, None, false),
@@ -122,22 +123,22 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_whole_or_not_yet_or_never() {
-        let whole = |content: &str, taken| Block::Whole(content.into(), taken);
+    fn data_block_is_complete_incomplete_or_invalid() {
+        let complete = |content: &str, taken| DataBlock::Complete(content.into(), taken);
         let cases = [
-            ("+-1\r\na\r\n..b\r\n.\r\nmore", false, whole("a\r\n.b\r\n", 16)),
-            ("+-1\r\n.\r\n", false, whole("", 8)),
-            ("+-1\r\na\r\n.", false, Block::More),
-            ("+-1", false, Block::More),
-            ("+3\r\nabcd", false, whole("abc", 7)),
-            ("+3\r\nab", false, Block::More),
-            ("+-2\r\nab", false, Block::More),
-            ("+-2\r\nab", true, whole("ab", 7)),
-            ("3\r\nabc", false, Block::Broken("3 begins no data".to_owned())),
-            ("++3\r\nabc", false, Block::Broken("++3 begins no data".to_owned())),
+            ("+-1\r\na\r\n..b\r\n.\r\nmore", false, complete("a\r\n.b\r\n", 16)),
+            ("+-1\r\n.\r\n", false, complete("", 8)),
+            ("+-1\r\na\r\n.", false, DataBlock::Incomplete),
+            ("+-1", false, DataBlock::Incomplete),
+            ("+3\r\nabcd", false, complete("abc", 7)),
+            ("+3\r\nab", false, DataBlock::Incomplete),
+            ("+-2\r\nab", false, DataBlock::Incomplete),
+            ("+-2\r\nab", true, complete("ab", 7)),
+            ("3\r\nabc", false, DataBlock::Invalid("3 begins no data".to_owned())),
+            ("++3\r\nabc", false, DataBlock::Invalid("++3 begins no data".to_owned())),
         ];
-        for (octets, is_end, expected) in cases {
-            assert_eq!(Block::parse(octets.as_bytes(), is_end), expected, "{octets:?}");
+        for (bytes, is_end, expected) in cases {
+            assert_eq!(DataBlock::parse(bytes.as_bytes(), is_end), expected, "{bytes:?}");
         }
     }
 }

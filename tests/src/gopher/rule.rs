@@ -1,105 +1,82 @@
-//! Where a gopher server departs from good manners: rules that it asks at each connection and request.
-//!
-//! A rule says at which request, the how manyeth time, and what then. What is done is in `talk.rs`.
+//! The triggers and actions of the Gopher server's rules. The actions are carried out in `connection.rs`.
 
 use std::time::Duration;
 
-use crate::ftp::rule::Ending;
+use crate::server::channel::Ending;
+use crate::server::rule::{Rule, Trigger};
 
-/// One departure.
-#[derive(Clone, Debug)]
-pub struct GopherRule {
-    on: GopherOn,
-    nth: Option<usize>,
-    act: GopherAct,
-}
+/// A rule of a Gopher server.
+pub type GopherRule = Rule<GopherTrigger, GopherAction>;
 
-/// When a rule holds.
+/// When a rule applies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum GopherOn {
-    /// A connection was accepted; nothing was read, and no TLS has begun.
+pub enum GopherTrigger {
+    /// A connection was accepted. Nothing has been read, and TLS has not started.
     Accept,
     /// Any request.
     Any,
-    /// A request line, without its end, that begins with these octets.
-    Begins(Vec<u8>),
-    /// This selector, whatever follows it.
+    /// A request line that starts with these bytes.
+    StartsWith(Vec<u8>),
+    /// A request for this selector, with or without more fields.
     Selector(Vec<u8>),
-    /// A request line, without its end, of which this is true.
-    Which(fn(&[u8]) -> bool),
+    /// A request line for which the function returns `true`.
+    Matches(fn(&[u8]) -> bool),
 }
 
-/// What the server does. An answer is: first octets, status line, body, final dot, last octets, end.
+/// What the server does. A response is: status line (Gopher+), body, terminating dot.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum GopherAct {
-    /// These exact octets are the whole answer.
+pub enum GopherAction {
+    /// Sends exactly these bytes as the response. `{port}` is replaced by the port of the server.
     Answer(Vec<u8>),
-    /// These octets stand before the answer.
-    First(Vec<u8>),
-    /// These octets stand after the answer.
-    Last(Vec<u8>),
-    /// These octets so many times after the answer, or until the client closes.
+    /// Sends these bytes before the response.
+    Before(Vec<u8>),
+    /// Sends these bytes after the response.
+    After(Vec<u8>),
+    /// Sends these bytes repeatedly after the response, this many times or until the client closes.
     Flood(Vec<u8>, u64),
-    /// These octets in the place of Gopher+'s status line; empty: none.
-    Status(Vec<u8>),
-    /// The body is another one; length and dot are told of the true one.
+    /// Sends these bytes instead of the status line of Gopher+. Empty: sends none.
+    StatusLine(Vec<u8>),
+    /// Sends these bytes as the body. The status line still contains the length of the original body.
     Body(Vec<u8>),
-    /// No final dot.
-    NoDot,
-    /// Nothing for this time first.
+    /// Does not send the terminating dot.
+    NoTerminator,
+    /// Waits before the response.
     Pause(Duration),
-    /// The answer is cut after so many octets, and this is the end.
+    /// Cuts the response after this many bytes and ends the connection.
     Cut(u64, Ending),
-    /// Pieces of so many octets with a pause after each.
+    /// Sends pieces of this many bytes with a pause after each.
     Drip(usize, Duration),
-    /// This is the end after the whole answer. With [`GopherOn::Accept`] it is all that happens.
+    /// Ends the connection like this after the response. With [`GopherTrigger::Accept`]: instead of reading a
+    /// request.
     End(Ending),
 }
 
-impl GopherRule {
-    /// Each time.
-    pub fn on(on: impl Into<GopherOn>, act: GopherAct) -> Self {
-        Self { on: on.into(), nth: None, act }
-    }
+impl Trigger for GopherTrigger {
+    /// A request line without its end; `None` is a new connection.
+    type Event<'e> = Option<&'e [u8]>;
 
-    /// Only the `nth` time, from 1, counted over all connections.
-    #[must_use]
-    pub fn nth(self, nth: usize) -> Self {
-        Self { nth: Some(nth), ..self }
-    }
-
-    pub(crate) fn act(&self) -> &GopherAct {
-        &self.act
-    }
-
-    /// Whether it holds when its moment comes for the `count`th time.
-    pub(crate) fn is_due(&self, count: usize) -> bool {
-        self.nth.is_none_or(|nth| nth == count)
-    }
-
-    /// Whether this is its moment; without a line: a connection.
-    pub(crate) fn concerns(&self, line: Option<&[u8]>) -> bool {
-        match (&self.on, line) {
-            (GopherOn::Accept, None) | (GopherOn::Any, Some(_)) => true,
-            (GopherOn::Begins(start), Some(line)) => line.starts_with(start),
-            (GopherOn::Selector(selector), Some(line)) => {
-                line.split(|octet| *octet == b'\t').next() == Some(selector.as_slice())
+    fn matches(&self, line: Option<&[u8]>) -> bool {
+        match (self, line) {
+            (Self::Accept, None) | (Self::Any, Some(_)) => true,
+            (Self::StartsWith(start), Some(line)) => line.starts_with(start),
+            (Self::Selector(selector), Some(line)) => {
+                line.split(|byte| *byte == b'\t').next() == Some(selector.as_slice())
             }
-            (GopherOn::Which(predicate), Some(line)) => predicate(line),
+            (Self::Matches(predicate), Some(line)) => predicate(line),
             _ => false,
         }
     }
 }
 
-impl From<&str> for GopherOn {
+impl From<&str> for GopherTrigger {
     fn from(selector: &str) -> Self {
         Self::Selector(selector.into())
     }
 }
 
-impl From<&[u8]> for GopherOn {
+impl From<&[u8]> for GopherTrigger {
     fn from(selector: &[u8]) -> Self {
         Self::Selector(selector.to_vec())
     }
@@ -110,23 +87,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_knows_its_moment() {
-        let cases: [(GopherOn, &str, bool); 7] = [
+    fn trigger_matches_its_request_lines() {
+        let cases: [(GopherTrigger, &str, bool); 7] = [
             ("/a".into(), "/a", true),
             ("/a".into(), "/a\t+", true),
             ("/a".into(), "/ab", false),
-            (GopherOn::Begins(b"/a\t!".to_vec()), "/a\t!+ASK", true),
-            (GopherOn::Begins(b"/a\t!".to_vec()), "/a\t+", false),
-            (GopherOn::Any, "", true),
-            (GopherOn::Which(|line| line.len() > 2), "/a", false),
+            (GopherTrigger::StartsWith(b"/a\t!".to_vec()), "/a\t!+ASK", true),
+            (GopherTrigger::StartsWith(b"/a\t!".to_vec()), "/a\t+", false),
+            (GopherTrigger::Any, "", true),
+            (GopherTrigger::Matches(|line| line.len() > 2), "/a", false),
         ];
-        for (on, line, expected) in cases {
-            let rule = GopherRule::on(on, GopherAct::NoDot);
-            assert_eq!(rule.concerns(Some(line.as_bytes())), expected, "{rule:?} {line}");
-            assert!(!rule.concerns(None));
+        for (trigger, line, expected) in cases {
+            assert_eq!(trigger.matches(Some(line.as_bytes())), expected, "{trigger:?} {line}");
+            assert!(!trigger.matches(None));
         }
-        let accept = GopherRule::on(GopherOn::Accept, GopherAct::NoDot);
-        assert!(accept.concerns(None) && !accept.concerns(Some(b"")));
-        assert!(accept.clone().nth(2).is_due(2) && !accept.nth(2).is_due(1));
+        assert!(GopherTrigger::Accept.matches(None) && !GopherTrigger::Accept.matches(Some(b"")));
     }
 }

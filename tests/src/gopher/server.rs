@@ -1,143 +1,122 @@
-//! A gopher server on loopback (RFC 1436 and Gopher+) that is honest unless its [`GopherSite`] says otherwise.
+//! A Gopher server on loopback (RFC 1436 and Gopher+). It follows the protocol, except for
+//! the rules of its [`GopherConfig`].
 
 use std::fmt;
 use std::io::Result;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
-use crate::gopher::rule::GopherAct;
-use crate::gopher::site::GopherSite;
-use crate::gopher::talk::serve;
-use crate::listener::{Listener, locked};
+use crate::gopher::config::GopherConfig;
+use crate::gopher::connection::serve_connection;
+use crate::gopher::rule::{GopherAction, GopherTrigger};
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::text::as_text;
+use crate::server::wire::Wire;
 
-/// The longest wait for a client.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A Gopher server. It stops when dropped.
+pub struct GopherServer(Frame<GopherService>);
 
-/// The server; it stops when dropped.
-pub struct GopherServer {
-    listener: Listener,
-    shared: Arc<Shared>,
-}
-
-/// What all connections of a server have in common.
-pub(crate) struct Shared {
-    pub(crate) site: GopherSite,
+/// What all connections share.
+pub(crate) struct GopherService {
+    pub(crate) config: GopherConfig,
     pub(crate) tls: Option<Arc<ServerConfig>>,
-    /// From then on no rule holds.
-    mended: AtomicBool,
-    record: Mutex<Record>,
-    /// How often the moment of each rule came.
-    counts: Vec<AtomicUsize>,
 }
 
-/// What came and went.
+/// What is logged besides requests.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub(crate) requests: Vec<Vec<u8>>,
-    pub(crate) answers: Vec<Vec<Vec<u8>>>,
-    pub(crate) octets_sent: u64,
+pub(crate) struct Counters {
+    /// The answers of each form that fit its questions.
+    pub(crate) form_answers: Vec<Vec<Vec<u8>>>,
+}
+
+impl Service for GopherService {
+    type Trigger = GopherTrigger;
+    type Action = GopherAction;
+    /// A piece of a request, as it was received.
+    type Request = Vec<u8>;
+    type Counters = Counters;
+}
+
+impl TcpService for GopherService {
+    const NAME: &'static str = "gopher";
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        serve_connection(server, number, wire);
+    }
 }
 
 impl GopherServer {
     /// Starts a server for gopher URLs.
-    pub fn start(site: GopherSite) -> Result<Self> {
-        Self::begin(site, None)
+    pub fn start(config: GopherConfig) -> Result<Self> {
+        Self::serve(config, None)
     }
 
-    /// Starts a server that is under TLS from the first octet on, for gophers URLs.
-    pub fn start_tls(site: GopherSite, cert: &ServerCert) -> Result<Self> {
-        Self::begin(site, Some(cert.server_config()?))
+    /// Starts a server with TLS from the first byte, for gophers URLs.
+    pub fn start_tls(config: GopherConfig, cert: &ServerCert) -> Result<Self> {
+        Self::serve(config, Some(cert.server_config()?))
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.listener.addr()
+        self.0.addr()
     }
 
-    /// The URL of what stands behind the slash after the host: type, selector and the rest.
+    /// Returns the URL of an item. `path` is type, selector and the rest, without the slash after the host.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        let scheme = if self.shared.tls.is_some() { "gophers" } else { "gopher" };
+        let scheme = if self.0.tls.is_some() { "gophers" } else { "gopher" };
         format!("{scheme}://{}/{path}", self.addr())
     }
 
-    /// The exact octets that came over each connection (under TLS: decrypted), in the order of accepting.
+    /// Returns the exact bytes received over each connection (under TLS: decrypted), in the order of
+    /// accepting.
     #[must_use]
     pub fn requests(&self) -> Vec<Vec<u8>> {
-        locked(&self.shared.record).requests.clone()
+        self.0.requests_by_connection().iter().map(|pieces| pieces.concat()).collect()
     }
 
-    /// The requests as text, for comparison.
+    /// Returns the requests as text, each with its line end.
     #[must_use]
-    pub fn dialogue(&self) -> Vec<String> {
-        self.requests().iter().map(|request| String::from_utf8_lossy(request).into_owned()).collect()
+    pub fn received_text(&self) -> Vec<String> {
+        as_text(&self.requests())
     }
 
-    /// The answers of each form that was filled in and fits its questions.
+    /// Returns the answers of each submitted form that fit its questions.
     #[must_use]
-    pub fn answers(&self) -> Vec<Vec<Vec<u8>>> {
-        locked(&self.shared.record).answers.clone()
+    pub fn form_answers(&self) -> Vec<Vec<Vec<u8>>> {
+        self.0.read_log(|log| log.counters.form_answers.clone())
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.listener.accepted()
+        self.0.connections()
     }
 
-    /// How many octets all connections together were sent, before TLS.
+    /// Returns the number of bytes sent over all connections, before TLS.
     #[must_use]
-    pub fn octets_sent(&self) -> u64 {
-        locked(&self.shared.record).octets_sent
+    pub fn bytes_sent(&self) -> u64 {
+        self.0.bytes_sent()
     }
 
-    /// From now on no rule of the site holds: the fault is gone.
-    pub fn mend(&self) {
-        self.shared.mended.store(true, Ordering::Relaxed);
+    /// Disables all rules. From now on the server follows the protocol.
+    pub fn disable_rules(&self) {
+        self.0.disable_rules();
     }
 
-    fn begin(site: GopherSite, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
-        let counts = site.rules.iter().map(|_| AtomicUsize::new(0)).collect();
-        let (mended, record) = (AtomicBool::new(false), Mutex::new(Record::default()));
-        let shared = Arc::new(Shared { site, tls, mended, record, counts });
-        let all = Arc::clone(&shared);
-        let listener = Listener::start(PATIENCE, move |number, wire| {
-            all.note(|record| {
-                let count = record.requests.len().max(number + 1);
-                record.requests.resize_with(count, Vec::new);
-            });
-            serve(&all, number, wire);
-        })?;
-        Ok(Self { listener, shared })
+    fn serve(mut config: GopherConfig, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
+        let rules = std::mem::take(&mut config.rules);
+        Ok(Self(Frame::start(GopherService { config, tls }, rules)?))
     }
 }
 
 impl fmt::Debug for GopherServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GopherServer").field("url", &self.url("")).finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// What the rules say of this request line, or of a connection.
-    pub(crate) fn acts(&self, line: Option<&[u8]>) -> Vec<GopherAct> {
-        if self.mended.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let rules = self.site.rules.iter().zip(&self.counts);
-        let concerned = rules.filter(|(rule, _)| rule.concerns(line));
-        let due = concerned.filter(|(rule, count)| rule.is_due(count.fetch_add(1, Ordering::Relaxed) + 1));
-        due.map(|(rule, _)| rule.act().clone()).collect()
-    }
-
-    pub(crate) fn note(&self, change: impl FnOnce(&mut Record)) {
-        change(&mut locked(&self.record));
     }
 }
 

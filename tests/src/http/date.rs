@@ -1,5 +1,4 @@
-//! The one date form an HTTP server may send (RFC 9110, section 5.6.7). Writing only; nothing here parses
-//! dates.
+//! The date format of HTTP servers (RFC 9110 §5.6.7).
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,7 +6,7 @@ const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`. A time before 1970 becomes the first second of 1970.
+/// Formats a time as `Sun, 06 Nov 1994 08:49:37 GMT`. A time before 1970 becomes the first second of 1970.
 #[must_use]
 pub fn http_date(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -23,7 +22,7 @@ pub fn http_date(time: SystemTime) -> String {
     )
 }
 
-/// Year, month from 0 and day from 1 of a number of days since 1970-01-01.
+/// Returns year, month (from 0) and day (from 1) of a number of days since 1970-01-01.
 fn civil(mut days: u64) -> (u64, usize, u64) {
     let mut year = 1970;
     while days >= year_length(year) {
@@ -54,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_dates() {
+    fn known_times_are_formatted() {
         for (seconds, text) in [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),

@@ -1,87 +1,101 @@
-//! An HTTP/1.1 server on loopback that answers what its handler says, in clear or under TLS.
+//! An HTTP/1.1 server on loopback. A handler returns its responses.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Result;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
-use crate::channel::{Channel, End};
-use crate::http::reply::{Action, HttpReply, ReplyParts};
-use crate::http::request::{HttpRequest, KeepAlive, Parsed, parse_request};
-use crate::listener::{Listener, locked};
-use crate::pattern::pattern_part;
+use crate::http::request::{HttpRequest, KeepAlive, ParsedRequest, parse_request};
+use crate::http::response::{HttpResponse, ResponseParts, Step};
+use crate::pattern::pattern_blocks;
+use crate::server::channel::{Channel, Ending};
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::rule::NoTrigger;
+use crate::server::text::repeated;
+use crate::server::wire::Wire;
 
-/// The longest wait for a client, idle connections included.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The most bytes that go into one write.
+const BLOCK: usize = 256 * 1024;
 
-/// The server; it stops when dropped.
-pub struct HttpServer {
-    listener: Listener,
-    scheme: &'static str,
-    requests: Arc<Mutex<Vec<HttpRequest>>>,
+/// An HTTP server. It stops when dropped.
+pub struct HttpServer(Frame<HttpService>);
+
+/// What all connections share.
+pub(crate) struct HttpService {
+    handler: Box<dyn Fn(&HttpRequest) -> HttpResponse + Send + Sync>,
+    tls: Option<Arc<ServerConfig>>,
+}
+
+impl Service for HttpService {
+    type Trigger = NoTrigger;
+    type Action = ();
+    type Request = HttpRequest;
+    type Counters = ();
+}
+
+impl TcpService for HttpService {
+    const NAME: &'static str = "http";
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        let plain = Channel::Plain(wire);
+        let channel = match &server.tls {
+            Some(config) => plain.start_tls(config),
+            None => Ok(plain),
+        };
+        if let Ok(channel) = channel {
+            serve_connection(server, number, channel);
+        }
+    }
 }
 
 impl HttpServer {
-    /// Starts a server in clear.
-    pub fn start(handler: impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static) -> Result<Self> {
-        Self::serve(handler, None)
+    /// Starts a server without TLS.
+    pub fn start(handler: impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static) -> Result<Self> {
+        Self::serve(HttpService { handler: Box::new(handler), tls: None })
     }
 
-    /// Starts a server under TLS.
+    /// Starts a server with TLS.
     pub fn start_tls(
-        handler: impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static,
+        handler: impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static,
         cert: &ServerCert,
     ) -> Result<Self> {
-        Self::serve(handler, Some(cert.server_config()?))
+        Self::serve(HttpService { handler: Box::new(handler), tls: Some(cert.server_config()?) })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.listener.addr()
+        self.0.addr()
     }
 
-    /// The URL of a path on this server.
+    /// Returns the URL of a path, with or without its first slash.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
+        let scheme = if self.0.tls.is_some() { "https" } else { "http" };
         let slash = if path.starts_with('/') { "" } else { "/" };
-        format!("{}://{}{slash}{path}", self.scheme, self.addr())
+        format!("{scheme}://{}{slash}{path}", self.addr())
     }
 
-    /// The requests so far, in the order of their arrival.
+    /// Returns the requests in the order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<HttpRequest> {
-        locked(&self.requests).clone()
+        self.0.requests()
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.listener.accepted()
+        self.0.connections()
     }
 
-    fn serve(
-        handler: impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static,
-        tls: Option<Arc<ServerConfig>>,
-    ) -> Result<Self> {
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        let listener = Listener::start(PATIENCE, move |_, wire| {
-            let plain = Channel::Plain(wire);
-            let channel = match &tls {
-                Some(config) => plain.secured(config),
-                None => Ok(plain),
-            };
-            if let Ok(channel) = channel {
-                talk(channel, &handler, &seen);
-            }
-        })?;
-        Ok(Self { listener, scheme, requests })
+    fn serve(service: HttpService) -> Result<Self> {
+        Ok(Self(Frame::start(service, Vec::new())?))
     }
 }
 
@@ -91,73 +105,83 @@ impl fmt::Debug for HttpServer {
     }
 }
 
-/// One connection: requests and answers until one of the two ends it.
-fn talk(mut channel: Channel, handler: &impl Fn(&HttpRequest) -> HttpReply, seen: &Mutex<Vec<HttpRequest>>) {
-    let mut inbox = Vec::new();
-    let end = loop {
-        let Some((request, keep)) = next_request(&mut channel, &mut inbox) else { break End::Close };
-        locked(seen).push(request.clone());
-        let wants = if request.method == "HEAD" { Wants::Head } else { Wants::All };
-        match play(&mut channel, handler(&request).into_parts(), wants) {
+/// Reads requests and sends responses until one side ends the connection.
+fn serve_connection(server: &Shared<HttpService>, number: usize, mut channel: Channel) {
+    let mut received = Vec::new();
+    let ending = loop {
+        let Some((request, keep)) = next_request(&mut channel, &mut received) else { break Ending::Close };
+        server.record_request(number, request.clone());
+        let parts = if request.method == "HEAD" { SentParts::HeadOnly } else { SentParts::All };
+        match send_response(&mut channel, (server.handler)(&request).into_parts(), parts) {
             Ok(None) if keep == KeepAlive::Yes => {}
-            Ok(end) => break end.unwrap_or(End::Close),
-            Err(_) => break End::Fin,
+            Ok(ending) => break ending.unwrap_or(Ending::Close),
+            Err(_) => break Ending::Fin,
         }
     };
-    channel.end(end);
+    channel.end(ending);
 }
 
-/// The next request; `None` if there will be none.
-pub(crate) fn next_request(channel: &mut Channel, inbox: &mut Vec<u8>) -> Option<(HttpRequest, KeepAlive)> {
+/// Reads the next request. Returns `None` if there is none.
+pub(crate) fn next_request(
+    channel: &mut Channel,
+    received: &mut Vec<u8>,
+) -> Option<(HttpRequest, KeepAlive)> {
     loop {
-        match parse_request(inbox) {
-            Parsed::Whole(request, keep, used) => {
-                inbox.drain(..used);
+        match parse_request(received) {
+            ParsedRequest::Complete(request, keep, length) => {
+                received.drain(..length);
                 return Some((*request, keep));
             }
-            Parsed::Partial => {}
-            Parsed::Bad => return None,
+            ParsedRequest::Incomplete => {}
+            ParsedRequest::Invalid => return None,
         }
-        let octets = channel.receive().ok().filter(|octets| !octets.is_empty())?;
-        inbox.extend_from_slice(&octets);
+        let bytes = channel.receive().ok().filter(|bytes| !bytes.is_empty())?;
+        received.extend_from_slice(&bytes);
     }
 }
 
-/// What of an answer the request asked for.
+/// Which parts of a response are sent.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(crate) enum Wants {
+pub(crate) enum SentParts {
     All,
-    Head,
+    HeadOnly,
 }
 
-/// Plays an answer; `Some` ends the connection.
-pub(crate) fn play(channel: &mut Channel, reply: ReplyParts, wants: Wants) -> Result<Option<End>> {
-    let left = reply.cut.unwrap_or(u64::MAX);
-    let headless = reply.head.is_empty();
-    let mut sender = Sender { channel, left, drip: reply.drip };
-    // A short answer leaves in one segment, as an honest server would send it.
-    let mut begin = reply.head;
-    let mut actions = reply.actions.into_iter().peekable();
-    if let (true, Some(Action::Octets(octets))) = (wants == Wants::All, actions.peek()) {
-        begin.extend_from_slice(octets);
-        actions.next();
+/// Sends a response. Returns an ending if the connection ends then.
+pub(crate) fn send_response(
+    channel: &mut Channel,
+    response: ResponseParts,
+    parts: SentParts,
+) -> Result<Option<Ending>> {
+    let left = response.cut.unwrap_or(u64::MAX);
+    let is_raw = response.head.is_empty();
+    let mut sender = Sender { channel, left, drip: response.drip };
+    // Head and body of a short response are sent in one segment, as real servers do.
+    let mut first = response.head;
+    let mut steps = response.steps.into_iter().peekable();
+    if let (true, Some(Step::Bytes(bytes))) = (parts == SentParts::All, steps.peek()) {
+        first.extend_from_slice(bytes);
+        steps.next();
     }
-    sender.send(&begin)?;
-    let silent = wants == Wants::Head && !headless;
-    for action in actions {
-        match action {
-            Action::End(end) => return Ok(Some(end)),
-            Action::Stall(length) => sender.channel.pause(length)?,
-            _ if silent => {}
-            Action::Octets(octets) => sender.send(&octets)?,
-            Action::Pattern(offset, length) => sender.send_pattern(offset, length)?,
-            Action::Repeat(octets, times) => sender.send_repeated(&octets, times)?,
+    sender.send(&first)?;
+    let skips_body = parts == SentParts::HeadOnly && !is_raw;
+    for step in steps {
+        match step {
+            Step::End(ending) => return Ok(Some(ending)),
+            Step::Stall(length) => sender.channel.pause(length)?,
+            _ if skips_body => {}
+            Step::Bytes(bytes) => sender.send(&bytes)?,
+            Step::Pattern(offset, length) => {
+                let end = offset + length.min(sender.left);
+                sender.send_blocks(pattern_blocks(offset..end, BLOCK))?;
+            }
+            Step::Repeat(bytes, times) => sender.send_blocks(repeated(&bytes, times))?,
         }
     }
-    Ok(reply.ends)
+    Ok(response.ending)
 }
 
-/// Sends up to the cut, in pieces if so asked.
+/// Sends bytes up to the cut, in pieces if the response is dripped.
 struct Sender<'a> {
     channel: &'a mut Channel,
     left: u64,
@@ -165,36 +189,14 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// As much as goes into one write.
-    const BLOCK: usize = 256 * 1024;
-
-    fn send(&mut self, octets: &[u8]) -> Result<()> {
-        let allowed = usize::try_from(self.left).unwrap_or(usize::MAX).min(octets.len());
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        let allowed = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         self.left -= allowed as u64;
-        match self.drip {
-            Some((piece, pause)) => self.channel.send_pieces(&octets[..allowed], piece, pause),
-            None => self.channel.send(&octets[..allowed]),
-        }
+        self.channel.send_dripped(&bytes[..allowed], self.drip)
     }
 
-    fn send_pattern(&mut self, mut offset: u64, length: u64) -> Result<()> {
-        let end = offset + length.min(self.left);
-        while offset < end {
-            let limit = (end - offset).min(Self::BLOCK as u64) as usize;
-            let part = pattern_part(offset, limit);
-            self.send(part)?;
-            offset += part.len() as u64;
-        }
-        Ok(())
-    }
-
-    fn send_repeated(&mut self, octets: &[u8], times: u64) -> Result<()> {
-        let per_block = (Self::BLOCK / octets.len().max(1)).max(1) as u64;
-        let block = octets.repeat(times.min(per_block) as usize);
-        for _ in 0..times / per_block {
-            self.send(&block)?;
-        }
-        self.send(&octets.repeat((times % per_block) as usize))
+    fn send_blocks<'b>(&mut self, mut blocks: impl Iterator<Item = Cow<'b, [u8]>>) -> Result<()> {
+        blocks.try_for_each(|block| self.send(&block))
     }
 }
 

@@ -1,23 +1,23 @@
-//! An article as a news server stores it, and what it knows of it: head, body, overview (RFC 3977 §8).
+//! An article as the news server stores it: headers, body and overview line (RFC 3977 §8).
 
+use std::borrow::Cow;
 use std::iter::once;
 use std::sync::Arc;
 
-/// As much of a long article as is made at a time.
-const BLOCK: usize = 64 * 1024;
+use crate::server::text::repeated;
 
-/// An article: octets as stored, not dot-stuffed, and the message-id that the server knows it by.
+/// An article: the stored bytes, before dot-stuffing, and the message-id that the server finds it by.
 #[derive(Clone, Debug)]
 pub struct NntpArticle {
     /// With its angle brackets.
     id: Vec<u8>,
     start: Arc<[u8]>,
-    /// What follows the start so many times.
+    /// Bytes that follow `start`, repeated `times` times.
     piece: Arc<[u8]>,
     times: u64,
 }
 
-/// How much of an article is asked for.
+/// The requested part of an article.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part {
     Article,
@@ -26,14 +26,14 @@ pub(crate) enum Part {
 }
 
 impl NntpArticle {
-    /// These octets; the message-id is the one in the head. Without one there it is `<unknown@test.invalid>`.
-    pub fn new(octets: impl Into<Vec<u8>>) -> Self {
-        let article = Self { id: Vec::new(), start: octets.into().into(), piece: Arc::default(), times: 0 };
+    /// An article with these bytes. The message-id is that of the header, or `<unknown@test.invalid>`.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        let article = Self { id: Vec::new(), start: bytes.into().into(), piece: Arc::default(), times: 0 };
         let id = article.header("Message-ID").unwrap_or_else(|| b"<unknown@test.invalid>".to_vec());
         Self { id, ..article }
     }
 
-    /// An article with a plain head. The message-id has no angle brackets.
+    /// An article with common headers. `id` has no angle brackets.
     pub fn post(id: &str, subject: &str, body: impl AsRef<[u8]>) -> Self {
         let head = format!(
             "Path: news.test.invalid!not-for-mail\r\nFrom: Alice <alice@test.invalid>\r\nNewsgroups: fetch.test\r\n\
@@ -42,23 +42,23 @@ impl NntpArticle {
         Self::new([head.as_bytes(), body.as_ref()].concat())
     }
 
-    /// The server knows it by this message-id, without angle brackets, whatever its head says.
+    /// Sets the message-id that the server finds it by, without angle brackets, whatever the header says.
     #[must_use]
-    pub fn called(mut self, id: impl AsRef<[u8]>) -> Self {
+    pub fn with_id(mut self, id: impl AsRef<[u8]>) -> Self {
         self.id = [b"<", id.as_ref(), b">"].concat();
         self
     }
 
-    /// These octets so many times behind its end, made as they are sent.
+    /// Appends `piece` `times` times, generated while it is sent.
     #[must_use]
     pub fn repeated(mut self, piece: &[u8], times: u64) -> Self {
         (self.piece, self.times) = (piece.into(), times);
         self
     }
 
-    /// The octets of a short article.
+    /// Returns all bytes of a short article.
     #[must_use]
-    pub fn octets(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         self.blocks(Part::Article).collect::<Vec<_>>().concat()
     }
 
@@ -66,7 +66,7 @@ impl NntpArticle {
         &self.id
     }
 
-    /// The part in blocks, as stored.
+    /// Returns a part in blocks, before dot-stuffing.
     pub(crate) fn blocks(&self, part: Part) -> impl Iterator<Item = Vec<u8>> + use<> {
         let (end, body) = self.split();
         let (start, has_rest) = match part {
@@ -75,17 +75,10 @@ impl NntpArticle {
             Part::Head => (self.start[..end].to_vec(), body.is_none()),
         };
         let times = if has_rest { self.times } else { 0 };
-        let piece = Arc::clone(&self.piece);
-        let per_block = (BLOCK / piece.len().max(1)).max(1) as u64;
-        let whole = (0..times / per_block).map({
-            let piece = Arc::clone(&piece);
-            move |_| piece.repeat(per_block as usize)
-        });
-        let rest = piece.repeat((times % per_block) as usize);
-        once(start).chain(whole).chain(once(rest))
+        once(start).chain(repeated(&self.piece, times).map(Cow::into_owned))
     }
 
-    /// Where the head ends, and where the body begins if there is one.
+    /// Returns the end of the headers, and the start of the body if there is one.
     fn split(&self) -> (usize, Option<usize>) {
         if self.start.starts_with(b"\r\n") {
             return (0, Some(2));
@@ -94,26 +87,26 @@ impl NntpArticle {
         empty_line.map_or((self.start.len(), None), |at| (at + 2, Some(at + 4)))
     }
 
-    /// The value of a header, unfolded: each octet that would break a line of the overview is a blank.
+    /// Returns the value of a header, unfolded. NUL, TAB, CR and LF become spaces, as in overview lines.
     pub(crate) fn header(&self, name: &str) -> Option<Vec<u8>> {
         let head = &self.start[..self.split().0];
-        let mut lines = head.split_inclusive(|octet| *octet == b'\n');
+        let mut lines = head.split_inclusive(|byte| *byte == b'\n');
         let start = lines.by_ref().find(|line| {
-            let colon = line.iter().position(|octet| *octet == b':');
+            let colon = line.iter().position(|byte| *byte == b':');
             colon.is_some_and(|at| line[..at].eq_ignore_ascii_case(name.as_bytes()))
         })?;
         let mut value = start[name.len() + 1..].to_vec();
         for line in lines.take_while(|line| line.starts_with(b" ") || line.starts_with(b"\t")) {
-            unended(&mut value);
+            remove_line_end(&mut value);
             value.extend_from_slice(line);
         }
-        unended(&mut value);
-        let blank = |octet: &u8| if matches!(octet, b'\0' | b'\t' | b'\r' | b'\n') { b' ' } else { *octet };
-        let value: Vec<u8> = value.iter().map(blank).collect();
+        remove_line_end(&mut value);
+        let space = |byte: &u8| if matches!(byte, b'\0' | b'\t' | b'\r' | b'\n') { b' ' } else { *byte };
+        let value: Vec<u8> = value.iter().map(space).collect();
         Some(value.trim_ascii().to_vec())
     }
 
-    /// A header or one of the metadata `:bytes` and `:lines`; empty when there is none.
+    /// Returns a header, or the metadata `:bytes` or `:lines`. Empty if it does not exist.
     pub(crate) fn field(&self, name: &str) -> Vec<u8> {
         match name.to_ascii_lowercase().as_str() {
             ":bytes" => self.length().to_string().into_bytes(),
@@ -122,7 +115,7 @@ impl NntpArticle {
         }
     }
 
-    /// The line of the overview for it under this number (RFC 3977 §8.3.2).
+    /// Returns the overview line with this number (RFC 3977 §8.3.2).
     pub(crate) fn overview(&self, number: u64) -> Vec<u8> {
         let mut line = number.to_string().into_bytes();
         for name in ["Subject", "From", "Date", "Message-ID", "References", ":bytes", ":lines"] {
@@ -138,13 +131,13 @@ impl NntpArticle {
     }
 
     fn body_lines(&self) -> u64 {
-        let count = |octets: &[u8]| octets.iter().filter(|octet| **octet == b'\n').count() as u64;
+        let count = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         self.split().1.map_or(0, |at| count(&self.start[at..]) + count(&self.piece) * self.times)
     }
 }
 
-/// Takes the end of line away.
-fn unended(value: &mut Vec<u8>) {
+/// Removes the line end.
+fn remove_line_end(value: &mut Vec<u8>) {
     let end = if value.ends_with(b"\r\n") { 2 } else { usize::from(value.ends_with(b"\n")) };
     value.truncate(value.len() - end);
 }
@@ -158,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_article_has_a_head_and_a_body() {
+    fn article_is_split_into_headers_and_body() {
         let article =
             NntpArticle::new("Subject: a\r\n\tb\r\nMESSAGE-ID:<i@h>\r\n\r\none\r\n").repeated(b"x\r\n", 2);
         assert_eq!(part(&article, Part::Head), "Subject: a\r\n\tb\r\nMESSAGE-ID:<i@h>\r\n");
@@ -166,7 +159,7 @@ mod tests {
         assert!(part(&article, Part::Article).ends_with("<i@h>\r\n\r\none\r\nx\r\nx\r\n"));
         assert_eq!(article.id(), b"<i@h>");
         assert_eq!(article.overview(7), b"7\ta b\t\t\t<i@h>\t\t47\t3\r\n");
-        assert_eq!(article.called("k@h").id(), b"<k@h>");
+        assert_eq!(article.with_id("k@h").id(), b"<k@h>");
         let bare = NntpArticle::new("Subject: x").repeated(b"y", 100_000);
         assert_eq!(part(&bare, Part::Head).len(), 100_010);
         assert_eq!(part(&bare, Part::Body), "");

@@ -1,14 +1,14 @@
-//! What a news server can do and who its client is: CAPABILITIES, AUTHINFO, STARTTLS, COMPRESS.
+//! Capabilities and logins of the news server: CAPABILITIES, AUTHINFO, STARTTLS, COMPRESS.
 
-use crate::nntp::desk::Desk;
 use crate::nntp::reply::{Next, Reply};
+use crate::nntp::session::Session;
 
 /// How far the login is.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Login {
-    Out,
-    /// AUTHINFO USER came.
-    Named(Vec<u8>),
+    None,
+    /// AUTHINFO USER was received.
+    User(Vec<u8>),
     Done,
 }
 
@@ -18,26 +18,28 @@ impl Login {
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Session<'a> {
     pub(crate) fn capabilities(&self) -> Reply<'a> {
         let mut lines = vec!["VERSION 2".to_owned(), "IMPLEMENTATION fetch-url test server".to_owned()];
-        let knows = |command: &str| !self.is_refused(command, &[]);
+        let knows = |command: &str| !self.is_unknown(command, &[]);
         if self.is_reader {
             lines.push("READER".to_owned());
-            lines.extend(
-                knows("OVER")
-                    .then(|| format!("OVER{}", if self.site.manners.over_by_id { " MSGID" } else { "" })),
-            );
+            lines.extend(knows("OVER").then(|| {
+                format!("OVER{}", if self.config.behaviour.supports_over_by_id { " MSGID" } else { "" })
+            }));
             lines.extend(knows("HDR").then(|| "HDR".to_owned()));
             lines.push(self.list_capability());
         } else {
             lines.push("MODE-READER".to_owned());
         }
-        let can_secure = self.can_secure() && knows("STARTTLS");
-        lines.extend(can_secure.then(|| "STARTTLS".to_owned()));
-        let can_log_in = !self.site.accounts.is_empty() && !self.login.is_done() && knows("AUTHINFO");
-        lines.extend(can_log_in.then(|| format!("AUTHINFO{}", if self.is_barred() { "" } else { " USER" })));
-        let can_compress = self.site.manners.compresses && !self.is_compressed && knows("COMPRESS");
+        let can_start_tls = self.can_start_tls() && knows("STARTTLS");
+        lines.extend(can_start_tls.then(|| "STARTTLS".to_owned()));
+        let can_log_in = !self.config.accounts.is_empty() && !self.login.is_done() && knows("AUTHINFO");
+        lines.extend(
+            can_log_in.then(|| format!("AUTHINFO{}", if self.login_needs_tls() { "" } else { " USER" })),
+        );
+        let can_compress =
+            self.config.behaviour.offers_compression && !self.is_compressed && knows("COMPRESS");
         lines.extend(can_compress.then(|| "COMPRESS DEFLATE".to_owned()));
         Reply::line("101 Capability list:")
             .with(lines.into_iter().map(|line| format!("{line}\r\n").into_bytes()))
@@ -45,30 +47,30 @@ impl<'a> Desk<'a> {
 
     fn list_capability(&self) -> String {
         let known = ["ACTIVE", "HEADERS", "NEWSGROUPS", "OVERVIEW.FMT"];
-        let known = known.iter().filter(|keyword| !self.is_refused("LIST", &[keyword.as_bytes()]));
+        let known = known.iter().filter(|keyword| !self.is_unknown("LIST", &[keyword.as_bytes()]));
         known.fold("LIST".to_owned(), |list, keyword| format!("{list} {keyword}"))
     }
 
-    fn can_secure(&self) -> bool {
-        self.site.starttls.is_some() && !self.is_secure
+    fn can_start_tls(&self) -> bool {
+        self.config.starttls.is_some() && !self.is_tls
     }
 
-    /// Whether no login is taken as things are.
-    fn is_barred(&self) -> bool {
-        self.site.manners.logins_under_tls && !self.is_secure
+    /// Returns `true` if a login needs TLS first.
+    fn login_needs_tls(&self) -> bool {
+        self.config.behaviour.requires_tls_for_login && !self.is_tls
     }
 
     pub(crate) fn authinfo(&mut self, line: &[u8], arguments: &[&[u8]]) -> Reply<'a> {
         let [kind, _, ..] = arguments else {
             return Reply::line("501 Syntax is: AUTHINFO USER name|PASS password");
         };
-        if self.site.accounts.is_empty() || self.login.is_done() {
+        if self.config.accounts.is_empty() || self.login.is_done() {
             return Reply::line("502 Already authenticated, or no need to");
         }
-        if self.is_barred() {
+        if self.login_needs_tls() {
             return Reply::line("483 Encryption or stronger authentication required");
         }
-        let value = third_word(line);
+        let value = after_two_words(line);
         match kind.to_ascii_uppercase().as_slice() {
             b"USER" => self.user(value),
             b"PASS" => self.pass(value),
@@ -78,38 +80,38 @@ impl<'a> Desk<'a> {
     }
 
     fn user(&mut self, name: &[u8]) -> Reply<'a> {
-        if self.site.accounts.iter().any(|(known, password)| known == name && password.is_empty()) {
+        if self.config.accounts.iter().any(|(known, password)| known == name && password.is_empty()) {
             self.login = Login::Done;
             return Reply::line("281 Authentication succeeded");
         }
-        self.login = Login::Named(name.to_vec());
+        self.login = Login::User(name.to_vec());
         Reply::line("381 Enter password")
     }
 
     fn pass(&mut self, password: &[u8]) -> Reply<'a> {
-        let Login::Named(name) = &self.login else {
+        let Login::User(name) = &self.login else {
             return Reply::line("482 Authentication commands issued out of sequence");
         };
-        if self.site.accounts.iter().any(|(known, expected)| known == name && expected == password) {
+        if self.config.accounts.iter().any(|(known, expected)| known == name && expected == password) {
             self.login = Login::Done;
             return Reply::line("281 Authentication succeeded");
         }
-        self.login = Login::Out;
+        self.login = Login::None;
         Reply::line("481 Authentication failed")
     }
 
     pub(crate) fn starttls(&self) -> Reply<'a> {
-        if self.site.starttls.is_none() {
+        if self.config.starttls.is_none() {
             return Reply::line("500 What?");
         }
-        if self.is_secure || self.login.is_done() || self.is_compressed {
+        if self.is_tls || self.login.is_done() || self.is_compressed {
             return Reply::line("502 Already under TLS, or too late");
         }
         Reply::line("382 Begin TLS negotiation now").then(Next::Tls)
     }
 
     pub(crate) fn compress(&mut self, arguments: &[&[u8]]) -> Reply<'a> {
-        if !self.site.manners.compresses {
+        if !self.config.behaviour.offers_compression {
             return Reply::line("500 What?");
         }
         if self.is_compressed {
@@ -126,14 +128,14 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// All that follows the second word and one blank: a password may have blanks.
-fn third_word(line: &[u8]) -> &[u8] {
-    let is_blank = |octet: &u8| matches!(octet, b' ' | b'\t');
+/// Returns the rest of the line after two words. A password may contain spaces.
+fn after_two_words(line: &[u8]) -> &[u8] {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let mut rest = line.trim_ascii_start();
     for _ in 0..2 {
-        let end = rest.iter().position(is_blank).unwrap_or(rest.len());
+        let end = rest.iter().position(is_space).unwrap_or(rest.len());
         rest = &rest[end..];
-        let start = rest.iter().position(|octet| !is_blank(octet)).unwrap_or(rest.len());
+        let start = rest.iter().position(|byte| !is_space(byte)).unwrap_or(rest.len());
         rest = &rest[start..];
     }
     rest

@@ -1,15 +1,15 @@
-//! What a news server answers to one command, before the rules have their say; and dot-stuffing.
+//! The reply to one command before rules change it, and dot-stuffing.
 
-/// The answer to one command.
+/// The reply to a command.
 pub(crate) struct Reply<'a> {
-    /// With its end of line. Empty: says nothing.
+    /// The status line with CR LF. Empty: none is sent.
     pub(crate) status: Vec<u8>,
-    /// The octets of a multi-line block, not stuffed, in pieces.
+    /// The multi-line data block in pieces, before dot-stuffing.
     pub(crate) block: Option<Box<dyn Iterator<Item = Vec<u8>> + 'a>>,
     pub(crate) next: Next,
 }
 
-/// What follows the answer.
+/// What follows the reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     Close,
@@ -19,13 +19,13 @@ pub(crate) enum Next {
 }
 
 impl<'a> Reply<'a> {
-    /// One line, which has no end yet.
+    /// A status line. CR LF is added.
     pub(crate) fn line(text: impl AsRef<[u8]>) -> Self {
         Self { status: [text.as_ref(), b"\r\n"].concat(), block: None, next: Next::Command }
     }
 
-    /// Nothing, and the end of the connection.
-    pub(crate) fn nothing() -> Self {
+    /// No reply; the connection is closed.
+    pub(crate) fn close() -> Self {
         Self { status: Vec::new(), block: None, next: Next::Close }
     }
 
@@ -38,20 +38,20 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Doubles the dots that begin a line, over any number of pieces. Only CR LF ends a line.
-pub(crate) struct Stuffing {
-    /// What was sent last, as far as it matters.
+/// Doubles the dot at the start of lines, over any number of pieces. Only CR LF ends a line.
+pub(crate) struct DotStuffer {
+    /// The last two bytes.
     last: [u8; 2],
 }
 
-impl Stuffing {
+impl DotStuffer {
     pub(crate) fn new() -> Self {
         Self { last: *b"\r\n" }
     }
 
-    pub(crate) fn stuffed(&mut self, octets: &[u8]) -> Vec<u8> {
-        let mut result = Vec::with_capacity(octets.len() + 16);
-        for line in octets.split_inclusive(|octet| *octet == b'\n') {
+    pub(crate) fn stuff(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut result = Vec::with_capacity(bytes.len() + 16);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if line.starts_with(b".") && self.last == *b"\r\n" {
                 result.push(b'.');
             }
@@ -65,9 +65,9 @@ impl Stuffing {
         result
     }
 
-    /// What ends the last line, if it has no end, and then the block.
-    pub(crate) fn end(&self, has_dot: bool) -> &'static [u8] {
-        match (self.last == *b"\r\n", has_dot) {
+    /// Returns the end of the block: CR LF if the last line has none, and the terminating dot.
+    pub(crate) fn end(&self, has_terminator: bool) -> &'static [u8] {
+        match (self.last == *b"\r\n", has_terminator) {
             (true, true) => b".\r\n",
             (false, true) => b"\r\n.\r\n",
             (_, false) => b"",
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_are_doubled_at_the_beginning_of_lines() {
+    fn dot_at_line_start_is_doubled() {
         let rows: [(&str, &str); 7] = [
             ("", "|.\r\n"),
             (".", "..|\r\n.\r\n"),
@@ -90,13 +90,13 @@ mod tests {
             ("a\r\n\n.", "a\r\n\n.|\r\n.\r\n"),
             ("a\r", "a\r|\r\n.\r\n"),
         ];
-        for (octets, expected) in rows {
-            let mut whole = Stuffing::new();
-            let sent = [&whole.stuffed(octets.as_bytes()), &b"|"[..], whole.end(true)].concat();
-            assert_eq!(String::from_utf8(sent).unwrap(), expected, "{octets:?}");
-            let mut single = Stuffing::new();
-            let sent: Vec<u8> = octets.bytes().flat_map(|octet| single.stuffed(&[octet])).collect();
-            assert_eq!([&sent, &b"|"[..], single.end(true)].concat(), expected.as_bytes(), "{octets:?}");
+        for (bytes, expected) in rows {
+            let mut whole = DotStuffer::new();
+            let sent = [&whole.stuff(bytes.as_bytes()), &b"|"[..], whole.end(true)].concat();
+            assert_eq!(String::from_utf8(sent).unwrap(), expected, "{bytes:?}");
+            let mut single = DotStuffer::new();
+            let sent: Vec<u8> = bytes.bytes().flat_map(|byte| single.stuff(&[byte])).collect();
+            assert_eq!([&sent, &b"|"[..], single.end(true)].concat(), expected.as_bytes(), "{bytes:?}");
             assert_eq!(single.end(false), b"");
         }
     }

@@ -1,134 +1,112 @@
-//! Where a news server departs from good manners: rules that it asks at each connection and command.
-//!
-//! A rule says on which command, the how manyeth time, and what then. What is done is in `talk.rs`.
+//! The triggers and actions of the news server's rules. The actions are carried out in `connection.rs`.
 
 use std::time::Duration;
 
-use crate::ftp::rule::Ending;
+use crate::server::channel::Ending;
+use crate::server::rule::{Rule, Trigger};
 
-/// One departure.
-#[derive(Clone, Debug)]
-pub struct NntpRule {
-    on: NntpOn,
-    nth: Option<usize>,
-    act: NntpAct,
-}
+/// A rule of a news server.
+pub type NntpRule = Rule<NntpTrigger, NntpAction>;
 
-/// When a rule holds.
+/// When a rule applies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum NntpOn {
-    /// A connection was accepted; no TLS has begun, and what is said is said in clear. Only answers, pauses
-    /// and endings hold here.
+pub enum NntpTrigger {
+    /// A connection was accepted and TLS has not started: bytes are sent in plaintext. Only answers, pauses
+    /// and endings apply here.
     Accept,
     /// Any command line.
     Any,
     /// The greeting is due.
     Greeting,
-    /// A word alone: this command. With a blank in it: a command line that begins so, up to the end of a word.
-    /// Case does not matter.
+    /// A word without a space: this command. With a space: a command line that starts with these words. Upper
+    /// and lower case are the same.
     Line(Vec<u8>),
-    /// A command line of which this is true.
-    Which(fn(&[u8]) -> bool),
+    /// A command line for which the function returns `true`.
+    Matches(fn(&[u8]) -> bool),
 }
 
-/// When it happens, for [`NntpRule::concerns`].
+/// What happened on the server, for its rules.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Moment<'a> {
+pub enum NntpEvent<'a> {
+    /// A connection was accepted.
     Accept,
+    /// The greeting is due.
     Greeting,
+    /// A command line without CR LF.
     Line(&'a [u8]),
 }
 
-/// What the server does. An answer is: first line, block, final dot. Acts on the same command happen in the
-/// order of their rules.
+/// What the server does. A reply is: status line, data block, terminating dot. Actions for the same command
+/// are taken in the order of their rules.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum NntpAct {
-    /// Says this in the place of its answer, and does nothing of what was asked.
+pub enum NntpAction {
+    /// Sends these bytes instead of executing the command.
     Answer(Vec<u8>),
-    /// Does what this command line asks for, and answers that.
-    As(Vec<u8>),
-    /// Says this first.
+    /// Executes this command line instead.
+    ExecuteAs(Vec<u8>),
+    /// Sends these bytes before the reply.
     Before(Vec<u8>),
-    /// Says this so many times first, or until the client closes.
+    /// Sends these bytes repeatedly, this many times or until the client closes, before the reply.
     Flood(Vec<u8>, u64),
-    /// Does nothing for this time first.
+    /// Waits before it executes the command.
     Pause(Duration),
-    /// Ends the connection instead.
+    /// Ends the connection instead of executing the command.
     End(Ending),
-    /// Does what was asked, but says this in the place of the first line, end of line included. Empty: says
-    /// nothing there.
-    Status(Vec<u8>),
-    /// Sends exactly these octets in the place of the block; the final dot follows.
+    /// Executes the command, but sends this status line, which includes its line end. Empty: sends none.
+    StatusLine(Vec<u8>),
+    /// Sends exactly these bytes as the data block. The terminating dot follows.
     Block(Vec<u8>),
-    /// Sends no final dot.
-    NoDot,
-    /// Ends the connection after so many octets of the answer.
+    /// Does not send the terminating dot.
+    NoTerminator,
+    /// Ends the connection after this many bytes of the reply.
     Cut(u64, Ending),
-    /// Ends the connection after so many octets of the block, as it is on the wire with its final dot.
+    /// Ends the connection after this many bytes of the data block, counted as sent, with the terminating
+    /// dot.
     CutBlock(u64, Ending),
-    /// Sends pieces of so many octets with a pause after each.
+    /// Sends pieces of this many bytes with a pause after each.
     Drip(usize, Duration),
-    /// Says this last, in the same segment as its answer where that is short.
+    /// Sends these bytes after the reply; in the same segment if the reply is short.
     After(Vec<u8>),
-    /// Ends the connection when all is said.
+    /// Ends the connection after the reply.
     EndAfter(Ending),
-    /// This answer and those of the commands after it, so many in all, go out in the reverse order. When the
-    /// client sends too few of them, what there is goes out in the right order after a while.
-    Reversed(usize),
+    /// Holds back this reply and those of the following commands, this many in all, and sends them in reverse
+    /// order. If the client sends fewer commands, the replies are sent in order after 300 ms.
+    ReverseReplies(usize),
 }
 
-impl NntpRule {
-    /// Each time.
-    pub fn on(on: impl Into<NntpOn>, act: NntpAct) -> Self {
-        Self { on: on.into(), nth: None, act }
-    }
+impl Trigger for NntpTrigger {
+    type Event<'e> = NntpEvent<'e>;
 
-    /// Only the `nth` time, from 1, counted over all connections.
-    #[must_use]
-    pub fn nth(self, nth: usize) -> Self {
-        Self { nth: Some(nth), ..self }
-    }
-
-    pub(crate) fn act(&self) -> &NntpAct {
-        &self.act
-    }
-
-    /// Whether it holds when its moment comes for the `count`th time.
-    pub(crate) fn is_due(&self, count: usize) -> bool {
-        self.nth.is_none_or(|nth| nth == count)
-    }
-
-    /// Whether this is its moment.
-    pub(crate) fn concerns(&self, moment: Moment<'_>) -> bool {
-        match (&self.on, moment) {
-            (NntpOn::Accept, Moment::Accept)
-            | (NntpOn::Greeting, Moment::Greeting)
-            | (NntpOn::Any, Moment::Line(_)) => true,
-            (NntpOn::Line(start), Moment::Line(line)) => begins(line, start),
-            (NntpOn::Which(predicate), Moment::Line(line)) => predicate(line),
+    fn matches(&self, event: NntpEvent<'_>) -> bool {
+        match (self, event) {
+            (Self::Accept, NntpEvent::Accept)
+            | (Self::Greeting, NntpEvent::Greeting)
+            | (Self::Any, NntpEvent::Line(_)) => true,
+            (Self::Line(start), NntpEvent::Line(line)) => starts_with(line, start),
+            (Self::Matches(predicate), NntpEvent::Line(line)) => predicate(line),
             _ => false,
         }
     }
 }
 
-impl From<&str> for NntpOn {
+impl From<&str> for NntpTrigger {
     fn from(start: &str) -> Self {
         Self::Line(start.into())
     }
 }
 
-impl From<&[u8]> for NntpOn {
+impl From<&[u8]> for NntpTrigger {
     fn from(start: &[u8]) -> Self {
         Self::Line(start.to_vec())
     }
 }
 
-/// Whether the line begins with these words.
-fn begins(line: &[u8], start: &[u8]) -> bool {
-    let same = line.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
-    same && (start.ends_with(b" ") || matches!(line.get(start.len()), None | Some(b' ' | b'\t')))
+/// Returns `true` if the line starts with these words.
+fn starts_with(line: &[u8], start: &[u8]) -> bool {
+    let is_prefix = line.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    is_prefix && (start.ends_with(b" ") || matches!(line.get(start.len()), None | Some(b' ' | b'\t')))
 }
 
 #[cfg(test)]
@@ -136,8 +114,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_knows_its_moment() {
-        let cases: [(NntpOn, &str, bool); 9] = [
+    fn trigger_matches_its_command_lines() {
+        let cases: [(NntpTrigger, &str, bool); 9] = [
             ("ARTICLE".into(), "article 1", true),
             ("ARTICLE".into(), "ARTICLE", true),
             ("ARTICLE".into(), "ARTICLES", false),
@@ -145,16 +123,14 @@ mod tests {
             ("ARTICLE 1".into(), "ARTICLE 12", false),
             ("LIST ".into(), "LIST ACTIVE x", true),
             ("LIST active".into(), "LIST ACTIVE x", true),
-            (NntpOn::Any, "x", true),
-            (NntpOn::Which(|line| line.len() > 2), "ab", false),
+            (NntpTrigger::Any, "x", true),
+            (NntpTrigger::Matches(|line| line.len() > 2), "ab", false),
         ];
-        for (on, line, expected) in cases {
-            let rule = NntpRule::on(on, NntpAct::NoDot);
-            assert_eq!(rule.concerns(Moment::Line(line.as_bytes())), expected, "{rule:?} {line}");
-            assert!(!rule.concerns(Moment::Accept) && !rule.concerns(Moment::Greeting));
+        for (trigger, line, expected) in cases {
+            assert_eq!(trigger.matches(NntpEvent::Line(line.as_bytes())), expected, "{trigger:?} {line}");
+            assert!(!trigger.matches(NntpEvent::Accept) && !trigger.matches(NntpEvent::Greeting));
         }
-        let greeting = NntpRule::on(NntpOn::Greeting, NntpAct::NoDot);
-        assert!(greeting.concerns(Moment::Greeting) && !greeting.concerns(Moment::Accept));
-        assert!(greeting.clone().nth(2).is_due(2) && !greeting.nth(2).is_due(1));
+        let greeting = NntpTrigger::Greeting;
+        assert!(greeting.matches(NntpEvent::Greeting) && !greeting.matches(NntpEvent::Accept));
     }
 }

@@ -1,200 +1,148 @@
-//! A news server on loopback (RFC 3977, 4642, 4643, 8054) that is honest unless its [`NntpSite`] says otherwise.
+//! A news server on loopback (RFC 3977, 4642, 4643, 8054). It follows the protocol, except for
+//! the rules of its [`NntpConfig`].
 
 use std::fmt;
 use std::io::Result;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
-use crate::listener::locked;
-use crate::nntp::rule::{Moment, NntpAct};
-use crate::nntp::site::NntpSite;
-use crate::nntp::talk::Talk;
+use crate::nntp::config::NntpConfig;
+use crate::nntp::connection::Connection;
+use crate::nntp::rule::{NntpAction, NntpTrigger};
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::text::as_text;
+use crate::server::wire::Wire;
 
-/// The server; it stops when dropped.
-pub struct NntpServer {
-    addr: SocketAddr,
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
+/// A news server. It stops when dropped.
+pub struct NntpServer(Frame<NntpService>);
 
-/// What all connections of a server have in common.
-pub(crate) struct Shared {
-    pub(crate) site: NntpSite,
-    /// For TLS from the first octet on.
+/// What all connections share.
+pub(crate) struct NntpService {
+    pub(crate) config: NntpConfig,
+    /// For TLS from the first byte.
     pub(crate) tls: Option<Arc<ServerConfig>>,
     /// For STARTTLS.
     pub(crate) starttls: Option<Arc<ServerConfig>>,
-    pub(crate) stop: Arc<AtomicBool>,
-    /// From then on no rule holds.
-    mended: AtomicBool,
-    record: Mutex<Record>,
-    /// How often the moment of each rule came.
-    counts: Vec<AtomicUsize>,
 }
 
-/// What came and went.
+/// What is logged besides commands.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub(crate) commands: Vec<Vec<Vec<u8>>>,
-    pub(crate) in_clear: Vec<Vec<u8>>,
-    pub(crate) most_waiting: usize,
-    pub(crate) octets_sent: u64,
+pub(crate) struct Counters {
+    pub(crate) plaintext_commands: Vec<Vec<u8>>,
+    /// The most command lines that were received, but not yet executed.
+    pub(crate) max_pending: usize,
+}
+
+impl Service for NntpService {
+    type Trigger = NntpTrigger;
+    type Action = NntpAction;
+    type Request = Vec<u8>;
+    type Counters = Counters;
+}
+
+impl TcpService for NntpService {
+    const NAME: &'static str = "nntp";
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        Connection::new(server, number, wire).run();
+    }
 }
 
 impl NntpServer {
-    /// Starts a server for news and nntp URLs. It offers STARTTLS if the site does.
-    pub fn start(site: NntpSite) -> Result<Self> {
-        Self::serve(site, None)
+    /// Starts a server for news and nntp URLs. It offers STARTTLS if configured.
+    pub fn start(config: NntpConfig) -> Result<Self> {
+        Self::serve(config, None)
     }
 
-    /// Starts a server that is under TLS from the first octet on, for snews and nntps URLs.
-    pub fn start_tls(site: NntpSite, cert: &ServerCert) -> Result<Self> {
-        Self::serve(site, Some(cert.server_config()?))
+    /// Starts a server with TLS from the first byte, for snews and nntps URLs.
+    pub fn start_tls(config: NntpConfig, cert: &ServerCert) -> Result<Self> {
+        Self::serve(config, Some(cert.server_config()?))
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.addr
+        self.0.addr()
     }
 
-    /// What `--news-server` and `$NNTPSERVER` take.
+    /// Returns the value for `--news-server` and `$NNTPSERVER`.
     #[must_use]
     pub fn news_server(&self) -> String {
-        self.addr.to_string()
+        self.addr().to_string()
     }
 
-    /// The URL of a group or an article on this server: `fetch.test/1` becomes `nntp://127.0.0.1:PORT/fetch.test/1`.
+    /// Returns the URL of a group or an article: `nntp://127.0.0.1:PORT/fetch.test/1` for `fetch.test/1`.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        let scheme = if self.shared.tls.is_some() { "nntps" } else { "nntp" };
-        format!("{scheme}://{}/{path}", self.addr)
+        let scheme = if self.0.tls.is_some() { "nntps" } else { "nntp" };
+        format!("{scheme}://{}/{path}", self.addr())
     }
 
-    /// The news URL of what stands behind the colon; the server is named elsewhere.
+    /// Returns a news URL, which does not name the server: `news:<part>`, or `snews:<part>` under TLS.
     #[must_use]
     pub fn news_url(&self, part: &str) -> String {
-        let scheme = if self.shared.tls.is_some() { "snews" } else { "news" };
+        let scheme = if self.0.tls.is_some() { "snews" } else { "news" };
         format!("{scheme}:{part}")
     }
 
-    /// The command lines of each connection without their CR LF, in the order of their arrival. One that ended
+    /// Returns the command lines of each connection without CR LF, in the order of arrival. A line that ended
     /// in LF alone keeps it.
     #[must_use]
     pub fn commands(&self) -> Vec<Vec<Vec<u8>>> {
-        locked(&self.shared.record).commands.clone()
+        self.0.requests_by_connection()
     }
 
-    /// The command lines of all connections as text, for comparison.
+    /// Returns the command lines of all connections as text.
     #[must_use]
-    pub fn dialogue(&self) -> Vec<String> {
-        texts(&self.commands().concat())
+    pub fn received_text(&self) -> Vec<String> {
+        as_text(&self.commands().concat())
     }
 
-    /// Those command lines that came in clear.
+    /// Returns the command lines that were received in plaintext.
     #[must_use]
-    pub fn in_clear(&self) -> Vec<String> {
-        texts(&locked(&self.shared.record).in_clear)
+    pub fn plaintext_commands(&self) -> Vec<String> {
+        self.0.read_log(|log| as_text(&log.counters.plaintext_commands))
     }
 
-    /// The most command lines that waited at a time when one was taken, that one included: more than one when
-    /// the client pipelines.
+    /// Returns the most command lines that were pending when one was executed, including that one. It is
+    /// greater than 1 if the client pipelines.
     #[must_use]
-    pub fn most_waiting(&self) -> usize {
-        locked(&self.shared.record).most_waiting
+    pub fn max_pending(&self) -> usize {
+        self.0.read_log(|log| log.counters.max_pending)
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        locked(&self.shared.record).commands.len()
+        self.0.connections()
     }
 
-    /// How many octets all connections together were sent, before TLS.
+    /// Returns the number of bytes sent over all connections, before TLS and compression.
     #[must_use]
-    pub fn octets_sent(&self) -> u64 {
-        locked(&self.shared.record).octets_sent
+    pub fn bytes_sent(&self) -> u64 {
+        self.0.bytes_sent()
     }
 
-    /// From now on no rule of the site holds: the fault is gone.
-    pub fn mend(&self) {
-        self.shared.mended.store(true, Ordering::Relaxed);
+    /// Disables all rules. From now on the server follows the protocol.
+    pub fn disable_rules(&self) {
+        self.0.disable_rules();
     }
 
-    fn serve(site: NntpSite, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
-        let socket = TcpListener::bind((site.manners.ip, 0))?;
-        let addr = socket.local_addr()?;
-        let starttls = site.starttls.as_ref().map(ServerCert::server_config).transpose()?;
-        let counts = site.rules.iter().map(|_| AtomicUsize::new(0)).collect();
-        let (stop, record) = (Arc::new(AtomicBool::new(false)), Mutex::new(Record::default()));
-        let mended = AtomicBool::new(false);
-        let shared = Arc::new(Shared { site, tls, starttls, stop, mended, record, counts });
-        let all = Arc::clone(&shared);
-        let thread = Builder::new().name("nntp".to_owned()).spawn(move || accept_all(&socket, &all))?;
-        Ok(Self { addr, shared, thread: Some(thread) })
-    }
-}
-
-impl Drop for NntpServer {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // The thread sleeps in `accept`; a connection of our own wakes it.
-        let woken = TcpStream::connect_timeout(&self.addr, Duration::from_secs(1)).is_ok();
-        if let (true, Some(thread)) = (woken, self.thread.take()) {
-            let _ = thread.join();
-        }
+    fn serve(mut config: NntpConfig, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
+        let starttls = config.starttls.as_ref().map(ServerCert::server_config).transpose()?;
+        let (ip, rules) = (config.behaviour.ip, std::mem::take(&mut config.rules));
+        Ok(Self(Frame::start_on(ip, NntpService { config, tls, starttls }, rules)?))
     }
 }
 
 impl fmt::Debug for NntpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NntpServer").field("url", &self.url("")).finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// What the rules say of this moment.
-    pub(crate) fn acts(&self, moment: Moment<'_>) -> Vec<NntpAct> {
-        if self.mended.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let rules = self.site.rules.iter().zip(&self.counts);
-        let concerned = rules.filter(|(rule, _)| rule.concerns(moment));
-        let due = concerned.filter(|(rule, count)| rule.is_due(count.fetch_add(1, Ordering::Relaxed) + 1));
-        due.map(|(rule, _)| rule.act().clone()).collect()
-    }
-
-    pub(crate) fn note(&self, change: impl FnOnce(&mut Record)) {
-        change(&mut locked(&self.record));
-    }
-}
-
-fn texts(lines: &[Vec<u8>]) -> Vec<String> {
-    lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect()
-}
-
-fn accept_all(socket: &TcpListener, shared: &Arc<Shared>) {
-    while let Ok((stream, _)) = socket.accept() {
-        if shared.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let number = {
-            let mut record = locked(&shared.record);
-            record.commands.push(Vec::new());
-            record.commands.len() - 1
-        };
-        let shared = Arc::clone(shared);
-        let _ = Builder::new().name(format!("nntp {number}")).spawn(move || {
-            if let Ok(talk) = Talk::new(&shared, number, stream) {
-                talk.run();
-            }
-        });
     }
 }
 

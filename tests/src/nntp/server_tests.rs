@@ -1,16 +1,17 @@
 //! The news server against plain sockets.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::time::Instant;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 
 use super::*;
 use crate::cert::client;
 use crate::nntp::deflate::Deflate;
-use crate::{Ending, NntpAct, NntpArticle, NntpGroup, NntpOn, NntpRule};
+use crate::{Ending, NntpAction, NntpArticle, NntpGroup, NntpRule, NntpTrigger};
 
-/// A client that says what it is told and knows a bit of NNTP.
+/// A minimal news client.
 struct Client<S: Read + Write>(BufReader<S>);
 
 impl Client<TcpStream> {
@@ -26,18 +27,18 @@ impl Client<TcpStream> {
         client
     }
 
-    fn secured(self, cert: &ServerCert) -> Client<StreamOwned<ClientConnection, TcpStream>> {
+    fn start_tls(self, cert: &ServerCert) -> Client<StreamOwned<ClientConnection, TcpStream>> {
         assert!(self.0.buffer().is_empty());
         Client(BufReader::new(client(cert, self.0.into_inner())))
     }
 }
 
 impl<S: Read + Write> Client<S> {
-    fn send(&mut self, octets: impl AsRef<[u8]>) {
-        self.0.get_mut().write_all(octets.as_ref()).unwrap();
+    fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.get_mut().write_all(bytes.as_ref()).unwrap();
     }
 
-    /// A line with its end; empty at the end of the connection.
+    /// Reads a line with its end; empty at the end of the connection.
     fn line(&mut self) -> String {
         let mut line = Vec::new();
         self.0.read_until(b'\n', &mut line).unwrap();
@@ -49,7 +50,7 @@ impl<S: Read + Write> Client<S> {
         self.line()
     }
 
-    /// The whole answer to a command with a block: as it is on the wire.
+    /// Sends a command and reads the reply up to the terminating dot, exactly as sent.
     fn block(&mut self, line: &str) -> String {
         let mut answer = self.ask(line);
         while !answer.ends_with("\r\n.\r\n") {
@@ -61,9 +62,9 @@ impl<S: Read + Write> Client<S> {
     }
 
     fn rest(&mut self) -> (Vec<u8>, Option<ErrorKind>) {
-        let mut octets = Vec::new();
-        let end = self.0.read_to_end(&mut octets).err().map(|error| error.kind());
-        (octets, end)
+        let mut bytes = Vec::new();
+        let end = self.0.read_to_end(&mut bytes).err().map(|error| error.kind());
+        (bytes, end)
     }
 }
 
@@ -71,24 +72,25 @@ fn post(number: u64) -> NntpArticle {
     NntpArticle::post(&format!("{number}@test.invalid"), &format!("article {number}"), ".\r\nbody\r\n")
 }
 
-fn groups(site: NntpSite) -> NntpSite {
+fn groups(config: NntpConfig) -> NntpConfig {
     let holes = NntpGroup::new("fetch.holes").article(1, post(1)).article(4, post(4)).article(5, post(5));
-    site.group(holes.description("Gaps"))
+    config
+        .group(holes.description("Gaps"))
         .group(NntpGroup::new("fetch.empty").posting("m"))
-        .group(NntpGroup::new("private.secret").private().next(post(7)))
+        .group(NntpGroup::new("private.secret").private().append(post(7)))
 }
 
-fn site() -> NntpSite {
-    groups(NntpSite::new())
+fn config() -> NntpConfig {
+    groups(NntpConfig::new())
 }
 
-fn serve(site: NntpSite) -> NntpServer {
-    NntpServer::start(site).unwrap()
+fn serve(config: NntpConfig) -> NntpServer {
+    NntpServer::start(config).unwrap()
 }
 
-/// Commands and the answers to them; a block where the answer has more than one line.
-fn dialogue(site: NntpSite, rows: &[(&str, &str)]) {
-    let server = serve(site);
+/// Sends commands and compares the replies. A reply that ends in a dot line is a multi-line reply.
+fn check_replies(config: NntpConfig, rows: &[(&str, &str)]) {
+    let server = serve(config);
     let mut client = Client::greeted(&server);
     for (command, expected) in rows {
         let has_block = expected.ends_with("\n.");
@@ -96,14 +98,14 @@ fn dialogue(site: NntpSite, rows: &[(&str, &str)]) {
         assert_eq!(answer.replace("\r\n", "\n").trim_end_matches('\n'), *expected, "{command}");
     }
     let commands: Vec<&str> = rows.iter().map(|(command, _)| *command).collect();
-    assert_eq!(server.dialogue(), commands);
-    assert_eq!((server.connections(), server.most_waiting()), (1, 1));
+    assert_eq!(server.received_text(), commands);
+    assert_eq!((server.connections(), server.max_pending()), (1, 1));
 }
 
 #[test]
-fn a_modern_server() {
-    dialogue(
-        site(),
+fn modern_server_replies_as_inn() {
+    check_replies(
+        config(),
         &[
             (
                 "CAPABILITIES",
@@ -173,9 +175,9 @@ fn a_modern_server() {
 }
 
 #[test]
-fn a_server_of_rfc_977_days() {
-    dialogue(
-        groups(NntpSite::sn()),
+fn sn_replies_as_rfc_977_server() {
+    check_replies(
+        groups(NntpConfig::sn()),
         &[
             ("CAPABILITIES", "500 unimplemented"),
             ("MODE READER", "200 Hi, you can post (sn version 0.3.8)"),
@@ -204,31 +206,31 @@ fn a_server_of_rfc_977_days() {
             ("STARTTLS", "500 unimplemented"),
         ],
     );
-    let server = serve(groups(NntpSite::sn()));
+    let server = serve(groups(NntpConfig::sn()));
     let mut client = Client::greeted(&server);
     assert_eq!(client.ask("ARTICLE 10"), "");
 }
 
 #[test]
-fn commands_are_pipelined() {
-    let server = serve(site());
+fn pipelined_commands_are_executed_in_order() {
+    let server = serve(config());
     let mut client = Client::connected(&server);
     client.send("GROUP fetch.holes\r\nSTAT 4\r\nBODY 5\r\nSTAT 2\r\nQUIT\r\nSTAT 1\r\n");
-    let (octets, end) = client.rest();
-    let text = String::from_utf8(octets).unwrap();
+    let (bytes, end) = client.rest();
+    let text = String::from_utf8(bytes).unwrap();
     let expected = "200 fetch-url test server ready\n211 3 1 5 fetch.holes\n223 4 <4@test.invalid> status\n\
                     222 5 <5@test.invalid> body\n..\nbody\n.\n423 No such article number 2\n205 Bye!\n";
     assert_eq!((text.replace("\r\n", "\n").as_str(), end), (expected, None));
-    assert!(server.most_waiting() >= 5, "{}", server.most_waiting());
-    assert_eq!(server.octets_sent(), text.len() as u64);
+    assert!(server.max_pending() >= 5, "{}", server.max_pending());
+    assert_eq!(server.bytes_sent(), text.len() as u64);
 }
 
 #[test]
-fn capabilities_are_switched() {
+fn configuration_changes_capabilities() {
     let cert = ServerCert::good().unwrap();
-    let bare = site().no("OVER").no("HDR").no("LIST NEWSGROUPS").no("XOVER");
+    let bare = config().without("OVER").without("HDR").without("LIST NEWSGROUPS").without("XOVER");
     let list = "LIST ACTIVE HEADERS OVERVIEW.FMT";
-    dialogue(
+    check_replies(
         bare,
         &[
             (
@@ -241,8 +243,9 @@ fn capabilities_are_switched() {
             ("LIST NEWSGROUPS", "501 Unknown LIST keyword"),
         ],
     );
-    let full = site().account("a", "b").over_by_id().compress().starttls(&cert).mode_reader_first();
-    dialogue(
+    let full =
+        config().account("a", "b").supports_over_by_id().compress().starttls(&cert).requires_mode_reader();
+    check_replies(
         full,
         &[
             (
@@ -262,16 +265,16 @@ fn capabilities_are_switched() {
             ("OVER <2@test.invalid>", "430 No such article"),
         ],
     );
-    dialogue(
-        site().no("CAPABILITIES").no("MODE READER"),
+    check_replies(
+        config().without("CAPABILITIES").without("MODE READER"),
         &[("CAPABILITIES", "500 What?"), ("MODE READER", "500 What?")],
     );
 }
 
 #[test]
-fn logins() {
-    dialogue(
-        site().account("alice", "p@ss w:rd").account("bob", "x"),
+fn login_needs_the_configured_credentials() {
+    check_replies(
+        config().account("alice", "p@ss w:rd").account("bob", "x"),
         &[
             ("AUTHINFO", "501 Syntax is: AUTHINFO USER name|PASS password"),
             ("AUTHINFO PASS x", "482 Authentication commands issued out of sequence"),
@@ -284,8 +287,8 @@ fn logins() {
             ("GROUP private.secret", "211 1 1 1 private.secret"),
         ],
     );
-    dialogue(
-        site().account("a", "b").login_first().logins_under_tls(),
+    check_replies(
+        config().account("a", "b").requires_login().requires_tls_for_login(),
         &[
             ("GROUP fetch.holes", "480 Authentication required"),
             ("AUTHINFO USER a", "483 Encryption or stronger authentication required"),
@@ -295,70 +298,69 @@ fn logins() {
 }
 
 #[test]
-fn tls_from_the_first_octet_on() {
+fn tls_starts_with_the_first_byte() {
     let cert = ServerCert::good().unwrap();
-    let server = NntpServer::start_tls(site().account("a", "b").logins_under_tls(), &cert).unwrap();
+    let server = NntpServer::start_tls(config().account("a", "b").requires_tls_for_login(), &cert).unwrap();
     assert!(server.url("g/1").starts_with("nntps://127.0.0.1:") && server.url("g/1").ends_with("/g/1"));
     assert_eq!(server.news_url("*"), "snews:*");
-    let mut client = Client::connected(&server).secured(&cert);
+    let mut client = Client::connected(&server).start_tls(&cert);
     assert!(client.line().starts_with("200 "));
     assert!(client.ask("AUTHINFO USER a").starts_with("381 "));
     assert!(client.block("CAPABILITIES").contains("\r\nAUTHINFO USER\r\n"));
     assert!(client.ask("QUIT").starts_with("205 "));
     assert_eq!(client.rest(), (Vec::new(), None));
-    assert_eq!(server.dialogue(), ["AUTHINFO USER a", "CAPABILITIES", "QUIT"]);
-    assert_eq!(server.in_clear(), [""; 0]);
+    assert_eq!(server.received_text(), ["AUTHINFO USER a", "CAPABILITIES", "QUIT"]);
+    assert_eq!(server.plaintext_commands(), [""; 0]);
 }
 
 #[test]
-fn tls_when_asked() {
+fn starttls_discards_the_plaintext_state() {
     let cert = ServerCert::good().unwrap();
-    let server = serve(site().account("a", "b").logins_under_tls().starttls(&cert));
+    let server = serve(config().account("a", "b").requires_tls_for_login().starttls(&cert));
     let mut client = Client::greeted(&server);
     assert!(client.block("CAPABILITIES").contains("STARTTLS\r\nAUTHINFO\r\n"));
     assert!(client.ask("GROUP fetch.holes").starts_with("211 "));
-    // What the client says too early is forgotten.
+    // Commands that are pipelined after STARTTLS are discarded.
     client.send("STARTTLS\r\nGROUP fetch.empty\r\n");
     assert_eq!(client.line(), "382 Begin TLS negotiation now\r\n");
-    let mut client = client.secured(&cert);
+    let mut client = client.start_tls(&cert);
     let capabilities = client.block("CAPABILITIES");
     assert!(!capabilities.contains("STARTTLS") && capabilities.contains("AUTHINFO USER\r\n"));
     assert!(client.ask("STAT").starts_with("412 "));
     assert!(client.ask("STARTTLS").starts_with("502 "));
     assert!(client.ask("AUTHINFO USER a").starts_with("381 "));
-    assert_eq!(server.in_clear(), ["CAPABILITIES", "GROUP fetch.holes", "STARTTLS"]);
-    assert_eq!(server.dialogue().len(), 7);
+    assert_eq!(server.plaintext_commands(), ["CAPABILITIES", "GROUP fetch.holes", "STARTTLS"]);
+    assert_eq!(server.received_text().len(), 7);
 }
 
 #[test]
-fn octets_injected_behind_382_are_in_clear() {
+fn injected_bytes_follow_the_reply_to_starttls() {
     let cert = ServerCert::good().unwrap();
-    let server = serve(site().starttls(&cert).inject_after_starttls("200 forged\r\n"));
+    let server = serve(config().starttls(&cert).inject_after_starttls("200 forged\r\n"));
     let mut client = Client::greeted(&server);
     client.send("STARTTLS\r\n");
     assert_eq!(client.line() + &client.line(), "382 Begin TLS negotiation now\r\n200 forged\r\n");
-    let mut client = client.secured(&cert);
+    let mut client = client.start_tls(&cert);
     assert!(client.ask("DATE").starts_with("111 "));
 }
 
 #[test]
-fn compression() {
-    let server = serve(site().compress());
+fn both_directions_are_compressed_after_compress() {
+    let server = serve(config().compress());
     let mut client = Client::greeted(&server);
     assert!(client.ask("COMPRESS LZMA").starts_with("503 "));
     assert!(client.ask("COMPRESS DEFLATE").starts_with("206 "));
     let mut deflate = Deflate::new();
-    let commands =
-        deflate.compressed(b"GROUP fetch.holes\r\nCOMPRESS DEFLATE\r\nBODY 1\r\nQUIT\r\n").unwrap();
+    let commands = deflate.compress(b"GROUP fetch.holes\r\nCOMPRESS DEFLATE\r\nBODY 1\r\nQUIT\r\n").unwrap();
     client.send(commands);
-    let (octets, end) = client.rest();
-    let text = String::from_utf8(deflate.expanded(&octets).unwrap()).unwrap();
+    let (bytes, end) = client.rest();
+    let text = String::from_utf8(deflate.decompress(&bytes).unwrap()).unwrap();
     assert_eq!(end, None);
     assert!(
         text.starts_with("211 3 1 5 fetch.holes\r\n502 ") && text.ends_with("body\r\n.\r\n205 Bye!\r\n"),
         "{text}"
     );
-    // Plain text after it ends the connection.
+    // Uncompressed bytes end the connection.
     let mut client = Client::greeted(&server);
     client.ask("COMPRESS DEFLATE");
     client.send("DATE\r\n");
@@ -366,147 +368,154 @@ fn compression() {
 }
 
 #[test]
-fn crowds_are_made_as_they_are_sent() {
-    let server = serve(NntpSite::new().crowd(3000).group(NntpGroup::new("big").crowd(5, 2000)));
+fn generated_groups_and_articles_are_listed() {
+    let server =
+        serve(NntpConfig::new().generated_groups(3000).group(NntpGroup::new("big").generated(5, 2000)));
     let mut client = Client::greeted(&server);
     let list = client.block("LIST");
     assert_eq!(list.lines().count(), 3003);
-    assert!(list.ends_with("crowd.g0002999 0000000000 0000000001 y\r\n.\r\n"));
-    assert_eq!(client.block("LIST ACTIVE crowd.g000001?").lines().count(), 12);
+    assert!(list.ends_with("many.g0002999 0000000000 0000000001 y\r\n.\r\n"));
+    assert_eq!(client.block("LIST ACTIVE many.g000001?").lines().count(), 12);
     assert_eq!(client.ask("GROUP big"), "211 2000 5 2004 big\r\n");
     let overview = client.block("OVER 1-9");
     assert!(overview.contains("\n5\tentry 0000005\t") && overview.lines().count() == 7, "{overview}");
     assert_eq!(client.block("OVER 0-").lines().count(), 2002);
-    assert!(client.ask("STAT <crowd-7@test.invalid>").starts_with("223 0 <crowd-7@"));
+    assert!(client.ask("STAT <many-7@test.invalid>").starts_with("223 0 <many-7@"));
     assert!(client.ask("STAT 2005").starts_with("423 "));
 }
 
 #[test]
-fn manners() {
+fn behaviour_is_as_configured() {
     let server =
-        serve(site().no_posting().greeting("201 hello").split_replies().delay(Duration::from_millis(50)));
-    let begun = Instant::now();
+        serve(config().no_posting().greeting("201 hello").split_replies().delay(Duration::from_millis(50)));
+    let started = Instant::now();
     let mut client = Client::connected(&server);
     assert_eq!(client.line(), "201 hello\r\n");
     assert_eq!(client.ask("MODE READER"), "201 fetch-url test server ready (no posting)\r\n");
-    assert!(begun.elapsed() >= Duration::from_millis(100));
-    let server = serve(site().ipv6());
+    assert!(started.elapsed() >= Duration::from_millis(100));
+    let server = serve(config().ipv6());
     assert!(server.addr().is_ipv6() && server.url("g").starts_with("nntp://[::1]:"));
     assert!(Client::greeted(&server).ask(&"x".repeat(511)).starts_with("500 "));
 }
 
-/// What such a site sends to these octets, and how that ends.
-fn heard(site: NntpSite, octets: &str) -> (String, Option<ErrorKind>) {
-    let server = serve(site);
+/// Sends these bytes to a server. Returns what it sends, and the error at the end.
+fn exchange(config: NntpConfig, bytes: &str) -> (String, Option<ErrorKind>) {
+    let server = serve(config);
     let mut client = Client::connected(&server);
-    client.send(octets);
-    let (octets, end) = client.rest();
-    (String::from_utf8_lossy(&octets).replace("\r\n", "\n"), end)
+    client.send(bytes);
+    let (bytes, end) = client.rest();
+    (String::from_utf8_lossy(&bytes).replace("\r\n", "\n"), end)
 }
 
 const ASK: &str = "GROUP fetch.holes\r\nBODY 4\r\nQUIT\r\n";
 const WHOLE: &str = "200 fetch-url test server ready\n211 3 1 5 fetch.holes\n222 4 <4@test.invalid> body\n..\nbody\n.\n205 Bye!\n";
 
 #[test]
-fn rules_change_what_is_said() {
-    let rows: [(NntpOn, NntpAct, &str, &str); 11] = [
+fn rules_change_replies() {
+    let rows: [(NntpTrigger, NntpAction, &str, &str); 11] = [
         (
             "BODY".into(),
-            NntpAct::Answer(b"423 no\r\n".to_vec()),
+            NntpAction::Answer(b"423 no\r\n".to_vec()),
             "222 4 <4@test.invalid> body\n..\nbody\n.\n",
             "423 no\n",
         ),
         (
             "BODY 4".into(),
-            NntpAct::As(b"STAT 5".to_vec()),
+            NntpAction::ExecuteAs(b"STAT 5".to_vec()),
             "222 4 <4@test.invalid> body\n..\nbody\n.\n",
             "223 5 <5@test.invalid> status\n",
         ),
-        ("BODY 5".into(), NntpAct::NoDot, "", ""),
-        ("BODY".into(), NntpAct::Before(b"100 x\r\n".to_vec()), "222 4", "100 x\n222 4"),
-        ("GROUP".into(), NntpAct::After(b"400 x\r\n".to_vec()), "222 4", "400 x\n222 4"),
-        ("BODY".into(), NntpAct::Status(b"220 5\r\n".to_vec()), "222 4 <4@test.invalid> body", "220 5"),
-        ("BODY".into(), NntpAct::Status(Vec::new()), "222 4 <4@test.invalid> body\n", ""),
-        ("BODY".into(), NntpAct::Block(b".raw".to_vec()), "..\nbody\n.\n", ".raw.\n"),
-        ("BODY".into(), NntpAct::NoDot, "body\n.\n2", "body\n2"),
-        ("GROUP".into(), NntpAct::Flood(b"ab".to_vec(), 3), "211", "ababab211"),
+        ("BODY 5".into(), NntpAction::NoTerminator, "", ""),
+        ("BODY".into(), NntpAction::Before(b"100 x\r\n".to_vec()), "222 4", "100 x\n222 4"),
+        ("GROUP".into(), NntpAction::After(b"400 x\r\n".to_vec()), "222 4", "400 x\n222 4"),
         (
-            NntpOn::Greeting,
-            NntpAct::Answer(b"200 hi\r\n".to_vec()),
+            "BODY".into(),
+            NntpAction::StatusLine(b"220 5\r\n".to_vec()),
+            "222 4 <4@test.invalid> body",
+            "220 5",
+        ),
+        ("BODY".into(), NntpAction::StatusLine(Vec::new()), "222 4 <4@test.invalid> body\n", ""),
+        ("BODY".into(), NntpAction::Block(b".raw".to_vec()), "..\nbody\n.\n", ".raw.\n"),
+        ("BODY".into(), NntpAction::NoTerminator, "body\n.\n2", "body\n2"),
+        ("GROUP".into(), NntpAction::Flood(b"ab".to_vec(), 3), "211", "ababab211"),
+        (
+            NntpTrigger::Greeting,
+            NntpAction::Answer(b"200 hi\r\n".to_vec()),
             "200 fetch-url test server ready",
             "200 hi",
         ),
     ];
     for (on, act, from, to) in rows {
-        let told = format!("{on:?} {act:?}");
-        assert_eq!(heard(site().on(on, act), ASK), (WHOLE.replacen(from, to, 1), None), "{told}");
+        let row = format!("{on:?} {act:?}");
+        assert_eq!(exchange(config().on(on, act), ASK), (WHOLE.replacen(from, to, 1), None), "{row}");
     }
 }
 
 #[test]
-fn rules_end_the_connection() {
+fn rules_change_how_the_connection_ends() {
     let upto = |mark: &str, more: usize| WHOLE[..WHOLE.find(mark).unwrap() + more].to_owned();
     let before = upto("222", 0);
     let rows = [
-        (NntpAct::End(Ending::Close), before.clone(), false),
-        (NntpAct::End(Ending::Reset), before.clone(), true),
-        (NntpAct::End(Ending::Stall(Duration::from_millis(30))), before.clone(), false),
-        (NntpAct::Cut(0, Ending::Close), before, false),
-        (NntpAct::Cut(3, Ending::Reset), upto("222", 3), true),
-        (NntpAct::CutBlock(0, Ending::Close), upto("..", 0), false),
-        (NntpAct::CutBlock(5, Ending::Fin), upto("..", 4), false),
-        (NntpAct::CutBlock(10, Ending::Close), upto("\n.\n", 1), false),
-        (NntpAct::CutBlock(13, Ending::Reset), upto("\n.\n", 3), true),
-        (NntpAct::EndAfter(Ending::Close), upto("\n.\n", 3), false),
+        (NntpAction::End(Ending::Close), before.clone(), false),
+        (NntpAction::End(Ending::Reset), before.clone(), true),
+        (NntpAction::End(Ending::Stall(Duration::from_millis(30))), before.clone(), false),
+        (NntpAction::Cut(0, Ending::Close), before, false),
+        (NntpAction::Cut(3, Ending::Reset), upto("222", 3), true),
+        (NntpAction::CutBlock(0, Ending::Close), upto("..", 0), false),
+        (NntpAction::CutBlock(5, Ending::Fin), upto("..", 4), false),
+        (NntpAction::CutBlock(10, Ending::Close), upto("\n.\n", 1), false),
+        (NntpAction::CutBlock(13, Ending::Reset), upto("\n.\n", 3), true),
+        (NntpAction::EndAfter(Ending::Close), upto("\n.\n", 3), false),
     ];
     for (act, expected, is_reset) in rows {
-        let told = format!("{act:?}");
-        let (text, end) = heard(site().on("BODY", act), ASK);
-        assert_eq!(text, expected, "{told}");
-        assert_eq!(end, is_reset.then_some(ErrorKind::ConnectionReset), "{told}");
+        let row = format!("{act:?}");
+        let (text, end) = exchange(config().on("BODY", act), ASK);
+        assert_eq!(text, expected, "{row}");
+        assert_eq!(end, is_reset.then_some(ErrorKind::ConnectionReset), "{row}");
     }
-    let greeted = heard(site().on(NntpOn::Greeting, NntpAct::End(Ending::Reset)), "");
+    let greeted = exchange(config().on(NntpTrigger::Greeting, NntpAction::End(Ending::Reset)), "");
     assert_eq!(greeted, (String::new(), Some(ErrorKind::ConnectionReset)));
-    assert_eq!(heard(site().close_at(NntpOn::Accept), ""), (String::new(), None));
+    assert_eq!(exchange(config().close_at(NntpTrigger::Accept), ""), (String::new(), None));
 }
 
 #[test]
-fn an_end_without_close_notify_is_one() {
+fn end_after_fin_has_no_close_notify() {
     let cert = ServerCert::good().unwrap();
     for (ending, expected) in [(Ending::Close, None), (Ending::Fin, Some(ErrorKind::UnexpectedEof))] {
-        let site = site().on("DATE", NntpAct::EndAfter(ending));
-        let server = NntpServer::start_tls(site, &cert).unwrap();
-        let mut client = Client::connected(&server).secured(&cert);
+        let config = config().on("DATE", NntpAction::EndAfter(ending));
+        let server = NntpServer::start_tls(config, &cert).unwrap();
+        let mut client = Client::connected(&server).start_tls(&cert);
         client.send("DATE\r\n");
         assert_eq!(client.rest().1, expected, "{ending:?}");
     }
 }
 
 #[test]
-fn answers_change_places() {
-    let turned = |on: &str, answers| site().rule(NntpRule::on(on, NntpAct::Reversed(answers)).nth(1));
+fn held_replies_are_sent_in_reverse_order() {
+    let reversed =
+        |on: &str, answers| config().rule(NntpRule::on(on, NntpAction::ReverseReplies(answers)).nth(1));
     let (greeting, group) = ("200 fetch-url test server ready\n", "211 3 1 5 fetch.holes\n");
     let (body, bye) = ("222 4 <4@test.invalid> body\n..\nbody\n.\n", "205 Bye!\n");
-    let (text, _) = heard(turned("GROUP", 2), ASK);
+    let (text, _) = exchange(reversed("GROUP", 2), ASK);
     assert_eq!(text, [greeting, body, group, bye].concat());
-    let (text, _) = heard(turned("GROUP", 3), ASK);
+    let (text, _) = exchange(reversed("GROUP", 3), ASK);
     assert_eq!(text, [greeting, bye, body, group].concat());
-    // One who asks one thing at a time is answered, only later.
-    let server = serve(turned("GROUP", 2));
+    // A client that does not pipeline gets its replies too, only later.
+    let server = serve(reversed("GROUP", 2));
     let mut client = Client::greeted(&server);
     assert!(client.ask("GROUP fetch.holes").starts_with("211 "));
     assert!(client.ask("STAT").starts_with("223 "));
 }
 
 #[test]
-fn rules_know_how_often_and_can_be_mended() {
-    let server = serve(site().rule(NntpRule::on("DATE", NntpAct::Answer(b"400 x\r\n".to_vec())).nth(2)));
+fn nth_rule_applies_once_and_rules_can_be_disabled() {
+    let server = serve(config().rule(NntpRule::on("DATE", NntpAction::Answer(b"400 x\r\n".to_vec())).nth(2)));
     let mut client = Client::greeted(&server);
     let answers = [client.ask("DATE"), client.ask("DATE"), client.ask("DATE")];
     assert_eq!(answers.map(|answer| answer[..3].to_owned()), ["111", "400", "111"]);
-    let server = serve(site().answer("DATE", "400 x\r\n"));
+    let server = serve(config().answer("DATE", "400 x\r\n"));
     let mut client = Client::greeted(&server);
     assert!(client.ask("DATE").starts_with("400 "));
-    server.mend();
+    server.disable_rules();
     assert!(client.ask("DATE").starts_with("111 "));
 }

@@ -1,8 +1,9 @@
-//! Patterns of group names (RFC 3977 §4).
+//! Wildmat patterns for group names (RFC 3977 §4).
 
-/// Whether the name matches: the last of the patterns between commas that it matches has its way.
+/// Returns `true` if the name matches. Of several patterns, separated by commas, the last one that matches
+/// decides.
 pub(crate) fn wildmat(pattern: &[u8], name: &[u8]) -> bool {
-    let patterns = pattern.split(|octet| *octet == b',');
+    let patterns = pattern.split(|byte| *byte == b',');
     patterns.fold(false, |before, pattern| match pattern.strip_prefix(b"!") {
         Some(pattern) => before && !matches(pattern, name),
         None => before || matches(pattern, name),
@@ -23,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn last_matching_pattern_decides() {
         let rows = [
             ("*", "a.b", true),
             ("a.*", "a.b", true),

@@ -1,44 +1,45 @@
-//! A request on its way to a Prospero server, and what was already sent in answer to it.
+//! The state of an exchange: the received packets of a request, and the progress of its response.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use crate::prospero::header::{ProsperoDatagram, ProsperoHeader};
-use crate::prospero::rule::ProsperoAct;
-use crate::prospero::text::Text;
+use crate::prospero::rule::ProsperoAction;
+use crate::prospero::text::ResponseText;
 
-/// How many packets dirsrv sends before it wants an acknowledgement, and the most that a client can ask for.
+/// How many packets dirsrv sends before it needs an acknowledgement.
 const WINDOW: u16 = 16;
-const MOST_WINDOW: u16 = 256;
+/// The most packets that a client can request instead.
+const MAX_WINDOW: u16 = 256;
 
-/// One request, and its answer as soon as there is one.
+/// A request, and its response if the request is complete.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) peer: SocketAddr,
     pub(crate) connection: u16,
-    /// Whether the client sent a connection id at all.
-    pub(crate) is_bare: bool,
+    /// The client sent no connection id.
+    pub(crate) has_no_id: bool,
     pub(crate) window: u16,
     packets: BTreeMap<u16, Vec<u8>>,
     total: u16,
-    pub(crate) answer: Option<Answer>,
+    pub(crate) response: Option<ResponseState>,
 }
 
-/// An answer, and how much of it went.
+/// A response, and how much of it was sent.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) text: Text,
-    pub(crate) acts: Vec<ProsperoAct>,
-    /// The client has all packets up to this.
+pub(crate) struct ResponseState {
+    pub(crate) text: ResponseText,
+    pub(crate) actions: Vec<ProsperoAction>,
+    /// The client has all packets up to this number.
     pub(crate) through: u16,
-    /// How often each packet was to be sent.
+    /// How often each packet was sent, or would have been sent without the rules.
     pub(crate) sent: HashMap<u16, usize>,
-    /// How often a window was to be sent.
+    /// How many windows were sent.
     pub(crate) windows: usize,
-    /// How many datagrams went.
+    /// How many datagrams were sent.
     pub(crate) datagrams: usize,
-    pub(crate) last: Instant,
+    pub(crate) last_sent: Instant,
 }
 
 impl Exchange {
@@ -46,18 +47,18 @@ impl Exchange {
         Self {
             peer,
             connection: header.connection,
-            is_bare: header.length < 3,
+            has_no_id: header.length < 3,
             window: WINDOW,
             packets: BTreeMap::new(),
             total: 0,
-            answer: None,
+            response: None,
         }
     }
 
-    /// Takes a packet of the request. A header that was cut before the total leaves it unknown.
+    /// Takes a packet of the request. A header without the total does not change it.
     pub(crate) fn take(&mut self, header: &ProsperoHeader, datagram: &ProsperoDatagram) {
         if let Some(window) = header.window {
-            self.window = window.clamp(1, MOST_WINDOW);
+            self.window = window.clamp(1, MAX_WINDOW);
         }
         if header.total != 0 {
             self.total = header.total;
@@ -65,36 +66,37 @@ impl Exchange {
         self.packets.entry(header.number).or_insert_with(|| datagram.data().to_vec());
     }
 
-    /// The text of the request, if all of it is there.
+    /// Returns the text of the request if it is complete.
     pub(crate) fn request(&self) -> Option<Vec<u8>> {
-        let is_whole = self.total > 0 && self.through() >= self.total;
-        is_whole
+        let is_complete = self.total > 0 && self.through() >= self.total;
+        is_complete
             .then(|| self.packets.range(1..=self.total).flat_map(|(_, data)| data.iter().copied()).collect())
     }
 
-    /// All packets of the request up to this are there.
+    /// Returns the number up to which all packets of the request were received.
     pub(crate) fn through(&self) -> u16 {
         let in_order = self.packets.keys().zip(1..).take_while(|(number, expected)| *number == expected);
         in_order.last().map_or(0, |(number, _)| *number)
     }
 
-    /// Whether the whole answer was sent once.
-    pub(crate) fn is_finished(&self) -> bool {
-        let is_sent =
-            |answer: &Answer| answer.text.packets().is_some_and(|last| answer.sent.contains_key(&last));
-        self.answer.as_ref().is_some_and(is_sent)
+    /// Returns `true` if the complete response was sent once.
+    pub(crate) fn is_answered(&self) -> bool {
+        let is_sent = |response: &ResponseState| {
+            response.text.packets().is_some_and(|last| response.sent.contains_key(&last))
+        };
+        self.response.as_ref().is_some_and(is_sent)
     }
 }
 
-impl Answer {
-    pub(crate) fn new(text: Vec<u8>, acts: Vec<ProsperoAct>) -> Self {
-        let text = Text::new(text, &acts);
-        let (sent, last) = (HashMap::new(), Instant::now());
-        Self { text, acts, through: 0, sent, windows: 0, datagrams: 0, last }
+impl ResponseState {
+    pub(crate) fn new(text: Vec<u8>, actions: Vec<ProsperoAction>) -> Self {
+        let text = ResponseText::new(text, &actions);
+        let (sent, last_sent) = (HashMap::new(), Instant::now());
+        Self { text, actions, through: 0, sent, windows: 0, datagrams: 0, last_sent }
     }
 
-    /// Whether the client has everything.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Returns `true` if the client has acknowledged the complete response.
+    pub(crate) fn is_received(&self) -> bool {
         self.text.packets().is_some_and(|total| self.through >= total)
     }
 }

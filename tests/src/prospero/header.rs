@@ -1,78 +1,78 @@
-//! The header of ARDP version 0: what stands before the text in every datagram.
+//! The header of ARDP version 0, which precedes the text in every datagram.
 
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// Please acknowledge.
+/// The flag that requests an acknowledgement.
 pub(crate) const ACKNOWLEDGE: u8 = 0x80;
-/// The size of a window stands behind the option.
+/// The flag for a window size after the option.
 const WINDOW: u8 = 0x08;
-/// What dirsrv reads of a datagram.
-const ROOM: usize = 1405;
+/// The most bytes of a datagram that dirsrv reads.
+const MAX_DATAGRAM: usize = 1405;
 
-/// A datagram that came to the server.
+/// A datagram that the server received.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProsperoDatagram {
-    /// Who sent it.
+    /// The sender.
     pub from: SocketAddr,
-    /// When it came.
+    /// When it was received.
     pub at: Instant,
-    /// All of it.
-    pub octets: Vec<u8>,
-    /// Its header; none when that cannot be read.
+    /// All bytes.
+    pub bytes: Vec<u8>,
+    /// The header, or `None` if it is invalid.
     pub header: Option<ProsperoHeader>,
 }
 
-/// The fields of a header; those that were cut off have their defaults.
+/// The fields of a header. Fields that are cut off have default values.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProsperoHeader {
-    /// Its octets, the first one included.
+    /// The length of the header, including this byte.
     pub length: u8,
-    /// The connection id; 0: none.
+    /// The connection id; 0 if there is none.
     pub connection: u16,
-    /// The packet's number, from 1; 0: outside the sequence.
+    /// The number of the packet, from 1; 0 for a packet outside the sequence.
     pub number: u16,
-    /// How many packets the message has; 0: not known yet.
+    /// The number of packets of the message; 0 if it is not known yet.
     pub total: u16,
-    /// Every packet of the other side up to this one has arrived.
+    /// All packets of the other side up to this number were received.
     pub through: u16,
-    /// Seconds.
+    /// The time to wait, in seconds.
     pub wait: u16,
-    /// Bits.
+    /// The flags.
     pub flags: u8,
-    /// What else is meant.
+    /// The option.
     pub option: u8,
-    /// How many packets the sender takes before it acknowledges.
+    /// How many packets the sender receives before it acknowledges.
     pub window: Option<u16>,
 }
 
 impl ProsperoDatagram {
-    pub(crate) fn new(from: SocketAddr, octets: &[u8]) -> Self {
-        Self { from, at: Instant::now(), octets: octets.to_vec(), header: ProsperoHeader::read(octets) }
+    pub(crate) fn new(from: SocketAddr, bytes: &[u8]) -> Self {
+        Self { from, at: Instant::now(), bytes: bytes.to_vec(), header: ProsperoHeader::parse(bytes) }
     }
 
-    /// What stands behind the header, as far as dirsrv reads it.
+    /// Returns the bytes after the header, as far as dirsrv reads them.
     #[must_use]
     pub fn data(&self) -> &[u8] {
         let length = self.header.map_or(0, |header| usize::from(header.length));
-        self.octets.get(length..self.octets.len().min(ROOM)).unwrap_or_default()
+        self.bytes.get(length..self.bytes.len().min(MAX_DATAGRAM)).unwrap_or_default()
     }
 
-    /// Whether it is a packet of a request.
+    /// Returns `true` for a packet of a request.
     #[must_use]
     pub fn is_request(&self) -> bool {
         self.header.is_some_and(|header| header.number > 0)
     }
 
-    /// Whether it says only how much of the answer has arrived.
+    /// Returns `true` for an acknowledgement without data.
     #[must_use]
     pub fn is_acknowledgement(&self) -> bool {
         self.header.is_some_and(|header| header.number == 0 && header.option == 0)
     }
 
-    /// Whether it takes the request back.
+    /// Returns `true` if it cancels the request.
     #[must_use]
     pub fn is_cancel(&self) -> bool {
         self.header.is_some_and(|header| header.option == 1)
@@ -80,10 +80,10 @@ impl ProsperoDatagram {
 }
 
 impl ProsperoHeader {
-    /// The header of a datagram; none if it is of another version, or longer than the datagram.
-    pub(crate) fn read(octets: &[u8]) -> Option<Self> {
-        let length = *octets.first().filter(|first| (1..32).contains(*first))?;
-        let header = octets.get(..usize::from(length))?;
+    /// Parses the header of a datagram. Returns `None` if it has another version or is longer than the datagram.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let length = *bytes.first().filter(|first| (1..32).contains(*first))?;
+        let header = bytes.get(..usize::from(length))?;
         let word = |at: usize| header.get(at..at + 2).map(|two| u16::from_be_bytes([two[0], two[1]]));
         let flags = header.get(11).copied().unwrap_or(0);
         let is_short = length < 5;
@@ -96,23 +96,23 @@ impl ProsperoHeader {
             wait: word(9).unwrap_or(0),
             flags,
             option: header.get(12).copied().unwrap_or(0),
-            window: (flags & WINDOW != 0).then(|| word(13 + before_window(header, flags))).flatten(),
+            window: (flags & WINDOW != 0).then(|| word(13 + fields_before_window(header, flags))).flatten(),
         })
     }
 
-    /// The header, cut after [`length`](Self::length) octets.
-    pub(crate) fn octets(&self) -> Vec<u8> {
+    /// Returns the encoded header, cut after [`length`](Self::length) bytes.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let words = [self.connection, self.number, self.total, self.through, self.wait];
-        let mut octets = vec![self.length];
-        octets.extend(words.into_iter().flat_map(u16::to_be_bytes));
-        octets.extend([self.flags, self.option]);
-        octets.truncate(usize::from(self.length).max(1));
-        octets
+        let mut bytes = vec![self.length];
+        bytes.extend(words.into_iter().flat_map(u16::to_be_bytes));
+        bytes.extend([self.flags, self.option]);
+        bytes.truncate(usize::from(self.length).max(1));
+        bytes
     }
 }
 
-/// How many octets other fields take before the window.
-fn before_window(header: &[u8], flags: u8) -> usize {
+/// Returns the length of the fields between option and window size.
+fn fields_before_window(header: &[u8], flags: u8) -> usize {
     let address = if flags & 1 != 0 { 2 + usize::from(header.get(14).copied().unwrap_or(0)) } else { 0 };
     address + [2, 4].iter().filter(|flag| flags & **flag != 0).count() * 2
 }
@@ -123,29 +123,29 @@ mod tests {
 
     #[test]
     fn fields_that_are_cut_off_have_defaults() {
-        let read = |octets: &[u8]| {
-            ProsperoHeader::read(octets).map(|header| (header.connection, header.number, header.total))
+        let read = |bytes: &[u8]| {
+            ProsperoHeader::parse(bytes).map(|header| (header.connection, header.number, header.total))
         };
         assert_eq!(read(b"\x01VERSION\n"), Some((0, 1, 1)));
         assert_eq!(read(b"\x03\x01\x02x"), Some((0x102, 1, 1)));
         assert_eq!(read(b"\x05\x01\x02\0\x03"), Some((0x102, 3, 0)));
         assert_eq!(read(b"\x09\x01\x02\0\x03\0\x04\0\x05"), Some((0x102, 3, 4)));
         for bad in [b"".as_slice(), b"\0", b"\x20", b"\x81", b"VERSION\n", b"\x09\x01\x02"] {
-            assert_eq!(ProsperoHeader::read(bad), None, "{}", bad.escape_ascii());
+            assert_eq!(ProsperoHeader::parse(bad), None, "{}", bad.escape_ascii());
         }
     }
 
     #[test]
-    fn the_window_stands_behind_other_fields() {
-        let plain = ProsperoHeader::read(b"\x0f\x01\x1a\0\x01\0\x01\0\0\0\0\x08\0\0\x04").unwrap();
+    fn window_follows_other_optional_fields() {
+        let plain = ProsperoHeader::parse(b"\x0f\x01\x1a\0\x01\0\x01\0\0\0\0\x08\0\0\x04").unwrap();
         assert_eq!(plain.window, Some(4));
         let all = b"\x17\x01\x1a\0\x01\0\x01\0\0\0\0\x0f\0\x01\x02ab\0\x01\0\x02\0\x09";
-        assert_eq!(ProsperoHeader::read(all).unwrap().window, Some(9));
-        assert_eq!(ProsperoHeader::read(b"\x0d\x01\x1a\0\x01\0\x01\0\0\0\0\x08\0").unwrap().window, None);
+        assert_eq!(ProsperoHeader::parse(all).unwrap().window, Some(9));
+        assert_eq!(ProsperoHeader::parse(b"\x0d\x01\x1a\0\x01\0\x01\0\0\0\0\x08\0").unwrap().window, None);
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn encoded_header_is_parsed() {
         let header = ProsperoHeader {
             length: 12,
             connection: 282,
@@ -154,7 +154,7 @@ mod tests {
             flags: ACKNOWLEDGE,
             ..ProsperoHeader::default()
         };
-        assert_eq!(header.octets(), b"\x0c\x01\x1a\0\x04\0\0\0\x01\0\0\x80");
-        assert_eq!(ProsperoHeader::read(&header.octets()), Some(header));
+        assert_eq!(header.encode(), b"\x0c\x01\x1a\0\x04\0\0\0\x01\0\0\x80");
+        assert_eq!(ProsperoHeader::parse(&header.encode()), Some(header));
     }
 }

@@ -1,10 +1,10 @@
-//! A link: one entry of a Prospero directory.
+//! A link, which is an entry of a Prospero directory.
 
 use crate::prospero::attribute::ProsperoAttribute;
-use crate::prospero::place::{Places, ProsperoHost};
-use crate::prospero::token::joined;
+use crate::prospero::host::{Addresses, ProsperoHost};
+use crate::prospero::token::join_quoted;
 
-/// A link. Its hsoname is of the same server unless [`on`](Self::on) says otherwise.
+/// A link. Its target is on the same server unless [`on_host`](Self::on_host) sets another.
 #[derive(Clone, Debug)]
 pub struct ProsperoLink {
     target: String,
@@ -18,7 +18,7 @@ pub struct ProsperoLink {
 }
 
 impl ProsperoLink {
-    /// A link to this kind of thing, such as `OBJECT` or `NULL`.
+    /// A link with this target type, such as `OBJECT` or `NULL`.
     #[must_use]
     pub fn new(target: &str, name: impl Into<Vec<u8>>, hsoname: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -33,56 +33,56 @@ impl ProsperoLink {
         }
     }
 
-    /// To a file.
+    /// A link to a file.
     #[must_use]
     pub fn file(name: impl Into<Vec<u8>>, hsoname: impl Into<Vec<u8>>) -> Self {
         Self::new("FILE", name, hsoname)
     }
 
-    /// To a directory.
+    /// A link to a directory.
     #[must_use]
     pub fn directory(name: impl Into<Vec<u8>>, hsoname: impl Into<Vec<u8>>) -> Self {
         Self::new("DIRECTORY", name, hsoname)
     }
 
-    /// To what another service has, on this host; an access method has to follow.
+    /// A link to an object of another service on this host. It needs an access method.
     #[must_use]
     pub fn external(name: impl Into<Vec<u8>>, host: &str, hsoname: impl Into<Vec<u8>>) -> Self {
-        Self::new("EXTERNAL", name, hsoname).on(ProsperoHost::named(host))
+        Self::new("EXTERNAL", name, hsoname).on_host(ProsperoHost::named(host))
     }
 
-    /// To a name in another virtual system.
+    /// A link to a name in another virtual system.
     #[must_use]
     pub fn symbolic(name: impl Into<Vec<u8>>, system: &str, path: impl Into<Vec<u8>>) -> Self {
-        let link = Self::new("SYMBOLIC", name, path).on(ProsperoHost::named(system));
+        let link = Self::new("SYMBOLIC", name, path).on_host(ProsperoHost::named(system));
         Self { host_type: "VIRTUAL-SYSTEM", ..link }
     }
 
-    /// The server whose hsoname it is.
+    /// Sets the server of the target.
     #[must_use]
-    pub fn on(self, host: ProsperoHost) -> Self {
+    pub fn on_host(self, host: ProsperoHost) -> Self {
         Self { host, ..self }
     }
 
-    /// This version of the object.
+    /// Sets the version of the target.
     #[must_use]
     pub fn version(self, version: u32) -> Self {
         Self { version, ..self }
     }
 
-    /// A union link: what it leads to belongs into this directory. It comes with every look-up.
+    /// Makes it a union link: the links of the target belong to this directory. It is part of every response.
     #[must_use]
     pub fn union(self) -> Self {
         Self { is_union: true, ..self }
     }
 
-    /// A way to the octets, token by token. An empty token stands for that of the link.
+    /// Adds an access method, token by token. An empty token means the value of the link.
     #[must_use]
-    pub fn access(self, tokens: &[&str]) -> Self {
-        self.attribute(ProsperoAttribute::access(tokens).precedence("CACHED"))
+    pub fn access_method(self, tokens: &[&str]) -> Self {
+        self.attribute(ProsperoAttribute::access_method(tokens).precedence("CACHED"))
     }
 
-    /// One more attribute.
+    /// Adds an attribute.
     #[must_use]
     pub fn attribute(mut self, attribute: ProsperoAttribute) -> Self {
         self.attributes.push(attribute);
@@ -97,15 +97,15 @@ impl ProsperoLink {
         self.target.starts_with("DIRECTORY")
     }
 
-    /// Whether components may follow it, elsewhere.
-    pub(crate) fn leads_on(&self) -> bool {
+    /// Returns `true` if components of a path may follow it.
+    pub(crate) fn can_have_components(&self) -> bool {
         self.is_directory() || self.target == "SYMBOLIC"
     }
 
-    /// The line and those of its attributes. There are two blanks behind `LINK`.
-    pub(crate) fn lines(&self, places: &Places) -> Vec<u8> {
+    /// Returns the line of the link and those of its attributes. Two spaces follow `LINK`, as in dirsrv.
+    pub(crate) fn lines(&self, addresses: &Addresses) -> Vec<u8> {
         let kind = if self.is_union { "U" } else { "L" };
-        let (host, version) = (places.host(&self.host), self.version.to_string());
+        let (host, version) = (addresses.text(&self.host), self.version.to_string());
         let tokens = [
             kind.as_bytes(),
             self.target.as_bytes(),
@@ -116,7 +116,7 @@ impl ProsperoLink {
             &self.hsoname,
             version.as_bytes(),
         ];
-        let mut lines = [b"LINK  ".as_slice(), &joined(tokens), b"\n"].concat();
+        let mut lines = [b"LINK  ".as_slice(), &join_quoted(tokens), b"\n"].concat();
         lines.extend(self.attributes.iter().flat_map(ProsperoAttribute::line));
         lines
     }

@@ -1,16 +1,16 @@
-//! An object of a Prospero server: a file, a directory, or what only attributes tell of.
+//! An object of a Prospero server: a file, a directory, or an object that has only attributes.
 
 use crate::prospero::attribute::ProsperoAttribute;
+use crate::prospero::host::ProsperoHost;
 use crate::prospero::link::ProsperoLink;
-use crate::prospero::place::ProsperoHost;
 
-/// What can be asked for under an hsoname.
+/// An object that a client can request by its hsoname.
 #[derive(Clone, Debug)]
 pub struct ProsperoObject {
     pub(crate) kind: Kind,
-    /// Attributes that were given to it; they are told whatever is asked.
+    /// Attributes that are part of every response.
     pub(crate) stored: Vec<ProsperoAttribute>,
-    methods: Vec<ProsperoAttribute>,
+    intrinsic_access_methods: Vec<ProsperoAttribute>,
     size: Option<Vec<u8>>,
     modified: String,
     owner: String,
@@ -18,26 +18,26 @@ pub struct ProsperoObject {
     modes: Option<String>,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
+    AttributesOnly,
     Directory(Vec<ProsperoLink>),
-    Elsewhere,
     File(Vec<u8>),
     Forwarded(ProsperoHost, Vec<u8>, u32),
 }
 
-/// A question about an object: names of attributes.
+/// The names of requested attributes.
 #[derive(Clone, Debug)]
-pub(crate) struct Question {
+pub(crate) struct AttributeQuery {
     names: Vec<String>,
 }
 
 /// Kinds.
 impl ProsperoObject {
-    /// A file. Owner and group are `root`, and it can be had as `PROSPERO-CONTENTS` and, says the server, `LOCAL`.
-    pub fn file(octets: impl Into<Vec<u8>>) -> Self {
-        Self::new(Kind::File(octets.into()))
+    /// A file. Owner and group are `root`. Its access methods are `PROSPERO-CONTENTS` and `LOCAL`.
+    pub fn file(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(Kind::File(bytes.into()))
     }
 
     /// A directory.
@@ -46,13 +46,13 @@ impl ProsperoObject {
         Self::new(Kind::Directory(links.into_iter().collect()))
     }
 
-    /// Nothing but the attributes that are given to it.
+    /// An object with only the attributes that are added to it.
     #[must_use]
-    pub fn elsewhere() -> Self {
-        Self::new(Kind::Elsewhere)
+    pub fn attributes_only() -> Self {
+        Self::new(Kind::AttributesOnly)
     }
 
-    /// It has moved.
+    /// An object that has moved.
     pub fn forwarded(host: ProsperoHost, hsoname: impl Into<Vec<u8>>) -> Self {
         Self::new(Kind::Forwarded(host, hsoname.into(), 0))
     }
@@ -64,7 +64,7 @@ impl ProsperoObject {
         Self {
             kind,
             stored: Vec::new(),
-            methods: vec![own("PROSPERO-CONTENTS"), own("LOCAL")],
+            intrinsic_access_methods: vec![own("PROSPERO-CONTENTS"), own("LOCAL")],
             size: None,
             modified: "20261120235539Z".to_owned(),
             owner: "root".to_owned(),
@@ -74,60 +74,60 @@ impl ProsperoObject {
     }
 }
 
-/// What is told of it.
+/// Attributes.
 impl ProsperoObject {
-    /// One more way to the octets, token by token, before its own ones.
+    /// Adds an access method, token by token, before the intrinsic ones.
     #[must_use]
-    pub fn access(self, tokens: &[&str]) -> Self {
-        self.attribute(ProsperoAttribute::access(tokens))
+    pub fn access_method(self, tokens: &[&str]) -> Self {
+        self.attribute(ProsperoAttribute::access_method(tokens))
     }
 
-    /// One more attribute that is stored for it.
+    /// Adds an attribute, which is part of every response.
     #[must_use]
     pub fn attribute(mut self, attribute: ProsperoAttribute) -> Self {
         self.stored.push(attribute);
         self
     }
 
-    /// A description.
+    /// Adds a description.
     #[must_use]
     pub fn description(self, words: &str) -> Self {
         self.attribute(ProsperoAttribute::new("DESCRIPTION", &[words.as_bytes()]))
     }
 
-    /// The ways to the octets that it has by itself, token by token, in the place of the two that every file has.
+    /// Replaces the two intrinsic access methods of a file, token by token.
     #[must_use]
-    pub fn own_access(mut self, methods: &[&[&str]]) -> Self {
+    pub fn intrinsic_access_methods(mut self, methods: &[&[&str]]) -> Self {
         let own = |tokens: &&[&str]| {
             let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
             ProsperoAttribute::intrinsic("ACCESS-METHOD", &tokens)
         };
-        self.methods = methods.iter().map(own).collect();
+        self.intrinsic_access_methods = methods.iter().map(own).collect();
         self
     }
 
-    /// The size that is told, such as `26 bytes`, whatever it is.
+    /// Sets the reported size, such as `26 bytes`.
     #[must_use]
     pub fn size(mut self, token: impl Into<Vec<u8>>) -> Self {
         self.size = Some(token.into());
         self
     }
 
-    /// When it was changed: `YYYYMMDDhhmmssZ`.
+    /// Sets the modification time: `YYYYMMDDhhmmssZ`.
     #[must_use]
     pub fn modified(mut self, time: &str) -> Self {
         time.clone_into(&mut self.modified);
         self
     }
 
-    /// Whose it is.
+    /// Sets owner and group.
     #[must_use]
     pub fn owned_by(mut self, owner: &str, group: &str) -> Self {
         (self.owner, self.group) = (owner.to_owned(), group.to_owned());
         self
     }
 
-    /// Modes such as `-rw-r--r--`.
+    /// Sets the modes, such as `-rw-r--r--`.
     #[must_use]
     pub fn modes(mut self, modes: &str) -> Self {
         self.modes = Some(modes.to_owned());
@@ -135,15 +135,15 @@ impl ProsperoObject {
     }
 }
 
-impl Question {
-    /// Names with `+` between them.
+impl AttributeQuery {
+    /// Parses names that are separated by `+`.
     pub(crate) fn new(names: &[u8]) -> Self {
         let names = String::from_utf8_lossy(names).to_uppercase();
         Self { names: names.split('+').map(str::to_owned).collect() }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|asked| asked == name || asked.starts_with('#') && name != "CONTENTS")
+    fn contains(&self, name: &str) -> bool {
+        self.names.iter().any(|it| it == name || it.starts_with('#') && name != "CONTENTS")
     }
 
     fn is_only(&self, name: &str) -> bool {
@@ -151,36 +151,37 @@ impl Question {
     }
 }
 
-/// Answers, as measured.
+/// Responses, as measured with dirsrv.
 impl ProsperoObject {
-    /// The attributes that answer a question: those that are stored in any case. None: dirsrv says that it is not
-    /// found when it has a file of which nothing is stored and is asked for access methods alone.
-    pub(crate) fn told(&self, question: &Question) -> Option<Vec<u8>> {
+    /// Returns the lines of the requested attributes and of the stored ones. Returns `None` if dirsrv reports
+    /// NOT-FOUND: for a file without stored attributes, if only access methods are requested.
+    pub(crate) fn attributes(&self, query: &AttributeQuery) -> Option<Vec<u8>> {
         let is_bare = matches!(self.kind, Kind::File(_)) && self.stored.is_empty();
-        if is_bare && question.is_only("ACCESS-METHOD") {
+        if is_bare && query.is_only("ACCESS-METHOD") {
             return None;
         }
-        let own = self.own().filter(|(name, _)| question.has(name)).map(|(_, attribute)| attribute);
-        let methods = if self.tells_methods(question) { self.methods.as_slice() } else { &[] };
-        let all = self.stored.iter().cloned().chain(own).chain(methods.iter().cloned());
-        let contents = self.contents().filter(|_| question.has("CONTENTS"));
+        let intrinsic =
+            self.intrinsic().filter(|(name, _)| query.contains(name)).map(|(_, attribute)| attribute);
+        let methods = if self.has_methods(query) { self.intrinsic_access_methods.as_slice() } else { &[] };
+        let all = self.stored.iter().cloned().chain(intrinsic).chain(methods.iter().cloned());
+        let contents = self.contents().filter(|_| query.contains("CONTENTS"));
         Some(all.chain(contents).flat_map(|attribute| attribute.line()).collect())
     }
 
-    /// A directory tells access methods, wrong ones, when its size is asked too.
-    fn tells_methods(&self, question: &Question) -> bool {
-        let is_asked = question.has("ACCESS-METHOD");
+    /// dirsrv reports access methods of a directory, wrong ones, if its size is requested too.
+    fn has_methods(&self, query: &AttributeQuery) -> bool {
+        let is_requested = query.contains("ACCESS-METHOD");
         match self.kind {
-            Kind::Directory(_) => is_asked && question.has("SIZE"),
-            Kind::Elsewhere | Kind::Forwarded(..) => false,
-            Kind::File(_) => is_asked,
+            Kind::Directory(_) => is_requested && query.contains("SIZE"),
+            Kind::AttributesOnly | Kind::Forwarded(..) => false,
+            Kind::File(_) => is_requested,
         }
     }
 
-    /// What the file system tells, by name.
-    fn own(&self) -> impl Iterator<Item = (&'static str, ProsperoAttribute)> {
+    /// Returns the attributes from the file system, by name.
+    fn intrinsic(&self) -> impl Iterator<Item = (&'static str, ProsperoAttribute)> {
         let (length, modes) = match &self.kind {
-            Kind::File(octets) => (octets.len(), "-rw-r--r--"),
+            Kind::File(bytes) => (bytes.len(), "-rw-r--r--"),
             _ => (4096, "drwxr-xr-x"),
         };
         let size = self.size.clone().unwrap_or_else(|| format!("{length} bytes").into_bytes());
@@ -193,13 +194,13 @@ impl ProsperoObject {
             ("UNIX-MODES", modes.as_bytes()),
         ];
         let rows = rows.map(|(name, value)| (name, ProsperoAttribute::intrinsic(name, &[value])));
-        let is_native = matches!(self.kind, Kind::File(_) | Kind::Directory(_));
-        rows.into_iter().filter(move |_| is_native)
+        let is_in_file_system = matches!(self.kind, Kind::File(_) | Kind::Directory(_));
+        rows.into_iter().filter(move |_| is_in_file_system)
     }
 
     fn contents(&self) -> Option<ProsperoAttribute> {
         match &self.kind {
-            Kind::File(octets) => Some(ProsperoAttribute::intrinsic("CONTENTS", &[b"DATA", octets])),
+            Kind::File(bytes) => Some(ProsperoAttribute::intrinsic("CONTENTS", &[b"DATA", bytes])),
             _ => None,
         }
     }

@@ -1,14 +1,15 @@
-//! A datagram that a rule makes: headers and data that no honest server sends, or sends at another time.
+//! Packets that rules send: headers and data that no correct server sends, or not at this time.
 
 use crate::prospero::header::ProsperoHeader;
-use crate::prospero::place::{Places, ProsperoHost};
+use crate::prospero::host::{Addresses, ProsperoHost};
 
-/// One datagram. Unless something else is said, it has the connection id of the request.
+/// A packet. By default it has the connection id of the request.
 #[derive(Clone, Debug)]
 pub struct ProsperoPacket {
     header: ProsperoHeader,
     /// Added to the connection id.
-    other: u16,
+    id_offset: u16,
+    /// Data of the option.
     extra: Vec<u8>,
     target: Option<ProsperoHost>,
     data: Vec<u8>,
@@ -21,7 +22,7 @@ impl ProsperoPacket {
     #[must_use]
     pub fn data(number: u16, total: u16, data: &[u8]) -> Self {
         let header = ProsperoHeader { length: 9, number, total, ..ProsperoHeader::default() };
-        Self { header, other: 0, extra: Vec::new(), target: None, data: data.to_vec(), raw: None }
+        Self { header, id_offset: 0, extra: Vec::new(), target: None, data: data.to_vec(), raw: None }
     }
 
     /// A packet outside the sequence.
@@ -30,38 +31,38 @@ impl ProsperoPacket {
         Self::data(0, 0, b"")
     }
 
-    /// Exactly these octets, connection id and all.
+    /// Exactly these bytes, including the connection id.
     #[must_use]
-    pub fn raw(octets: impl Into<Vec<u8>>) -> Self {
-        Self { raw: Some(octets.into()), ..Self::control() }
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { raw: Some(bytes.into()), ..Self::control() }
     }
 
-    /// The client is to wait so many seconds before it asks again.
+    /// Tells the client to wait this many seconds before it repeats its request.
     #[must_use]
     pub fn wait(seconds: u16) -> Self {
         let packet = Self::control();
         Self { header: ProsperoHeader { wait: seconds, length: 11, ..packet.header }, ..packet }
     }
 
-    /// The request is refused (option 1).
+    /// Refuses the request (option 1).
     #[must_use]
     pub fn refused() -> Self {
         Self::control().option(1, b"")
     }
 
-    /// What was received is forgotten (option 2).
+    /// Tells the client that the request was discarded (option 2).
     #[must_use]
     pub fn forget() -> Self {
         Self::control().option(2, b"")
     }
 
-    /// Another server is to be asked (option 4; option 5 tells the user).
+    /// Redirects to another server (option 4; with option 5 the client informs the user).
     #[must_use]
     pub fn redirect(option: u8, to: ProsperoHost) -> Self {
         Self { target: Some(to), ..Self::control().option(option, b"") }
     }
 
-    /// The place in the queue and the seconds to go (option 254), with a wait.
+    /// Tells position and remaining time in the queue (option 254), with a time to wait.
     #[must_use]
     pub fn queue(wait: u16, position: u16, seconds: u32) -> Self {
         let extra = [&[3_u8], position.to_be_bytes().as_slice(), &seconds.to_be_bytes()].concat();
@@ -69,9 +70,9 @@ impl ProsperoPacket {
     }
 }
 
-/// What can be changed in one.
+/// Fields.
 impl ProsperoPacket {
-    /// An option, and what stands behind it.
+    /// Sets an option and its data.
     #[must_use]
     pub fn option(mut self, option: u8, extra: &[u8]) -> Self {
         (self.header.length, self.header.option) = (13, option);
@@ -79,7 +80,7 @@ impl ProsperoPacket {
         self
     }
 
-    /// Flags.
+    /// Sets the flags.
     #[must_use]
     pub fn flags(mut self, flags: u8) -> Self {
         self.header.length = self.header.length.max(12);
@@ -87,37 +88,37 @@ impl ProsperoPacket {
         self
     }
 
-    /// The server has received so many packets of the request.
+    /// Sets the number up to which packets of the request were received.
     #[must_use]
     pub fn through(mut self, through: u16) -> Self {
         self.header.through = through;
         self
     }
 
-    /// The connection id is greater than that of the request by this.
+    /// Adds `offset` to the connection id of the request.
     #[must_use]
-    pub fn other_id(self, by: u16) -> Self {
-        Self { other: by, ..self }
+    pub fn other_id(self, offset: u16) -> Self {
+        Self { id_offset: offset, ..self }
     }
 
-    /// The header is cut after so many octets; less than it needs.
+    /// Cuts the header after this many bytes.
     #[must_use]
     pub fn header_length(mut self, length: u8) -> Self {
         self.header.length = length;
         self
     }
 
-    pub(crate) fn octets(&self, connection: u16, places: &Places) -> Vec<u8> {
+    pub(crate) fn encode(&self, connection: u16, addresses: &Addresses) -> Vec<u8> {
         if let Some(raw) = &self.raw {
             return raw.clone();
         }
-        let target = self.target.as_ref().map_or_else(Vec::new, |target| places.octets(target));
+        let target = self.target.as_ref().map_or_else(Vec::new, |target| addresses.encode(target));
         let more = self.extra.len() + target.len();
-        let connection = connection.wrapping_add(self.other);
-        let mut octets = ProsperoHeader { connection, ..self.header }.octets();
-        // As many octets as the length says stand there, and then what belongs to the option.
-        octets[0] = octets[0].saturating_add(u8::try_from(more).unwrap_or(u8::MAX)) & 63;
-        [octets, self.extra.clone(), target, self.data.clone()].concat()
+        let connection = connection.wrapping_add(self.id_offset);
+        let mut bytes = ProsperoHeader { connection, ..self.header }.encode();
+        // The length includes the data of the option.
+        bytes[0] = bytes[0].saturating_add(u8::try_from(more).unwrap_or(u8::MAX)) & 63;
+        [bytes, self.extra.clone(), target, self.data.clone()].concat()
     }
 }
 
@@ -128,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_as_the_sending_code_makes_them() {
+    fn packet_is_encoded_as_dirsrv_does() {
         let here = SocketAddr::from(([127, 0, 0, 1], 2525));
-        let places = Places { here, other_port: None, other_address: None, name: None };
+        let addresses = Addresses { here, other_port: None, other_address: None, name: None };
         let rows: [(ProsperoPacket, &str); 6] = [
             (ProsperoPacket::wait(180), "0b011a00000000000000b4"),
             (ProsperoPacket::queue(900, 3, 60), "14011a000000000000038400fe0300030000003c"),
@@ -141,7 +142,7 @@ mod tests {
         ];
         for (packet, expected) in rows {
             let hex: String =
-                packet.octets(282, &places).iter().map(|octet| format!("{octet:02x}")).collect();
+                packet.encode(282, &addresses).iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(hex, expected);
         }
     }

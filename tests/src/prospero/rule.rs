@@ -1,102 +1,96 @@
-//! Where a Prospero server departs from good manners: rules that it asks when a request has come.
-//!
-//! A rule says at which request, the how manyeth time, and what then. A request that is repeated is the same one.
-//! What is done to the text is in `text.rs`, what to the packets in `sending.rs`.
+//! The triggers and actions of the Prospero server's rules. Rules apply when a request is complete; a repeated
+//! request is the same request. `text.rs` changes the text, `window.rs` the packets.
 
 use std::time::Duration;
 
+use crate::prospero::host::ProsperoHost;
 use crate::prospero::packet::ProsperoPacket;
-use crate::prospero::place::ProsperoHost;
 use crate::prospero::token::next_line;
+use crate::server::rule::{CutPoint, Rule, Trigger};
 
-/// One departure.
-#[derive(Clone, Debug)]
-pub struct ProsperoRule {
-    on: ProsperoOn,
-    nth: Option<usize>,
-    act: ProsperoAct,
-}
+/// A rule of a Prospero server.
+pub type ProsperoRule = Rule<ProsperoTrigger, ProsperoAction>;
 
-/// When a rule holds.
+/// When a rule applies.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum ProsperoOn {
+pub enum ProsperoTrigger {
     /// Any request.
     Any,
-    /// GET-OBJECT-INFO that asks for CONTENTS.
+    /// GET-OBJECT-INFO for CONTENTS.
     Contents,
-    /// GET-OBJECT-INFO that asks for something else.
+    /// GET-OBJECT-INFO for other attributes.
     Info,
     /// LIST.
     List,
-    /// A request of whose text this is true.
-    Which(fn(&[u8]) -> bool),
+    /// A request for whose text the function returns `true`.
+    Matches(fn(&[u8]) -> bool),
 }
 
 /// What the server does.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum ProsperoAct {
-    /// This text is the answer.
+pub enum ProsperoAction {
+    /// Sends this text as the response.
     Answer(Vec<u8>),
-    /// This text stands before the answer.
+    /// Puts this text before the response.
     Before(Vec<u8>),
-    /// This text, so many times, stands before the answer.
+    /// Puts this text before the response, this many times.
     Flood(Vec<u8>, usize),
-    /// This text stands after the answer.
+    /// Puts this text after the response.
     After(Vec<u8>),
-    /// This text stands before every line of the answer, and after the last.
+    /// Puts this text before every line of the response, and after the last one.
     Between(Vec<u8>),
-    /// Lines end with CR LF.
+    /// Ends lines with CR LF.
     CrLf,
-    /// The text is cut here. All packets of what is left come.
-    Cut(ProsperoCut),
-    /// The answer is the first text, and the second again and again without an end.
+    /// Cuts the text here. The packets of the rest are sent and the message is complete.
+    Cut(CutPoint),
+    /// Sends the first text and then the second one endlessly.
     Endless(Vec<u8>, Vec<u8>),
 
-    /// So many octets of text in each packet.
-    Pieces(usize),
-    /// So many packets before the client has to acknowledge.
+    /// Puts this many bytes of text into each packet.
+    PacketSize(usize),
+    /// Sends this many packets before the client must acknowledge.
     Window(u16),
-    /// Nobody is asked to acknowledge.
+    /// Does not request acknowledgements.
     NoFlags,
-    /// Every header has at least so many octets, and tells the total if there is room.
-    Headers(u8),
-    /// These octets at this place of these datagrams.
+    /// Makes every header at least this long, with the total number of packets if there is room.
+    MinHeaderLength(u8),
+    /// Puts these bytes at this position of these datagrams.
     Patch(ProsperoPackets, usize, Vec<u8>),
-    /// No more than so many octets of these datagrams.
-    Shorten(ProsperoPackets, usize),
-    /// These do not come.
-    Lose(ProsperoPackets),
-    /// These come twice.
-    Twice(ProsperoPackets),
-    /// These come so much later than the others.
+    /// Truncates these datagrams to this many bytes.
+    Truncate(ProsperoPackets, usize),
+    /// Does not send these packets.
+    Drop(ProsperoPackets),
+    /// Sends these packets twice.
+    Duplicate(ProsperoPackets),
+    /// Sends these packets later than the others.
     Delay(ProsperoPackets, Duration),
-    /// These come from there: another port or another address.
-    From(ProsperoPackets, ProsperoHost),
-    /// The last packet of a window comes first.
-    Reversed,
-    /// The packets of a window come in an order that this number makes.
-    Shuffled(u64),
+    /// Sends these packets from another port or another address.
+    SendFrom(ProsperoPackets, ProsperoHost),
+    /// Sends the packets of a window in reverse order.
+    Reverse,
+    /// Sends the packets of a window in an order that depends on this seed.
+    Shuffle(u64),
 
-    /// This comes before each window.
-    First(ProsperoPacket),
-    /// This comes after each window.
-    Last(ProsperoPacket),
-    /// These come in the place of the answer, the first so many times that it would be sent.
-    Instead(Vec<ProsperoPacket>, usize),
-    /// This comes besides, again and again after this time, so many times.
-    Again(ProsperoPacket, Duration, usize),
+    /// Sends this packet before each window.
+    PacketBefore(ProsperoPacket),
+    /// Sends this packet after each window.
+    PacketAfter(ProsperoPacket),
+    /// Sends these packets instead of a window, this many times. Then the window is sent.
+    ReplacePackets(Vec<ProsperoPacket>, usize),
+    /// Sends this packet too: repeatedly, at this interval, this many times.
+    RepeatPacket(ProsperoPacket, Duration, usize),
 
-    /// Nothing for this time first.
+    /// Waits before the response.
     Pause(Duration),
-    /// A pause before every packet but the first.
+    /// Waits before each packet but the first.
     Drip(Duration),
-    /// No more than so many datagrams for one request.
-    SilenceAfter(usize),
+    /// Sends at most this many datagrams for one request.
+    MaxDatagrams(usize),
 }
 
-/// Some packets of an answer, the first times that they are sent or always.
+/// Some packets of a response, the first times that they are sent or always.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ProsperoPackets {
     which: Which,
@@ -111,58 +105,28 @@ enum Which {
     Number(u16),
 }
 
-/// Where a text is cut.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ProsperoCut {
-    /// After so many octets.
-    After(usize),
-    /// So many octets before its end.
-    Before(usize),
-    /// In the middle.
-    Half,
-}
+impl Trigger for ProsperoTrigger {
+    /// The text of a request.
+    type Event<'e> = &'e [u8];
 
-impl ProsperoRule {
-    /// Each time.
-    #[must_use]
-    pub fn on(on: ProsperoOn, act: ProsperoAct) -> Self {
-        Self { on, nth: None, act }
-    }
-
-    /// Only the `nth` time, from 1.
-    #[must_use]
-    pub fn nth(self, nth: usize) -> Self {
-        Self { nth: Some(nth), ..self }
-    }
-
-    pub(crate) fn act(&self) -> &ProsperoAct {
-        &self.act
-    }
-
-    /// Whether it holds when its moment comes for the `count`th time.
-    pub(crate) fn is_due(&self, count: usize) -> bool {
-        self.nth.is_none_or(|nth| nth == count)
-    }
-
-    /// Whether this is its moment.
-    pub(crate) fn concerns(&self, request: &[u8]) -> bool {
-        match self.on {
-            ProsperoOn::Any => true,
-            ProsperoOn::Contents => asks(request, b"GET-OBJECT-INFO", Some(true)),
-            ProsperoOn::Info => asks(request, b"GET-OBJECT-INFO", Some(false)),
-            ProsperoOn::List => asks(request, b"LIST", None),
-            ProsperoOn::Which(predicate) => predicate(request),
+    fn matches(&self, request: &[u8]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Contents => has_command(request, b"GET-OBJECT-INFO", Some(true)),
+            Self::Info => has_command(request, b"GET-OBJECT-INFO", Some(false)),
+            Self::List => has_command(request, b"LIST", None),
+            Self::Matches(predicate) => predicate(request),
         }
     }
 }
 
-/// Whether a line is this command, and, if that is of interest, whether it asks for contents.
-fn asks(mut request: &[u8], command: &[u8], for_contents: Option<bool>) -> bool {
+/// Returns `true` if a line is this command and, if `for_contents` is set, whether it requests CONTENTS.
+fn has_command(mut request: &[u8], command: &[u8], for_contents: Option<bool>) -> bool {
     while let Some(Ok(line)) = next_line(&mut request) {
-        let wanted =
-            line.tokens.get(1).is_some_and(|names| names.split(|o| *o == b'+').any(|n| n == b"CONTENTS"));
+        let names = line.tokens.get(1);
+        let has_contents = names.is_some_and(|names| names.split(|o| *o == b'+').any(|n| n == b"CONTENTS"));
         if line.tokens[0].eq_ignore_ascii_case(command)
-            && for_contents.is_none_or(|contents| contents == wanted)
+            && for_contents.is_none_or(|contents| contents == has_contents)
         {
             return true;
         }
@@ -171,49 +135,38 @@ fn asks(mut request: &[u8], command: &[u8], for_contents: Option<bool>) -> bool 
 }
 
 impl ProsperoPackets {
-    /// All of them, always.
+    /// All packets, always.
     pub const ALL: Self = Self { which: Which::All, times: usize::MAX };
-    /// The last one, always.
+    /// The last packet, always.
     pub const LAST: Self = Self { which: Which::Last, times: usize::MAX };
 
-    /// The one with this number, always.
+    /// The packet with this number, always.
     #[must_use]
     pub const fn number(number: u16) -> Self {
         Self { which: Which::Number(number), times: usize::MAX }
     }
 
-    /// The one with this number and those that follow it, always.
+    /// The packet with this number and those after it, always.
     #[must_use]
     pub const fn from(number: u16) -> Self {
         Self { which: Which::From(number), times: usize::MAX }
     }
 
-    /// Only the first so many times that each of them is sent.
+    /// Only the first `times` times that each of them is sent.
     #[must_use]
     pub const fn times(self, times: usize) -> Self {
         Self { times, ..self }
     }
 
-    /// Whether this packet is one, after it was sent so many times.
-    pub(crate) fn has(self, number: u16, is_last: bool, sent: usize) -> bool {
-        let is_it = match self.which {
+    /// Returns `true` for a packet that was sent `sent` times before.
+    pub(crate) fn contains(self, number: u16, is_last: bool, sent: usize) -> bool {
+        let is_selected = match self.which {
             Which::All => true,
             Which::From(first) => first <= number,
             Which::Last => is_last,
             Which::Number(wanted) => wanted == number,
         };
-        is_it && sent < self.times
-    }
-}
-
-impl ProsperoCut {
-    /// How many octets are left of so many.
-    pub(crate) fn left(self, of: usize) -> usize {
-        match self {
-            Self::After(octets) => octets.min(of),
-            Self::Before(octets) => of.saturating_sub(octets),
-            Self::Half => of / 2,
-        }
+        is_selected && sent < self.times
     }
 }
 
@@ -222,44 +175,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_knows_its_moment() {
+    fn trigger_matches_its_commands() {
         let info = b"VERSION 5\nGET-OBJECT-INFO ACCESS-METHOD+UNIX-MODES ASCII CONTENTS 0\n".as_slice();
         let contents = b"GET-OBJECT-INFO SIZE+CONTENTS ASCII x 0\n".as_slice();
         let list = b"DIRECTORY ASCII x\nlist '' COMPONENTS\n".as_slice();
         let rows = [
-            (ProsperoOn::Any, [true; 3]),
-            (ProsperoOn::Info, [true, false, false]),
-            (ProsperoOn::Contents, [false, true, false]),
-            (ProsperoOn::List, [false, false, true]),
-            (ProsperoOn::Which(|text| text.starts_with(b"DIR")), [false, false, true]),
+            (ProsperoTrigger::Any, [true; 3]),
+            (ProsperoTrigger::Info, [true, false, false]),
+            (ProsperoTrigger::Contents, [false, true, false]),
+            (ProsperoTrigger::List, [false, false, true]),
+            (ProsperoTrigger::Matches(|text| text.starts_with(b"DIR")), [false, false, true]),
         ];
-        for (on, expected) in rows {
-            let rule = ProsperoRule::on(on, ProsperoAct::CrLf);
-            assert_eq!([info, contents, list].map(|text| rule.concerns(text)), expected, "{on:?}");
+        for (trigger, expected) in rows {
+            assert_eq!([info, contents, list].map(|text| trigger.matches(text)), expected, "{trigger:?}");
         }
-        let rule = ProsperoRule::on(ProsperoOn::Any, ProsperoAct::CrLf);
-        assert!(rule.is_due(2) && rule.clone().nth(2).is_due(2) && !rule.nth(2).is_due(1));
     }
 
     #[test]
-    fn packets_are_chosen() {
+    fn packets_are_selected_by_number_and_times() {
         let once = ProsperoPackets::number(2).times(1);
-        assert!(once.has(2, false, 0) && !once.has(2, false, 1) && !once.has(3, false, 0));
-        assert!(ProsperoPackets::LAST.has(7, true, 9) && !ProsperoPackets::LAST.has(7, false, 0));
-        assert!(ProsperoPackets::from(2).has(3, false, 9) && !ProsperoPackets::from(2).has(1, false, 0));
-        assert!(ProsperoPackets::ALL.has(1, false, 9));
-    }
-
-    #[test]
-    fn a_cut_leaves_some_octets() {
-        let rows = [
-            (ProsperoCut::After(3), 3),
-            (ProsperoCut::After(30), 9),
-            (ProsperoCut::Before(1), 8),
-            (ProsperoCut::Half, 4),
-        ];
-        for (cut, left) in rows {
-            assert_eq!(cut.left(9), left, "{cut:?}");
-        }
+        assert!(once.contains(2, false, 0) && !once.contains(2, false, 1) && !once.contains(3, false, 0));
+        let last = ProsperoPackets::LAST;
+        assert!(last.contains(7, true, 9) && !last.contains(7, false, 0));
+        let from_2 = ProsperoPackets::from(2);
+        assert!(from_2.contains(3, false, 9) && !from_2.contains(1, false, 0));
+        assert!(ProsperoPackets::ALL.contains(1, false, 9));
     }
 }

@@ -1,46 +1,46 @@
-//! The Prospero server against what dirsrv and its clients said to each other, and against plain sockets.
+//! The Prospero server against captured sessions of dirsrv and its clients, and against plain sockets.
 
 use std::time::Duration;
 
 use super::*;
 use crate::ProsperoHeader;
-use crate::prospero::asking::{Asking, acknowledgement, request};
+use crate::prospero::test_client::{TestClient, acknowledgement, request};
 use crate::{ProsperoAttribute, ProsperoLink, ProsperoObject};
 
 /// `NAME C> HEX` and `NAME S> HEX`, as captured.
 const VECTORS: &str = include_str!("../../../crates/proto/tests/data/prospero-vectors.txt");
 const LIST: &[u8] = b"DIRECTORY ASCII '/srv/pub/many'\nLIST '' COMPONENTS\n";
 
-fn start(site: ProsperoSite) -> ProsperoServer {
-    ProsperoServer::start(site).unwrap()
+fn start(config: ProsperoConfig) -> ProsperoServer {
+    ProsperoServer::start(config).unwrap()
 }
 
-/// The datagrams of the capture: whose they are, and their octets.
+/// Returns the captured datagrams: name, `true` if the client sent it, bytes.
 fn captured() -> Vec<(&'static str, bool, Vec<u8>)> {
     let lines = VECTORS.lines().filter(|line| !line.starts_with('#'));
-    let octets = |hex: &str| {
+    let bytes = |hex: &str| {
         (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
     };
     let parts = lines.map(|line| line.split(' ').collect::<Vec<_>>());
-    parts.map(|parts| (parts[0], parts[1] == "C>", octets(parts[2]))).collect()
+    parts.map(|parts| (parts[0], parts[1] == "C>", bytes(parts[2]))).collect()
 }
 
-/// The data of all answers of one exchange.
+/// Returns the data of all responses of one exchange.
 fn text(name: &str) -> Vec<u8> {
     let of_it = captured().into_iter().filter(|(found, is_client, _)| *found == name && !is_client);
-    of_it.flat_map(|(_, _, octets)| octets[usize::from(octets[0] & 63)..].to_vec()).collect()
+    of_it.flat_map(|(_, _, bytes)| bytes[usize::from(bytes[0] & 63)..].to_vec()).collect()
 }
 
-/// The names of `/srv/pub/many` in the order of the directory.
+/// Returns the names in `/srv/pub/many`, in the order of the directory.
 fn many() -> Vec<String> {
     let text = String::from_utf8(text("window4")).unwrap();
     text.lines().map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
 }
 
-/// The server that was captured.
-fn measured() -> ProsperoSite {
+/// The configuration of the captured server.
+fn captured_config() -> ProsperoConfig {
     let file =
-        |name: &str, octets: &[u8]| (ProsperoLink::file(name, format!("/srv/pub/{name}")), octets.to_vec());
+        |name: &str, bytes: &[u8]| (ProsperoLink::file(name, format!("/srv/pub/{name}")), bytes.to_vec());
     let files = [
         file("nul.dat", b"a\0b'c d\n\r\n\xff/+,end"),
         file("hello.txt", b"Hello from the prospero..\n"),
@@ -52,12 +52,12 @@ fn measured() -> ProsperoSite {
     let mut links = vec![
         directory("dir"),
         ProsperoLink::external("gopher.link", "g.test(70)", "0/about.txt")
-            .access(&["GOPHER", "", "", "", "", "0"]),
+            .access_method(&["GOPHER", "", "", "", "", "0"]),
         directory("many"),
     ];
     links.extend(files.iter().map(|(link, _)| link.clone()));
     links.extend([
-        ProsperoLink::external("ftp.link", "ftp.test", "/pub/it's + x.txt").access(&[
+        ProsperoLink::external("ftp.link", "ftp.test", "/pub/it's + x.txt").access_method(&[
             "AFTP",
             "INTERNET-D",
             "ftp.test",
@@ -65,25 +65,26 @@ fn measured() -> ProsperoSite {
             "/pub/it's + x.txt",
             "TEXT",
         ]),
-        ProsperoLink::directory("far", "/far/dir").on(ProsperoHost::named("other.test(2525)")),
+        ProsperoLink::directory("far", "/far/dir").on_host(ProsperoHost::named("other.test(2525)")),
         ProsperoLink::external("wais.link", "w.test", "WAIS/OBJECT/1=w.test:210;2=t;3=0 78 /srv/d/a.txt;")
-            .access(&["WAIS", "", "", "", ""]),
+            .access_method(&["WAIS", "", "", "", ""]),
         ProsperoLink::symbolic("symb", "#/EDU/X", "/a/b"),
     ]);
-    let mut site = ProsperoSite::new().name("W.TEST").root("/srv/").status(text("status"));
-    for (link, octets) in &files {
-        let mut object = ProsperoObject::file(octets.clone());
+    let mut config = ProsperoConfig::new().name("W.TEST").root("/srv/").status(text("status"));
+    for (link, bytes) in &files {
+        let mut object = ProsperoObject::file(bytes.clone());
         if link.name == b"hello.txt" {
             object = object
-                .access(&["AFTP", "INTERNET-D", "ftp.test", "ASCII", "/pub/hello.txt", "BINARY"])
-                .access(&["GOPHER", "INTERNET-D", "g.test(70)", "ASCII", "0/hello", "0"])
+                .access_method(&["AFTP", "INTERNET-D", "ftp.test", "ASCII", "/pub/hello.txt", "BINARY"])
+                .access_method(&["GOPHER", "INTERNET-D", "g.test(70)", "ASCII", "0/hello", "0"])
                 .description("a tiny file");
         }
-        site = site.object(link.hsoname.clone(), object);
+        config = config.object(link.hsoname.clone(), object);
     }
     let of_many =
         many().into_iter().map(|name| ProsperoLink::file(name.clone(), format!("/srv/pub/many/{name}")));
-    site.object("/srv/pub", ProsperoObject::directory(links))
+    config
+        .object("/srv/pub", ProsperoObject::directory(links))
         .object("/srv/pub/many", ProsperoObject::directory(of_many))
         .object(
             "/srv/pub/dir",
@@ -92,72 +93,76 @@ fn measured() -> ProsperoSite {
         .object("/srv/pub/dir/x.txt", ProsperoObject::file("in dir\n"))
 }
 
-/// A directory whose list takes so many packets.
-fn packets(count: usize) -> ProsperoSite {
+/// A directory whose listing takes `count` packets.
+fn with_listing(count: usize) -> ProsperoConfig {
     let link = |number: usize| ProsperoLink::file(format!("{number:0>100}"), "x");
-    // A line has 137 octets: nine of them fill a packet, but for a few octets.
+    // A line has 137 bytes, so that nine lines nearly fill a packet.
     let links = (0..count * 9).map(link);
-    ProsperoSite::new().name("x").object("/srv/pub/many", ProsperoObject::directory(links))
+    ProsperoConfig::new().name("x").object("/srv/pub/many", ProsperoObject::directory(links))
 }
 
 fn numbers(datagrams: &[Vec<u8>]) -> Vec<u16> {
-    datagrams.iter().map(|octets| ProsperoHeader::read(octets).unwrap().number).collect()
+    datagrams.iter().map(|bytes| ProsperoHeader::parse(bytes).unwrap().number).collect()
 }
 
 #[test]
-fn what_was_captured_is_said_again() {
-    let server = start(measured());
-    let (mut client, mut said) = (Asking::new(server.addr()), 0);
+fn captured_requests_get_the_captured_responses() {
+    let server = start(captured_config());
+    let (mut client, mut sent) = (TestClient::new(server.addr()), 0);
     let mut last = "";
-    for (name, is_client, octets) in captured() {
+    for (name, is_client, bytes) in captured() {
         if name.starts_with("built-") {
             continue;
         }
         if name != last {
-            assert_eq!(client.all(), [[]; 0], "after {last}");
-            client = Asking::new(server.addr());
+            assert_eq!(client.receive_all(), [[]; 0], "after {last}");
+            client = TestClient::new(server.addr());
             last = name;
         }
         if is_client {
-            client.send(&octets);
+            client.send(&bytes);
             continue;
         }
-        let (answer, _) = client.next(Duration::from_secs(2)).unwrap_or_else(|| panic!("{name}: silence"));
-        assert_eq!(answer.escape_ascii().to_string(), octets.escape_ascii().to_string(), "{name}");
-        said += 1;
+        let (answer, _) =
+            client.receive(Duration::from_secs(2)).unwrap_or_else(|| panic!("{name}: no response"));
+        assert_eq!(answer.escape_ascii().to_string(), bytes.escape_ascii().to_string(), "{name}");
+        sent += 1;
     }
     let expected =
         captured().iter().filter(|(name, is_client, _)| !is_client && !name.starts_with("built-")).count();
-    assert_eq!((said, server.requests().len()), (expected, 37));
+    assert_eq!((sent, server.requests().len()), (expected, 37));
 }
 
-/// Length, number, total, received-through, flags.
-fn told(octets: &[u8]) -> (u8, u16, u16, u16, u8) {
-    let header = ProsperoHeader::read(octets).unwrap();
+/// Returns length, number, total, received-through and flags.
+fn header_of(bytes: &[u8]) -> (u8, u16, u16, u16, u8) {
+    let header = ProsperoHeader::parse(bytes).unwrap();
     (header.length, header.number, header.total, header.through, header.flags)
 }
 
 #[test]
-fn a_long_answer_comes_in_windows() {
-    let server = start(packets(40));
-    let client = Asking::new(server.addr());
+fn long_response_is_sent_in_windows() {
+    let server = start(with_listing(40));
+    let client = TestClient::new(server.addr());
     client.send(&request(7, LIST));
-    let first = client.all();
+    let first = client.receive_all();
     assert_eq!(numbers(&first), Vec::from_iter(1..=16));
-    assert_eq!((told(&first[14]), told(&first[15])), ((7, 15, 0, 0, 0), (12, 16, 0, 1, 0x80)));
-    // The request once more, an acknowledgement that tells of a loss, and one that does not.
+    assert_eq!((header_of(&first[14]), header_of(&first[15])), ((7, 15, 0, 0, 0), (12, 16, 0, 1, 0x80)));
+    // A repeated request, an acknowledgement after a loss, and one without a loss.
     client.send(&request(7, LIST));
-    assert_eq!(told(&client.all()[0]), (9, 1, 40, 1, 0));
+    assert_eq!(header_of(&client.receive_all()[0]), (9, 1, 40, 1, 0));
     client.send(&acknowledgement(7, 3));
-    let second = client.all();
+    let second = client.receive_all();
     assert_eq!(numbers(&second), Vec::from_iter(4..=19));
-    assert_eq!((told(&second[0]), told(&second[15])), ((9, 4, 40, 1, 0), (12, 19, 40, 1, 0x80)));
+    assert_eq!((header_of(&second[0]), header_of(&second[15])), ((9, 4, 40, 1, 0), (12, 19, 40, 1, 0x80)));
     client.send(&acknowledgement(7, 39));
-    assert_eq!(client.all().iter().map(|octets| told(octets)).collect::<Vec<_>>(), [(9, 40, 40, 1, 0)]);
+    assert_eq!(
+        client.receive_all().iter().map(|bytes| header_of(bytes)).collect::<Vec<_>>(),
+        [(9, 40, 40, 1, 0)]
+    );
     client.send(&acknowledgement(7, 40));
-    assert_eq!(client.all(), [[]; 0]);
+    assert_eq!(client.receive_all(), [[]; 0]);
     assert_eq!(server.requests(), [LIST]);
-    assert_eq!(server.dialogue(), ["DIRECTORY ASCII '/srv/pub/many'", "LIST '' COMPONENTS"]);
+    assert_eq!(server.received_text(), ["DIRECTORY ASCII '/srv/pub/many'", "LIST '' COMPONENTS"]);
     let came = server.datagrams();
     assert_eq!(came.iter().filter(|datagram| datagram.is_request()).count(), 2);
     assert_eq!(came.iter().filter(|datagram| datagram.is_acknowledgement()).count(), 3);
@@ -165,81 +170,81 @@ fn a_long_answer_comes_in_windows() {
 }
 
 #[test]
-fn an_answer_of_one_window_has_no_flag() {
+fn response_of_one_window_has_no_flag() {
     for (count, expected) in [(1, (3, 1, 1, 0, 0)), (2, (7, 2, 2, 0, 0)), (16, (7, 16, 16, 0, 0))] {
-        let server = start(packets(count));
-        let client = Asking::new(server.addr());
+        let server = start(with_listing(count));
+        let client = TestClient::new(server.addr());
         client.send(&request(7, LIST));
-        let all = client.all();
-        assert_eq!((all.len(), told(&all[count - 1])), (count, expected), "{count}");
+        let all = client.receive_all();
+        assert_eq!((all.len(), header_of(&all[count - 1])), (count, expected), "{count}");
     }
-    let server = start(packets(40));
-    let answer = Asking::new(server.addr()).answer(7, LIST).unwrap();
+    let server = start(with_listing(40));
+    let answer = TestClient::new(server.addr()).exchange(7, LIST).unwrap();
     assert_eq!(answer.len().div_ceil(1250), 40);
     assert!(answer.ends_with(b"x 0\n") && answer.starts_with(b"LINK  L FILE 000"));
 }
 
 #[test]
-fn a_request_comes_in_any_order_and_twice() {
-    let server = start(measured());
-    let client = Asking::new(server.addr());
+fn request_packets_may_be_reordered_and_repeated() {
+    let server = start(captured_config());
+    let client = TestClient::new(server.addr());
     client.send(b"\x09\0\x01\0\x02\0\x02\0\0SION\n");
-    assert_eq!(client.all(), [[]; 0]);
+    assert_eq!(client.receive_all(), [[]; 0]);
     client.send(b"\x0c\0\x01\0\x03\0\x03\0\0\0\0\x80");
-    assert_eq!(told(&client.all()[0]), (9, 0, 0, 0, 0));
+    assert_eq!(header_of(&client.receive_all()[0]), (9, 0, 0, 0, 0));
     for _ in 0..2 {
         client.send(b"\x09\0\x02\0\x02\0\x02\0\0SION\n");
     }
     client.send(b"\x09\0\x02\0\x01\0\x02\0\0VER");
-    assert_eq!(client.all(), [b"\x03\0\x02VERSION 5 P53.17May94b\n"]);
+    assert_eq!(client.receive_all(), [b"\x03\0\x02VERSION 5 P53.17May94b\n"]);
     client.send(b"\x09\0\x02\0\x01\0\x02\0\0VER");
-    assert_eq!(client.all(), [b"\x09\0\x02\0\x01\0\x01\0\x02VERSION 5 P53.17May94b\n"]);
+    assert_eq!(client.receive_all(), [b"\x09\0\x02\0\x01\0\x01\0\x02VERSION 5 P53.17May94b\n"]);
     assert_eq!(server.requests(), [b"VERSION\n"]);
-    // Nobody is told of what cannot be read, of a total that is not known, and of what was taken back.
-    for nonsense in [b"".as_slice(), b"\0x", b"\x81x", b"\x1fx", b"VERSION\n", b"\x05\0\x03\0\x01VERSION\n"] {
-        client.send(nonsense);
+    // Invalid headers, an unknown total and a cancelled request get no response.
+    for invalid in [b"".as_slice(), b"\0x", b"\x81x", b"\x1fx", b"VERSION\n", b"\x05\0\x03\0\x01VERSION\n"] {
+        client.send(invalid);
     }
     client.send(b"\x0d\0\x02\0\0\0\0\0\0\0\0\0\x01");
     client.send(&acknowledgement(2, 0));
-    assert_eq!(client.all(), [[]; 0]);
+    assert_eq!(client.receive_all(), [[]; 0]);
     assert_eq!(server.datagrams().len(), 14);
     assert!(server.datagrams().iter().any(ProsperoDatagram::is_cancel));
 }
 
 #[test]
-fn only_so_many_finished_requests_are_kept() {
-    let server = start(measured().deaf(Duration::from_secs(9)));
-    let client = Asking::new(server.addr());
+fn only_twenty_answered_requests_are_kept() {
+    let server = start(captured_config().ignores_repeats_for(Duration::from_secs(9)));
+    let client = TestClient::new(server.addr());
     for id in 1..=21 {
         client.send(&request(id, b"VERSION\n"));
     }
-    assert_eq!(client.all().len(), 21);
+    assert_eq!(client.receive_all().len(), 21);
     client.send(&request(2, b"VERSION\n"));
-    assert_eq!(client.all(), [[]; 0], "it is deaf for what it has just heard");
+    assert_eq!(client.receive_all(), [[]; 0], "the repetition is ignored");
     client.send(&request(1, b"VERSION\n"));
-    assert_eq!((client.all().len(), server.requests().len()), (1, 22));
+    assert_eq!((client.receive_all().len(), server.requests().len()), (1, 22));
 }
 
-/// What is said to a request in one packet.
-fn said(server: &ProsperoServer, text: &[u8]) -> String {
-    let answer = Asking::new(server.addr()).answer(9, text).unwrap();
+/// Sends a request in one packet and returns the response.
+fn respond(server: &ProsperoServer, text: &[u8]) -> String {
+    let answer = TestClient::new(server.addr()).exchange(9, text).unwrap();
     String::from_utf8_lossy(&answer).replace("ATTRIBUTE OBJECT INTRINSIC ", "")
 }
 
 #[test]
-fn questions_are_answered_as_measured() {
+fn attribute_queries_are_answered_as_by_dirsrv() {
     let bare =
         ProsperoObject::file("x").size("7 bytes").modes("-r--------").owned_by("a", "b").modified("1994Z");
     let other = ProsperoAttribute::new("X", &[b"it's", b""]).precedence("CACHED");
-    let site = ProsperoSite::new()
+    let config = ProsperoConfig::new()
         .root("/srv")
         .object("/srv/bare", bare)
         .version("/srv/bare", 3, ProsperoObject::file("new").attribute(other))
-        .object("/srv/none", ProsperoObject::elsewhere())
+        .object("/srv/none", ProsperoObject::attributes_only())
         .object("/srv/d", ProsperoObject::directory([]))
-        .object("/srv/own", ProsperoObject::file("x").own_access(&[&["LOCAL", "", "", "", ""]]))
+        .object("/srv/own", ProsperoObject::file("x").intrinsic_access_methods(&[&["LOCAL", "", "", "", ""]]))
         .object("/srv/moved", ProsperoObject::forwarded(ProsperoHost::named("a(1)"), "/x y"));
-    let server = start(site);
+    let server = start(config);
     let rows = [
         ("ACCESS-METHOD", "/srv/bare 0", "FAILURE NOT-FOUND\n"),
         ("CONTENTS", "/srv/bare 0", "CONTENTS SEQUENCE DATA x\n"),
@@ -260,14 +265,14 @@ fn questions_are_answered_as_measured() {
     ];
     for (names, hsoname, expected) in rows {
         let text = format!("VERSION 5\nGET-OBJECT-INFO {names} ASCII {hsoname}\n");
-        assert_eq!(said(&server, text.as_bytes()), expected, "{text}");
+        assert_eq!(respond(&server, text.as_bytes()), expected, "{text}");
     }
     assert_eq!(server.object_url(b"/srv/it's"), format!("prospero://{}//srv/it%27s", server.addr()));
 }
 
 #[test]
-fn lines_are_read_strictly() {
-    let server = start(measured());
+fn invalid_lines_are_refused() {
+    let server = start(captured_config());
     let open = "ERROR Malformed input line: Read' Prospero message with an unterminated quote'\n";
     let rows = [
         ("", "ERROR ERROR Received empty request\n"),
@@ -283,15 +288,15 @@ fn lines_are_read_strictly() {
         ("CREATE-LINK '' L FILE\n", "FAILURE NOT-AUTHORIZED\n"),
     ];
     for (text, expected) in rows {
-        assert_eq!(said(&server, text.as_bytes()), expected, "{text}");
+        assert_eq!(respond(&server, text.as_bytes()), expected, "{text}");
     }
 }
 
 #[test]
-fn names_lead_through_directories() {
-    let server = start(measured());
+fn path_leads_through_directories() {
+    let server = start(captured_config());
     let list = |directory: &str, parts: &str| {
-        said(&server, format!("DIRECTORY ASCII {directory}\nLIST '' COMPONENTS {parts}\n").as_bytes())
+        respond(&server, format!("DIRECTORY ASCII {directory}\nLIST '' COMPONENTS {parts}\n").as_bytes())
     };
     let inside = "LINK  L FILE x.txt INTERNET-D W.TEST ASCII '/srv/pub/dir/x.txt' 0\n";
     let rows = [

@@ -1,46 +1,46 @@
-//! Lines and tokens of Prospero's text, as dirsrv writes and reads them.
+//! Lines and tokens of Prospero's text, quoted and parsed as in dirsrv.
 
-/// A quote begins at the first of these.
+/// A token is quoted from the first of these bytes.
 const SPECIAL: &[u8] = b" \t\x0c\x0b\n\r/'+,";
 
 /// A line of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct RequestLine<'a> {
     pub(crate) raw: &'a [u8],
     pub(crate) tokens: Vec<Vec<u8>>,
 }
 
-/// Why a request cannot be read any further.
+/// Why a line is invalid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Unreadable {
-    /// A line of nothing, or a CR outside quotes.
+pub(crate) enum LineError {
+    /// The line is empty, or contains CR outside quotes.
     EmptyLine,
     /// The text ends inside a quote.
     OpenQuote,
 }
 
-/// A token with the quotes that it needs: from its first special octet to its end.
-pub(crate) fn quoted(token: &[u8]) -> Vec<u8> {
-    let at = token.iter().position(|octet| SPECIAL.contains(octet)).unwrap_or(token.len());
+/// Quotes a token from its first special byte to its end.
+pub(crate) fn quote(token: &[u8]) -> Vec<u8> {
+    let at = token.iter().position(|byte| SPECIAL.contains(byte)).unwrap_or(token.len());
     if at == token.len() && at > 0 {
         return token.to_vec();
     }
-    let mut octets = token[..at].to_vec();
-    octets.push(b'\'');
-    for octet in &token[at..] {
-        octets.extend(std::iter::repeat_n(*octet, if *octet == b'\'' { 2 } else { 1 }));
+    let mut bytes = token[..at].to_vec();
+    bytes.push(b'\'');
+    for byte in &token[at..] {
+        bytes.extend(std::iter::repeat_n(*byte, if *byte == b'\'' { 2 } else { 1 }));
     }
-    octets.push(b'\'');
-    octets
+    bytes.push(b'\'');
+    bytes
 }
 
-/// Tokens with a blank between each two.
-pub(crate) fn joined<'a>(tokens: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
-    tokens.into_iter().map(quoted).collect::<Vec<_>>().join(b" ".as_slice())
+/// Joins quoted tokens with spaces.
+pub(crate) fn join_quoted<'a>(tokens: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    tokens.into_iter().map(quote).collect::<Vec<_>>().join(b" ".as_slice())
 }
 
-/// Takes the next line off the text; none when there is no more.
-pub(crate) fn next_line<'a>(text: &mut &'a [u8]) -> Option<Result<Line<'a>, Unreadable>> {
+/// Takes the next line from the text. Returns `None` at the end.
+pub(crate) fn next_line<'a>(text: &mut &'a [u8]) -> Option<Result<RequestLine<'a>, LineError>> {
     let whole = *text;
     let end = line_end(whole);
     let raw = &whole[..end.at];
@@ -49,26 +49,26 @@ pub(crate) fn next_line<'a>(text: &mut &'a [u8]) -> Option<Result<Line<'a>, Unre
         return None;
     }
     if end.is_quoted {
-        return Some(Err(Unreadable::OpenQuote));
+        return Some(Err(LineError::OpenQuote));
     }
-    let tokens = split(raw);
+    let tokens = parse_tokens(raw);
     let is_empty = tokens.is_empty() || end.has_return;
-    Some(if is_empty { Err(Unreadable::EmptyLine) } else { Ok(Line { raw, tokens }) })
+    Some(if is_empty { Err(LineError::EmptyLine) } else { Ok(RequestLine { raw, tokens }) })
 }
 
-/// Where the first line ends.
+/// The end of the first line.
 struct LineEnd {
     at: usize,
-    /// It is the end of the text, inside a quote.
+    /// The text ends inside a quote.
     is_quoted: bool,
-    /// A CR stands before it, outside quotes.
+    /// The line contains CR outside quotes.
     has_return: bool,
 }
 
 fn line_end(text: &[u8]) -> LineEnd {
     let (mut is_quoted, mut has_return) = (false, false);
-    for (at, octet) in text.iter().enumerate() {
-        match octet {
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
             b'\'' => is_quoted = !is_quoted,
             b'\r' if !is_quoted => has_return = true,
             b'\n' if !is_quoted => return LineEnd { at, is_quoted, has_return },
@@ -78,7 +78,7 @@ fn line_end(text: &[u8]) -> LineEnd {
     LineEnd { at: text.len(), is_quoted, has_return }
 }
 
-/// The lines of a text with their ends, however it is quoted.
+/// Splits a text into lines, which keep their ends. LF inside quotes does not end a line.
 pub(crate) fn lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -89,23 +89,23 @@ pub(crate) fn lines(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// The tokens of a line in which every quote is closed.
-fn split(line: &[u8]) -> Vec<Vec<u8>> {
+/// Parses the tokens of a line in which every quote is closed.
+fn parse_tokens(line: &[u8]) -> Vec<Vec<u8>> {
     let mut tokens = Vec::new();
     let mut token: Option<Vec<u8>> = None;
     let mut is_quoted = false;
-    let mut octets = line.iter().copied().peekable();
-    while let Some(octet) = octets.next() {
-        match octet {
+    let mut bytes = line.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
             b' ' | b'\t' if !is_quoted => tokens.extend(token.take()),
-            b'\'' if is_quoted && octets.next_if_eq(&b'\'').is_some() => {
-                token.get_or_insert_default().push(octet)
+            b'\'' if is_quoted && bytes.next_if_eq(&b'\'').is_some() => {
+                token.get_or_insert_default().push(byte)
             }
             b'\'' => {
                 is_quoted = !is_quoted;
                 token.get_or_insert_default();
             }
-            _ => token.get_or_insert_default().push(octet),
+            _ => token.get_or_insert_default().push(byte),
         }
     }
     tokens.extend(token);
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quote_begins_in_mid_token() {
+    fn token_is_quoted_from_first_special_byte() {
         let rows: [(&[u8], &[u8]); 9] = [
             (b"", b"''"),
             (b"dir", b"dir"),
@@ -130,14 +130,14 @@ mod tests {
             (b"a\0b'c d\n\r\n\xff/+,end", b"a\0b'''c d\n\r\n\xff/+,end'"),
         ];
         for (token, written) in rows {
-            assert_eq!(quoted(token).escape_ascii().to_string(), written.escape_ascii().to_string());
-            assert_eq!(split(written), [token]);
+            assert_eq!(quote(token).escape_ascii().to_string(), written.escape_ascii().to_string());
+            assert_eq!(parse_tokens(written), [token]);
         }
-        assert_eq!(joined([b"a".as_slice(), b"", b"b c"]), b"a '' b' c'");
+        assert_eq!(join_quoted([b"a".as_slice(), b"", b"b c"]), b"a '' b' c'");
     }
 
     #[test]
-    fn lines_end_outside_quotes() {
+    fn line_ends_outside_quotes() {
         let mut text = b"LINK  L\t'a\nb' x\nEND".as_slice();
         let tokens: Vec<_> =
             std::iter::from_fn(|| next_line(&mut text)).map(|line| line.unwrap().tokens).collect();
@@ -149,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
-        let rows: [(&[u8], Unreadable); 5] = [
-            (b"\n", Unreadable::EmptyLine),
-            (b" \t\nVERSION\n", Unreadable::EmptyLine),
-            (b"VERSION\r\n", Unreadable::EmptyLine),
-            (b"a 'b\n", Unreadable::OpenQuote),
-            (b"a '''\n", Unreadable::OpenQuote),
+    fn invalid_lines_are_errors() {
+        let rows: [(&[u8], LineError); 5] = [
+            (b"\n", LineError::EmptyLine),
+            (b" \t\nVERSION\n", LineError::EmptyLine),
+            (b"VERSION\r\n", LineError::EmptyLine),
+            (b"a 'b\n", LineError::OpenQuote),
+            (b"a '''\n", LineError::OpenQuote),
         ];
         for (text, why) in rows {
             assert_eq!(next_line(&mut &*text), Some(Err(why)), "{}", text.escape_ascii());

@@ -1,4 +1,4 @@
-//! Proxies on loopback: HTTP (whole URLs forwarded, CONNECT) and SOCKS5, honest or hostile.
+//! HTTP proxies (forwarding and CONNECT) and SOCKS5 proxies on loopback, with or without faults.
 //!
 //! ```
 //! use fetch_url_tests::ProxyServer;
@@ -9,181 +9,201 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Whatever host a client asks for, the origin is the asked port of 127.0.0.1: names can be made up, and no
-//! test leaves the machine.
+//! Every host is resolved to 127.0.0.1, and only the requested port counts. So host names can be invented, and
+//! no test leaves the machine.
 
-use std::io::Result;
+use std::fmt;
+use std::io::{Result, Write as _};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::channel::{Channel, End};
-use crate::http::reply::HttpReply;
 use crate::http::request::{HttpRequest, KeepAlive};
-use crate::http::server::{Wants, next_request, play};
-use crate::listener::{Listener, locked};
+use crate::http::response::HttpResponse;
+use crate::http::server::{SentParts, next_request, send_response};
 use crate::proxy::socks::{self, SocksFault};
-use crate::proxy::tunnel::{Tunnel, Tunnels, answer, carry, origin};
-use crate::wire::Wire;
+use crate::proxy::tunnel::{Tunnel, carry, connect_origin, forward_response};
+use crate::server::channel::{Channel, Ending};
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::rule::NoTrigger;
+use crate::server::wire::Wire;
 
-/// The longest wait for either side.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Fields that are between the client and the proxy, and go no further.
-const OURS: [&str; 4] = ["connection", "keep-alive", "proxy-authorization", "proxy-connection"];
-/// So many fields of 16 octets are a head without an end: 1 GiB.
+/// Header fields between client and proxy, which are not forwarded.
+const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "proxy-authorization", "proxy-connection"];
+/// The number of 16-byte header fields in an endless head: 1 GiB.
 const ENDLESS: u64 = 1 << 26;
 
-/// How an HTTP proxy answers CONNECT.
+/// How an HTTP proxy misbehaves in its response to CONNECT.
 #[derive(Clone, Debug)]
 pub enum ConnectFault {
-    /// It closes without an answer.
+    /// Closes without a response.
     Close,
-    /// It answers 200 and fields without end.
+    /// Sends 200 with endless header fields.
     EndlessHead,
-    /// It answers 200, then says these octets itself, in the same segment, and only then opens the tunnel.
+    /// Sends 200 and these bytes in the same segment, then opens the tunnel.
     Extra(Vec<u8>),
-    /// It answers this, and there is no tunnel.
-    Reply(HttpReply),
+    /// Sends this response and opens no tunnel.
+    Reply(HttpResponse),
 }
 
-/// The proxy; it stops when dropped.
-#[derive(Debug)]
-pub struct ProxyServer {
-    listener: Listener,
-    scheme: &'static str,
-    record: Arc<Record>,
+/// A proxy. It stops when dropped.
+pub struct ProxyServer(Frame<ProxyService>);
+
+/// What all connections share.
+enum ProxyService {
+    Http {
+        /// The only accepted Proxy-Authorization. `None`: all clients are accepted.
+        authorization: Option<String>,
+        fault: Option<ConnectFault>,
+    },
+    Socks {
+        login: Option<(String, String)>,
+        fault: Option<SocksFault>,
+    },
 }
 
-/// What a proxy saw.
-#[derive(Debug, Default)]
-struct Record {
-    requests: Mutex<Vec<HttpRequest>>,
-    tunnels: Tunnels,
+/// A connection to a proxy.
+struct Connection<'a> {
+    server: &'a Shared<ProxyService>,
+    number: usize,
+}
+
+impl Service for ProxyService {
+    type Trigger = NoTrigger;
+    type Action = ();
+    type Request = HttpRequest;
+    /// The requested tunnels.
+    type Counters = Vec<Tunnel>;
+}
+
+impl TcpService for ProxyService {
+    const NAME: &'static str = "proxy";
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        let connection = Connection { server, number };
+        match &**server {
+            Self::Http { authorization, fault } => {
+                connection.serve_http(wire, authorization.as_deref(), fault.as_ref());
+            }
+            Self::Socks { login, fault } => {
+                let _ = connection.serve_socks(wire, login.as_ref(), *fault);
+            }
+        }
+    }
 }
 
 impl ProxyServer {
-    /// An HTTP proxy for everybody.
+    /// Starts an HTTP proxy without login.
     pub fn http() -> Result<Self> {
-        Self::start_http(HttpSide::default())
+        Self::serve(ProxyService::Http { authorization: None, fault: None })
     }
 
-    /// An HTTP proxy that answers 407 to all but this user (Basic).
+    /// Starts an HTTP proxy that replies 407 to all users except this one (Basic).
     pub fn http_with_login(user: &str, password: &str) -> Result<Self> {
         let login = BASE64_STANDARD.encode(format!("{user}:{password}"));
-        Self::start_http(HttpSide { login: Some(format!("Basic {login}")), ..HttpSide::default() })
+        Self::serve(ProxyService::Http { authorization: Some(format!("Basic {login}")), fault: None })
     }
 
-    /// An HTTP proxy that answers CONNECT as no proxy should. It forwards whole URLs all the same.
+    /// Starts an HTTP proxy that misbehaves in its response to CONNECT. It forwards other requests.
     pub fn http_with_fault(fault: ConnectFault) -> Result<Self> {
-        Self::start_http(HttpSide { fault: Some(fault), ..HttpSide::default() })
+        Self::serve(ProxyService::Http { authorization: None, fault: Some(fault) })
     }
 
-    /// A SOCKS5 proxy for everybody.
+    /// Starts a SOCKS5 proxy without login.
     pub fn socks5() -> Result<Self> {
-        Self::start_socks(None, None)
+        Self::serve(ProxyService::Socks { login: None, fault: None })
     }
 
-    /// A SOCKS5 proxy for this user only.
+    /// Starts a SOCKS5 proxy for this user only.
     pub fn socks5_with_login(user: &str, password: &str) -> Result<Self> {
-        Self::start_socks(Some((user.to_owned(), password.to_owned())), None)
+        let login = Some((user.to_owned(), password.to_owned()));
+        Self::serve(ProxyService::Socks { login, fault: None })
     }
 
-    /// A SOCKS5 proxy that misbehaves.
+    /// Starts a SOCKS5 proxy that misbehaves.
     pub fn socks5_with_fault(fault: SocksFault) -> Result<Self> {
-        Self::start_socks(None, Some(fault))
+        Self::serve(ProxyService::Socks { login: None, fault: Some(fault) })
     }
 
-    /// Where it listens.
+    /// Returns the address of the proxy.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.listener.addr()
+        self.0.addr()
     }
 
-    /// `http://127.0.0.1:PORT`, `socks5://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT` or `socks5://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("{}://{}", self.scheme, self.addr())
+        format!("{}://{}", self.scheme(), self.addr())
     }
 
-    /// The URL with something between `://` and the host, such as `me:secret`.
+    /// Returns the URL with user information, such as `me:secret`.
     #[must_use]
     pub fn url_as(&self, login: &str) -> String {
-        format!("{}://{login}@{}", self.scheme, self.addr())
+        format!("{}://{login}@{}", self.scheme(), self.addr())
     }
 
-    /// The HTTP requests so far, CONNECT and refused ones included, with all their fields. What goes through
-    /// a tunnel is not among them.
+    /// Returns the HTTP requests, including CONNECT and refused ones, with all header fields. Requests within
+    /// tunnels are not included.
     #[must_use]
     pub fn requests(&self) -> Vec<HttpRequest> {
-        locked(&self.record.requests).clone()
+        self.0.requests()
     }
 
-    /// The tunnels that were asked for so far by CONNECT, after the login if there must be one, or by SOCKS5.
+    /// Returns the tunnels that were requested by CONNECT or SOCKS5, after login if one is required.
     #[must_use]
     pub fn tunnels(&self) -> Vec<Tunnel> {
-        self.record.tunnels.all()
+        self.0.read_log(|log| log.counters.clone())
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.listener.accepted()
+        self.0.connections()
     }
 
-    fn start_http(side: HttpSide) -> Result<Self> {
-        let record = Arc::new(Record::default());
-        let seen = Arc::clone(&record);
-        let listener = Listener::start(PATIENCE, move |_, wire| side.talk(wire, &seen))?;
-        Ok(Self { listener, scheme: "http", record })
+    fn scheme(&self) -> &'static str {
+        match &**self.0 {
+            ProxyService::Http { .. } => "http",
+            ProxyService::Socks { .. } => "socks5",
+        }
     }
 
-    fn start_socks(login: Option<(String, String)>, fault: Option<SocksFault>) -> Result<Self> {
-        let record = Arc::new(Record::default());
-        let seen = Arc::clone(&record);
-        let listener = Listener::start(PATIENCE, move |_, wire| {
-            let _ = talk_socks(wire, login.as_ref(), fault, &seen.tunnels);
-        })?;
-        Ok(Self { listener, scheme: "socks5", record })
+    fn serve(service: ProxyService) -> Result<Self> {
+        Ok(Self(Frame::start(service, Vec::new())?))
     }
 }
 
-/// What an HTTP proxy was told to be.
-#[derive(Default)]
-struct HttpSide {
-    /// The only Proxy-Authorization that is let in.
-    login: Option<String>,
-    fault: Option<ConnectFault>,
+impl fmt::Debug for ProxyServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyServer").field("url", &self.url()).finish_non_exhaustive()
+    }
 }
 
-impl HttpSide {
-    /// One connection: refusals until a request is let in, which is the last one.
-    fn talk(&self, wire: Wire, record: &Record) {
+impl Connection<'_> {
+    /// Refuses requests until one is accepted, which is the last one.
+    fn serve_http(&self, wire: Wire, authorization: Option<&str>, fault: Option<&ConnectFault>) {
         let mut channel = Channel::Plain(wire);
-        let mut inbox = Vec::new();
-        while let Some((request, keep)) = next_request(&mut channel, &mut inbox) {
-            locked(&record.requests).push(request.clone());
-            if self.admits(&request) {
+        let mut received = Vec::new();
+        while let Some((request, keep)) = next_request(&mut channel, &mut received) {
+            self.server.record_request(self.number, request.clone());
+            if authorization.is_none() || request.header_text("proxy-authorization") == authorization {
                 let _ = match request.method.as_str() {
-                    "CONNECT" => self.connect(channel, &request, &inbox, &record.tunnels),
-                    _ => forward(channel, &request),
+                    "CONNECT" => self.connect(channel, &request, &received, fault),
+                    _ => forward_request(channel, &request),
                 };
                 return;
             }
-            let refusal = HttpReply::new(407).header("Proxy-Authenticate", "Basic realm=\"the proxy\"");
-            let wants = if request.method == "HEAD" { Wants::Head } else { Wants::All };
-            let played = play(&mut channel, refusal.into_parts(), wants);
-            if played.is_err() || keep == KeepAlive::No {
+            let refusal = HttpResponse::new(407).header("Proxy-Authenticate", "Basic realm=\"the proxy\"");
+            let parts = if request.method == "HEAD" { SentParts::HeadOnly } else { SentParts::All };
+            let sent = send_response(&mut channel, refusal.into_parts(), parts);
+            if sent.is_err() || keep == KeepAlive::No {
                 break;
             }
         }
-        channel.end(End::Close);
-    }
-
-    fn admits(&self, request: &HttpRequest) -> bool {
-        let given = request.header_text("proxy-authorization");
-        self.login.is_none() || self.login.as_deref() == given
+        channel.end(Ending::Close);
     }
 
     fn connect(
@@ -191,71 +211,110 @@ impl HttpSide {
         mut channel: Channel,
         request: &HttpRequest,
         early: &[u8],
-        tunnels: &Tunnels,
+        fault: Option<&ConnectFault>,
     ) -> Result<()> {
-        let Some((host, port)) = authority(&request.target, None) else {
-            return refuse(channel, HttpReply::new(400));
+        let Some((host, port)) = parse_authority(&request.target, None) else {
+            return send_last_response(channel, HttpResponse::new(400));
         };
-        let number = tunnels.open(Tunnel::new(&host, port));
+        let tunnel = self.log_tunnel(Tunnel::new(&host, port));
         let mut head = b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec();
-        match &self.fault {
-            Some(ConnectFault::Close) => return refuse(channel, HttpReply::raw("")),
+        match fault {
+            Some(ConnectFault::Close) => return send_last_response(channel, HttpResponse::raw("")),
             Some(ConnectFault::EndlessHead) => {
-                let begun = HttpReply::raw("HTTP/1.1 200 OK\r\n");
-                return refuse(channel, begun.then_repeat("X-Endless: abc\r\n", ENDLESS));
+                let start = HttpResponse::raw("HTTP/1.1 200 OK\r\n");
+                return send_last_response(channel, start.then_repeat("X-Endless: abc\r\n", ENDLESS));
             }
-            Some(ConnectFault::Reply(reply)) => return refuse(channel, reply.clone()),
-            Some(ConnectFault::Extra(octets)) => head.extend_from_slice(octets),
+            Some(ConnectFault::Reply(response)) => return send_last_response(channel, response.clone()),
+            Some(ConnectFault::Extra(bytes)) => head.extend_from_slice(bytes),
             None => {}
         }
-        let wire = match &mut channel {
-            Channel::Plain(wire) => wire,
-            Channel::Tls(_) => unreachable!("proxies listen in clear"),
+        let Ok(origin) = connect_origin(channel.wire(), port) else {
+            return send_last_response(channel, HttpResponse::new(502));
         };
-        let Ok(origin) = origin(wire, port) else { return refuse(channel, HttpReply::new(502)) };
         channel.send(&head)?;
-        carry(channel.into_wire(), origin, early, number, tunnels)
+        carry(channel.into_wire(), origin, early, |bytes| self.log_opening(tunnel, bytes))
+    }
+
+    fn serve_socks(
+        &self,
+        mut wire: Wire,
+        login: Option<&(String, String)>,
+        fault: Option<SocksFault>,
+    ) -> Result<()> {
+        let Some(tunnel) = socks::read_request(&mut wire, login, fault)? else { return close(wire) };
+        let port = tunnel.port;
+        let tunnel = self.log_tunnel(tunnel);
+        match fault {
+            Some(SocksFault::HalfReply) => socks::send_half_reply(&mut wire)?,
+            Some(SocksFault::Refuse(code)) => socks::send_reply(&mut wire, code)?,
+            Some(_) => {}
+            None => match connect_origin(&wire, port) {
+                Ok(origin) => {
+                    socks::send_reply(&mut wire, socks::SUCCEEDED)?;
+                    return carry(wire, origin, b"", |bytes| self.log_opening(tunnel, bytes));
+                }
+                Err(_) => socks::send_reply(&mut wire, socks::CONNECTION_REFUSED)?,
+            },
+        }
+        close(wire)
+    }
+
+    /// Logs a tunnel and returns its index.
+    fn log_tunnel(&self, tunnel: Tunnel) -> usize {
+        let mut index = 0;
+        self.server.record(|log| {
+            index = log.counters.len();
+            log.counters.push(tunnel);
+        });
+        index
+    }
+
+    fn log_opening(&self, tunnel: usize, bytes: &[u8]) {
+        self.server.record(|log| log.counters[tunnel].append_opening(bytes));
     }
 }
 
-/// Answers this, and ends.
-fn refuse(mut channel: Channel, reply: HttpReply) -> Result<()> {
-    let end = play(&mut channel, reply.into_parts(), Wants::All)?;
-    channel.end(end.unwrap_or(End::Close));
+/// Sends a response and ends the connection.
+fn send_last_response(mut channel: Channel, response: HttpResponse) -> Result<()> {
+    let ending = send_response(&mut channel, response.into_parts(), SentParts::All)?;
+    channel.end(ending.unwrap_or(Ending::Close));
     Ok(())
 }
 
-/// Hands a request for a whole URL to its origin, and the answer back.
-fn forward(mut channel: Channel, request: &HttpRequest) -> Result<()> {
-    let Some((port, octets)) = forwarded(request) else { return refuse(channel, HttpReply::new(400)) };
-    let Channel::Plain(wire) = &mut channel else { unreachable!("proxies listen in clear") };
-    let Ok(mut origin) = origin(wire, port) else { return refuse(channel, HttpReply::new(502)) };
-    std::io::Write::write_all(&mut origin, &octets)?;
-    answer(origin, wire)?;
-    channel.end(End::Close);
+/// Forwards a request to its origin, and the response to the client.
+fn forward_request(mut channel: Channel, request: &HttpRequest) -> Result<()> {
+    let Some((port, bytes)) = origin_request(request) else {
+        return send_last_response(channel, HttpResponse::new(400));
+    };
+    let Ok(mut origin) = connect_origin(channel.wire(), port) else {
+        return send_last_response(channel, HttpResponse::new(502));
+    };
+    origin.write_all(&bytes)?;
+    forward_response(origin, &mut channel)?;
+    channel.end(Ending::Close);
     Ok(())
 }
 
-/// The port of the origin, and the request as the origin must see it.
-fn forwarded(request: &HttpRequest) -> Option<(u16, Vec<u8>)> {
+/// Returns the port of the origin, and the request as it is forwarded.
+fn origin_request(request: &HttpRequest) -> Option<(u16, Vec<u8>)> {
     let rest = request.target.strip_prefix(b"http://")?;
-    let end = rest.iter().position(|octet| matches!(octet, b'/' | b'?')).unwrap_or(rest.len());
-    let (_, port) = authority(&rest[..end], Some(80))?;
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
+    let (_, port) = parse_authority(&rest[..end], Some(80))?;
     let slash: &[u8] = if rest[end..].starts_with(b"/") { b"" } else { b"/" };
-    let mut octets =
+    let mut bytes =
         [request.method.as_bytes(), b" ", slash, &rest[end..], b" HTTP/1.1\r\nConnection: close\r\n"]
             .concat();
-    let passes = |name: &str| !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours));
-    for (name, value) in request.headers.iter().filter(|(name, _)| passes(name)) {
-        octets.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+    let is_forwarded = |name: &str| !HOP_BY_HOP.iter().any(|hop| name.eq_ignore_ascii_case(hop));
+    for (name, value) in request.headers.iter().filter(|(name, _)| is_forwarded(name)) {
+        bytes.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
-    octets.extend_from_slice(&[b"\r\n", request.body.as_slice()].concat());
-    Some((port, octets))
+    bytes.extend_from_slice(&[b"\r\n", request.body.as_slice()].concat());
+    Some((port, bytes))
 }
 
-/// Host and port of an authority.
-fn authority(octets: &[u8], default: Option<u16>) -> Option<(String, u16)> {
-    let text = str::from_utf8(octets).ok()?;
+/// Parses an authority. Returns host and port.
+fn parse_authority(bytes: &[u8], default: Option<u16>) -> Option<(String, u16)> {
+    let text = str::from_utf8(bytes).ok()?;
     let text = text.rsplit_once('@').map_or(text, |(_, text)| text);
     match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => Some((host.to_owned(), port.parse().ok()?)),
@@ -263,34 +322,8 @@ fn authority(octets: &[u8], default: Option<u16>) -> Option<(String, u16)> {
     }
 }
 
-/// One connection to a SOCKS5 proxy.
-fn talk_socks(
-    mut wire: Wire,
-    login: Option<&(String, String)>,
-    fault: Option<SocksFault>,
-    tunnels: &Tunnels,
-) -> Result<()> {
-    let Some(tunnel) = socks::request(&mut wire, login, fault)? else { return farewell(wire) };
-    let port = tunnel.port;
-    let number = tunnels.open(tunnel);
-    match fault {
-        Some(SocksFault::HalfReply) => socks::half_reply(&mut wire)?,
-        Some(SocksFault::Refuse(code)) => socks::reply(&mut wire, code)?,
-        Some(_) => {}
-        None => match origin(&wire, port) {
-            Ok(origin) => {
-                socks::reply(&mut wire, socks::GRANTED)?;
-                return carry(wire, origin, b"", number, tunnels);
-            }
-            Err(_) => socks::reply(&mut wire, socks::CONNECTION_REFUSED)?,
-        },
-    }
-    farewell(wire)
-}
-
-/// A clean end.
-fn farewell(wire: Wire) -> Result<()> {
-    Channel::Plain(wire).end(End::Close);
+fn close(wire: Wire) -> Result<()> {
+    Channel::Plain(wire).end(Ending::Close);
     Ok(())
 }
 

@@ -1,104 +1,107 @@
-//! The server's half of the SOCKS5 dialogue (RFC 1928, RFC 1929), up to the reply that opens the tunnel.
+//! The server side of SOCKS5 (RFC 1928, RFC 1929), up to the reply that opens the tunnel.
 
 use std::io::{Error, Read, Result, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use crate::proxy::tunnel::Tunnel;
-use crate::wire::Wire;
+use crate::server::wire::Wire;
 
 const VERSION: u8 = 5;
+/// Authentication methods (RFC 1928 §3).
 const NO_LOGIN: u8 = 0;
 const USER_AND_PASSWORD: u8 = 2;
-const NOT_ACCEPTABLE: u8 = 0xff;
+const NO_ACCEPTABLE_METHOD: u8 = 0xff;
 
-/// RFC 1928 §6: what a reply says.
-pub(crate) const GRANTED: u8 = 0;
+/// Reply codes (RFC 1928 §6).
+pub(crate) const SUCCEEDED: u8 = 0;
 pub(crate) const CONNECTION_REFUSED: u8 = 5;
 
 /// How a SOCKS5 proxy misbehaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SocksFault {
-    /// It closes after the request, without a reply.
+    /// Closes after the request, without a reply.
     Close,
-    /// It closes inside its reply.
+    /// Closes in the middle of its reply.
     HalfReply,
-    /// It refuses the request with this code (RFC 1928 §6).
+    /// Refuses the request with this code (RFC 1928 §6).
     Refuse(u8),
-    /// It says nothing for this time, then closes.
+    /// Sends nothing for this time, then closes.
     Stall(Duration),
-    /// It takes a method that was not offered.
+    /// Selects a method that the client did not offer.
     UnofferedMethod,
-    /// It greets as if it spoke another version.
+    /// Sends another version number.
     WrongVersion,
 }
 
-/// Takes the greeting, the login if there must be one, and the request. `None`: no tunnel is to be had.
-pub(crate) fn request(
+/// Reads the greeting, the login if one is required, and the request. Returns `None` if there will be no
+/// tunnel.
+pub(crate) fn read_request(
     wire: &mut Wire,
     login: Option<&(String, String)>,
     fault: Option<SocksFault>,
 ) -> Result<Option<Tunnel>> {
-    let [_, count] = octets(wire)?;
+    let [_, count] = read_bytes(wire)?;
     let mut offered = vec![0; usize::from(count)];
     wire.read_exact(&mut offered)?;
-    let wanted = if login.is_some() { USER_AND_PASSWORD } else { NO_LOGIN };
+    let method = if login.is_some() { USER_AND_PASSWORD } else { NO_LOGIN };
     match fault {
-        Some(SocksFault::WrongVersion) => return wire.write_all(&[4, wanted]).map(|()| None),
+        Some(SocksFault::WrongVersion) => return wire.write_all(&[4, method]).map(|()| None),
         Some(SocksFault::UnofferedMethod) => return wire.write_all(&[VERSION, 1]).map(|()| None),
         Some(SocksFault::Stall(length)) => return wire.pause(length).map(|()| None),
-        _ if !offered.contains(&wanted) => {
-            return wire.write_all(&[VERSION, NOT_ACCEPTABLE]).map(|()| None);
+        _ if !offered.contains(&method) => {
+            return wire.write_all(&[VERSION, NO_ACCEPTABLE_METHOD]).map(|()| None);
         }
-        _ => wire.write_all(&[VERSION, wanted])?,
+        _ => wire.write_all(&[VERSION, method])?,
     }
-    let mut given = None;
+    let mut received_login = None;
     if let Some((user, password)) = login {
-        let [_] = octets(wire)?;
-        let pair = (counted(wire)?, counted(wire)?);
-        let admitted = pair.0 == user.as_bytes() && pair.1 == password.as_bytes();
-        wire.write_all(&[1, u8::from(!admitted)])?;
-        if !admitted {
+        let [_] = read_bytes(wire)?;
+        let pair = (read_counted(wire)?, read_counted(wire)?);
+        let is_valid = pair.0 == user.as_bytes() && pair.1 == password.as_bytes();
+        wire.write_all(&[1, u8::from(!is_valid)])?;
+        if !is_valid {
             return Ok(None);
         }
-        given = Some(pair);
+        received_login = Some(pair);
     }
-    let [_, command, _] = octets(wire)?;
-    let host = host(wire)?;
-    let tunnel = Tunnel { login: given, ..Tunnel::new(&host, u16::from_be_bytes(octets(wire)?)) };
-    if command == 1 { Ok(Some(tunnel)) } else { Err(Error::other("only CONNECT is known")) }
+    let [_, command, _] = read_bytes(wire)?;
+    let host = read_host(wire)?;
+    let tunnel =
+        Tunnel { login: received_login, ..Tunnel::new(&host, u16::from_be_bytes(read_bytes(wire)?)) };
+    if command == 1 { Ok(Some(tunnel)) } else { Err(Error::other("only CONNECT is supported")) }
 }
 
-/// Replies to the request. The bound address that it must name is nobody's.
-pub(crate) fn reply(wire: &mut Wire, code: u8) -> Result<()> {
+/// Sends a reply. Its bound address is 0.0.0.0:0.
+pub(crate) fn send_reply(wire: &mut Wire, code: u8) -> Result<()> {
     wire.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 
-/// The first half of a reply.
-pub(crate) fn half_reply(wire: &mut Wire) -> Result<()> {
-    wire.write_all(&[VERSION, GRANTED, 0, 1])
+/// Sends the first half of a reply.
+pub(crate) fn send_half_reply(wire: &mut Wire) -> Result<()> {
+    wire.write_all(&[VERSION, SUCCEEDED, 0, 1])
 }
 
-fn octets<const N: usize>(wire: &mut Wire) -> Result<[u8; N]> {
-    let mut octets = [0; N];
-    wire.read_exact(&mut octets)?;
-    Ok(octets)
+fn read_bytes<const N: usize>(wire: &mut Wire) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    wire.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
-/// Octets with their count in front.
-fn counted(wire: &mut Wire) -> Result<Vec<u8>> {
-    let [count] = octets(wire)?;
+/// Reads bytes that follow their count.
+fn read_counted(wire: &mut Wire) -> Result<Vec<u8>> {
+    let [count] = read_bytes(wire)?;
     let mut text = vec![0; usize::from(count)];
     wire.read_exact(&mut text)?;
     Ok(text)
 }
 
-/// The host of a request, behind its address type.
-fn host(wire: &mut Wire) -> Result<String> {
-    match octets(wire)? {
-        [1] => Ok(Ipv4Addr::from(octets::<4>(wire)?).to_string()),
-        [3] => String::from_utf8(counted(wire)?).map_err(Error::other),
-        [4] => Ok(Ipv6Addr::from(octets::<16>(wire)?).to_string()),
+/// Reads the address type and the host of a request.
+fn read_host(wire: &mut Wire) -> Result<String> {
+    match read_bytes(wire)? {
+        [1] => Ok(Ipv4Addr::from(read_bytes::<4>(wire)?).to_string()),
+        [3] => String::from_utf8(read_counted(wire)?).map_err(Error::other),
+        [4] => Ok(Ipv6Addr::from(read_bytes::<16>(wire)?).to_string()),
         [other] => Err(Error::other(format!("address type {other}"))),
     }
 }

@@ -1,9 +1,9 @@
-//! A database of a WAIS server: documents, and two that tell of it.
+//! A database of the WAIS server: its documents, its description and its catalogue.
 
 use crate::wais::document::WaisDocument;
 use crate::wais::field::{field, fields, find};
 
-/// A database. Its documents are found in the order in which it got them.
+/// A database. Documents are found in the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct WaisDatabase {
     pub(crate) name: String,
@@ -13,16 +13,16 @@ pub struct WaisDatabase {
     has_long_ids: bool,
 }
 
-/// Where a database stands.
+/// The location of the databases.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
-    /// The server's name and port, as identifiers have it.
+pub(crate) struct Location<'a> {
+    /// Name and port of the server in identifiers.
     pub(crate) server: &'a str,
-    /// Where all databases are.
+    /// The directory of all databases.
     pub(crate) directory: &'a str,
 }
 
-/// Parts of a document's identifier: those of the distributor stand before those of the original.
+/// The tags in a document identifier, of the distributor and of the original server.
 pub(crate) mod part {
     pub(crate) const SERVER: [u64; 2] = [4, 1];
     pub(crate) const DATABASE: [u64; 2] = [5, 2];
@@ -38,48 +38,47 @@ impl WaisDatabase {
         Self { name, documents: Vec::new(), description: None, catalogue: None, has_long_ids: false }
     }
 
-    /// One more document.
+    /// Adds a document.
     #[must_use]
     pub fn document(mut self, document: WaisDocument) -> Self {
         self.documents.push(document);
         self
     }
 
-    /// Its description, a WSRC document; if not said, the server writes one.
+    /// Sets the description, a WSRC document. The default is generated.
     #[must_use]
-    pub fn description(mut self, octets: impl Into<Vec<u8>>) -> Self {
-        self.description = Some(octets.into());
+    pub fn description(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.description = Some(bytes.into());
         self
     }
 
-    /// Its catalogue, a text; if not said, the headlines.
+    /// Sets the catalogue, a text. The default lists the headlines.
     #[must_use]
-    pub fn catalogue(mut self, octets: impl Into<Vec<u8>>) -> Self {
-        self.catalogue = Some(octets.into());
+    pub fn catalogue(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.catalogue = Some(bytes.into());
         self
     }
 
-    /// Identifiers also tell of the distributor and the copyright, as those of freeWAIS do; if not, only of the
-    /// original.
+    /// Adds distributor and copyright to identifiers, as freeWAIS does.
     #[must_use]
     pub fn long_ids(mut self) -> Self {
         self.has_long_ids = true;
         self
     }
 
-    /// Where it is on the server.
-    pub(crate) fn path(&self, place: Place<'_>) -> String {
-        format!("{}/{}", place.directory, self.name)
+    /// Returns the path on the server.
+    pub(crate) fn path(&self, location: Location<'_>) -> String {
+        format!("{}/{}", location.directory, self.name)
     }
 
-    /// The identifier of a document.
-    pub(crate) fn id(&self, place: Place<'_>, document: &WaisDocument) -> Vec<u8> {
+    /// Returns the identifier of a document.
+    pub(crate) fn id(&self, location: Location<'_>, document: &WaisDocument) -> Vec<u8> {
         if let Some(id) = &document.id {
             return id.clone();
         }
-        let (path, local) = (self.path(place), document.local());
+        let (path, local) = (self.path(location), document.local_id());
         let parts = |which: usize| {
-            let server = field(part::SERVER[which], place.server.as_bytes());
+            let server = field(part::SERVER[which], location.server.as_bytes());
             let database = field(part::DATABASE[which], path.as_bytes());
             [server, database, field(part::LOCAL[which], &local)].concat()
         };
@@ -89,47 +88,47 @@ impl WaisDatabase {
         [parts(1), parts(0), field(part::COPYRIGHT, &[0])].concat()
     }
 
-    /// What tells of the database, as a document.
-    pub(crate) fn source(&self, place: Place<'_>) -> WaisDocument {
-        let written =
-            || format!("\n(:source \n   :version  3 \n   :database-name \"{}\"\n)\n", self.path(place));
-        let octets = self.description.clone().unwrap_or_else(|| written().into_bytes());
+    /// Returns the description as a document.
+    pub(crate) fn description_document(&self, location: Location<'_>) -> WaisDocument {
+        let generated =
+            || format!("\n(:source \n   :version  3 \n   :database-name \"{}\"\n)\n", self.path(location));
+        let bytes = self.description.clone().unwrap_or_else(|| generated().into_bytes());
         let headline = format!("Information on database: {}", self.name);
-        self.own(headline, "WSRC", octets, &format!("{}.src", self.path(place)))
+        self.own_document(headline, "WSRC", bytes, &format!("{}.src", self.path(location)))
     }
 
-    /// The list of its documents, as a document.
-    pub(crate) fn list(&self, place: Place<'_>) -> WaisDocument {
-        let written = || {
+    /// Returns the catalogue as a document.
+    pub(crate) fn catalogue_document(&self, location: Location<'_>) -> WaisDocument {
+        let generated = || {
             let lines = self.documents.iter().map(|document| [&document.headline, b"\n".as_slice()].concat());
             lines.collect::<Vec<_>>().concat()
         };
-        let octets = self.catalogue.clone().unwrap_or_else(written);
-        self.own(
+        let bytes = self.catalogue.clone().unwrap_or_else(generated);
+        self.own_document(
             format!("Catalog for database: {}", self.name),
             "TEXT",
-            octets,
-            &format!("{}.cat", self.path(place)),
+            bytes,
+            &format!("{}.cat", self.path(location)),
         )
     }
 
-    fn own(&self, headline: String, wtype: &str, octets: Vec<u8>, file: &str) -> WaisDocument {
+    fn own_document(&self, headline: String, wtype: &str, bytes: Vec<u8>, file: &str) -> WaisDocument {
         let id = [field(2, self.name.as_bytes()), field(3, format!("0 0 {file}").as_bytes()), field(7, &[0])];
-        WaisDocument::new(headline, "", wtype, octets).date("").id(id.concat())
+        WaisDocument::new(headline, "", wtype, bytes).date("").id(id.concat())
     }
 
-    /// The place of the document with this identifier, which may lack what a server does not need.
-    pub(crate) fn position(&self, place: Place<'_>, id: &[u8]) -> Option<usize> {
+    /// Returns the position of the document with this identifier, or with the same local part.
+    pub(crate) fn position(&self, location: Location<'_>, id: &[u8]) -> Option<usize> {
         let at = |wanted: &dyn Fn(&WaisDocument) -> bool| self.documents.iter().position(wanted);
-        let exact = at(&|document| self.id(place, document) == id);
+        let exact = at(&|document| self.id(location, document) == id);
         exact.or_else(|| {
             let local = find_part(id, part::LOCAL)?;
-            at(&|document| document.id.is_none() && document.local() == local)
+            at(&|document| document.id.is_none() && document.local_id() == local)
         })
     }
 }
 
-/// A part of an identifier.
+/// Returns a part of an identifier.
 pub(crate) fn find_part(id: &[u8], which: [u64; 2]) -> Option<&[u8]> {
     let fields = fields(id)?;
     which.into_iter().find_map(|tag| find(&fields, tag))

@@ -1,7 +1,7 @@
-//! The fields of WAIS messages: their octets, what is wrong with them on purpose, and how they are read.
+//! The fields of WAIS messages: encoding, deliberate errors, and parsing.
 
 use crate::wais::diagnostic::WaisDiagnostic;
-use crate::wais::rule::{WaisAct, WaisLayer};
+use crate::wais::rule::{WaisAction, WaisLayer};
 
 /// Tags of Z39.50-1988 and of WAIS's information part.
 pub(crate) mod tag {
@@ -40,7 +40,7 @@ pub(crate) mod tag {
     pub(crate) const TYPE: u64 = 133;
     pub(crate) const HEADER: u64 = 150;
     pub(crate) const TEXT_RECORD: u64 = 153;
-    /// Nobody knows it.
+    /// A tag that no client knows.
     pub(crate) const UNKNOWN: u64 = 200;
 }
 
@@ -49,73 +49,74 @@ pub(crate) mod tag {
 pub(crate) enum Field {
     Diagnostic(WaisDiagnostic),
     Group(u64, Vec<Self>),
-    Octets(u64, Vec<u8>),
+    Bytes(u64, Vec<u8>),
 }
 
 impl Field {
-    pub(crate) fn octets(tag: u64, octets: impl Into<Vec<u8>>) -> Self {
-        Self::Octets(tag, octets.into())
+    pub(crate) fn bytes(tag: u64, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::Bytes(tag, bytes.into())
     }
 
-    /// A number in its shortest form.
+    /// A number in its shortest encoding.
     pub(crate) fn number(tag: u64, value: u64) -> Self {
         let long = value.to_be_bytes();
-        let zeros = long.iter().take(7).take_while(|octet| **octet == 0).count();
-        Self::Octets(tag, long[zeros..].to_vec())
+        let zeros = long.iter().take(7).take_while(|byte| **byte == 0).count();
+        Self::Bytes(tag, long[zeros..].to_vec())
     }
 }
 
-/// How fields become octets.
+/// Encodes fields.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Coding {
-    is_padded: bool,
-    is_reversed: bool,
-    has_unknown: bool,
-    has_no_terminator: bool,
-    too_long: Vec<(WaisLayer, u64)>,
+pub(crate) struct FieldEncoder {
+    pads_lengths: bool,
+    reverses_fields: bool,
+    adds_unknown_fields: bool,
+    omits_terminators: bool,
+    overstated: Vec<(WaisLayer, u64)>,
 }
 
-impl Coding {
-    /// As the acts want it.
-    pub(crate) fn of(acts: &[WaisAct]) -> Self {
-        let mut coding = Self::default();
-        for act in acts {
-            match act {
-                WaisAct::Padded => coding.is_padded = true,
-                WaisAct::Reversed => coding.is_reversed = true,
-                WaisAct::UnknownFields => coding.has_unknown = true,
-                WaisAct::NoTerminator => coding.has_no_terminator = true,
-                WaisAct::TooLong(layer, by) => coding.too_long.push((*layer, *by)),
+impl FieldEncoder {
+    /// An encoder that makes the errors of these actions.
+    pub(crate) fn new(actions: &[WaisAction]) -> Self {
+        let mut encoder = Self::default();
+        for action in actions {
+            match action {
+                WaisAction::PaddedLengths => encoder.pads_lengths = true,
+                WaisAction::ReversedFields => encoder.reverses_fields = true,
+                WaisAction::UnknownFields => encoder.adds_unknown_fields = true,
+                WaisAction::NoTerminator => encoder.omits_terminators = true,
+                WaisAction::OverstateLength(layer, by) => encoder.overstated.push((*layer, *by)),
                 _ => {}
             }
         }
-        coding
+        encoder
     }
 
-    /// All fields, one after the other.
-    pub(crate) fn octets(&self, fields: &[Field]) -> Vec<u8> {
-        self.run(fields, false)
+    /// Returns the encoded fields.
+    pub(crate) fn encode(&self, fields: &[Field]) -> Vec<u8> {
+        self.encode_fields(fields, false)
     }
 
-    fn run(&self, fields: &[Field], is_record: bool) -> Vec<u8> {
-        let mut octets = Vec::new();
+    fn encode_fields(&self, fields: &[Field], is_record: bool) -> Vec<u8> {
+        let mut bytes = Vec::new();
         for at in 0..fields.len() {
-            if self.has_unknown {
-                self.push(&mut octets, tag::UNKNOWN, b"\0?", 0);
+            if self.adds_unknown_fields {
+                self.push(&mut bytes, tag::UNKNOWN, b"\0?", 0);
             }
-            let place = if self.is_reversed && is_record { fields.len() - 1 - at } else { at };
-            let by = if is_record && at + 1 == fields.len() { self.longer(WaisLayer::Field) } else { 0 };
-            self.one(&mut octets, &fields[place], by);
+            let index = if self.reverses_fields && is_record { fields.len() - 1 - at } else { at };
+            let by =
+                if is_record && at + 1 == fields.len() { self.overstated_by(WaisLayer::Field) } else { 0 };
+            self.encode_field(&mut bytes, &fields[index], by);
         }
-        octets
+        bytes
     }
 
-    fn one(&self, octets: &mut Vec<u8>, field: &Field, by: u64) {
+    fn encode_field(&self, bytes: &mut Vec<u8>, field: &Field, by: u64) {
         match field {
             Field::Diagnostic(diagnostic) => {
-                octets.extend(diagnostic.octets());
-                if self.has_no_terminator {
-                    octets.pop();
+                bytes.extend(diagnostic.encode());
+                if self.omits_terminators {
+                    bytes.pop();
                 }
             }
             Field::Group(tag, fields) => {
@@ -124,74 +125,75 @@ impl Coding {
                     tag::INFORMATION => (false, Some(WaisLayer::Information)),
                     _ => (false, None),
                 };
-                let by = layer.map_or(by, |layer| self.longer(layer));
-                self.push(octets, *tag, &self.run(fields, is_record), by);
+                let by = layer.map_or(by, |layer| self.overstated_by(layer));
+                self.push(bytes, *tag, &self.encode_fields(fields, is_record), by);
             }
-            Field::Octets(tag, value) => self.push(octets, *tag, value, by),
+            Field::Bytes(tag, value) => self.push(bytes, *tag, value, by),
         }
     }
 
-    fn longer(&self, layer: WaisLayer) -> u64 {
-        self.too_long.iter().filter(|(concerned, _)| *concerned == layer).map(|(_, by)| by).sum()
+    fn overstated_by(&self, layer: WaisLayer) -> u64 {
+        self.overstated.iter().filter(|(concerned, _)| *concerned == layer).map(|(_, by)| by).sum()
     }
 
-    fn push(&self, octets: &mut Vec<u8>, tag: u64, value: &[u8], by: u64) {
-        push_integer(octets, tag);
-        if self.is_padded {
-            octets.push(0x80);
+    fn push(&self, bytes: &mut Vec<u8>, tag: u64, value: &[u8], by: u64) {
+        push_integer(bytes, tag);
+        if self.pads_lengths {
+            bytes.push(0x80);
         }
-        push_integer(octets, value.len() as u64 + by);
-        octets.extend_from_slice(value);
+        push_integer(bytes, value.len() as u64 + by);
+        bytes.extend_from_slice(value);
     }
 }
 
-/// Tag, length and octets, as the identifiers of documents have them.
+/// Returns an encoded field: tag, length and value.
 pub(crate) fn field(tag: u64, value: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
-    Coding::default().push(&mut octets, tag, value, 0);
-    octets
+    let mut bytes = Vec::new();
+    FieldEncoder::default().push(&mut bytes, tag, value, 0);
+    bytes
 }
 
-/// Seven bits an octet, the highest first, with the top bit in all but the last.
-fn push_integer(octets: &mut Vec<u8>, value: u64) {
+/// Encodes an integer in groups of seven bits, most significant first. All bytes but the last have the top
+/// bit.
+fn push_integer(bytes: &mut Vec<u8>, value: u64) {
     let groups = (0..9).rev().map(|group| (value >> (7 * group) & 127) as u8);
     let groups: Vec<u8> = groups.skip_while(|group| *group == 0).collect();
     let (last, before) = groups.split_last().unwrap_or((&0, &[]));
-    octets.extend(before.iter().map(|group| group | 128));
-    octets.push(*last);
+    bytes.extend(before.iter().map(|group| group | 128));
+    bytes.push(*last);
 }
 
-/// The fields that a run of octets consists of; none if it does not.
-pub(crate) fn fields(mut octets: &[u8]) -> Option<Vec<(u64, &[u8])>> {
+/// Parses a sequence of fields. Returns tags and values, or `None` if the bytes are not fields.
+pub(crate) fn fields(mut bytes: &[u8]) -> Option<Vec<(u64, &[u8])>> {
     let mut fields = Vec::new();
-    while !octets.is_empty() {
-        let tag = integer(&mut octets)?;
-        let length = usize::try_from(integer(&mut octets)?).ok()?;
-        let (value, rest) = octets.split_at_checked(length)?;
+    while !bytes.is_empty() {
+        let tag = integer(&mut bytes)?;
+        let length = usize::try_from(integer(&mut bytes)?).ok()?;
+        let (value, rest) = bytes.split_at_checked(length)?;
         fields.push((tag, value));
-        octets = rest;
+        bytes = rest;
     }
     Some(fields)
 }
 
-/// The value of the first field with this tag.
+/// Returns the value of the first field with this tag.
 pub(crate) fn find<'a>(fields: &[(u64, &'a [u8])], tag: u64) -> Option<&'a [u8]> {
     fields.iter().find(|(found, _)| *found == tag).map(|(_, value)| *value)
 }
 
-/// A number of one to four octets.
-pub(crate) fn number(octets: &[u8]) -> Option<u64> {
-    let is_number = (1..=4).contains(&octets.len());
-    is_number.then(|| octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet)))
+/// Parses a number of one to four bytes.
+pub(crate) fn number(bytes: &[u8]) -> Option<u64> {
+    let is_number = (1..=4).contains(&bytes.len());
+    is_number.then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn integer(octets: &mut &[u8]) -> Option<u64> {
+fn integer(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for at in 0..5 {
-        let octet = *octets.get(at)?;
-        value = value << 7 | u64::from(octet & 127);
-        if octet < 128 {
-            *octets = &octets[at + 1..];
+        let byte = *bytes.get(at)?;
+        value = value << 7 | u64::from(byte & 127);
+        if byte < 128 {
+            *bytes = &bytes[at + 1..];
             return Some(value);
         }
     }
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_are_compressed() {
+    fn integer_is_encoded_in_groups_of_seven_bits() {
         let rows: [(u64, &[u8]); 9] = [
             (0, &[0]),
             (1, &[1]),
@@ -215,10 +217,10 @@ mod tests {
             (16_384, &[0x81, 0x80, 0]),
             (2_097_152, &[0x81, 0x80, 0x80, 0]),
         ];
-        for (value, octets) in rows {
+        for (value, bytes) in rows {
             let mut written = Vec::new();
             push_integer(&mut written, value);
-            assert_eq!(written, octets);
+            assert_eq!(written, bytes);
             assert_eq!(integer(&mut &*written), Some(value));
         }
         assert_eq!(integer(&mut [0x80, 5].as_slice()), Some(5));
@@ -226,32 +228,32 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_what_they_were() {
-        let octets = [field(3, b"local"), field(150, &[7; 200])].concat();
-        assert_eq!(fields(&octets), Some(vec![(3, b"local".as_slice()), (150, &[7; 200])]));
-        assert_eq!(fields(&octets[..octets.len() - 1]), None);
+    fn encoded_fields_are_parsed() {
+        let bytes = [field(3, b"local"), field(150, &[7; 200])].concat();
+        assert_eq!(fields(&bytes), Some(vec![(3, b"local".as_slice()), (150, &[7; 200])]));
+        assert_eq!(fields(&bytes[..bytes.len() - 1]), None);
         assert_eq!(fields(b""), Some(Vec::new()));
         assert_eq!(number(b"\x01\xe9"), Some(489));
     }
 
     #[test]
-    fn fields_can_be_wrong_on_purpose() {
-        let record = || Field::Group(tag::HEADER, vec![Field::number(118, 489), Field::octets(123, "ab")]);
+    fn actions_make_errors_in_fields() {
+        let record = || Field::Group(tag::HEADER, vec![Field::number(118, 489), Field::bytes(123, "ab")]);
         let all = [Field::Group(tag::INFORMATION, vec![record()])];
-        let rows: [(&[WaisAct], &[u8]); 7] = [
+        let rows: [(&[WaisAction], &[u8]); 7] = [
             (&[], b"\x63\x0b\x81\x16\x08\x76\x02\x01\xe9\x7b\x02ab"),
-            (&[WaisAct::Padded], b"\x63\x80\x0e\x81\x16\x80\x0a\x76\x80\x02\x01\xe9\x7b\x80\x02ab"),
-            (&[WaisAct::Reversed], b"\x63\x0b\x81\x16\x08\x7b\x02ab\x76\x02\x01\xe9"),
-            (&[WaisAct::TooLong(WaisLayer::Field, 1)], b"\x63\x0b\x81\x16\x08\x76\x02\x01\xe9\x7b\x03ab"),
-            (&[WaisAct::TooLong(WaisLayer::Record, 1)], b"\x63\x0b\x81\x16\x09\x76\x02\x01\xe9\x7b\x02ab"),
-            (&[WaisAct::TooLong(WaisLayer::Information, 1)], b"\x63\x0c\x81\x16\x08\x76\x02\x01\xe9\x7b\x02ab"),
+            (&[WaisAction::PaddedLengths], b"\x63\x80\x0e\x81\x16\x80\x0a\x76\x80\x02\x01\xe9\x7b\x80\x02ab"),
+            (&[WaisAction::ReversedFields], b"\x63\x0b\x81\x16\x08\x7b\x02ab\x76\x02\x01\xe9"),
+            (&[WaisAction::OverstateLength(WaisLayer::Field, 1)], b"\x63\x0b\x81\x16\x08\x76\x02\x01\xe9\x7b\x03ab"),
+            (&[WaisAction::OverstateLength(WaisLayer::Record, 1)], b"\x63\x0b\x81\x16\x09\x76\x02\x01\xe9\x7b\x02ab"),
+            (&[WaisAction::OverstateLength(WaisLayer::Information, 1)], b"\x63\x0c\x81\x16\x08\x76\x02\x01\xe9\x7b\x02ab"),
             (
-                &[WaisAct::UnknownFields],
+                &[WaisAction::UnknownFields],
                 b"\x81\x48\x02\0?\x63\x1a\x81\x48\x02\0?\x81\x16\x12\x81\x48\x02\0?\x76\x02\x01\xe9\x81\x48\x02\0?\x7b\x02ab",
             ),
         ];
-        for (acts, octets) in rows {
-            assert_eq!(Coding::of(acts).octets(&all), octets, "{acts:?}");
+        for (actions, bytes) in rows {
+            assert_eq!(FieldEncoder::new(actions).encode(&all), bytes, "{actions:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a WAIS client asks for: the message and what is in it.
+//! The requests of WAIS clients: messages and their content.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use crate::wais::field::{fields, find, number, tag};
 
 /// The header of a message.
 const HEADER: usize = 25;
-/// The longest message that is read at all.
-const LONGEST: usize = 1 << 20;
+/// The longest message that is read.
+const MAX_MESSAGE: usize = 1 << 20;
 /// SEARCH, which also retrieves.
 const SEARCH: u8 = 22;
-/// What stands between the type of a SEARCH and its fields.
+/// The length of the fixed part of a SEARCH, before its fields.
 const FIXED: usize = 10;
 
-/// A request as it was understood.
+/// A request of a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum WaisRequest {
-    /// For documents with these words.
+    /// A search for documents with these words.
     Search {
-        /// Its name, as it came.
+        /// The name of the database, as received.
         database: Vec<u8>,
-        /// All of them.
+        /// The words, as received.
         words: Vec<u8>,
-        /// The most documents that are wanted.
+        /// The maximum number of documents.
         most: u64,
     },
-    /// Of a range of a document's octets.
+    /// A retrieval of a byte range of a document.
     Retrieve {
-        /// Its name, as it came.
+        /// The name of the database, as received.
         database: Vec<u8>,
-        /// The document's identifier.
+        /// The document identifier.
         id: Vec<u8>,
-        /// What the document is wanted as; empty when it was not said.
+        /// The requested type; empty if there is none.
         wtype: Vec<u8>,
-        /// The first octet.
+        /// The offset of the first byte.
         start: u64,
-        /// The first octet that is not wanted any more.
+        /// The offset after the last byte.
         end: u64,
     },
-    /// Anything else: this PDU type, 20 for INIT, 0 for what is no message.
+    /// Another PDU type: 20 is INIT, 0 is an invalid message.
     Other(u8),
 }
 
-/// In one line, for comparison: `SEARCH t 200 some words` and `RETRIEVE t TEXT 0-10000 \x01\x01a`.
+/// One line: `SEARCH t 200 some words` and `RETRIEVE t TEXT 0-10000 \x01\x01a`.
 impl fmt::Display for WaisRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,52 +58,54 @@ impl fmt::Display for WaisRequest {
     }
 }
 
-/// A whole message.
+/// A complete message.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) header: [u8; HEADER],
     pub(crate) apdu: Vec<u8>,
 }
 
-/// What has come so far.
+/// A message, as far as it was received.
 #[derive(Debug)]
-pub(crate) enum Taken {
-    Broken,
-    More,
-    Whole(Message),
+pub(crate) enum ParsedMessage {
+    Complete(Message),
+    Incomplete,
+    Invalid,
 }
 
 impl Message {
-    /// Takes the first message that has come.
-    pub(crate) fn take(inbox: &mut Vec<u8>) -> Taken {
-        let Some(header) = inbox.first_chunk::<HEADER>().copied() else { return Taken::More };
+    /// Takes the first message from the received bytes.
+    pub(crate) fn take(received: &mut Vec<u8>) -> ParsedMessage {
+        let Some(header) = received.first_chunk::<HEADER>().copied() else {
+            return ParsedMessage::Incomplete;
+        };
         let digits = std::str::from_utf8(&header[..10]).ok();
         let length = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
         let Some(length) = length.and_then(|digits| digits.parse::<usize>().ok()) else {
-            return Taken::Broken;
+            return ParsedMessage::Invalid;
         };
-        // Version 2 is the latest; only APDUs are served.
-        if length > LONGEST || header[11] > b'2' || !header[10].eq_ignore_ascii_case(&b'z') {
-            return Taken::Broken;
+        // Version 2 is the latest. `z` is the message type of APDUs.
+        if length > MAX_MESSAGE || header[11] > b'2' || !header[10].eq_ignore_ascii_case(&b'z') {
+            return ParsedMessage::Invalid;
         }
-        if inbox.len() < HEADER + length {
-            return Taken::More;
+        if received.len() < HEADER + length {
+            return ParsedMessage::Incomplete;
         }
-        let apdu = inbox.drain(..HEADER + length).skip(HEADER).collect();
-        Taken::Whole(Self { header, apdu })
+        let apdu = received.drain(..HEADER + length).skip(HEADER).collect();
+        ParsedMessage::Complete(Self { header, apdu })
     }
 }
 
-/// What a message asks for, with all that tells a server what to do.
+/// A request with all fields that the server needs.
 #[derive(Clone, Debug)]
-pub(crate) enum Asked<'a> {
-    /// The fields.
+pub(crate) enum ParsedRequest<'a> {
+    /// INIT with its fields.
     Init(Vec<(u64, &'a [u8])>),
     Retrieval(Retrieval<'a>),
     Search(Search<'a>),
-    /// A SEARCH that ends the server.
-    Deadly,
-    /// What nobody serves.
+    /// A SEARCH on which freeWAIS-sf crashes.
+    Fatal,
+    /// A request that the server does not support.
     Unknown,
 }
 
@@ -114,7 +116,7 @@ pub(crate) struct Search<'a> {
     pub(crate) database: Option<&'a [u8]>,
     pub(crate) words: &'a [u8],
     pub(crate) most: u64,
-    /// A document whose neighbour is wanted.
+    /// Requests the document before or after this one.
     pub(crate) neighbour: Option<(&'a [u8], Neighbour)>,
 }
 
@@ -124,7 +126,7 @@ pub(crate) enum Neighbour {
     Previous,
 }
 
-/// A search by identifier.
+/// A retrieval by identifier.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Retrieval<'a> {
     pub(crate) reference: Option<&'a [u8]>,
@@ -137,16 +139,16 @@ pub(crate) struct Retrieval<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Unit {
     Lines,
-    Octets,
+    Bytes,
 }
 
-impl<'a> Asked<'a> {
-    /// Understands an APDU.
+impl<'a> ParsedRequest<'a> {
+    /// Parses an APDU.
     pub(crate) fn parse(apdu: &'a [u8]) -> Self {
-        Self::understood(apdu).unwrap_or(Self::Unknown)
+        Self::parse_known(apdu).unwrap_or(Self::Unknown)
     }
 
-    fn understood(apdu: &'a [u8]) -> Option<Self> {
+    fn parse_known(apdu: &'a [u8]) -> Option<Self> {
         let (length, rest) = apdu.split_first_chunk::<2>()?;
         let (first, information) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
         match first.split_first()? {
@@ -156,7 +158,7 @@ impl<'a> Asked<'a> {
                 let information = fields(information)?;
                 match find(&first, tag::QUERY_TYPE)? {
                     b"1" => Retrieval::parse(&first, &information).map(Self::Retrieval),
-                    b"3" => Some(Search::parse(&first, &information).map_or(Self::Deadly, Self::Search)),
+                    b"3" => Some(Search::parse(&first, &information).map_or(Self::Fatal, Self::Search)),
                     _ => None,
                 }
             }
@@ -164,8 +166,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// What is recorded of it.
-    pub(crate) fn request(&self, apdu: &[u8]) -> WaisRequest {
+    /// Returns the request as it is logged.
+    pub(crate) fn log_entry(&self, apdu: &[u8]) -> WaisRequest {
         let name = |database: Option<&[u8]>| database.unwrap_or_default().to_vec();
         match self {
             Self::Search(Search { database, words, most, neighbour: None, .. }) => {
@@ -175,7 +177,7 @@ impl<'a> Asked<'a> {
                 database,
                 id,
                 wtype,
-                range: Some((Unit::Octets, start, end)),
+                range: Some((Unit::Bytes, start, end)),
                 ..
             }) => {
                 let (id, wtype) = (id.to_vec(), name(*wtype));
@@ -187,7 +189,8 @@ impl<'a> Asked<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// None for what ends a server: the words, the date factor or the number of documents is missing.
+    /// Returns `None` for a search on which freeWAIS-sf crashes: words, date factor or number of documents are
+    /// missing.
     fn parse(first: &[(u64, &'a [u8])], information: &[(u64, &'a [u8])]) -> Option<Self> {
         let inside = fields(find(information, tag::INFORMATION)?)?;
         find(&inside, tag::DATE_FACTOR)?;
@@ -211,16 +214,16 @@ impl<'a> Retrieval<'a> {
     fn parse(first: &[(u64, &'a [u8])], information: &[(u64, &'a [u8])]) -> Option<Self> {
         let query = fields(find(information, tag::QUERY)?)?;
         let (reference, database) = (find(first, tag::REFERENCE), find(first, tag::DATABASE));
-        let mut asked = Self { reference, database, ..Self::default() };
+        let mut request = Self { reference, database, ..Self::default() };
         let (mut start, mut end, mut unit) = (None, None, None);
         for pair in query.windows(2) {
             let [(tag::ATTRIBUTES, attributes), (tag::TERM, term)] = pair else { continue };
             let limit = || std::str::from_utf8(term).ok()?.parse::<u64>().ok();
             match (attributes.get(..2)?, attributes.get(3..5)?) {
-                (b"un", _) => asked.id = term,
-                (b"wt", _) => asked.wtype = Some(term),
+                (b"un", _) => request.id = term,
+                (b"wt", _) => request.wtype = Some(term),
                 (b"wb" | b"wl", relation) => {
-                    unit = Some(if attributes[1] == b'b' { Unit::Octets } else { Unit::Lines });
+                    unit = Some(if attributes[1] == b'b' { Unit::Bytes } else { Unit::Lines });
                     match relation {
                         b"ro" => start = limit(),
                         b"rl" => end = limit(),
@@ -230,7 +233,7 @@ impl<'a> Retrieval<'a> {
                 _ => {}
             }
         }
-        asked.range = unit.zip(start).zip(end).map(|((unit, start), end)| (unit, start, end));
-        Some(asked)
+        request.range = unit.zip(start).zip(end).map(|((unit, start), end)| (unit, start, end));
+        Some(request)
     }
 }

@@ -1,26 +1,21 @@
-//! Where a WAIS server departs from good manners: rules that it asks at each connection and request.
-//!
-//! A rule says at which request, the how manyeth time, and what then. What is done is in `sending.rs`.
+//! The triggers and actions of the WAIS server's rules. The actions are carried out in `connection.rs`,
+//! `answer.rs` and `response.rs`.
 
 use std::time::Duration;
 
-use crate::ftp::rule::Ending;
+use crate::server::channel::Ending;
+use crate::server::rule::{CutPoint, Rule, Trigger};
 use crate::wais::diagnostic::WaisDiagnostic;
 use crate::wais::request::WaisRequest;
 
-/// One departure.
-#[derive(Clone, Debug)]
-pub struct WaisRule {
-    on: WaisOn,
-    nth: Option<usize>,
-    act: WaisAct,
-}
+/// A rule of a WAIS server.
+pub type WaisRule = Rule<WaisTrigger, WaisAction>;
 
-/// When a rule holds.
+/// When a rule applies.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum WaisOn {
-    /// A connection was accepted; nothing was read.
+pub enum WaisTrigger {
+    /// A connection was accepted and nothing has been read.
     Accept,
     /// Any request.
     Any,
@@ -28,77 +23,78 @@ pub enum WaisOn {
     Retrieve,
     /// A search.
     Search,
-    /// A request of which this is true.
-    Which(fn(&WaisRequest) -> bool),
+    /// A request for which the function returns `true`.
+    Matches(fn(&WaisRequest) -> bool),
 }
 
-/// What the server does. An answer is: first octets, a header of 25 octets, an APDU, last octets, end.
+/// What the server does. A response is a header of 25 bytes and an APDU.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum WaisAct {
-    /// These exact octets are the whole answer. With [`WaisOn::Accept`] they are said before anything is read.
+pub enum WaisAction {
+    /// Sends exactly these bytes as the response. With [`WaisTrigger::Accept`]: before anything is read.
     Answer(Vec<u8>),
-    /// This APDU, under a header that is right.
-    Message(Vec<u8>),
-    /// A message without an APDU.
-    Nothing,
+    /// Sends these bytes as the APDU, with a correct header.
+    Apdu(Vec<u8>),
+    /// Sends a header without an APDU.
+    EmptyMessage,
 
-    /// This diagnostic in the place of all records.
-    Alone(WaisDiagnostic),
-    /// This diagnostic after all records.
-    Beside(WaisDiagnostic),
-    /// Of a retrieval: every range is full of this octet.
+    /// Sends this diagnostic instead of all records.
+    OnlyDiagnostic(WaisDiagnostic),
+    /// Sends this diagnostic after the records.
+    AppendDiagnostic(WaisDiagnostic),
+    /// Retrievals: fills every requested range with this byte.
     Endless(u8),
-    /// Of a retrieval: this octet, so many times, after the text.
-    MoreText(u8, usize),
-    /// No information part: no records at all.
+    /// Retrievals: appends this byte to the text, this many times.
+    AppendText(u8, usize),
+    /// Sends no information part, and so no records.
     NoInformation,
 
-    /// Another reference than that of the request; empty: none.
+    /// Sends another reference than that of the request. Empty: sends none.
     Reference(Vec<u8>),
-    /// Another PDU type.
+    /// Sends another PDU type.
     Pdu(u8),
-    /// Other octets in the place of those with a fixed place: status, counts and position.
-    Fixed(Vec<u8>),
-    /// The length of the APDU's first part is told as this.
-    Hli(u16),
-    /// All lengths of fields have an octet 0x80 in front.
-    Padded,
-    /// The fields of each record in the opposite order.
-    Reversed,
-    /// A field that nobody knows in front of every field.
+    /// Replaces the part with fixed positions: status, counts and position.
+    FixedPart(Vec<u8>),
+    /// Sets the length of the first part of the APDU (the header length indicator).
+    HeaderLength(u16),
+    /// Puts a byte 0x80 before the length of every field.
+    PaddedLengths,
+    /// Reverses the fields of each record.
+    ReversedFields,
+    /// Puts an unknown field before every field.
     UnknownFields,
-    /// Diagnostics without their last octet.
+    /// Leaves out the last byte of diagnostics.
     NoTerminator,
-    /// The length of these is told as so much more than it is.
-    TooLong(WaisLayer, u64),
+    /// Adds this number to a length.
+    OverstateLength(WaisLayer, u64),
 
-    /// These octets in the place of the ten digits of the length.
-    Digits(Vec<u8>),
-    /// The length is told as so much more than it is, or less.
-    Length(i64),
-    /// These octets at this place of the header.
-    Header(usize, Vec<u8>),
+    /// Sends these bytes instead of the ten digits of the message length.
+    LengthDigits(Vec<u8>),
+    /// Adds this number to the message length.
+    LengthOffset(i64),
+    /// Puts these bytes at this position of the header.
+    PatchHeader(usize, Vec<u8>),
 
-    /// These octets stand before the answer.
-    First(Vec<u8>),
-    /// These octets stand after the answer.
-    Last(Vec<u8>),
-    /// These octets so many times after the answer, or until the client closes.
+    /// Sends these bytes before the response.
+    Before(Vec<u8>),
+    /// Sends these bytes after the response.
+    After(Vec<u8>),
+    /// Sends these bytes repeatedly after the response, this many times or until the client closes.
     Flood(Vec<u8>, u64),
-    /// The answer comes twice.
-    Twice,
-    /// Nothing for this time first.
+    /// Sends the response twice.
+    Duplicate,
+    /// Waits before the response.
     Pause(Duration),
-    /// The answer is cut here, and this is the end.
-    Cut(WaisCut, Ending),
-    /// Pieces of so many octets with a pause after each.
+    /// Cuts the response here and ends the connection.
+    Cut(CutPoint, Ending),
+    /// Sends pieces of this many bytes with a pause after each.
     Drip(usize, Duration),
-    /// This is the end after the whole answer. With [`WaisOn::Accept`] it is all that happens.
+    /// Ends the connection like this after the response. With [`WaisTrigger::Accept`]: instead of reading a
+    /// request.
     End(Ending),
 }
 
-/// What can be too long for what it stands in.
+/// What [`WaisAction::OverstateLength`] changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WaisLayer {
     /// The last field of each record.
@@ -109,58 +105,17 @@ pub enum WaisLayer {
     Record,
 }
 
-/// Where an answer is cut.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum WaisCut {
-    /// After so many octets.
-    After(usize),
-    /// So many octets before its end.
-    Before(usize),
-    /// In the middle.
-    Half,
-}
+impl Trigger for WaisTrigger {
+    /// A request; `None` is a new connection.
+    type Event<'e> = Option<&'e WaisRequest>;
 
-impl WaisRule {
-    /// Each time.
-    #[must_use]
-    pub fn on(on: WaisOn, act: WaisAct) -> Self {
-        Self { on, nth: None, act }
-    }
-
-    /// Only the `nth` time, from 1, counted over all connections.
-    #[must_use]
-    pub fn nth(self, nth: usize) -> Self {
-        Self { nth: Some(nth), ..self }
-    }
-
-    pub(crate) fn act(&self) -> &WaisAct {
-        &self.act
-    }
-
-    /// Whether it holds when its moment comes for the `count`th time.
-    pub(crate) fn is_due(&self, count: usize) -> bool {
-        self.nth.is_none_or(|nth| nth == count)
-    }
-
-    /// Whether this is its moment; without a request: a connection.
-    pub(crate) fn concerns(&self, request: Option<&WaisRequest>) -> bool {
-        match (self.on, request) {
-            (WaisOn::Accept, None) | (WaisOn::Any, Some(_)) => true,
-            (WaisOn::Retrieve, Some(WaisRequest::Retrieve { .. })) => true,
-            (WaisOn::Search, Some(WaisRequest::Search { .. })) => true,
-            (WaisOn::Which(predicate), Some(request)) => predicate(request),
+    fn matches(&self, request: Option<&WaisRequest>) -> bool {
+        match (self, request) {
+            (Self::Accept, None) | (Self::Any, Some(_)) => true,
+            (Self::Retrieve, Some(WaisRequest::Retrieve { .. })) => true,
+            (Self::Search, Some(WaisRequest::Search { .. })) => true,
+            (Self::Matches(predicate), Some(request)) => predicate(request),
             _ => false,
-        }
-    }
-}
-
-impl WaisCut {
-    /// How many octets are left of so many.
-    pub(crate) fn left(self, of: usize) -> usize {
-        match self {
-            Self::After(octets) => octets.min(of),
-            Self::Before(octets) => of.saturating_sub(octets),
-            Self::Half => of / 2,
         }
     }
 }
@@ -170,31 +125,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_knows_its_moment() {
+    fn trigger_matches_its_requests() {
         let search = WaisRequest::Search { database: b"t".to_vec(), words: Vec::new(), most: 1 };
         let init = WaisRequest::Other(20);
         let rows = [
-            (WaisOn::Accept, [true, false, false]),
-            (WaisOn::Any, [false, true, true]),
-            (WaisOn::Search, [false, true, false]),
-            (WaisOn::Retrieve, [false, false, false]),
-            (WaisOn::Which(|request| *request == WaisRequest::Other(20)), [false, false, true]),
+            (WaisTrigger::Accept, [true, false, false]),
+            (WaisTrigger::Any, [false, true, true]),
+            (WaisTrigger::Search, [false, true, false]),
+            (WaisTrigger::Retrieve, [false, false, false]),
+            (WaisTrigger::Matches(|request| *request == WaisRequest::Other(20)), [false, false, true]),
         ];
-        for (on, expected) in rows {
-            let rule = WaisRule::on(on, WaisAct::Twice);
-            let seen = [None, Some(&search), Some(&init)].map(|request| rule.concerns(request));
-            assert_eq!(seen, expected, "{on:?}");
-        }
-        let rule = WaisRule::on(WaisOn::Any, WaisAct::Twice);
-        assert!(rule.is_due(2) && rule.clone().nth(2).is_due(2) && !rule.nth(2).is_due(1));
-    }
-
-    #[test]
-    fn a_cut_leaves_some_octets() {
-        let rows =
-            [(WaisCut::After(3), 3), (WaisCut::After(30), 9), (WaisCut::Before(1), 8), (WaisCut::Half, 4)];
-        for (cut, left) in rows {
-            assert_eq!(cut.left(9), left, "{cut:?}");
+        for (trigger, expected) in rows {
+            let matched = [None, Some(&search), Some(&init)].map(|request| trigger.matches(request));
+            assert_eq!(matched, expected, "{trigger:?}");
         }
     }
 }

@@ -1,160 +1,113 @@
-//! A WAIS server on loopback that answers as freeWAIS-sf does unless its [`WaisSite`] says otherwise.
+//! A WAIS server on loopback that imitates freeWAIS-sf. It follows the protocol, except for
+//! the rules of its [`WaisConfig`].
 
 use std::fmt;
 use std::io::Result;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::net::SocketAddr;
 
-use crate::listener::locked;
+use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::wire::Wire;
+use crate::wais::config::WaisConfig;
+use crate::wais::connection::Connection;
 use crate::wais::request::WaisRequest;
-use crate::wais::rule::WaisAct;
-use crate::wais::site::WaisSite;
-use crate::wais::talk::Talk;
+use crate::wais::rule::{WaisAction, WaisTrigger};
 
-/// The server; it stops when dropped.
-pub struct WaisServer {
-    addr: SocketAddr,
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+/// A WAIS server. It stops when dropped.
+pub struct WaisServer(Frame<WaisService>);
+
+/// What all connections share.
+pub(crate) struct WaisService {
+    pub(crate) config: WaisConfig,
 }
 
-/// What all connections of a server have in common.
-pub(crate) struct Shared {
-    pub(crate) site: WaisSite,
-    pub(crate) stop: Arc<AtomicBool>,
-    /// From then on no rule holds.
-    mended: AtomicBool,
-    record: Mutex<Record>,
-    /// How often the moment of each rule came.
-    counts: Vec<AtomicUsize>,
-}
-
-/// What came and went.
+/// What is logged besides requests.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub(crate) connections: usize,
-    pub(crate) requests: Vec<WaisRequest>,
-    pub(crate) octets_sent: u64,
-    pub(crate) most_waiting: usize,
+pub(crate) struct Counters {
+    /// The most requests that were received when one was answered.
+    pub(crate) max_pending: usize,
+}
+
+impl Service for WaisService {
+    type Trigger = WaisTrigger;
+    type Action = WaisAction;
+    type Request = WaisRequest;
+    type Counters = Counters;
+}
+
+impl TcpService for WaisService {
+    const NAME: &'static str = "wais";
+
+    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+        Connection::new(server, number, wire).run();
+    }
 }
 
 impl WaisServer {
     /// Starts a server for wais URLs.
-    pub fn start(site: WaisSite) -> Result<Self> {
-        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let addr = socket.local_addr()?;
-        let counts = site.rules.iter().map(|_| AtomicUsize::new(0)).collect();
-        let (stop, record) = (Arc::new(AtomicBool::new(false)), Mutex::new(Record::default()));
-        let shared = Arc::new(Shared { site, stop, mended: AtomicBool::new(false), record, counts });
-        let all = Arc::clone(&shared);
-        let thread = Builder::new().name("wais".to_owned()).spawn(move || accept_all(&socket, &all))?;
-        Ok(Self { addr, shared, thread: Some(thread) })
+    pub fn start(mut config: WaisConfig) -> Result<Self> {
+        let rules = std::mem::take(&mut config.rules);
+        Ok(Self(Frame::start(WaisService { config }, rules)?))
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
-        self.addr
+        self.0.addr()
     }
 
-    /// The URL of what stands behind the slash after the host: `t?words`, `t/TEXT/wpath`.
+    /// Returns the URL of a path without the slash after the host, such as `t?words` or `t/TEXT/wpath`.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        format!("wais://{}/{path}", self.addr)
+        format!("wais://{}/{path}", self.addr())
     }
 
-    /// The URL of a document, by its database and headline, in its first type; none if there is no such document.
+    /// Returns the URL of the document with this headline, in its first type, or `None` if there is no such
+    /// document.
     #[must_use]
     pub fn document_url(&self, database: &str, headline: &str) -> Option<String> {
-        self.shared.site.path(database, headline).map(|path| self.url(&path))
+        self.0.config.path(database, headline).map(|path| self.url(&path))
     }
 
-    /// What was asked over all connections, in the order of its arrival. What the server dropped is not there.
+    /// Returns the requests of all connections in the order of arrival, without those that were dropped.
     #[must_use]
     pub fn requests(&self) -> Vec<WaisRequest> {
-        locked(&self.shared.record).requests.clone()
+        self.0.requests()
     }
 
-    /// The requests as text, for comparison.
+    /// Returns the requests as text.
     #[must_use]
-    pub fn dialogue(&self) -> Vec<String> {
+    pub fn received_text(&self) -> Vec<String> {
         self.requests().iter().map(WaisRequest::to_string).collect()
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        locked(&self.shared.record).connections
+        self.0.connections()
     }
 
-    /// How many octets all connections together were sent.
+    /// Returns the number of bytes sent over all connections.
     #[must_use]
-    pub fn octets_sent(&self) -> u64 {
-        locked(&self.shared.record).octets_sent
+    pub fn bytes_sent(&self) -> u64 {
+        self.0.bytes_sent()
     }
 
-    /// The most requests that had come when one was answered, that one included: more than one when the client
-    /// does not wait for its answers. All but that one were dropped.
+    /// Returns the most requests that were received when one was answered, including that one. It is greater
+    /// than 1 if the client pipelines. All others were dropped.
     #[must_use]
-    pub fn most_waiting(&self) -> usize {
-        locked(&self.shared.record).most_waiting
+    pub fn max_pending(&self) -> usize {
+        self.0.read_log(|log| log.counters.max_pending)
     }
 
-    /// From now on no rule of the site holds: the fault is gone.
-    pub fn mend(&self) {
-        self.shared.mended.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for WaisServer {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // The thread sleeps in `accept`; a connection of our own wakes it.
-        let woken = TcpStream::connect_timeout(&self.addr, Duration::from_secs(1)).is_ok();
-        if let (true, Some(thread)) = (woken, self.thread.take()) {
-            let _ = thread.join();
-        }
+    /// Disables all rules. From now on the server follows the protocol.
+    pub fn disable_rules(&self) {
+        self.0.disable_rules();
     }
 }
 
 impl fmt::Debug for WaisServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaisServer").field("url", &self.url("")).finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// What the rules say of this request, or of a connection.
-    pub(crate) fn acts(&self, request: Option<&WaisRequest>) -> Vec<WaisAct> {
-        if self.mended.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let rules = self.site.rules.iter().zip(&self.counts);
-        let concerned = rules.filter(|(rule, _)| rule.concerns(request));
-        let due = concerned.filter(|(rule, count)| rule.is_due(count.fetch_add(1, Ordering::Relaxed) + 1));
-        due.map(|(rule, _)| rule.act().clone()).collect()
-    }
-
-    pub(crate) fn note(&self, change: impl FnOnce(&mut Record)) {
-        change(&mut locked(&self.record));
-    }
-}
-
-fn accept_all(socket: &TcpListener, shared: &Arc<Shared>) {
-    while let Ok((stream, _)) = socket.accept() {
-        if shared.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        shared.note(|record| record.connections += 1);
-        let shared = Arc::clone(shared);
-        let _ = Builder::new().name("wais client".to_owned()).spawn(move || {
-            if let Ok(talk) = Talk::new(&shared, stream) {
-                talk.run();
-            }
-        });
     }
 }
 

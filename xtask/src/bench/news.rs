@@ -10,7 +10,7 @@ use std::thread;
 
 use super::far;
 
-/// The octets of each article.
+/// The bytes of each article.
 pub(super) const ARTICLE_OCTETS: u64 = 2048;
 /// So many articles there are, from number 1 on.
 const ARTICLES: u64 = 2000;
@@ -110,7 +110,7 @@ fn converse(stream: &TcpStream) -> Result<()> {
     }
 }
 
-/// A header, and lines of 64 octets, one of them shorter.
+/// A header, and lines of 64 bytes, one of them shorter.
 fn article(number: u64) -> Vec<u8> {
     let mut article =
         format!("Message-ID: <{number}@bench.invalid>\r\nSubject: {number}\r\n\r\n").into_bytes();

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fetch_url_tests::{FileFacts, HttpServer, pattern_handler, pattern_vec};
+use fetch_url_tests::{FileHeaders, HttpServer, pattern_handler, pattern_vec};
 use tempfile::TempDir;
 
 use super::far::Far;
@@ -164,7 +164,7 @@ fn write_object(path: &Path, size: u64) -> Result<()> {
 fn loopback() -> Result<Server> {
     let served = WORKLOADS.iter().filter(|row| row.source == Source::Http);
     let start = |row: &Workload| {
-        HttpServer::start(pattern_handler(row.size, FileFacts::default())).map(|server| (row.name, server))
+        HttpServer::start(pattern_handler(row.size, FileHeaders::default())).map(|server| (row.name, server))
     };
     served.map(start).collect::<Result<_>>().map(Server::Loopback)
 }

@@ -1,4 +1,4 @@
-//! The rows of the bench, with the targets of BENCH.md.
+//! The rows of the bench, with their targets.
 
 /// One row.
 pub(super) struct Workload {
@@ -6,7 +6,7 @@ pub(super) struct Workload {
     pub(super) source: Source,
     /// Where the objects lie: a path that ends with a slash, or nothing.
     pub(super) folder: &'static str,
-    /// Octets of the object.
+    /// Bytes of the object.
     pub(super) size: u64,
     /// How many of them are fetched by one run, and how many at the same time.
     pub(super) count: usize,

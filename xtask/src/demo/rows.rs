@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub(super) leaves: Option<Leaves>,
 }
 
-/// A file and its octets.
+/// A file and its bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Leaves {
     pub(super) name: &'static str,
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
     good(
         "http: cut in the middle, and mended in the same run",
         &["-o", "mended.bin", "-w", "%{http_code} %{size_download} %{num_retries}\\n", "{http}/big.bin"],
-        &["again from octet 200000", "200 300000 1"],
+        &["retrying from byte 200000", "200 300000 1"],
     ),
     bad("http: cut, and no retry", &["--retry", "0", "-o", "big.bin", "{http}/big.bin"], 18, &["cut short"]),
     Row {
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Row] = &[
         title: "ftp: reset in the middle, and mended in the same run",
         arguments: &["-o", "ftp.bin", "{ftp}/pub/big.bin"],
         exit: 0,
-        shows: &["again from octet 200000"],
+        shows: &["retrying from byte 200000"],
         leaves: Some(Leaves { name: "ftp.bin", content: big_file }),
     },
     good("ftps", &["--cacert", "{ca}", "{ftps}/hello.txt"], &[HELLO]),
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn every_scheme_of_rfc_1738_is_explained() {
-        use fetch_url::url::{SCHEMES, Standing};
+        use fetch_url::url::{SCHEMES, SchemeStatus};
 
-        for scheme in SCHEMES.iter().filter(|scheme| scheme.standing == Standing::Rfc1738) {
+        for scheme in SCHEMES.iter().filter(|scheme| scheme.status == SchemeStatus::Rfc1738) {
             let title = format!("explain: {}", scheme.name);
             assert!(ROWS.iter().any(|row| row.title == title), "{title}");
         }

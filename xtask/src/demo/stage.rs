@@ -5,10 +5,10 @@ use std::io::Result;
 use std::path::Path;
 
 use fetch_url_tests::{
-    Act, CertFiles, Ending, FileFacts, FtpServer, FtpSite, GopherAsk, GopherForm, GopherItem, GopherServer,
-    GopherSite, HttpReply, HttpRequest, HttpServer, NntpArticle, NntpGroup, NntpServer, NntpSite,
-    ProsperoServer, ProsperoSite, Rule, ServerCert, WaisDatabase, WaisDocument, WaisServer, WaisSite,
-    file_handler, pattern_vec,
+    CertFiles, Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, GopherAsk, GopherConfig,
+    GopherForm, GopherItem, GopherServer, HttpRequest, HttpResponse, HttpServer, NntpArticle, NntpConfig,
+    NntpGroup, NntpServer, ProsperoConfig, ProsperoServer, ServerCert, WaisConfig, WaisDatabase,
+    WaisDocument, WaisServer, file_handler, pattern_vec,
 };
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ impl Stage {
         let cert = ServerCert::good()?;
         let (ftp, wais) = (FtpServer::start(ftp_site())?, WaisServer::start(wais_site())?);
         let gopher = GopherServer::start(gopher_site())?;
-        let prospero = ProsperoSite::every_access_method(ftp.addr(), gopher.addr(), wais.addr());
+        let prospero = ProsperoConfig::all_access_methods(ftp.addr(), gopher.addr(), wais.addr());
         Ok(Self {
             folder,
             http: HttpServer::start(site())?,
@@ -58,7 +58,7 @@ impl Stage {
             nntps: NntpServer::start_tls(news_site(), &cert)?,
             wais,
             prospero: ProsperoServer::start(prospero)?,
-            trusted: cert.written()?,
+            trusted: cert.write_files()?,
         })
     }
 
@@ -87,49 +87,49 @@ impl Stage {
 }
 
 /// A tree for FTP: the transfer of its large file is reset once.
-fn ftp_site() -> FtpSite {
-    FtpSite::new()
+fn ftp_site() -> FtpConfig {
+    FtpConfig::new()
         .file("/hello.txt", HELLO)
         .file("/pub/file.bin", HELLO)
         .file("/pub/lines.txt", "one\r\ntwo\r\n")
         .file("/pub/big.bin", big_file())
         .modified("/pub/big.bin", "19941201123456")
-        .rule(Rule::on("RETR big.bin", Act::CutData(CUT, Ending::Reset)).nth(1))
+        .rule(FtpRule::on("RETR big.bin", FtpAction::CutData(CUT, Ending::Reset)).nth(1))
 }
 
 /// A database with one document.
-fn wais_site() -> WaisSite {
+fn wais_site() -> WaisConfig {
     let document = WaisDocument::new("Gopher burrows", "gopher tunnel", "TEXT", HELLO);
-    WaisSite::new().database(WaisDatabase::new("demo").document(document))
+    WaisConfig::new().database(WaisDatabase::new("demo").document(document))
 }
 
 /// Two groups, and two articles in one of them.
-fn news_site() -> NntpSite {
+fn news_site() -> NntpConfig {
     let article = |id: &str, subject: &str, body: &str| {
         let header = format!("Message-ID: <{id}@demo.invalid>\r\nFrom: Alice <alice@demo.invalid>\r\n");
         let dated = format!("{header}Date: Thu, 01 Dec 1994 12:34:56 +0000\r\nSubject: {subject}\r\n");
         NntpArticle::new(format!("{dated}\r\n{body}"))
     };
     let group = NntpGroup::new("demo.test")
-        .next(article("one", "An article", ".a line with a dot\r\n"))
-        .next(article("two", "=?ISO-8859-1?Q?caf=E9?=", "and another\r\n"));
-    NntpSite::new().group(group).group(NntpGroup::new("demo.announce"))
+        .append(article("one", "An article", ".a line with a dot\r\n"))
+        .append(article("two", "=?ISO-8859-1?Q?caf=E9?=", "and another\r\n"));
+    NntpConfig::new().group(group).group(NntpGroup::new("demo.announce"))
 }
 
 /// A site of Gopher+ with one item of each kind.
-fn gopher_site() -> GopherSite {
+fn gopher_site() -> GopherConfig {
     let found = |words: &[u8]| [b"0", words, b"\thello.txt\tlocalhost\t70\r\n"].concat();
     let guests = GopherForm::new().ask(GopherAsk::Ask, "Your name?");
-    GopherSite::new()
+    GopherConfig::new()
         .plus()
-        .item(GopherItem::new('i', "hello", "").name("Welcome to the demo").without_mark())
+        .item(GopherItem::new('i', "hello", "").name("Welcome to the demo").without_plus_marker())
         .item(
             GopherItem::text("/hello.txt", HELLO)
                 .name("A greeting")
                 .modified("19941201123456")
-                .without_mark(),
+                .without_plus_marker(),
         )
-        .item(GopherItem::search("/find", found).name("A search").without_mark())
+        .item(GopherItem::search("/find", found).name("A search").without_plus_marker())
         .item(GopherItem::text("/guests", "").name("Guests").form(guests))
         .item(GopherItem::error('0', "/nothing", 1, "not here"))
 }
@@ -140,24 +140,24 @@ pub(super) fn big_file() -> Vec<u8> {
 }
 
 /// A small site: a text, a redirect to it, a file that is cut unless a range is asked, and nothing else.
-fn site() -> impl Fn(&HttpRequest) -> HttpReply + Send + Sync + 'static {
-    let tagged = |etag: &str| FileFacts { etag: Some(etag.to_owned()), ..FileFacts::default() };
+fn site() -> impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static {
+    let tagged = |etag: &str| FileHeaders { etag: Some(etag.to_owned()), ..FileHeaders::default() };
     let hello = file_handler(HELLO.into(), tagged("\"hello\""));
     let big = file_handler(big_file(), tagged("\"big\""));
     move |request| match request.path().as_str() {
         "/hello.txt" => hello(request).header("Content-Type", "text/plain"),
-        "/moved" => HttpReply::new(302).header("Location", "/hello.txt"),
+        "/moved" => HttpResponse::new(302).header("Location", "/hello.txt"),
         "/big.bin" if request.header("Range").is_none() => big(request).cut_body_at(CUT),
         "/big.bin" => big(request),
         "/echo" => {
             let kind = request.header_text("Content-Type").unwrap_or_default();
             let body = String::from_utf8_lossy(&request.body);
-            HttpReply::new(200).body(format!("{} {kind} {body}\n", request.method))
+            HttpResponse::new(200).body(format!("{} {kind} {body}\n", request.method))
         }
         // me:secret
         "/private" if request.header_text("Authorization") == Some("Basic bWU6c2VjcmV0") => hello(request),
-        "/private" => HttpReply::new(401).header("WWW-Authenticate", "Basic realm=\"demo\""),
-        _ => HttpReply::new(404).body("there is no such page\n"),
+        "/private" => HttpResponse::new(401).header("WWW-Authenticate", "Basic realm=\"demo\""),
+        _ => HttpResponse::new(404).body("there is no such page\n"),
     }
 }
 

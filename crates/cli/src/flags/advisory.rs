@@ -1,9 +1,9 @@
-//! URLs that name no data object: sessions and addresses.
+//! Options for URLs that do not name a file: `telnet` and `mailto`.
 
 use clap::Args;
 
-/// What has no meaning for a session.
-const NOT_OF_SESSIONS: [&str; 12] = [
+/// Options that conflict with `--connect`.
+const CONFLICTS_WITH_CONNECT: [&str; 12] = [
     "continue_at",
     "fail_advisory",
     "format",
@@ -18,17 +18,22 @@ const NOT_OF_SESSIONS: [&str; 12] = [
     "time_cond",
 ];
 
-/// URLs that name no data object: sessions and addresses.
+/// Options for URLs that do not name a file: `telnet` and `mailto`.
 #[derive(Args, Debug)]
 pub struct Advisory {
-    /// Open the session of a telnet URL here; Ctrl-] leaves it
-    #[arg(long, conflicts_with_all = NOT_OF_SESSIONS)]
+    /// Open the session of a telnet URL; Ctrl-] ends it
+    ///
+    /// Only one URL is allowed.
+    #[arg(long, conflicts_with_all = CONFLICTS_WITH_CONNECT)]
     pub connect: bool,
-    /// Hand telnet and mailto URLs to the desktop's program for them
+    /// Open telnet and mailto URLs with the desktop's program for them
     #[cfg(feature = "open")]
     #[arg(long, conflicts_with = "connect")]
     pub open: bool,
-    /// A URL that names no data object is a failure
+    /// Fail for a URL that does not name an object, such as telnet and mailto
+    ///
+    /// The exit status is 1. By default fetch-url explains what can be done with the URL and exits
+    /// with 0.
     #[arg(long)]
     pub fail_advisory: bool,
 }

@@ -1,15 +1,20 @@
-//! What the octets of an object must come to.
+//! Options for checksums.
 
 use clap::Args;
 use fetch_url::Checksum;
 
-/// What the octets of an object must come to.
+/// Options for checksums.
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The object has this digest, or is not taken: md5, sha1, sha256, sha384 or sha512, a colon, and its digits
+    /// Required checksum of the object; it is discarded if it differs
+    ///
+    /// ALGORITHM is md5, sha1, sha256, sha384 or sha512. Only for a single URL.
     #[arg(long, value_name = "ALGORITHM:HEX")]
     pub checksum: Option<Checksum>,
-    /// The digest stands in this list, by the object's name; auto: in a list beside the object
+    /// Take the required checksum from the list at URL
+    ///
+    /// The checksum is found by the object's file name. auto tries the usual lists beside the
+    /// object, such as SHA256SUMS.
     #[arg(long, value_name = "URL|auto", conflicts_with = "checksum")]
     pub checksum_from: Option<String>,
 }

@@ -1,66 +1,68 @@
-//! What only FTP understands, in curl's letters.
+//! Options for FTP.
 
 use clap::{Args, ValueEnum};
 
-/// What only FTP understands.
+/// Options for FTP, named as in curl.
 #[derive(Args, Debug)]
 pub struct Ftp {
-    /// List names only, by NLST: as a directory is listed anyway
+    /// List names only (NLST); the same as --list-format names
     #[arg(short = 'l', long, overrides_with = "list_format")]
     pub list_only: bool,
-    /// How a directory is listed: names (NLST), or long, with what the server tells (MLSD, LIST)
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    /// Format of a directory listing
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub list_format: ListFormat,
-    /// Files as text, their line ends as they are here (TYPE A), unless the URL says otherwise
+    /// Transfer files as text (TYPE A), unless the URL has a typecode
     #[arg(short = 'B', long)]
     pub use_ascii: bool,
-    /// How the directories of a path are walked
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    /// How the directories of a path are entered
+    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
     pub ftp_method: FtpMethod,
-    /// The server opens the data connection, to this address of ours; - is the one we talk from
+    /// Active mode: the server connects to ADDRESS of this machine
+    ///
+    /// - is the address of the control connection.
     #[arg(short = 'P', long, value_name = "ADDRESS", overrides_with = "ftp_pasv")]
     pub ftp_port: Option<String>,
-    /// We open the data connection (the default)
+    /// Passive mode (the default)
     #[arg(long, alias = "passive-ftp")]
     pub ftp_pasv: bool,
-    /// Ask for the data connection by PASV, not by EPSV
+    /// Use PASV instead of EPSV
     #[arg(long)]
     pub disable_epsv: bool,
-    /// Ask for the data connection by PORT, not by EPRT
+    /// Use PORT instead of EPRT
     #[arg(long)]
     pub disable_eprt: bool,
-    /// The account, for servers that want one (ACCT)
+    /// Account for servers that request one (ACCT)
     #[arg(long, value_name = "ACCOUNT")]
     pub ftp_account: Option<String>,
-    /// What an anonymous login gives as its password (anonymous@)
+    /// Password of an anonymous login (default anonymous@)
     #[arg(long, value_name = "ADDRESS")]
     pub ftp_anonymous_email: Option<String>,
-    /// The address in a reply to PASV is not used (it never is)
+    /// Accepted for compatibility: the address in a reply to PASV is never used
     #[arg(long, hide = true)]
     pub ftp_skip_pasv_ip: bool,
 }
 
-/// How a directory is listed.
+/// The format of a directory listing.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum ListFormat {
-    /// By NLST
+    /// Names only, by NLST
     #[default]
     Names,
-    /// By MLSD, else LIST, else NLST
+    /// Names, sizes and times, by MLSD, otherwise LIST, otherwise NLST
     Long,
 }
 
-/// How the directories of a path are walked.
+/// How the directories of a path are entered.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum FtpMethod {
-    /// A CWD for each, as RFC 1738 says
+    /// One CWD for each directory, as in RFC 1738
     #[default]
     #[value(alias = "multicwd")]
     Rfc1738,
-    /// No CWD: the whole path goes into the command
+    /// No CWD: the command has the whole path
     Nocwd,
-    /// One CWD for all of them
+    /// One CWD for all directories
     Singlecwd,
-    /// As RFC 1738 says; if a CWD is refused, without any
+    /// As rfc1738; if a CWD is refused, without CWD
     Auto,
 }

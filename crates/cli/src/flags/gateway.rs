@@ -1,18 +1,22 @@
-//! `--gateway SCHEME=TEMPLATE`: who is asked in place of a scheme's servers.
+//! `--gateway SCHEME=TEMPLATE`: gateways that fetch the URLs of a scheme.
 
 use clap::{ArgAction, Args};
 
-/// Who is asked in place of a scheme's servers.
+/// Gateways that fetch the URLs of a scheme.
 #[derive(Args, Debug)]
 pub struct Gateway {
-    /// Ask a gateway for the URLs of a scheme; TEMPLATE holds {url}, {scheme}, {host}, {port} or {path}
-    #[arg(long = "gateway", value_name = "SCHEME=TEMPLATE", value_parser = pair, action = ArgAction::Append)]
+    /// Fetch URLs of SCHEME through a gateway
+    ///
+    /// TEMPLATE contains {url}, {scheme}, {host}, {port} or {path}. Repeatable; the last one for a
+    /// scheme counts.
+    #[arg(long = "gateway", value_name = "SCHEME=TEMPLATE", value_parser = parse_gateway, action = ArgAction::Append)]
     pub gateways: Vec<(String, String)>,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+/// Parses `SCHEME=TEMPLATE`; both parts must not be empty.
+fn parse_gateway(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(scheme, template)| !scheme.is_empty() && !template.is_empty());
     let (scheme, template) =
-        pair.ok_or("SCHEME=TEMPLATE, such as wais=http://gw.example/{host}:{port}/{path}")?;
+        pair.ok_or("expected SCHEME=TEMPLATE, such as wais=http://gw.example/{host}:{port}/{path}")?;
     Ok((scheme.to_owned(), template.to_owned()))
 }

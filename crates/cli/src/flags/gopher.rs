@@ -1,30 +1,32 @@
-//! What only Gopher understands.
+//! Options for Gopher.
 
 use clap::{Args, ValueEnum};
 
-/// What only Gopher understands.
+/// Options for Gopher.
 #[derive(Args, Debug)]
 pub struct Gopher {
-    /// This view of the item, by Gopher+: a media type, and a language behind a comma
+    /// Request this view by Gopher+: a media type, optionally with a language
     #[arg(long, value_name = "TYPE[,LANG]")]
     pub view: Option<String>,
-    /// Answers a question of the item's form, by Gopher+: NAME is the question or its number from 1, and
-    /// @FILE as VALUE stands for what is in the file
+    /// Answer a question of the item's Gopher+ form
+    ///
+    /// NAME is the text of the question or its number from 1. @FILE as VALUE stands for the
+    /// contents of FILE; a VALUE that begins with @ is written with @@. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     pub form: Vec<String>,
-    /// How the dots of a text are read: by what it shows, as RFC 1436 says, or not at all
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    /// How the dots of a text are interpreted
+    #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     pub gopher_dots: GopherDots,
 }
 
-/// How the dots of a text are read.
+/// How the dots of a text are interpreted.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum GopherDots {
-    /// By what the text shows
+    /// Detected from the text
     #[default]
     Auto,
-    /// A line of one dot ends it, and doubled dots are single ones
+    /// A line with one dot ends the text, and doubled dots are single ones
     Rfc1436,
-    /// Every octet as it came
+    /// Every byte as received
     Raw,
 }

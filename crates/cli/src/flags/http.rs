@@ -1,65 +1,82 @@
-//! What only HTTP understands, in curl's letters.
+//! Options for HTTP.
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-/// What only HTTP understands.
+/// Options for HTTP, named as in curl.
 #[derive(Args, Debug)]
 pub struct Http {
-    /// The method; GET, or POST where there is data
+    /// Request method; GET by default, POST with data
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     pub method: Option<String>,
-    /// A header field: "Name: value"; "Name:" takes ours away, "Name;" sends it empty; @FILE reads
-    /// them
+    /// Add the header field "Name: value"
+    ///
+    /// "Name:" removes a field that fetch-url would send, "Name;" sends it empty, @FILE reads
+    /// fields from FILE.
     #[arg(short = 'H', long = "header", value_name = "FIELD", action = ArgAction::Append)]
     pub header: Vec<String>,
-    /// Data of a form; @FILE reads it, without line ends
+    /// Send DATA as form data
+    ///
+    /// @FILE reads it from FILE and removes CR, LF and NUL; @- reads standard input. Several pieces
+    /// are joined by &.
     #[arg(short = 'd', long = "data", alias = "data-ascii", value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub data: Vec<String>,
-    /// The same, and @ means nothing
+    /// Send DATA as form data; @ has no special meaning
     #[arg(long, value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub data_raw: Vec<String>,
-    /// The same, octet for octet
+    /// Send DATA as form data; a file is sent unchanged
     #[arg(long, value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub data_binary: Vec<String>,
-    /// The same, escaped: CONTENT, NAME=CONTENT, NAME@FILE
+    /// Send DATA percent-encoded as form data
+    ///
+    /// DATA is CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE.
     #[arg(long, value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub data_urlencode: Vec<String>,
-    /// Data in JSON; @FILE reads it
+    /// Send DATA as JSON
+    ///
+    /// @FILE reads it from FILE. Content-Type and Accept are set to application/json. Several
+    /// pieces are concatenated.
     #[arg(long, value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub json: Vec<String>,
-    /// The data goes into the URL, behind a ?
+    /// Append the data to the query of the URL instead of sending a body
     #[arg(short = 'G', long = "get")]
     pub get: bool,
-    /// What program we say we are
+    /// Value of User-Agent (default fetch-url/VERSION)
+    ///
+    /// An empty NAME removes the field.
     #[arg(short = 'A', long, value_name = "NAME")]
     pub user_agent: Option<String>,
-    /// Where we say we come from
+    /// Value of Referer
     #[arg(short = 'e', long, value_name = "URL")]
     pub referer: Option<String>,
-    /// Cookies: NAME=VALUE; ... for the server of the URL, or a file of them
+    /// Send cookies: NAME=VALUE; ..., or those of a cookie file
+    ///
+    /// Cookies are sent to the server of the URL. A file is in Netscape format and may be missing;
+    /// cookies are then kept during the run.
     #[arg(short = 'b', long, value_name = "COOKIES|FILE", action = ArgAction::Append)]
     pub cookie: Vec<String>,
-    /// Keep cookies, and write them to FILE at the end
+    /// Keep cookies and write them to FILE at the end
+    ///
+    /// The file has mode 0600. - is standard output.
     #[arg(short = 'c', long, value_name = "FILE")]
     pub cookie_jar: Option<PathBuf>,
-    /// Show user and password at once (the default)
+    /// Send the login with the first request (the default)
     #[arg(long)]
     pub basic: bool,
-    /// Show user and password only when asked, and not in the clear where the server can do better
+    /// Send the login only when requested, with the strongest scheme offered
     #[arg(long, visible_alias = "anyauth", conflicts_with = "basic")]
     pub digest: bool,
-    /// A token that gives access
+    /// Send TOKEN as Authorization: Bearer
     #[arg(long, value_name = "TOKEN")]
     pub oauth2_bearer: Option<String>,
-    /// Let the server compress; the object is written as it was
+    /// Accept compressed responses and decode them
     #[arg(long)]
     pub compressed: bool,
-    /// HTTP/1.1 only
+    /// Use HTTP/1.1 only
     #[arg(long = "http1.1", overrides_with = "http2")]
     pub http1_1: bool,
-    /// HTTP/2 where TLS agrees on it (the default)
+    /// Use HTTP/2 if the server supports it over TLS (the default)
     #[arg(long)]
     pub http2: bool,
 }

@@ -1,35 +1,39 @@
-//! Who asks: user and password, and where they come from.
+//! Options for logins and their sources.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Who asks.
+/// Options for logins and their sources.
 #[derive(Args, Debug)]
 pub struct Login {
-    /// User and password for the server of the URL; without a password, it is asked for when the
-    /// server wants it
+    /// Login for the server of the URL
+    ///
+    /// It replaces a login in the URL. Without PASSWORD, fetch-url asks for it if the server
+    /// requires one. A password on the command line is visible to other users.
     #[arg(short, long, value_name = "USER[:PASSWORD]")]
     pub user: Option<String>,
-    /// The password for -u is the first line of FILE; - is standard input
+    /// Read the password for -u from the first line of FILE; - is standard input
     #[arg(long, value_name = "FILE", requires = "user")]
     pub password_file: Option<PathBuf>,
-    /// Ask for the password before anything is fetched
+    /// Ask for the password for -u before fetching
     #[arg(long, requires = "user", conflicts_with = "password_file")]
     pub ask_password: bool,
-    /// A program that is asked for passwords: it gets the question and prints the answer
+    /// Ask PROGRAM for passwords
+    ///
+    /// PROGRAM gets the question as its only argument; the first line of its output is the answer.
     #[arg(long, value_name = "PROGRAM")]
     pub askpass: Option<PathBuf>,
-    /// Look users and passwords up in ~/.netrc
+    /// Look up logins in ~/.netrc
     #[arg(short, long)]
     pub netrc: bool,
-    /// The same, in FILE
+    /// Look up logins in FILE
     #[arg(long, value_name = "FILE")]
     pub netrc_file: Option<PathBuf>,
-    /// The same, if there is such a file
+    /// As --netrc, but the file may be missing
     #[arg(long)]
     pub netrc_optional: bool,
-    /// Its entry for every other host counts too
+    /// Use the default entry of netrc for hosts without an entry
     #[arg(long)]
     pub netrc_default: bool,
 }

@@ -1,19 +1,22 @@
-//! Many objects in one run.
+//! Options for several URLs.
 
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-/// Many objects in one run.
+/// Options for several URLs.
 #[derive(Args, Debug)]
 pub struct Many {
-    /// URLs from this file, one a line, - is standard input; behind a TAB the file it goes to, behind another its checksum
+    /// Read URLs from FILE, one per line; - is standard input
+    ///
+    /// A TAB after the URL separates the file to write to, a second TAB its checksum. Several URLs
+    /// in a line, separated by spaces, are tried in order until one succeeds.
     #[arg(long, value_name = "FILE")]
     pub input_file: Option<PathBuf>,
-    /// Do not fetch what is there already
+    /// Do not fetch a URL whose file exists
     #[arg(long, conflicts_with_all = ["continue_at", "continue_flag"])]
     pub skip_existing: bool,
-    /// How many at the same time at one host
+    /// Maximum number of parallel transfers at one host
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     pub parallel_max_host: u16,
 }

@@ -1,36 +1,45 @@
-//! A copy of a whole directory.
+//! Options of `fetch-url mirror`.
 
 use clap::{ArgAction, Args};
 
 use super::Fetch;
 
-/// Copy a directory and all below it.
+/// Options of `fetch-url mirror`.
 #[derive(Args, Debug)]
 pub struct Mirror {
-    /// What of it, and how.
+    /// Options for the files and directories to copy.
     #[command(flatten)]
     pub tree: Tree,
-    /// How each file is fetched.
+    /// Options for fetching each file.
     #[command(flatten)]
     pub fetch: Fetch,
 }
 
-/// What of a directory is copied.
+/// Options for the files and directories to copy.
 #[derive(Args, Debug)]
 pub struct Tree {
-    /// How many directories deep; 0 is the first alone
+    /// Maximum depth of directories
+    ///
+    /// 0 copies only the first directory.
     #[arg(long, help_heading = "Mirror", value_name = "N", default_value = "32")]
     pub max_depth: u32,
-    /// Only files whose name matches: * ? [abc]; with a / in it, whose path below URL does, ** across directories
+    /// Copy only files that match GLOB
+    ///
+    /// *, ? and [abc] match within a name. A GLOB with / is compared with the path below the URL,
+    /// where ** matches across directories. Repeatable.
     #[arg(long, help_heading = "Mirror", value_name = "GLOB", action = ArgAction::Append)]
     pub include_glob: Vec<String>,
-    /// No file and no directory that matches
+    /// Do not copy files and directories that match GLOB
+    ///
+    /// Repeatable.
     #[arg(long, help_heading = "Mirror", value_name = "GLOB", action = ArgAction::Append)]
     pub exclude_glob: Vec<String>,
-    /// Delete what an earlier run has brought and is not there any more, unless it was changed here
+    /// Delete files that an earlier run copied and the server no longer lists
+    ///
+    /// A file that was changed locally is kept, and nothing is deleted if a listing is incomplete.
     #[arg(long, help_heading = "Mirror")]
     pub delete: bool,
-    /// Names that begin with a dot keep it
+    /// Keep a leading dot in names; by default it becomes _
     #[arg(long, help_heading = "Mirror")]
     pub dot_names: bool,
 }

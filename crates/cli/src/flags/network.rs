@@ -1,53 +1,69 @@
-//! Who may be asked, and by what way.
+//! Options for addresses, ports, schemes and proxies.
 
 use clap::{ArgAction, Args};
-use fetch_url::{AddressPin, Detour, Interface};
+use fetch_url::network::{ConnectTo, Interface, ResolveOverride};
 
-use super::route::{detour, interface, pin};
+use super::route::{parse_connect_to, parse_interface, parse_resolve};
 
-/// Who may be asked, and by what way.
+/// Options for addresses, ports, schemes and proxies.
 #[derive(Args, Debug)]
 pub struct Network {
     /// Refuse every address that is not public
+    ///
+    /// Loopback, private, link-local and reserved addresses are refused, also after a redirect, and
+    /// so are file URLs.
     #[arg(long)]
     pub public_only: bool,
-    /// Allow a redirect from a public address to a private one
+    /// Allow a redirect from a public to a private address
     #[arg(long)]
     pub allow_private: bool,
-    /// Allow a port that belongs to another protocol
+    /// Allow a blocked port, such as that of another protocol
     #[arg(long, value_name = "PORT", action = ArgAction::Append)]
     pub allow_port: Vec<u16>,
-    /// Read FIFOs and devices too
+    /// Read FIFOs and devices named by file URLs
     #[arg(long)]
     pub special_files: bool,
-    /// The schemes that may be asked: =http,https or -ftp,... as curl writes them
+    /// Schemes that may be fetched, such as =http,https or -ftp; default all
+    ///
+    /// The list is applied from left to right: + adds, - removes, = sets. all is every scheme.
     #[arg(long, value_name = "SCHEMES", allow_hyphen_values = true)]
     pub proto: Option<String>,
-    /// The schemes that a redirect may lead to; naming http allows it from https too
+    /// Schemes that a redirect may go to (default =http,https)
+    ///
+    /// The form is that of --proto. A list with http also allows redirects from https to http.
     #[arg(long, value_name = "SCHEMES", allow_hyphen_values = true)]
     pub proto_redir: Option<String>,
-    /// IPv4 addresses only
+    /// Use IPv4 addresses only
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
-    /// IPv6 addresses only
+    /// Use IPv6 addresses only
     #[arg(short = '6', long)]
     pub ipv6: bool,
-    /// Connect from this address or device
-    #[arg(long, value_name = "NAME|ADDRESS", value_parser = interface)]
+    /// Connect from this address or network device
+    ///
+    /// host!ADDRESS and if!DEVICE are unambiguous forms.
+    #[arg(long, value_name = "NAME|ADDRESS", value_parser = parse_interface)]
     pub interface: Option<Interface>,
-    /// HOST is at ADDRESS for PORT; several with commas between
-    #[arg(long, value_name = "HOST:PORT:ADDRESS", value_parser = pin, action = ArgAction::Append)]
-    pub resolve: Vec<AddressPin>,
-    /// Ask HOST2 and PORT2 in place of HOST1 and PORT1; each may be left out
-    #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = detour, action = ArgAction::Append)]
-    pub connect_to: Vec<Detour>,
-    /// Go through this proxy: http, https, socks4, socks4a, socks5, socks5h; "" is none
+    /// Use ADDRESS for HOST at PORT instead of a host lookup
+    ///
+    /// Several addresses are separated by commas. HOST * is every host. Repeatable.
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", value_parser = parse_resolve, action = ArgAction::Append)]
+    pub resolve: Vec<ResolveOverride>,
+    /// Connect to HOST2 and PORT2 instead of HOST1 and PORT1
+    ///
+    /// Each part may be empty. The first match counts. Repeatable.
+    #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = parse_connect_to, action = ArgAction::Append)]
+    pub connect_to: Vec<ConnectTo>,
+    /// Use this proxy for http and https
+    ///
+    /// SCHEME is http (default), https, socks4, socks4a, socks5 or socks5h; the default port is
+    /// 1080. "" disables the proxies of the environment.
     #[arg(short = 'x', long, value_name = "[SCHEME://]HOST[:PORT]")]
     pub proxy: Option<String>,
-    /// User and password for the proxy
+    /// Login for the proxy
     #[arg(short = 'U', long, value_name = "USER:PASSWORD", requires = "proxy")]
     pub proxy_user: Option<String>,
-    /// Hosts that are asked directly, with commas between; * is everyone
+    /// Hosts, separated by commas, to connect to directly; * is every host
     #[arg(long, value_name = "HOSTS")]
     pub noproxy: Option<String>,
 }

@@ -1,35 +1,39 @@
-//! What only news understands.
+//! Options for news.
 
 use clap::{Args, ValueEnum};
 
-/// What only news understands.
+/// Options for news.
 #[derive(Args, Debug)]
 pub struct News {
-    /// The server for URLs that name none, such as news:comp.lang.rust; else the environment's NNTPSERVER
+    /// Server for URLs that name none, such as news:comp.lang.rust
+    ///
+    /// It has priority over the environment variable NNTPSERVER.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub news_server: Option<String>,
-    /// The same in a defaults file: the environment is asked before.
+    /// The news server of a configuration file: NNTPSERVER has priority over it.
     #[arg(long, hide = true)]
     pub default_news_server: Option<String>,
-    /// How much of an article
+    /// Part of an article
     #[arg(long, value_name = "PART", value_enum, default_value_t)]
     pub part: NewsPart,
-    /// Articles with the line ends of this machine; otherwise with CRLF, as they come
+    /// Convert the line ends of articles to those of this machine (default CRLF)
     #[arg(long)]
     pub text: bool,
-    /// A login to a news server may go out in the clear: whoever is on the way reads it
+    /// Allow a login to a news server without TLS
+    ///
+    /// Anyone on the network path can read it.
     #[arg(long)]
     pub insecure_auth: bool,
 }
 
-/// How much of an article.
+/// A part of a news article.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum NewsPart {
-    /// Its header, an empty line, and its body
+    /// Header, empty line and body
     #[default]
     Article,
-    /// Its header
+    /// Header only
     Head,
-    /// Its body
+    /// Body only
     Body,
 }

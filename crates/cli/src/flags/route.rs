@@ -1,54 +1,57 @@
-//! How curl writes routes: `--resolve`, `--connect-to`, `--interface`.
+//! Parsers for the values of `--resolve`, `--connect-to` and `--interface`, in curl's syntax.
 
 use std::net::IpAddr;
 
+use fetch_url::network::{ConnectTo, Interface, ResolveOverride};
 use fetch_url::url::{Host, Url, parse};
-use fetch_url::{AddressPin, Detour, Interface};
 
-/// `[+]HOST:PORT:ADDRESS[,ADDRESS]`; `*` is every host.
-pub(super) fn pin(text: &str) -> Result<AddressPin, String> {
-    let wrong = || "HOST:PORT:ADDRESS[,ADDRESS], such as example.com:443:192.0.2.1".to_owned();
+/// Parses `[+]HOST:PORT:ADDRESS[,ADDRESS]` of `--resolve`. The host `*` matches every host.
+pub(super) fn parse_resolve(text: &str) -> Result<ResolveOverride, String> {
+    let wrong = || "expected HOST:PORT:ADDRESS[,ADDRESS], such as example.com:443:192.0.2.1".to_owned();
     let (name, rest) = split_host(text.strip_prefix('+').unwrap_or(text)).ok_or_else(wrong)?;
     let (port, addresses) = rest.split_once(':').ok_or_else(wrong)?;
-    let addresses: Option<Vec<IpAddr>> = addresses.split(',').map(address).collect();
-    Ok(AddressPin {
-        host: if name == "*" { None } else { Some(host(name).ok_or_else(wrong)?) },
-        port: self::port(port).ok_or_else(wrong)?,
+    let addresses: Option<Vec<IpAddr>> = addresses.split(',').map(parse_address).collect();
+    Ok(ResolveOverride {
+        host: if name == "*" { None } else { Some(parse_host(name).ok_or_else(wrong)?) },
+        port: parse_port(port).ok_or_else(wrong)?,
         addresses: addresses.filter(|addresses| !addresses.is_empty()).ok_or_else(wrong)?,
     })
 }
 
-/// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty.
-pub(super) fn detour(text: &str) -> Result<Detour, String> {
-    let wrong = || "HOST1:PORT1:HOST2:PORT2, such as example.com:443:localhost:8443".to_owned();
+/// Parses `HOST1:PORT1:HOST2:PORT2` of `--connect-to`. Each part may be empty.
+pub(super) fn parse_connect_to(text: &str) -> Result<ConnectTo, String> {
+    let wrong = || "expected HOST1:PORT1:HOST2:PORT2, such as example.com:443:localhost:8443".to_owned();
     let (one, rest) = split_host(text).ok_or_else(wrong)?;
     let (port, rest) = rest.split_once(':').ok_or_else(wrong)?;
     let (two, to_port) = match split_host(rest) {
         Some(split) => split,
         None => (rest, ""),
     };
-    let host = |text: &str| if text.is_empty() { Ok(None) } else { host(text).map(Some).ok_or_else(wrong) };
+    let host =
+        |text: &str| if text.is_empty() { Ok(None) } else { parse_host(text).map(Some).ok_or_else(wrong) };
     let port_of =
-        |text: &str| if text.is_empty() { Ok(None) } else { self::port(text).map(Some).ok_or_else(wrong) };
-    Ok(Detour { host: host(one)?, port: port_of(port)?, to_host: host(two)?, to_port: port_of(to_port)? })
+        |text: &str| if text.is_empty() { Ok(None) } else { parse_port(text).map(Some).ok_or_else(wrong) };
+    Ok(ConnectTo { host: host(one)?, port: port_of(port)?, to_host: host(two)?, to_port: port_of(to_port)? })
 }
 
-/// An address, `host!ADDRESS`, `if!DEVICE`, or the name of a device.
-pub(super) fn interface(text: &str) -> Result<Interface, String> {
+/// Parses the value of `--interface`: an address, `host!ADDRESS`, `if!DEVICE`, or the name of a device.
+pub(super) fn parse_interface(text: &str) -> Result<Interface, String> {
     if let Some(device) = text.strip_prefix("if!").filter(|device| !device.is_empty()) {
         return Ok(Interface::Device(device.to_owned()));
     }
     if matches!(text, "" | "if!") {
-        return Err("an address of this machine, or the name of a device".to_owned());
+        return Err("expected an address of this machine or the name of a network device".to_owned());
     }
     match text.strip_prefix("host!").unwrap_or(text).parse() {
         Ok(address) => Ok(Interface::Address(address)),
-        Err(_) if text.starts_with("host!") => Err("an address of this machine".to_owned()),
+        Err(_) if text.starts_with("host!") => {
+            Err("expected an address of this machine after host!".to_owned())
+        }
         Err(_) => Ok(Interface::Device(text.to_owned())),
     }
 }
 
-/// What stands before the colon that ends a host, and what behind it.
+/// Splits a text at the colon after its host; an IPv6 address is in brackets.
 fn split_host(text: &str) -> Option<(&str, &str)> {
     if text.starts_with('[') {
         let end = text.find(']')? + 1;
@@ -57,20 +60,25 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
     text.split_once(':')
 }
 
-fn host(text: &str) -> Option<Host<'static>> {
+/// Parses a host name or an address literal.
+fn parse_host(text: &str) -> Option<Host<'static>> {
     match parse(&format!("http://{text}/")).ok()?.into_owned().url {
-        Url::Http(url) if url.login().user().is_none() && url.login().at().port().is_none() => {
-            Some(url.login().at().host().clone())
+        Url::Http(url)
+            if url.authority().user().is_none() && url.authority().host_port().port().is_none() =>
+        {
+            Some(url.authority().host_port().host().clone())
         }
         _ => None,
     }
 }
 
-fn port(text: &str) -> Option<u16> {
-    text.bytes().all(|octet| octet.is_ascii_digit()).then(|| text.parse().ok())?.filter(|&port| port > 0)
+/// Parses a port from 1 to 65535: digits only.
+fn parse_port(text: &str) -> Option<u16> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?.filter(|&port| port > 0)
 }
 
-fn address(text: &str) -> Option<IpAddr> {
+/// Parses an IP address; brackets around it are optional.
+fn parse_address(text: &str) -> Option<IpAddr> {
     text.trim_matches(['[', ']']).parse().ok()
 }
 
@@ -79,9 +87,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins() {
+    fn resolve_values_are_parsed_or_rejected() {
         let shown = |text| {
-            pin(text).map(|pin| {
+            parse_resolve(text).map(|pin| {
                 format!("{:?} {} {:?}", pin.host.map(|host| host.to_string()), pin.port, pin.addresses)
             })
         };
@@ -102,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn detours() {
+    fn connect_to_values_are_parsed_or_rejected() {
         let shown = |text| {
             let name = |host: Option<Host<'_>>| host.map(|host| host.to_string());
-            detour(text).map(|to| {
+            parse_connect_to(text).map(|to| {
                 format!("{:?} {:?} {:?} {:?}", name(to.host), to.port, name(to.to_host), to.to_port)
             })
         };
@@ -120,10 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn interfaces() {
-        assert_eq!(interface("127.0.0.1"), Ok(Interface::Address("127.0.0.1".parse().expect("an address"))));
-        assert_eq!(interface("lo"), Ok(Interface::Device("lo".to_owned())));
-        assert_eq!(interface("if!lo"), Ok(Interface::Device("lo".to_owned())));
-        assert!(interface("host!lo").is_err());
+    fn interface_values_are_parsed_or_rejected() {
+        assert_eq!(
+            parse_interface("127.0.0.1"),
+            Ok(Interface::Address("127.0.0.1".parse().expect("an address")))
+        );
+        assert_eq!(parse_interface("lo"), Ok(Interface::Device("lo".to_owned())));
+        assert_eq!(parse_interface("if!lo"), Ok(Interface::Device("lo".to_owned())));
+        assert!(parse_interface("host!lo").is_err());
     }
 }

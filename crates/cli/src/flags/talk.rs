@@ -1,34 +1,43 @@
-//! What is said beside the object.
+//! Options for messages, traces and progress.
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-/// What is said beside the object.
+/// Options for messages, traces and progress.
 #[derive(Args, Debug)]
 pub struct Talk {
-    /// Say nothing, errors excepted when -S is given
+    /// Print no messages, errors or progress
     #[arg(short, long)]
     pub silent: bool,
-    /// With -s: say what went wrong all the same
+    /// With -s, print errors
     #[arg(short = 'S', long)]
     pub show_error: bool,
-    /// Show the dialogue; twice: how it was decided
+    /// Print the wire trace of what is sent and received
+    ///
+    /// -vv adds the reasons for decisions, -vvv the messages of libraries.
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
-    /// Write the dialogue, without secrets, and all decisions to FILE; - is standard error
+    /// Write the wire trace and all decisions to FILE
+    ///
+    /// Passwords are left out. - is standard error.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// A plain progress line even where there is no terminal
+    /// Print one line per transfer if standard error is not a terminal
     #[arg(short = '#', long)]
     pub progress_bar: bool,
-    /// No progress
+    /// Print no progress
     #[arg(long)]
     pub no_progress_meter: bool,
-    /// After each URL, write FORMAT to standard output: curl's variables, %{json}; @FILE reads it
+    /// Print FORMAT to standard output after each URL
+    ///
+    /// FORMAT has curl's variables, such as %{http_code}, and %{json} for all of them. @FILE reads
+    /// FORMAT from FILE, @- from standard input.
     #[arg(short, long, value_name = "FORMAT", allow_hyphen_values = true)]
     pub write_out: Option<String>,
-    /// Write what happens as JSON, one object a line, to FILE; - is standard output
+    /// Write events as JSON to FILE, one object per line
+    ///
+    /// - is standard output.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 }

@@ -1,50 +1,60 @@
-//! Who is believed in TLS, and who we are there.
+//! Options for TLS.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Who is believed in TLS.
+/// Options for TLS.
 #[derive(Args, Debug)]
 pub struct Tls {
-    /// Believe only the authorities in this PEM file
+    /// Trust only the certificate authorities in this PEM file
+    ///
+    /// By default those of the system are trusted, or Mozilla's if the system has none.
     #[arg(long, value_name = "FILE")]
     pub cacert: Option<PathBuf>,
-    /// Believe every certificate: anybody on the way can read and change what comes
+    /// Accept every certificate
+    ///
+    /// Anyone on the network path can then read and change the data.
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// Our own certificate, in PEM
+    /// Client certificate, in PEM
     #[arg(short = 'E', long, value_name = "FILE")]
     pub cert: Option<PathBuf>,
-    /// The key of our certificate, in PEM, when it is not in the same file
+    /// Private key of the client certificate, in PEM, if it is in another file
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
-    /// The server must have one of these keys: sha256//BASE64, several with ; between, or a file
+    /// Require one of these public keys of the server
+    ///
+    /// The form is sha256//BASE64, several separated by ;, or a file with a public key.
     #[arg(long, value_name = "HASHES|FILE")]
     pub pinnedpubkey: Option<String>,
-    /// A protocol that begins in the clear goes on in TLS, if the server can: whoever is on the way can
-    /// make it look as if it could not
+    /// For ftp, news and nntp: use TLS if the server supports it
+    ///
+    /// An attacker on the network path can prevent it; --ssl-reqd requires TLS.
     #[arg(long, alias = "ftp-ssl", overrides_with = "ssl_reqd")]
     pub ssl: bool,
-    /// The same, and nothing without TLS: nobody logs in before
+    /// For ftp, news and nntp: require TLS
+    ///
+    /// No login and no request is sent without it.
     #[arg(long, alias = "ftp-ssl-reqd")]
     pub ssl_reqd: bool,
-    /// An end without close_notify is an end, in gophers and in FTP's data: anybody on the way could have
-    /// made it
+    /// Accept the end of a TLS connection without close_notify
+    ///
+    /// For gophers items and FTP data. An attacker on the network path can then truncate the data.
     #[arg(long)]
     pub allow_tls_truncation: bool,
-    /// TLS 1.2 or later (the default)
+    /// Use TLS 1.2 or later (the default)
     #[arg(long = "tlsv1.2", overrides_with = "tlsv1_3")]
     pub tlsv1_2: bool,
-    /// TLS 1.3 or later
+    /// Use TLS 1.3 or later
     #[arg(long = "tlsv1.3")]
     pub tlsv1_3: bool,
-    /// The highest version of TLS to speak
+    /// Maximum version of TLS
     #[arg(long, value_name = "VERSION")]
     pub tls_max: Option<TlsMax>,
 }
 
-/// The highest version of TLS.
+/// The maximum version of TLS.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum TlsMax {
     /// TLS 1.2
@@ -53,6 +63,6 @@ pub enum TlsMax {
     /// TLS 1.3
     #[value(name = "1.3")]
     V13,
-    /// Whatever both sides know
+    /// The highest version that both sides support
     Default,
 }

@@ -1,11 +1,11 @@
-//! What the octets of an object must come to, as the flags say.
+//! The checksum options.
 
 use fetch_url::{Checksum, Error};
 
-use super::usage;
+use crate::error::usage_error;
 use crate::flags::{Check, ContinueAt, Fetch};
 
-/// What the octets of an object must come to.
+/// The required checksum, or the list that has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Checking {
     pub(crate) checksum: Option<Checksum>,
@@ -17,9 +17,8 @@ impl Checking {
         let Check { checksum, checksum_from } = &flags.check;
         let is_asked = checksum.is_some() || checksum_from.is_some();
         if checksum.is_some() && flags.urls.len() > 1 {
-            return Err(
-                usage("--checksum is of one object").with_hint("--checksum-from finds those of several")
-            );
+            return Err(usage_error("--checksum is of one object")
+                .with_hint("--checksum-from finds those of several"));
         }
         if is_asked
             && (flags.head
@@ -27,7 +26,7 @@ impl Checking {
                 || flags.range.is_some()
                 || matches!(flags.continue_at, Some(ContinueAt::Offset(_))))
         {
-            return Err(usage("a checksum is of a whole object: without -I, -i, -r and -C OFFSET"));
+            return Err(usage_error("a checksum is of a whole object: without -I, -i, -r and -C OFFSET"));
         }
         Ok(Self { checksum: checksum.clone(), checksum_from: checksum_from.clone() })
     }

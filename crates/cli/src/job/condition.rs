@@ -1,13 +1,13 @@
-//! `-z`: a date, or a file whose time counts.
+//! The option `-z`: a date, or a file whose modification time counts.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fetch_url::proto::calendar;
 use fetch_url::{Condition, Error};
+use fetch_url_proto::calendar;
 
-use super::usage;
+use crate::error::usage_error;
 
-/// The condition that the text stands for; none when the file it names is not there yet.
+/// Returns the condition of `-z`, or `None` if its file does not exist yet.
 pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
     let (is_after, text) = match text.strip_prefix('-') {
         Some(rest) => (false, rest),
@@ -20,7 +20,7 @@ pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !looks_like_date(text) => {
                 return Ok(None);
             }
-            Err(_) => return Err(usage(format!("-z: {text:?} is neither a date nor a file")).with_hint(
+            Err(_) => return Err(usage_error(format!("-z: {text:?} is neither a date nor a file")).with_hint(
                 "a date is written 2026-11-21, 2026-11-21 12:34:56 (UTC) or Sat, 21 Nov 2026 12:34:56 GMT",
             )),
         },
@@ -33,13 +33,13 @@ fn since_1970(time: SystemTime) -> i64 {
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// What begins like a date is a date that was written wrong, not the name of a file to come.
+/// A text that begins like a date is an invalid date, not the name of a missing file.
 fn looks_like_date(text: &str) -> bool {
     let has_year = text.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() == 4);
     has_year && (text.contains(' ') || text.contains(',') || text.contains(':'))
 }
 
-/// The dates of HTTP (RFC 9110 §5.6.7), and ISO 8601's in UTC.
+/// Parses HTTP dates (RFC 9110 §5.6.7) and ISO 8601 dates in UTC.
 fn date(text: &str) -> Option<i64> {
     if let Ok(time) = httpdate::parse_http_date(text) {
         return Some(since_1970(time));
@@ -57,7 +57,7 @@ fn date(text: &str) -> Option<i64> {
     let day = numbers(day, '-', &[4, 2, 2])?;
     let time =
         numbers(time, ':', &[2, 2, 2]).or_else(|| Some([numbers(time, ':', &[2, 2])?, vec![0]].concat()))?;
-    calendar::seconds(day[0], day[1], day[2], time[0], time[1], time[2])
+    calendar::to_timestamp(day[0], day[1], day[2], time[0], time[1], time[2])
 }
 
 #[cfg(test)]

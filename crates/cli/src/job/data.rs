@@ -1,17 +1,19 @@
-//! The data of a request, as curl's `-d` and its kin write it.
+//! The request body of curl's `-d` and related options.
 
 use std::io::Read as _;
 
 use clap::ArgMatches;
 use fetch_url::Error;
 
-use super::{read, usage};
+use super::option_file::read_option_file;
+use crate::error::usage_error;
 use crate::flags::Http;
 
-/// The largest data that is read.
+/// The maximum size of the data.
 const MOST: u64 = 1024 * 1024 * 1024;
 
-/// All data together, in the order of the command line: forms with `&` between, JSON one behind the other; none when there is none.
+/// Joins all data in the order of the command line: forms with `&`, JSON without separator. Returns `None` without
+/// data.
 pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
     let mut pieces: Vec<(usize, Vec<u8>)> = Vec::new();
     for (name, texts, read) in [
@@ -31,13 +33,13 @@ pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>,
         return Ok((!pieces.is_empty()).then(|| pieces.join(&b'&')));
     }
     if !pieces.is_empty() {
-        return Err(usage("--json and the data of a form do not go together"));
+        return Err(usage_error("--json and the data of a form do not go together"));
     }
     let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| exactly(text)).collect();
     pieces.map(|pieces| Some(pieces.concat()))
 }
 
-/// How the text of an option becomes octets.
+/// Turns the text of an option into bytes.
 type Reader = fn(&str) -> Result<Vec<u8>, Error>;
 
 fn form(text: &str) -> Result<Vec<u8>, Error> {
@@ -59,24 +61,24 @@ fn exactly(text: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// A file, or standard input when it is `-`.
+/// Reads a file, or standard input for `-`.
 fn file(path: &str) -> Result<Vec<u8>, Error> {
     if path != "-" {
-        return read(path.as_ref());
+        return read_option_file(path.as_ref());
     }
     let mut octets = Vec::new();
     let all = std::io::stdin().take(MOST).read_to_end(&mut octets);
-    all.map(|_| octets).map_err(|error| usage(format!("standard input: {error}")))
+    all.map(|_| octets).map_err(|error| usage_error(format!("standard input: {error}")))
 }
 
-/// curl takes CR, LF and NUL out of a form's file.
+/// Removes CR, LF and NUL from a form file, as curl does.
 fn without_line_ends(octets: Vec<u8>) -> Vec<u8> {
     octets.into_iter().filter(|octet| !matches!(octet, b'\r' | b'\n' | 0)).collect()
 }
 
-/// `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`; the content escaped.
+/// Encodes `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE` or `NAME@FILE`.
 fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
-    // A file may have an equals sign in its name, but only without a name in front (as with curl).
+    // A file name may contain an equals sign only if no field name precedes it, as in curl.
     let Some(mark) = text.find('=').or_else(|| text.find('@')) else { return Ok(escaped(text.as_bytes())) };
     let (name, rest) = text.split_at(mark);
     let content = match rest.strip_prefix('@') {
@@ -87,7 +89,7 @@ fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
     Ok([name.as_bytes(), &escaped(&content)].concat())
 }
 
-/// As a form writes it: a blank as `+`, letters, digits and `- . _ ~` as they are, the rest as `%XX`.
+/// Encodes form data: a space as `+`, letters, digits and `- . _ ~` unchanged, the rest as `%XX`.
 fn escaped(octets: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(octets.len());
     for &octet in octets {

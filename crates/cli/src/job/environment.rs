@@ -1,24 +1,25 @@
-//! The environment: read here and nowhere else.
+//! The environment variables. No other file reads them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use fetch_url::{Error, Proxies, Proxy};
+use fetch_url::network::Proxies;
+use fetch_url::{Error, Proxy};
 
-/// `~/.netrc`.
+/// Returns the path `~/.netrc`.
 pub(super) fn netrc() -> Option<PathBuf> {
     set("HOME").map(|home| PathBuf::from(home).join(".netrc"))
 }
 
-/// The person's own defaults.
+/// Returns the path of the config file.
 pub(crate) fn config() -> Option<PathBuf> {
     let home = || set("HOME").map(|home| PathBuf::from(home).join(".config"));
     let directory = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
     Some(directory.join("fetch-url/config"))
 }
 
-/// The proxies that the environment names. `HTTP_PROXY` in capitals is not one: a web server hands its
-/// clients' `Proxy:` field to programs under that name.
+/// Returns the proxies of the environment. `HTTP_PROXY` in capitals is ignored: a web server passes its clients'
+/// `Proxy:` header to programs under that name.
 pub(super) fn proxies() -> Result<Proxies, Error> {
     let mut proxies = Proxies::default();
     for scheme in ["http", "https", "ftp", "ftps", "gopher", "gophers"] {
@@ -37,12 +38,12 @@ pub(super) fn proxies() -> Result<Proxies, Error> {
     Ok(proxies)
 }
 
-/// `$NNTPSERVER`, as news readers have it.
+/// Returns `$NNTPSERVER`.
 pub(super) fn news_server() -> Option<String> {
     text("NNTPSERVER").filter(|text| !text.is_empty())
 }
 
-/// The hosts that the environment wants to be asked directly.
+/// Returns `$no_proxy`: hosts that are contacted directly.
 pub(super) fn no_proxy() -> String {
     text("no_proxy").or_else(|| text("NO_PROXY")).unwrap_or_default()
 }

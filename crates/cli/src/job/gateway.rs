@@ -1,10 +1,11 @@
-//! Gateways, as the flags name them.
+//! The gateway options.
 
-use fetch_url::{Error, Gateways};
+use fetch_url::Error;
+use fetch_url::network::Gateways;
 
 use crate::flags::Gateway;
 
-/// The gateways of the flags, but for news servers.
+/// Makes the gateways from the flags, except news servers.
 pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
     let mut gateways = Gateways::default();
     for (scheme, template) in flags.gateways.iter().filter(|gateway| server_of(gateway).is_none()) {
@@ -13,12 +14,12 @@ pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
     Ok(gateways)
 }
 
-/// Whether URLs of this scheme have a gateway.
+/// Returns `true` if the scheme has a gateway.
 pub(super) fn is_for(flags: &Gateway, scheme: &str) -> bool {
     flags.gateways.iter().any(|(own, _)| own.eq_ignore_ascii_case(scheme))
 }
 
-/// A gateway of news that is a news server, and nothing more: `news=nntp://news.example`.
+/// Returns the news server of a gateway such as `news=nntp://news.example`.
 pub(crate) fn news_server(flags: &Gateway) -> Option<String> {
     flags.gateways.iter().rev().find_map(server_of)
 }

@@ -1,14 +1,16 @@
-//! What only Gopher understands, as the flags say.
+//! The gopher options.
 
 use std::path::Path;
 
-use fetch_url::proto::gopher::Dots;
-use fetch_url::{Error, GopherOptions};
+use fetch_url::Error;
+use fetch_url::gopher::GopherOptions;
+use fetch_url_proto::gopher::Dots;
 
-use super::{read, usage};
+use super::option_file::read_option_file;
+use crate::error::usage_error;
 use crate::flags::{Fetch, Format, GopherDots};
 
-/// What the flags say of Gopher.
+/// Makes the gopher options from the flags.
 pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
     let gopher = &flags.gopher;
     let mut options = GopherOptions::default();
@@ -23,23 +25,23 @@ pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
     Ok(options)
 }
 
-/// A media type, and a language behind a comma.
+/// Parses `--view`: a media type, and a language after a comma.
 fn view(text: &str) -> Result<Vec<u8>, Error> {
     if text.is_empty() || text.starts_with(',') {
-        return Err(usage(format!("--view {text}: a media type is wanted, such as text/plain")));
+        return Err(usage_error(format!("--view {text}: a media type is wanted, such as text/plain")));
     }
     Ok(text.replacen(',', " ", 1).into_bytes())
 }
 
-/// `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value that begins with an @.
+/// Parses `--form`: `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value that begins with @.
 fn answer(text: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
     let Some((name, value)) = text.split_once('=') else {
-        return Err(usage(format!("--form {text}: NAME=VALUE is wanted")));
+        return Err(usage_error(format!("--form {text}: NAME=VALUE is wanted")));
     };
     let value = match value.strip_prefix('@') {
         None => value.as_bytes().to_vec(),
         Some(rest) if rest.starts_with('@') => rest.as_bytes().to_vec(),
-        Some(path) => read(Path::new(path))
+        Some(path) => read_option_file(Path::new(path))
             .map_err(|error| error.with_hint("an answer that begins with @ is written with two of them"))?,
     };
     Ok((name.as_bytes().to_vec(), value))

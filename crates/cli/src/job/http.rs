@@ -1,41 +1,44 @@
-//! What only HTTP understands, as the flags say.
+//! The HTTP options.
 
 use clap::ArgMatches;
-use fetch_url::{CookieJar, Error, Field, HttpOptions, HttpVersion};
+use fetch_url::Error;
+use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
 
-use super::{data, read, usage};
+use super::data;
+use super::option_file::read_option_file;
+use crate::error::usage_error;
 use crate::flags::{Fetch, Http};
 
-/// What the flags say of HTTP.
+/// Makes the HTTP options from the flags.
 pub(super) fn options(flags: &Fetch, matches: &ArgMatches) -> Result<HttpOptions, Error> {
     let http = &flags.http;
     let mut options = HttpOptions::default();
     options.method.clone_from(&http.method);
-    options.decode = http.compressed;
+    options.compressed = http.compressed;
     options.version = if http.http1_1 { HttpVersion::Http1 } else { HttpVersion::Any };
     options.waits_for_challenge = http.digest;
-    options.lists_pages = flags.list;
-    options.delivers_errors = flags.no_fail || flags.fail_with_body;
+    options.index_as_listing = flags.list;
+    options.deliver_error_body = flags.no_fail || flags.fail_with_body;
     options.cookies = jar(http)?;
-    options.fields = fields(http)?;
+    options.headers = fields(http)?;
     if !http.get {
         options.body = data::body(http, matches)?.map(Into::into);
     }
     if flags.head && options.body.is_some() {
-        return Err(usage("-I asks for no object: no data can go with it"));
+        return Err(usage_error("-I asks for no object: no data can go with it"));
     }
     add_types(http, &mut options);
     Ok(options)
 }
 
-/// What goes behind the URL's `?` because of `-G`.
+/// Returns the query that `-G` adds to the URL.
 pub(super) fn search(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
     let data = if http.get { data::body(http, matches)? } else { None };
     Ok(data.filter(|data| !data.is_empty()))
 }
 
-/// The fields, in the order of curl: the named ones first, so that `-H` can stand in their place.
-fn fields(http: &Http) -> Result<Vec<Field>, Error> {
+/// Returns the headers in the order of curl: the named ones first, so that `-H` can replace them.
+fn fields(http: &Http) -> Result<Vec<HeaderField>, Error> {
     let mut named = Vec::new();
     named.extend(http.user_agent.iter().map(|name| known("User-Agent", name)));
     named.extend(http.referer.iter().map(|name| known("Referer", name)));
@@ -49,7 +52,7 @@ fn fields(http: &Http) -> Result<Vec<Field>, Error> {
         match text.strip_prefix('@') {
             None => own.push(field(text)?),
             Some(path) => {
-                let file = read(path.as_ref())?;
+                let file = read_option_file(path.as_ref())?;
                 for line in String::from_utf8_lossy(&file).lines().filter(|line| !line.trim().is_empty()) {
                     own.push(field(line)?);
                 }
@@ -61,25 +64,25 @@ fn fields(http: &Http) -> Result<Vec<Field>, Error> {
     Ok(named)
 }
 
-/// A field of our naming; an empty value takes it away.
-fn known(name: &str, value: &str) -> Field {
-    if value.is_empty() { Field::without(name) } else { Field::new(name, value) }
+/// Returns a header; an empty value removes it.
+fn known(name: &str, value: &str) -> HeaderField {
+    if value.is_empty() { HeaderField::without(name) } else { HeaderField::new(name, value) }
 }
 
-/// `Name: value`; `Name:` takes ours away; `Name;` sends it empty.
-fn field(text: &str) -> Result<Field, Error> {
+/// Parses `-H`: `Name: value`; `Name:` removes a default header; `Name;` sends it empty.
+fn field(text: &str) -> Result<HeaderField, Error> {
     if let Some((name, value)) = text.split_once(':') {
         let value = value.trim_matches([' ', '\t']);
         return Ok(known(name.trim_end(), value));
     }
     match text.strip_suffix(';') {
-        Some(name) => Ok(Field::new(name, "")),
-        // What was written may be a secret: it is not repeated.
-        None => Err(usage("-H takes \"Name: value\"")),
+        Some(name) => Ok(HeaderField::new(name, "")),
+        // The text may contain a secret, so it is not repeated.
+        None => Err(usage_error("-H takes \"Name: value\"")),
     }
 }
 
-/// Says of what type the data is, unless the caller does.
+/// Adds the content type of the data, unless the caller sets one.
 fn add_types(http: &Http, options: &mut HttpOptions) {
     let (kind, accept) = match (&options.body, http.json.is_empty()) {
         (None, _) => return,
@@ -87,8 +90,8 @@ fn add_types(http: &Http, options: &mut HttpOptions) {
         (_, false) => ("application/json", Some("application/json")),
     };
     let mut add = |name: &str, value: &str| {
-        if !options.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name)) {
-            options.fields.push(Field::new(name, value));
+        if !options.headers.iter().any(|field| field.name.eq_ignore_ascii_case(name)) {
+            options.headers.push(HeaderField::new(name, value));
         }
     };
     add("Content-Type", kind);
@@ -97,16 +100,16 @@ fn add_types(http: &Http, options: &mut HttpOptions) {
     }
 }
 
-/// A jar when one is asked for: `-c`, or `-b` with a file. A file that is not there is an empty one.
+/// Returns the cookie jar for `-c`, or for `-b` with a file. A missing file is an empty jar.
 fn jar(http: &Http) -> Result<Option<CookieJar>, Error> {
     let mut files = http.cookie.iter().filter(|text| !text.contains('='));
     let file = files.next();
     if files.next().is_some() {
-        return Err(usage("-b takes one file"));
+        return Err(usage_error("-b takes one file"));
     }
     match file {
         Some(path) if std::path::Path::new(path).exists() => {
-            CookieJar::from_netscape(&read(path.as_ref())?).map(Some)
+            CookieJar::from_netscape(&read_option_file(path.as_ref())?).map(Some)
         }
         Some(_) => Ok(Some(CookieJar::default())),
         None => Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default())),

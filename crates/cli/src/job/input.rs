@@ -1,7 +1,7 @@
-//! `--input-file`: what is to be fetched, a line each, read as it is needed.
+//! Transfers of `--input-file`, one per line, read as they are needed.
 //!
-//! A line is a URL, or several with blanks between them that name the same object: they are tried in order. Behind a TAB
-//! may stand the file that it goes to, behind another its checksum.
+//! A line is a URL, or several URLs of the same object separated by spaces, which are tried in order. A TAB and the
+//! file name may follow, then a TAB and the checksum.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -12,22 +12,24 @@ use fetch_url::Error;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::{Output, Transfer, usage};
+use super::transfer::{Output, Transfer, named};
+use crate::error::usage_error;
+use crate::flags::Fetch;
 
-/// So many lines are read ahead.
+/// The number of lines that are read ahead.
 const AHEAD: usize = 64;
-/// The longest line.
+/// The maximum length of a line in bytes.
 const LINE: u64 = 64 * 1024;
 
-/// The lines of a file, or of standard input; read by a thread of its own, since a pipe may keep us waiting.
+/// The lines of a file or of standard input, read by a thread, since a pipe may block.
 pub(crate) struct Input {
     transfers: Mutex<Receiver<Result<Transfer, Error>>>,
 }
 
 impl Input {
-    /// `rest` is where those go that name no file.
+    /// Opens the file; `rest` is the output of lines without a file name.
     pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
-        let failed = |error: io::Error| usage(format!("{}: {error}", path.display()));
+        let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
         let reader: Box<dyn BufRead + Send> = match path.to_str() {
             Some("-") => Box::new(BufReader::new(io::stdin())),
             _ => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
@@ -47,10 +49,16 @@ impl Input {
         Ok(Self { transfers: Mutex::new(receiver) })
     }
 
-    /// The next one. An error is the last.
+    /// Returns the next transfer. An error ends the input.
     pub(crate) async fn next(&self) -> Option<Result<Transfer, Error>> {
         self.transfers.lock().await.recv().await
     }
+}
+
+/// Opens `--input-file`. Lines without a file name are named after their URLs.
+pub(super) fn input(flags: &Fetch) -> Result<Option<Input>, Error> {
+    let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
+    flags.many.input_file.as_ref().map(open).transpose()
 }
 
 struct Lines {
@@ -68,7 +76,7 @@ impl Iterator for Lines {
         loop {
             let mut line = String::new();
             self.number += 1;
-            let wrong = |detail: &str| usage(format!("{}:{}: {detail}", self.name, self.number));
+            let wrong = |detail: &str| usage_error(format!("{}:{}: {detail}", self.name, self.number));
             match io::Read::take(&mut self.reader, LINE).read_line(&mut line) {
                 Err(error) => return Some(Err(wrong(&error.to_string()))),
                 Ok(0) => return None,
@@ -84,7 +92,7 @@ impl Iterator for Lines {
     }
 }
 
-/// What a line asks for; none for an empty one and for a comment.
+/// Parses a line; returns `None` for empty lines and comments.
 fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Option<Transfer>, String> {
     let line = line.trim_end_matches(['\r', '\n']);
     if line.trim().is_empty() || line.starts_with('#') {
@@ -105,7 +113,7 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
         return Err("more than URLs, a file and a checksum".to_owned());
     }
     let mut transfer = Transfer::new(url, output);
-    (transfer.others, transfer.checksum) = (urls.collect(), checksum.transpose()?);
+    (transfer.alternatives, transfer.checksum) = (urls.collect(), checksum.transpose()?);
     Ok(Some(transfer))
 }
 
@@ -119,12 +127,12 @@ mod tests {
         let read = |line: &str| transfer(line, Some(Path::new("d")), &rest);
         assert!(read("").expect("no line").is_none() && read("# http://h/\n").expect("no line").is_none());
         let one = read("http://h/a\r\n").expect("a line").expect("a transfer");
-        assert_eq!((one.url.as_str(), one.output, one.others.len()), ("http://h/a", rest.clone(), 0));
+        assert_eq!((one.url.as_str(), one.output, one.alternatives.len()), ("http://h/a", rest.clone(), 0));
         let digest = "md5:900150983cd24fb0d6963f7d28e17f72";
         let line = format!("http://h/a ftp://h/a\ta b.txt\t{digest}");
         let all = read(&line).expect("a line").expect("a transfer");
         assert_eq!(all.output, Output::File("d/a b.txt".into()));
-        assert!(all.others == ["ftp://h/a"] && all.checksum.is_some());
+        assert!(all.alternatives == ["ftp://h/a"] && all.checksum.is_some());
         for line in ["\tx", "http://h/a\tx\tmd5:0", "http://h/a\tx\t\ty"] {
             assert!(read(line).is_err(), "{line:?}");
         }

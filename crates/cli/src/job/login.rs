@@ -1,26 +1,30 @@
-//! Who asks: what the flags, netrc and the terminal say.
+//! The login options: flags, netrc and prompts.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use fetch_url::{Code, Credential, Credentials, Error, Phase, Question};
+use fetch_url::credentials::PromptRequest;
+use fetch_url::{Code, Credential, Credentials, Error, Phase};
 
-use super::{environment, usage};
-use crate::ask::Asker;
+use super::environment;
+use crate::ask::TerminalPrompter;
+use crate::error::usage_error;
 use crate::flags::Login;
 use crate::render;
 
-/// The longest netrc or password file.
+/// The maximum size of a netrc or password file.
 const MOST: u64 = 1024 * 1024;
 
-/// Where users and passwords come from; `says` when somebody may be told something.
+/// Makes the credentials; `says` allows notes on standard error.
 pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Error> {
-    let asker = Asker::new(flags.askpass.clone());
+    let asker = TerminalPrompter::new(flags.askpass.clone());
     let mut credentials = Credentials::default();
     if let Some(text) = &flags.user {
         if text.contains(':') && says {
-            render::note("a password on the command line can be seen by others; --password-file hides it");
+            render::print_note(
+                "a password on the command line can be seen by others; --password-file hides it",
+            );
         }
         credentials = credentials.own(own(flags, Credential::from_text(text), &asker)?);
     }
@@ -28,19 +32,19 @@ pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Erro
         match private(&path) {
             Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
-            Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
+            Err(error) => return Err(usage_error(format!("{}: {error}", path.display()))),
         }
     }
     Ok(credentials.ask(asker))
 }
 
-fn own(flags: &Login, login: Credential, asker: &Asker) -> Result<Credential, Error> {
+fn own(flags: &Login, login: Credential, asker: &TerminalPrompter) -> Result<Credential, Error> {
     if let Some(path) = &flags.password_file {
         return Ok(login.with_password(Some(first_line(path)?)));
     }
     if flags.ask_password && login.expose().is_none() {
-        let question = Question::new("the server", Some(login.user().to_vec()), None);
-        let answered = fetch_url::Ask::ask(asker, &question)?;
+        let question = PromptRequest::new("the server", Some(login.user().to_vec()), None);
+        let answered = fetch_url::credentials::Prompter::ask(asker, &question)?;
         return answered.ok_or_else(|| {
             let detail = "--ask-password needs a terminal or --askpass";
             Error::new(Code::AuthNeeded, Phase::Plan, detail)
@@ -49,7 +53,7 @@ fn own(flags: &Login, login: Credential, asker: &Asker) -> Result<Credential, Er
     Ok(login)
 }
 
-/// The netrc file, and whether it must be there.
+/// Returns the path of the netrc file, and whether it must exist.
 fn netrc(flags: &Login) -> Result<Option<(PathBuf, bool)>, Error> {
     let must_exist = !flags.netrc_optional;
     if let Some(path) = &flags.netrc_file {
@@ -59,14 +63,14 @@ fn netrc(flags: &Login) -> Result<Option<(PathBuf, bool)>, Error> {
         return Ok(None);
     }
     match environment::netrc() {
-        None if must_exist => Err(usage("there is no $HOME, and so no ~/.netrc")),
+        None if must_exist => Err(usage_error("there is no $HOME, and so no ~/.netrc")),
         path => Ok(path.map(|path| (path, must_exist))),
     }
 }
 
-/// The first line of a password file.
+/// Returns the first line of a password file.
 fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
-    let failed = |error: io::Error| usage(format!("{}: {error}", path.display()));
+    let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
     let mut text = if path.as_os_str() == "-" {
         let mut text = Vec::new();
         io::stdin().take(MOST).read_to_end(&mut text).map_err(failed)?;
@@ -82,7 +86,7 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The octets of a file that nobody else may read.
+/// Reads a file that other users must not be able to read.
 fn private(path: &Path) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::PermissionsExt as _;
     let file = File::open(path)?;

@@ -1,4 +1,4 @@
-//! What a mirror is to be, as the flags say.
+//! The options of `mirror`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
+use fetch_url::mirror::{Glob, TreeRules};
+use fetch_url::news::Upcoming;
+use fetch_url::output::file_name;
 use fetch_url::url::Url;
-use fetch_url::{Error, Glob, Journal, Next, Request, TreeRules, file_name};
+use fetch_url::{Error, Request};
 
-use super::{Job, Shape, usage};
+use super::{FetchOptions, Invocation, JournalOptions};
+use crate::error::usage_error;
 use crate::flags::{ContinueAt, Fetch, Format, ListFormat, Mirror, command};
-use crate::run::Ledger;
 
-/// So many at the same time, where nobody says otherwise: archives give one visitor few connections.
+/// The default number of parallel transfers: archives allow few connections per client.
 const AT_ONCE: usize = 4;
-/// What is finished, in the directory of the mirror. No name of a stranger can be this one.
-const JOURNAL: &str = ".fetch-url-mirror";
 
-/// Options that make no sense with a whole directory, whose files have their own names and come whole. As defaults they
-/// are not meant for it.
+/// Options that do not apply to a directory, whose files have their own names. In config files they are ignored by
+/// `mirror`.
 const OF_ONE_FILE: &[&str] = &[
     "output",
     "remote_name",
@@ -48,7 +49,7 @@ const OF_ONE_FILE: &[&str] = &[
     "format",
 ];
 
-/// Whether `option`, with its dashes, is one of them.
+/// Returns `true` if `option`, with its dashes, is one of them.
 pub(crate) fn is_of_one_file(option: &str) -> bool {
     let is_it = |argument: &&Arg| spellings(argument).any(|spelling| spelling == option);
     command()
@@ -57,61 +58,62 @@ pub(crate) fn is_of_one_file(option: &str) -> bool {
         .is_some_and(|argument| OF_ONE_FILE.contains(&argument.get_id().as_str()))
 }
 
-/// The letter first, where there is one.
+/// Returns all spellings of an option, the letter first.
 fn spellings(argument: &Arg) -> impl Iterator<Item = String> {
     let letter = argument.get_short().map(|letter| format!("-{letter}"));
     let names = argument.get_long_and_visible_aliases().unwrap_or_default();
     letter.into_iter().chain(names.into_iter().map(|name| format!("--{name}")))
 }
 
-/// A tree and its copy.
-pub(crate) struct Copy {
+/// The directory to mirror and its local copy.
+pub(crate) struct MirrorJob {
     pub(crate) start: Url<'static>,
     pub(crate) directory: PathBuf,
     pub(crate) rules: TreeRules,
-    /// What is gone there goes here.
+    /// Deletes files that are no longer listed (`--delete`).
     pub(crate) deletes: bool,
-    /// How directories are asked for.
-    shape: Shape,
+    /// The options of requests for listings.
+    shape: FetchOptions,
 }
 
-impl Copy {
-    /// The request for the listing of `url`.
+impl MirrorJob {
+    /// Returns the request for the listing of `url`.
     pub(crate) fn listing(&self, url: &Url<'static>) -> Result<Request, Error> {
-        self.shape.request(&url.to_string(), Next::default())
+        self.shape.request(&url.to_string(), Upcoming::default())
     }
 
-    /// In a menu anything may lead anywhere, and who comes first gives it its place: so the order is the same each time.
+    /// Returns `true` if directories are listed one after another. Gopher menus may link anywhere, so names would
+    /// depend on the order.
     pub(crate) const fn is_walked_in_order(&self) -> bool {
         matches!(self.start, Url::Gopher(_))
     }
 
-    /// Whether listings hold lines that are meant for people alone.
+    /// Returns `true` if listings contain text for people.
     pub(crate) const fn has_words(&self) -> bool {
         matches!(self.start, Url::Gopher(_))
     }
 
-    /// Whether the files come in one stream, each asked for before the one ahead of it has come.
+    /// Returns `true` if the files are fetched in one pipelined stream.
     pub(crate) const fn is_news(&self) -> bool {
         matches!(self.start, Url::News(_) | Url::Nntp(_))
     }
 }
 
-impl Job {
-    /// The mirror that these flags ask for.
+impl Invocation {
+    /// Checks the flags and makes the invocation of a mirror.
     pub(crate) fn mirror(flags: Mirror, matches: &ArgMatches) -> Result<Self, Error> {
         let Mirror { tree, mut fetch } = flags;
         check(&fetch, matches)?;
         let mut places = std::mem::take(&mut fetch.urls).into_iter();
-        let Some(url) = places.next() else { return Err(usage("no URL was given")) };
+        let Some(url) = places.next() else { return Err(usage_error("no URL was given")) };
         let directory = places.next().map(PathBuf::from);
         if places.next().is_some() {
-            return Err(usage("a mirror is of one URL, in one directory"));
+            return Err(usage_error("a mirror is of one URL, in one directory"));
         }
-        // Times tell what has changed, and what broke off goes on.
+        // Modification times show changes, and partial downloads are resumed.
         (fetch.remote_time, fetch.continue_flag) = (true, true);
         fetch.ftp.list_format = ListFormat::Long;
-        let shape = Shape::of(&fetch, matches)?;
+        let shape = FetchOptions::of(&fetch, matches)?;
         let mut rules = TreeRules::default();
         rules.max_depth = tree.max_depth;
         rules.max_entries = fetch.max_entries.unwrap_or(rules.max_entries);
@@ -125,21 +127,21 @@ impl Job {
             None => own_directory(&start)?,
         };
         apart(&start, &directory)?;
-        let copy = Copy { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
+        let copy = MirrorJob { shape: shape.for_listings(), start, directory, rules, deletes: tree.delete };
         let is_named = matches.value_source("parallel_max") == Some(ValueSource::CommandLine);
         let parallel = match (copy.is_news(), fetch.parallel || is_named) {
             (true, _) => 1,
             (false, true) => usize::from(fetch.parallel_max),
             (false, false) => AT_ONCE,
         };
-        let ledger = ledger(&copy)?;
-        let mut job = Self::of(&fetch, matches, Vec::new(), None, Some(ledger))?;
-        (job.parallel, job.copy) = (parallel, Some(copy));
+        let journal = JournalOptions::for_mirror(&copy.directory, copy.start.without_password().to_string());
+        let mut job = Self::of(&fetch, matches, Vec::new(), None, Some(journal))?;
+        (job.parallel, job.mirror) = (parallel, Some(copy));
         Ok(job)
     }
 }
 
-/// That nothing is asked for which is of one file.
+/// Rejects options that apply to single files.
 fn check(flags: &Fetch, matches: &ArgMatches) -> Result<(), Error> {
     let is_given = |id: &&&str| {
         let is_text = **id == "format" && flags.format == Format::Text;
@@ -154,7 +156,7 @@ fn check(flags: &Fetch, matches: &ArgMatches) -> Result<(), Error> {
     let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
     match wrong.or_else(|| is_offset.then(|| "-C OFFSET".to_owned())) {
         None => Ok(()),
-        Some(option) => Err(usage(format!("{option} does not go with mirror"))
+        Some(option) => Err(usage_error(format!("{option} does not go with mirror"))
             .with_hint("each file of the directory comes whole, under its own name")),
     }
 }
@@ -163,9 +165,9 @@ fn globs(texts: &[String]) -> Result<Vec<Glob>, Error> {
     texts.iter().map(|text| Glob::new(text)).collect()
 }
 
-/// Where the tree begins: the server of news is known by now.
-fn start(shape: &Shape, url: &str) -> Result<Url<'static>, Error> {
-    let start = shape.request(url, Next::default())?.url().clone();
+/// Returns the start URL, with the news server.
+fn start(shape: &FetchOptions, url: &str) -> Result<Url<'static>, Error> {
+    let start = shape.request(url, Upcoming::default())?.url().clone();
     match start {
         Url::File(_) | Url::Ftp(_) | Url::Gopher(_) | Url::Http(_) | Url::News(_) | Url::Nntp(_) => Ok(start),
         other => Err(Error::new(
@@ -176,7 +178,7 @@ fn start(shape: &Shape, url: &str) -> Result<Url<'static>, Error> {
     }
 }
 
-/// A directory that is copied into itself would never end.
+/// A directory copied into itself would never end.
 fn apart(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     let Url::File(url) = start else { return Ok(()) };
     let source = Path::new(OsStr::from_bytes(&url.path().decode())).join("");
@@ -187,27 +189,20 @@ fn apart(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     });
     match (source, above) {
         (Ok(source), Some(above)) if above.starts_with(&source) => {
-            Err(usage(format!("{} is in the directory that is to be copied", directory.display())))
+            Err(usage_error(format!("{} is in the directory that is to be copied", directory.display())))
         }
         _ => Ok(()),
     }
 }
 
-/// Named like the last part of the URL, or like its host.
+/// Returns the default directory: the last part of the URL, or its host.
 fn own_directory(url: &Url<'_>) -> Result<PathBuf, Error> {
     let text = url.without_password().to_string();
     let trimmed = fetch_url::url::parse(text.trim_end_matches('/')).ok();
     let name = trimmed.and_then(|trimmed| file_name(&trimmed.url));
     let host = || Some(url.host()?.to_string()).filter(|host| !host.contains([':', '[']));
     let name = name.or_else(host);
-    name.map(PathBuf::from).ok_or_else(|| usage("name the directory behind the URL"))
-}
-
-/// The journal in the directory, which is made for it.
-fn ledger(copy: &Copy) -> Result<Ledger, Error> {
-    crate::run::make_directory(&copy.directory)?;
-    let subject = copy.start.without_password().to_string();
-    Ok(Ledger::new(Journal::open(&copy.directory.join(JOURNAL), &subject, true)?))
+    name.map(PathBuf::from).ok_or_else(|| usage_error("name the directory behind the URL"))
 }
 
 #[cfg(test)]

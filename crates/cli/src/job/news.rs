@@ -1,17 +1,19 @@
-//! What only news understands, as the flags say.
+//! The news options.
 
-use fetch_url::proto::nntp::Part;
+use fetch_url::Error;
+use fetch_url::news::{ArticleFormat, NewsOptions};
 use fetch_url::url::{HostPort, Url};
-use fetch_url::{ArticleShape, Error, NntpOptions};
+use fetch_url_proto::nntp::Part;
 
-use super::{environment, gateway, usage};
+use super::{environment, gateway};
+use crate::error::usage_error;
 use crate::flags::{Fetch, Format, NewsPart};
 
-/// Where a server for news may be named.
+/// The sources of the news server.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     by_flag: Option<String>,
-    /// In a defaults file: the environment is asked before.
+    /// From a config file; the environment takes precedence.
     by_default: Option<String>,
 }
 
@@ -22,36 +24,36 @@ impl Named {
     }
 }
 
-/// What the flags say of news.
-pub(super) fn options(flags: &Fetch) -> Result<NntpOptions, Error> {
+/// Makes the news options from the flags.
+pub(super) fn options(flags: &Fetch) -> Result<NewsOptions, Error> {
     let news = &flags.news;
-    let mut options = NntpOptions::default();
+    let mut options = NewsOptions::default();
     options.part = match news.part {
         NewsPart::Article => Part::Article,
         NewsPart::Body => Part::Body,
         NewsPart::Head => Part::Head,
     };
-    options.shape = match flags.format {
+    options.format = match flags.format {
         Format::Mbox if news.part != NewsPart::Article => {
-            return Err(usage("--format mbox is of whole articles: without --part"));
+            return Err(usage_error("--format mbox is of whole articles: without --part"));
         }
-        Format::Mbox => ArticleShape::Mbox,
-        _ if news.text => ArticleShape::LocalLines,
-        _ => ArticleShape::AsItCame,
+        Format::Mbox => ArticleFormat::Mbox,
+        _ if news.text => ArticleFormat::LocalLineEndings,
+        _ => ArticleFormat::Raw,
     };
     options.raw_lists = flags.format == Format::Raw;
-    options.clear_login = news.insecure_auth;
+    options.insecure_auth = news.insecure_auth;
     Ok(options)
 }
 
-/// Whether a URL may be one of news: only a closer look tells.
+/// Returns `true` if a text may be a news URL, without parsing it.
 pub(crate) fn may_be_news(url: &str) -> bool {
     ["news", "nntp", "snews", "URL:", "<"].iter().any(|start| {
         url.trim_start().get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(start))
     })
 }
 
-/// Whether a URL names several articles.
+/// Returns `true` if a URL names a range of articles.
 pub(crate) fn is_range(url: &str) -> bool {
     if !may_be_news(url) {
         return false;
@@ -61,13 +63,12 @@ pub(crate) fn is_range(url: &str) -> bool {
     url.articles().is_some_and(|articles| articles.first < articles.last)
 }
 
-/// Whether a URL names a message-id, which an article may have.
+/// Returns `true` for `mid:` URLs.
 pub(crate) fn is_mid(url: &Url<'_>) -> bool {
-    matches!(url, Url::Other(url) if url.name() == "mid")
+    matches!(url, Url::Other(url) if url.scheme_name() == "mid")
 }
 
-/// The server for URLs that name none, and for those that links lead to: the flag's, else the environment's, else that
-/// of a defaults file.
+/// Returns the server for URLs without one: from the option, the environment, or the config file.
 pub(super) fn server(url: &Url<'_>, named: &Named) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = (matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none()) || is_mid(url);
     let read = |text: &str, source: &str| read_server(text, source).map(Some);
@@ -77,14 +78,14 @@ pub(super) fn server(url: &Url<'_>, named: &Named) -> Result<Option<HostPort<'st
         (None, None, Some(text)) => (text.clone(), "news-server"),
         (None, None, None) => return Ok(None),
     };
-    // What stands elsewhere is looked at closely only where one is needed.
+    // The other sources are checked only if a server is needed.
     if is_needed { read(&text, source) } else { Ok(HostPort::parse(&text).ok()) }
 }
 
-/// A server as `source` names it.
+/// Parses a server; `source` names the option or variable for errors.
 pub(crate) fn read_server(text: &str, source: &str) -> Result<HostPort<'static>, Error> {
-    // With an @ in it, it may hold a password.
+    // A text with @ may contain a password, so it is not shown.
     let shown = if text.contains('@') { "what it says" } else { text };
     HostPort::parse(text)
-        .map_err(|error| usage(format!("{source}: {shown} is no HOST or HOST:PORT: {error}")))
+        .map_err(|error| usage_error(format!("{source}: {shown} is no HOST or HOST:PORT: {error}")))
 }

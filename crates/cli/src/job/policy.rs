@@ -1,16 +1,19 @@
-//! What is allowed: times, limits, retries, hops, reach.
+//! The policy options: timeouts, limits, retries, redirects, network.
 
 use std::time::Duration;
 
-use fetch_url::{AddressFamily, Error, MinRate, Policy, Proxies, Proxy, Reach, Schemes};
+use fetch_url::network::{AddressFamily, Proxies};
+use fetch_url::policy::{MinRate, NetworkPolicy, Schemes};
+use fetch_url::{Error, Policy, Proxy};
 
-use super::{environment, usage};
+use super::environment;
+use crate::error::usage_error;
 use crate::flags::{Fetch, Network};
 
-/// The policy that the flags ask for.
+/// Makes the policy from the flags.
 pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     let mut policy = Policy::default();
-    // A time of 0 is no limit, as with curl.
+    // 0 means no limit, as in curl.
     let bounded = |time: Duration| if time.is_zero() { Duration::MAX } else { time };
     policy.timeouts.connect = bounded(flags.connect_timeout);
     policy.timeouts.reply = bounded(flags.read_timeout);
@@ -21,40 +24,42 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
     policy.limits.requires_proof = flags.require_complete;
     policy.limits.max_rate = flags.limit_rate.filter(|rate| *rate > 0);
     policy.limits.min_rate = min_rate(flags);
-    policy.retry.most = flags.retry;
+    policy.retry.max_retries = flags.retry;
     policy.retry.delay = flags.retry_delay.filter(|time| !time.is_zero());
     policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());
     policy.retry.all_errors = flags.retry_all_errors;
-    policy.follow.max_hops = (!flags.no_location).then_some(flags.max_redirs);
-    // Whoever wants fewer hops than usual wants fewer of these, too.
-    policy.follow.max_names = policy.follow.max_names.min(flags.max_redirs.saturating_mul(2));
+    policy.redirects.max_redirects = (!flags.no_location).then_some(flags.max_redirs);
+    // A lower limit of redirects applies to name services, too.
+    policy.redirects.max_name_redirects =
+        policy.redirects.max_name_redirects.min(flags.max_redirs.saturating_mul(2));
     if let Some(text) = &flags.network.proto {
-        policy.follow.schemes = schemes(text, Schemes::All)?;
+        policy.redirects.schemes = schemes(text, Schemes::All)?;
     }
     if let Some(text) = &flags.network.proto_redir {
-        policy.follow.hop_schemes = schemes(text, policy.follow.hop_schemes)?;
-        policy.follow.access_schemes = schemes(text, policy.follow.access_schemes)?;
-        policy.follow.allow_downgrade = names_http(text) && policy.follow.hop_schemes.has("http");
+        policy.redirects.redirect_schemes = schemes(text, policy.redirects.redirect_schemes)?;
+        policy.redirects.access_schemes = schemes(text, policy.redirects.access_schemes)?;
+        policy.redirects.allow_downgrade = names_http(text) && policy.redirects.redirect_schemes.has("http");
     }
-    policy.reach = reach(&flags.network)?;
+    policy.network = reach(&flags.network)?;
     Ok(policy)
 }
 
-/// As curl has it: each of the two has a default when the other is given; 0 is none.
+/// Each of `-Y` and `-y` has a default when the other is given, as in curl; 0 means no limit.
 fn min_rate(flags: &Fetch) -> Option<MinRate> {
     let is_asked = flags.speed_limit.is_some() || flags.speed_time.is_some();
     let octets_a_second = flags.speed_limit.unwrap_or(1);
     let time = flags.speed_time.unwrap_or(Duration::from_secs(30));
-    (is_asked && octets_a_second > 0 && !time.is_zero()).then_some(MinRate { octets_a_second, time })
+    (is_asked && octets_a_second > 0 && !time.is_zero())
+        .then_some(MinRate { bytes_per_second: octets_a_second, time })
 }
 
-fn reach(flags: &Network) -> Result<Reach, Error> {
-    let mut reach = Reach::default();
+fn reach(flags: &Network) -> Result<NetworkPolicy, Error> {
+    let mut reach = NetworkPolicy::default();
     reach.public_only = flags.public_only;
     reach.allow_private = flags.allow_private;
     reach.allowed_ports.clone_from(&flags.allow_port);
-    reach.routes.pins.clone_from(&flags.resolve);
-    reach.routes.detours.clone_from(&flags.connect_to);
+    reach.routes.overrides.clone_from(&flags.resolve);
+    reach.routes.connect_to.clone_from(&flags.connect_to);
     reach.routes.interface.clone_from(&flags.interface);
     reach.routes.family = match (flags.ipv4, flags.ipv6) {
         (true, _) => Some(AddressFamily::V4),
@@ -65,7 +70,7 @@ fn reach(flags: &Network) -> Result<Reach, Error> {
     Ok(reach)
 }
 
-/// The proxy of the flags takes the place of those of the environment; an empty one is none.
+/// The proxy of `-x` replaces those of the environment; an empty one means none.
 fn proxies(flags: &Network) -> Result<Proxies, Error> {
     let direct = flags.noproxy.clone().unwrap_or_else(environment::no_proxy);
     let proxies = match flags.proxy.as_deref() {
@@ -83,7 +88,7 @@ fn proxies(flags: &Network) -> Result<Proxies, Error> {
     Ok(proxies.direct(&direct))
 }
 
-/// curl's words for a set of schemes: `=http,https`, `-ftp`, `+gopher`, `all`, in order.
+/// Parses curl's syntax for a set of schemes: `=http,https`, `-ftp`, `+gopher`, `all`, in order.
 fn schemes(text: &str, mut set: Schemes) -> Result<Schemes, Error> {
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let (sign, name) = match word.split_at(1) {
@@ -91,8 +96,8 @@ fn schemes(text: &str, mut set: Schemes) -> Result<Schemes, Error> {
             _ => ("+", word),
         };
         let name = name.to_ascii_lowercase();
-        if name != "all" && fetch_url::url::scheme(&name).is_none() && !name.starts_with("x-") {
-            return Err(usage(format!("{name:?} is no scheme")));
+        if name != "all" && fetch_url::url::find_scheme(&name).is_none() && !name.starts_with("x-") {
+            return Err(usage_error(format!("{name:?} is no scheme")));
         }
         set = changed(set, sign, name);
     }
@@ -125,7 +130,7 @@ fn changed(set: Schemes, sign: &str, name: String) -> Schemes {
     }
 }
 
-/// Whether plain http is named, so that a redirect to it is wanted.
+/// Returns `true` if http is named, so that redirects to it are allowed.
 fn names_http(text: &str) -> bool {
     text.split(',').any(|word| matches!(word.trim().trim_start_matches(['=', '+']), "http" | "all"))
 }

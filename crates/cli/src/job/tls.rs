@@ -1,30 +1,31 @@
-//! Who is believed in TLS, as the flags say.
+//! The TLS options.
 
 use std::path::Path;
 
-use fetch_url::{Error, Identity, Pins, StartTls, TlsOptions, TlsVersion, Trust};
+use fetch_url::tls::{Identity, Pins, StartTls, TlsVersion};
+use fetch_url::{Error, TlsOptions, Trust};
 
-use super::read;
+use super::option_file::read_option_file;
 use crate::flags::{Tls, TlsMax};
 
-/// What the flags say of TLS.
+/// Makes the TLS options from the flags.
 pub(super) fn options(flags: &Tls) -> Result<TlsOptions, Error> {
     let mut options = TlsOptions::default();
     if let Some(path) = &flags.cacert {
-        options = options.trust(Trust::Authorities(read(path)?));
+        options = options.trust(Trust::Authorities(read_option_file(path)?));
     }
     if flags.insecure {
         options = options.trust(Trust::Anybody);
     }
     if let Some(path) = &flags.cert {
-        let certificates = read(path)?;
-        let key = flags.key.as_deref().map(read).transpose()?;
+        let certificates = read_option_file(path)?;
+        let key = flags.key.as_deref().map(read_option_file).transpose()?;
         options = options.identity(Identity::from_pem(&certificates, key.as_ref().unwrap_or(&certificates))?);
     }
     if let Some(text) = &flags.pinnedpubkey {
         let pins = match text.starts_with("sha256//") {
             true => Pins::parse(text)?,
-            false => Pins::from_public_key(&read(Path::new(text))?)?,
+            false => Pins::from_public_key(&read_option_file(Path::new(text))?)?,
         };
         options = options.pins(pins);
     }

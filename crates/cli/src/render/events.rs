@@ -1,4 +1,4 @@
-//! `--events`: what happens, as JSON, one object a line, for programs that watch.
+//! `--events`: events as JSON, one object per line.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -6,39 +6,41 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fetch_url::Error;
+use fetch_url::events::{Event, Observer};
 use fetch_url::url::mask_password;
-use fetch_url::{Error, Event, Observe};
 use serde_json::{Value, json};
 
-use super::error_value;
-use super::json::line;
-use crate::job::{stdout, usage};
-use crate::report::{Report, Tally};
+use super::error_json::error_value;
+use super::json::json_line;
+use crate::error::usage_error;
+use crate::render::stdio::stdout_file;
+use crate::report::{Totals, TransferReport};
 
-/// How often progress is told.
-const EVERY: Duration = Duration::from_millis(500);
+/// Interval of progress events.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Where events are written. Clones write to the same place.
+/// The file that events are written to. Clones write to the same file.
 #[derive(Clone, Debug)]
 pub(crate) struct Events(Arc<Mutex<File>>);
 
 impl Events {
-    /// To a new file, or to standard output for `-`.
+    /// Creates the file; `-` is standard output.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = match path.to_str() {
-            Some("-") => stdout()?,
-            _ => File::create(path).map_err(|error| usage(format!("{}: {error}", path.display())))?,
+            Some("-") => stdout_file()?,
+            _ => File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?,
         };
         Ok(Self(Arc::new(Mutex::new(file))))
     }
 
-    /// A transfer begins.
+    /// Writes the event `start`.
     pub(crate) fn start(&self, number: usize, url: &str) {
         self.write(&json!({ "event": "start", "number": number, "url": mask_password(url) }));
     }
 
-    /// A transfer is over.
-    pub(crate) fn end(&self, report: &Report) {
+    /// Writes the event `done`, or `error` for a failed transfer.
+    pub(crate) fn end(&self, report: &TransferReport) {
         let (number, seconds) = (report.number, report.took.as_secs_f64());
         if let Some(error) = &report.error {
             let mut value = error_value(error, &report.url);
@@ -51,19 +53,19 @@ impl Events {
             "number": number,
             "url": report.meta.as_ref().map(|meta| meta.url.redacted().to_string()),
             "file": report.file.as_ref().map(|file| file.display().to_string()),
-            "octets": report.came,
+            "octets": report.received,
             "skipped": report.is_skipped,
             "resumed_from": report.receipt.as_ref().map(|receipt| receipt.resumed_from),
             "proof": report.receipt.as_ref().map(|receipt| receipt.proof.to_string()),
             "status": report.meta.as_ref().and_then(|meta| meta.status),
-            "hops": report.meta.as_ref().map(|meta| meta.hops),
+            "hops": report.meta.as_ref().map(|meta| meta.redirects),
             "retries": report.retries(),
             "seconds": seconds,
         }));
     }
 
-    /// Everything is over.
-    pub(crate) fn summary(&self, tally: &Tally) {
+    /// Writes the event `summary`.
+    pub(crate) fn summary(&self, tally: &Totals) {
         self.write(&json!({
             "event": "summary",
             "files": tally.files,
@@ -77,11 +79,11 @@ impl Events {
         }));
     }
 
-    /// Tells of hops and retries of transfer `number`.
-    pub(crate) fn observer(&self, number: usize) -> impl Observe + 'static {
+    /// Returns an observer that writes the events `hop` and `retry` of transfer `number`.
+    pub(crate) fn observer(&self, number: usize) -> impl Observer + 'static {
         let events = self.clone();
         move |event: &Event<'_>| match event {
-            Event::Hop { from, to, why } => events.write(&json!({
+            Event::Redirect { from, to, why } => events.write(&json!({
                 "event": "hop",
                 "number": number,
                 "from": from.redacted().to_string(),
@@ -101,31 +103,31 @@ impl Events {
         }
     }
 
-    /// Tells of the progress of transfer `number`, twice a second.
-    pub(crate) fn progress(&self, number: usize) -> Ticker {
-        Ticker { events: self.clone(), number, next: Instant::now() + EVERY }
+    /// Returns the writer of `progress` events of transfer `number`, one every 0.5 seconds.
+    pub(crate) fn progress(&self, number: usize) -> ProgressEvents {
+        ProgressEvents { events: self.clone(), number, next: Instant::now() + PROGRESS_INTERVAL }
     }
 
-    /// A line is written whole or not at all; whoever watches may have gone.
+    /// Writes one line with one system call. Errors are ignored, since the reader may have closed the file.
     fn write(&self, value: &Value) {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = file.write_all(format!("{}\n", line(value)).as_bytes());
+        let _ = file.write_all(format!("{}\n", json_line(value)).as_bytes());
     }
 }
 
-/// Tells of progress from time to time.
-pub(crate) struct Ticker {
+/// Writes `progress` events of one transfer.
+pub(crate) struct ProgressEvents {
     events: Events,
     number: usize,
     next: Instant,
 }
 
-impl Ticker {
-    /// So far it has come.
+impl ProgressEvents {
+    /// Writes an event if the interval has passed since the last one.
     pub(crate) fn moved(&mut self, done: u64, total: Option<u64>) {
         let now = Instant::now();
         if now >= self.next {
-            self.next = now + EVERY;
+            self.next = now + PROGRESS_INTERVAL;
             let value = json!({ "event": "progress", "number": self.number, "done": done, "total": total });
             self.events.write(&value);
         }

@@ -1,72 +1,81 @@
-//! What a URL says and what would be done, for people and for programs.
+//! The output of `fetch-url explain`, as text and as JSON.
 
-use fetch_url::proto::text::printable;
+use fetch_url::Error;
+use fetch_url::driver::{Explained, SchemeSupport};
 use fetch_url::url::Parsed;
-use fetch_url::{Error, Explained, Standing};
+use fetch_url_proto::text::sanitise;
 use serde_json::{Value, json};
 
-use super::json::line;
-use super::{print, say};
+use super::json::json_line;
+use super::{print_stderr, print_stdout};
 
-/// Columns for the parts.
+/// Width of the column of part names.
 const NAME: usize = 10;
+/// Width of the column of part values.
 const VALUE: usize = 26;
 
-/// The parse rule by rule, notes with a mark under their place, and the commands.
-pub(crate) fn as_text(text: &str, parsed: &Parsed<'_>, explained: &Result<Explained, Error>) -> u8 {
+/// Prints the parts of a URL with their rules, the notes, and the commands. Returns the exit status.
+pub(crate) fn print_explanation_text(
+    text: &str,
+    parsed: &Parsed<'_>,
+    explained: &Result<Explained, Error>,
+) -> u8 {
     let mut shown = format!("{}\n", parsed.url.redacted());
-    for part in parsed.url.parts() {
+    for part in parsed.url.components() {
         let rule = part.rule;
         shown.push_str(&format!(
             "  {:<NAME$} {:<VALUE$}  {rule}\n",
             part.name,
-            printable(part.value.as_bytes())
+            sanitise(part.value.as_bytes())
         ));
     }
     if let Some(fragment) = parsed.fragment {
-        shown.push_str(&format!("  {:<NAME$} {:<VALUE$}  kept aside, never sent\n", "fragment", fragment));
+        shown.push_str(&format!(
+            "  {:<NAME$} {:<VALUE$}  not part of the URL, never sent\n",
+            "fragment", fragment
+        ));
     }
     for note in &parsed.notes {
         let place = text.get(note.span()).map(fetch_url::url::mask_password).unwrap_or_default();
         let place = if note.kind() == fetch_url::url::NoteKind::UserInHttp { String::new() } else { place };
-        let place = printable(place.as_bytes());
+        let place = sanitise(place.as_bytes());
         let place =
             if place.is_empty() || place.len() > VALUE { String::new() } else { format!(" ({place})") };
         shown.push_str(&format!("  note: {}{place}\n", note.kind()));
     }
-    let status = commands(&mut shown, explained, parsed);
-    if print(&shown) { status } else { 23 }
+    let status = append_commands(&mut shown, explained, parsed);
+    if print_stdout(&shown) { status } else { 23 }
 }
 
-fn commands(shown: &mut String, explained: &Result<Explained, Error>, parsed: &Parsed<'_>) -> u8 {
+/// Appends the support for the scheme and the commands that would be sent. Returns the exit status.
+fn append_commands(shown: &mut String, explained: &Result<Explained, Error>, parsed: &Parsed<'_>) -> u8 {
     let explained = match explained {
         Ok(explained) => explained,
         Err(error) => {
-            say(&format!("fetch-url: {}: {error}\n", parsed.url.redacted()));
-            shown.push_str("  sends nothing: refused\n");
+            print_stderr(&format!("fetch-url: {}: {error}\n", parsed.url.redacted()));
+            shown.push_str("  refused: nothing would be sent\n");
             return error.exit();
         }
     };
     let word = match explained.standing {
-        Standing::BuiltIn => "does",
-        Standing::NotBuiltIn if explained.commands.is_empty() => "names no data object; not built in yet",
-        Standing::NotBuiltIn => "would send (not built in yet)",
-        Standing::Reserved => "has no access method (RFC 1738 §4)",
-        Standing::Experimental => "is experimental, and no driver was registered",
-        _ => "has a scheme that nobody here knows",
+        SchemeSupport::BuiltIn => "does",
+        SchemeSupport::NotBuiltIn => "supported by no driver of this version",
+        SchemeSupport::Reserved => "reserved scheme without an access method (RFC 1738 §4)",
+        SchemeSupport::Experimental => "experimental scheme without a registered driver",
+        _ => "unknown scheme",
     };
     shown.push_str(&format!("  {word}\n"));
     explained.commands.iter().for_each(|command| shown.push_str(&format!("    {command}\n")));
     0
 }
 
-/// The same as one JSON object a line.
-pub(crate) fn as_json(parsed: &Parsed<'_>, explained: &Result<Explained, Error>) -> u8 {
-    let parts = parsed.url.parts();
+/// Prints the explanation as one JSON object on one line. Returns the exit status.
+pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Explained, Error>) -> u8 {
+    let parts = parsed.url.components();
     let parts = parts.iter().map(|part| json!({ "name": part.name, "value": part.value, "rule": part.rule }));
     let notes = parsed.notes.iter().map(|note| {
         let span = note.span();
-        json!({ "kind": note.kind().word(), "text": note.kind().to_string(), "span": [span.start, span.end] })
+        json!({ "kind": note.kind().code(), "text": note.kind().to_string(), "span": [span.start, span.end] })
     });
     let mut value = json!({
         "url": parsed.url.redacted().to_string(),
@@ -86,15 +95,16 @@ pub(crate) fn as_json(parsed: &Parsed<'_>, explained: &Result<Explained, Error>)
             error.exit()
         }
     };
-    if print(&format!("{}\n", line(&value))) { status } else { 23 }
+    if print_stdout(&format!("{}\n", json_line(&value))) { status } else { 23 }
 }
 
-const fn standing(standing: Standing) -> &'static str {
+/// Returns the value of the JSON key `standing`.
+const fn standing(standing: SchemeSupport) -> &'static str {
     match standing {
-        Standing::BuiltIn => "built_in",
-        Standing::Experimental => "experimental",
-        Standing::NotBuiltIn => "not_built_in",
-        Standing::Reserved => "reserved",
+        SchemeSupport::BuiltIn => "built_in",
+        SchemeSupport::Experimental => "experimental",
+        SchemeSupport::NotBuiltIn => "not_built_in",
+        SchemeSupport::Reserved => "reserved",
         _ => "unknown",
     }
 }

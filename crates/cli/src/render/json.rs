@@ -1,11 +1,10 @@
-//! JSON that does nothing to a terminal: what is no plain character stands there as `\uHHHH`, and means
-//! the same.
+//! JSON lines that are safe to print to a terminal: control and other unsafe characters are written as `\uHHHH`.
 
-use fetch_url::proto::text::printable;
+use fetch_url_proto::text::sanitise;
 use serde_json::Value;
 
-/// A value on one line.
-pub(crate) fn line(value: &Value) -> String {
+/// Returns a value as JSON on one line.
+pub(crate) fn json_line(value: &Value) -> String {
     let mut text = String::new();
     for character in value.to_string().chars() {
         if is_plain(character) {
@@ -20,10 +19,11 @@ pub(crate) fn line(value: &Value) -> String {
     text
 }
 
+/// Returns `true` for characters that are printed unchanged.
 fn is_plain(character: char) -> bool {
     match character {
         ' '..='~' => true,
-        _ => printable(character.encode_utf8(&mut [0; 4]).as_bytes()).chars().eq([character]),
+        _ => sanitise(character.encode_utf8(&mut [0; 4]).as_bytes()).chars().eq([character]),
     }
 }
 
@@ -33,9 +33,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_written_means_the_same_and_does_nothing() {
+    fn unsafe_characters_are_escaped_and_the_value_is_unchanged() {
         let value = json!({ "a": "x\u{1b}[2J\u{9b}\u{202e}\u{7f}\u{e0001}\u{e9}\\\"" });
-        let text = line(&value);
+        let text = json_line(&value);
         assert!(
             text.chars().all(|character| (' '..='~').contains(&character) || character == '\u{e9}'),
             "{text}"

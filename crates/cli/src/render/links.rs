@@ -1,67 +1,68 @@
-//! Links of a Prospero directory: for people in 80 columns, each with what it is and its URL below it; for programs
-//! as JSON.
+//! Links of a Prospero directory: as text of 80 columns with the URL below each name, and as JSON.
 
-use fetch_url::proto::prospero::{Attribute, LinkFacts};
-use fetch_url::proto::text::printable;
-use fetch_url::proto::{Details, Entry};
+use fetch_url_proto::prospero::{Attribute, LinkFacts};
+use fetch_url_proto::text::sanitise;
+use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
 use textwrap::Options;
 
-/// A line is no longer than this, unless it is a URL.
+/// Maximum width of a line in columns, except for URLs.
 const WIDTH: usize = 80;
-/// Where names and URLs begin.
+/// Indentation of names and URLs.
 const INDENT: &str = "                ";
 
-/// The lines for a link; none for other entries.
+/// Returns the lines for a link. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry) -> Option<String> {
     let Details::Link(facts) = &entry.details else { return None };
-    let first = format!("{:<14}  ", printable(target(facts).as_bytes()));
-    // What goes on stands further in than a URL: no name looks like one.
+    let first = format!("{:<14}  ", sanitise(target_kind(facts).as_bytes()));
+    // Continuation lines are indented more than a URL, so that a name cannot look like one.
     let deeper = format!("{INDENT}  ");
     let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&deeper);
-    let mut text = textwrap::wrap(&printable(&entry.name), options).join("\n").trim_end().to_owned();
+    let mut text = textwrap::wrap(&sanitise(&entry.name), options).join("\n").trim_end().to_owned();
     match &entry.url {
-        Some(url) => text.push_str(&format!("\n{INDENT}{}", printable(url.as_bytes()))),
-        None => text.push_str(&format!("\n{INDENT}(no way to it is known here: {})", ways(facts))),
+        Some(url) => text.push_str(&format!("\n{INDENT}{}", sanitise(url.as_bytes()))),
+        None => text.push_str(&format!("\n{INDENT}(no supported access method: {})", access_methods(facts))),
     }
     Some(text + "\n")
 }
 
-/// What it points to.
-fn target(facts: &LinkFacts) -> String {
+/// Returns the kind of the target of a link, such as `file` or `directory (union)`.
+fn target_kind(facts: &LinkFacts) -> String {
     let target = String::from_utf8_lossy(&facts.target).to_ascii_lowercase();
     if facts.is_union { format!("{target} (union)") } else { target }
 }
 
-/// The access methods, or where it points.
-fn ways(facts: &LinkFacts) -> String {
+/// Returns the names of the access methods; if there are none, the name and host of the target.
+fn access_methods(facts: &LinkFacts) -> String {
     let methods: Vec<_> =
         facts.facts.methods(&facts.object).into_iter().map(|method| method.method).collect();
     if methods.is_empty() {
         let object = &facts.object;
-        return format!("{} of {}", printable(&object.name), printable(&object.host));
+        return format!("{} of {}", sanitise(&object.name), sanitise(&object.host));
     }
-    printable(methods.join(", ").as_bytes())
+    sanitise(methods.join(", ").as_bytes())
 }
 
-/// What only Prospero tells of a link, put into its JSON object.
+/// Adds the facts of a Prospero link to the JSON object of its entry.
 pub(super) fn add_json(link: &LinkFacts, object: &mut Map<String, Value>) {
     let fields = [
-        ("target", json!(read(&link.target))),
+        ("target", json!(decode_lossy(&link.target))),
         ("union", json!(link.is_union)),
-        ("host", json!(read(&link.object.host))),
-        ("hsoname", json!(read(&link.object.name))),
-        ("version", json!(read(&link.object.version))),
-        ("attributes", link.facts.attributes.iter().map(attribute).collect()),
+        ("host", json!(decode_lossy(&link.object.host))),
+        ("hsoname", json!(decode_lossy(&link.object.name))),
+        ("version", json!(decode_lossy(&link.object.version))),
+        ("attributes", link.facts.attributes.iter().map(attribute_json).collect()),
     ];
     object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
 }
 
-fn attribute(attribute: &Attribute) -> Value {
-    let values: Vec<_> = attribute.values.iter().map(|value| read(value)).collect();
-    json!({ "name": read(&attribute.name), "values": values })
+/// Returns an attribute as JSON.
+fn attribute_json(attribute: &Attribute) -> Value {
+    let values: Vec<_> = attribute.values.iter().map(|value| decode_lossy(value)).collect();
+    json!({ "name": decode_lossy(&attribute.name), "values": values })
 }
 
-fn read(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
+/// Decodes UTF-8; invalid bytes are replaced by U+FFFD.
+fn decode_lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,19 +1,19 @@
-//! Listings as text, JSON or raw names.
+//! Listings as text, JSON or raw lines.
 
-use fetch_url::proto::calendar::civil;
-use fetch_url::proto::text::printable;
-use fetch_url::proto::{Details, Entry, EntryKind};
 use fetch_url::{Body, Listing};
+use fetch_url_proto::text::sanitise;
+use fetch_url_proto::{Details, Entry, EntryKind};
 use serde_json::json;
 
-use super::json::line;
-use super::menu::{self, Menu};
+use super::date::format_date;
+use super::json::json_line;
+use super::menu::{self, GopherMenu};
 use super::{links, news, wais};
 use crate::flags::Format;
 
-/// The listing in `format`, as it streams in.
-pub(crate) fn body(listing: Listing, format: Format) -> Body {
-    let mut menu = Menu::default();
+/// Returns a listing as a body in `format`. Entries are formatted as they arrive.
+pub(crate) fn listing_body(listing: Listing, format: Format) -> Body {
+    let mut menu = GopherMenu::default();
     match format {
         Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
         Format::Raw => {
@@ -31,21 +31,22 @@ pub(crate) fn body(listing: Listing, format: Format) -> Body {
     }
 }
 
-/// Size, date and name: names last, since they can be of any length.
+/// Returns the line for an entry: size, date and name. The name is last because its length is not limited.
 fn as_text(entry: &Entry) -> String {
     let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    let modified = entry.modified.map_or_else(|| "-".to_owned(), date);
+    let modified = entry.modified.map_or_else(|| "-".to_owned(), format_date);
     let mark = match entry.kind {
         EntryKind::Directory => "/",
         EntryKind::Link => "@",
         _ => "",
     };
-    format!("{size:>12}  {modified:<16}  {}{mark}\n", printable(&entry.name))
+    format!("{size:>12}  {modified:<16}  {}{mark}\n", sanitise(&entry.name))
 }
 
+/// Returns the JSON line for an entry.
 fn as_json(entry: &Entry) -> String {
     let mut value = json!({
-        "kind": entry.kind.word(),
+        "kind": entry.kind.as_str(),
         "name": String::from_utf8_lossy(&entry.name),
         "size": entry.size,
         "modified": entry.modified,
@@ -60,13 +61,7 @@ fn as_json(entry: &Entry) -> String {
         (details, Some(object)) => news::add_json(details, object),
         (_, None) => {}
     }
-    format!("{}\n", line(&value))
-}
-
-/// `YYYY-MM-DD HH:MM` in UTC, of seconds since 1970.
-pub(crate) fn date(seconds: i64) -> String {
-    let (year, month, day, hour, minute, _) = civil(seconds);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
+    format!("{}\n", json_line(&value))
 }
 
 #[cfg(test)]
@@ -74,15 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates() {
-        assert_eq!(date(0), "1970-01-01 00:00");
-        assert_eq!(date(786_285_296), "1994-12-01 12:34");
-        assert_eq!(date(951_782_400), "2000-02-29 00:00");
-        assert_eq!(date(-1), "1969-12-31 23:59");
-    }
-
-    #[test]
-    fn a_hostile_name_stays_on_its_line() {
+    fn control_characters_in_a_name_are_sanitised() {
         let name = b"a\n\x1b[2J".to_vec();
         let entry = Entry { name, ..Entry::new(EntryKind::Directory) };
         assert_eq!(as_text(&entry), format!("{:>12}  {:<16}  a\\x0A\\x1B[2J/\n", "-", "-"));

@@ -1,54 +1,53 @@
-//! Gopher menus: for people in 80 columns, numbered, each link with its URL below it; for programs as
-//! JSON.
+//! Gopher menus: as text of 80 columns with numbered links and their URLs, as raw attributes, and as JSON.
 
-use fetch_url::proto::gopher::{ItemType, MenuItem};
-use fetch_url::proto::gopher_plus::{Admin, Attributes, Block, Question, QuestionKind, View};
-use fetch_url::proto::text::printable;
-use fetch_url::proto::{Details, Entry};
+use fetch_url_proto::gopher::{ItemType, MenuItem};
+use fetch_url_proto::gopher_plus::{Admin, Attributes, Block, Question, QuestionKind, View};
+use fetch_url_proto::text::sanitise;
+use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
 use textwrap::Options;
 
-use super::listing::date;
+use super::date::format_date;
 
-/// A line is no longer than this, unless it is a URL.
+/// Maximum width of a line in columns, except for URLs.
 const WIDTH: usize = 80;
-/// Where names and URLs begin.
+/// Indentation of names and URLs.
 const INDENT: &str = "                ";
 
-/// Writes one entry after the other.
+/// Formats the entries of a menu as text, in order.
 #[derive(Default)]
-pub(super) struct Menu {
-    /// How many links there were.
+pub(super) struct GopherMenu {
+    /// Number of links so far.
     links: usize,
 }
 
-impl Menu {
-    /// The lines for an entry that is an item of a menu; none for others.
+impl GopherMenu {
+    /// Returns the lines for a menu item. Returns `None` for other entries.
     pub(super) fn text(&mut self, entry: &Entry) -> Option<String> {
         let Details::MenuItem(item, attributes) = &entry.details else { return None };
-        let name = printable(&item.name);
+        let name = sanitise(&item.name);
         let mut text = match (&entry.url, item.item_type()) {
             (Some(url), _) => {
                 self.links += 1;
                 let word = ItemType::word(item.gtype);
                 let first = format!("{:>4}  {word:<8}  ", self.links);
-                format!("{}\n{INDENT}{}\n", wrapped(&name, &first, INDENT), printable(url.as_bytes()))
+                format!("{}\n{INDENT}{}\n", wrapped(&name, &first, INDENT), sanitise(url.as_bytes()))
             }
-            (None, ItemType::Info) => info(&name, item.fault),
+            (None, ItemType::Info) => info_line(&name, item.fault),
             (None, _) => {
                 let first = format!("      {:<8}  ", ItemType::word(item.gtype));
                 format!("{}\n", wrapped(&name, &first, INDENT))
             }
         };
         if let Some(attributes) = attributes {
-            text.push_str(&described(attributes, entry.modified));
+            text.push_str(&attributes_text(attributes, entry.modified));
         }
         Some(text)
     }
 }
 
-/// A line that is only read.
-fn info(name: &str, fault: Option<&str>) -> String {
+/// Returns an information line, which is not a link.
+fn info_line(name: &str, fault: Option<&str>) -> String {
     let line = match fault {
         Some(fault) => format!("{name}  ({fault})"),
         None => name.to_owned(),
@@ -60,40 +59,44 @@ fn info(name: &str, fault: Option<&str>) -> String {
     }
 }
 
+/// Wraps a text at the maximum width, with indentations for the first and the following lines.
 fn wrapped(text: &str, first: &str, next: &str) -> String {
     let options = Options::new(WIDTH).initial_indent(first).subsequent_indent(next);
     textwrap::wrap(text, options).join("\n")
 }
 
-/// The attributes of an item, block by block.
-fn described(attributes: &Attributes, modified: Option<i64>) -> String {
+/// Returns the lines for the Gopher+ attributes of an item, block by block.
+fn attributes_text(attributes: &Attributes, modified: Option<i64>) -> String {
     let mut text =
-        modified.map(|modified| format!("{INDENT}modified {}\n", date(modified))).unwrap_or_default();
+        modified.map(|modified| format!("{INDENT}modified {}\n", format_date(modified))).unwrap_or_default();
     let deeper = format!("{INDENT}  ");
     for block in &attributes.blocks {
-        text.push_str(&format!("{INDENT}{}\n", printable(&block.name)));
-        for line in if is_form(block) { questions(block) } else { lines(block).map(printable).collect() } {
+        text.push_str(&format!("{INDENT}{}\n", sanitise(&block.name)));
+        for line in
+            if is_form(block) { question_lines(block) } else { block_lines(block).map(sanitise).collect() }
+        {
             text.push_str(&format!("{}\n", wrapped(&line, &deeper, &deeper)));
         }
     }
     text
 }
 
+/// Returns `true` for a block with the questions of a form.
 fn is_form(block: &Block) -> bool {
     block.name.eq_ignore_ascii_case(b"ASK")
 }
 
-/// The questions of a form, with the numbers by which `--form` answers them.
-fn questions(block: &Block) -> Vec<String> {
+/// Returns the questions of a form, with their numbers for `--form`.
+fn question_lines(block: &Block) -> Vec<String> {
     let mut number = 0;
     let question = |question: Question| {
-        let prompt = printable(&question.prompt);
+        let prompt = sanitise(&question.prompt);
         if !question.is_answered() {
             return prompt;
         }
         number += 1;
         let word = match question.kind {
-            QuestionKind::AskF => "the name of a file to save in",
+            QuestionKind::AskF => "name of a file to save to",
             QuestionKind::AskL => "several lines",
             QuestionKind::AskP => "a password",
             QuestionKind::Choose => "one of these",
@@ -101,33 +104,34 @@ fn questions(block: &Block) -> Vec<String> {
             QuestionKind::Select => "0 or 1",
             _ => "a line",
         };
-        let defaults: Vec<String> = question.defaults.iter().map(|default| printable(default)).collect();
+        let defaults: Vec<String> = question.defaults.iter().map(|default| sanitise(default)).collect();
         let defaults = if defaults.is_empty() { String::new() } else { format!(": {}", defaults.join(", ")) };
         format!("{number}. {prompt} ({word}{defaults})")
     };
     block.lines.iter().filter_map(|line| Question::parse(line)).map(question).collect()
 }
 
-fn lines(block: &Block) -> impl Iterator<Item = &[u8]> {
+/// Returns the lines of a block, including the text after its name.
+fn block_lines(block: &Block) -> impl Iterator<Item = &[u8]> {
     let inline = Some(&block.inline[..]).filter(|inline| !inline.is_empty());
     inline.into_iter().chain(block.lines.iter().map(|line| &line[..]))
 }
 
-/// The attributes of an item as their server wrote them; none for other entries.
+/// Returns the attributes of an item as the server sent them. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     let Details::MenuItem(_, Some(attributes)) = &entry.details else { return None };
-    let mut octets = [b"+INFO: ", &attributes.info[..], b"\r\n"].concat();
+    let mut bytes = [b"+INFO: ", &attributes.info[..], b"\r\n"].concat();
     for block in &attributes.blocks {
         let inline = if block.inline.is_empty() { &b""[..] } else { b" " };
-        octets.extend([b"+", &block.name[..], b":", inline, &block.inline, b"\r\n"].concat());
-        block.lines.iter().for_each(|line| octets.extend([b" ", &line[..], b"\r\n"].concat()));
+        bytes.extend([b"+", &block.name[..], b":", inline, &block.inline, b"\r\n"].concat());
+        block.lines.iter().for_each(|line| bytes.extend([b" ", &line[..], b"\r\n"].concat()));
     }
-    Some(octets)
+    Some(bytes)
 }
 
-/// What only Gopher tells of an entry, put into its JSON object.
+/// Adds the facts of a menu item to the JSON object of its entry.
 pub(super) fn add_json(item: &MenuItem, attributes: Option<&Attributes>, object: &mut Map<String, Value>) {
-    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let fields = [
         ("type", json!(lossy(&[item.gtype]))),
         ("selector", json!(lossy(&item.selector))),
@@ -149,7 +153,7 @@ pub(super) fn add_json(item: &MenuItem, attributes: Option<&Attributes>, object:
     }
 }
 
-/// Of two blocks of one name both are kept.
+/// Adds a block to the JSON object. Several blocks with the same name become an array.
 fn add_block(blocks: &mut Map<String, Value>, name: String, block: Value) {
     let all = match (blocks.remove(&name), block) {
         (None, block) => block,
@@ -160,8 +164,9 @@ fn add_block(blocks: &mut Map<String, Value>, name: String, block: Value) {
     blocks.insert(name, all);
 }
 
+/// Returns the JSON value of an attribute block.
 fn block_json(block: &Block) -> Value {
-    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match block.name.to_ascii_uppercase().as_slice() {
         b"ADMIN" => {
             let admin = Admin::parse(&block.lines);
@@ -183,7 +188,7 @@ fn block_json(block: &Block) -> Value {
             });
             Value::Array(views.collect())
         }
-        _ => Value::String(lines(block).map(lossy).collect::<Vec<_>>().join("\n")),
+        _ => Value::String(block_lines(block).map(lossy).collect::<Vec<_>>().join("\n")),
     }
 }
 
@@ -193,7 +198,7 @@ mod tests {
     use bytes::Bytes;
 
     fn shown(lines: &[&'static str]) -> String {
-        let mut menu = Menu::default();
+        let mut menu = GopherMenu::default();
         let items = lines.iter().map(|line| MenuItem::parse(&Bytes::from_static(line.as_bytes())));
         items.filter_map(|item| menu.text(&item.into_entry(None))).collect()
     }

@@ -1,63 +1,64 @@
-//! Newsgroups and articles: for people in 80 columns, for programs as JSON.
+//! Newsgroups and articles in listings: as text of 80 columns, as raw lines, and as JSON.
 
-use fetch_url::proto::nntp::{ArticleFacts, GroupFacts, overview_line};
-use fetch_url::proto::text::printable;
-use fetch_url::proto::{Details, Entry};
+use fetch_url_proto::nntp::{ArticleFacts, GroupFacts, overview_line};
+use fetch_url_proto::text::sanitise;
+use fetch_url_proto::{Details, Entry};
 use mail_parser::MessageParser;
 use serde_json::{Map, Value, json};
 use textwrap::Options;
 use textwrap::core::display_width;
 
-use super::listing::date;
+use super::date::format_date;
 
-/// A line is no longer than this.
+/// Maximum width of a line in columns.
 const WIDTH: usize = 80;
-/// How wide the name of an author is.
+/// Width of the column of authors.
 const AUTHOR: usize = 20;
 
-/// The lines for a group or an article; none for others.
+/// Returns the lines for a group or an article. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry) -> Option<String> {
     match &entry.details {
-        Details::Newsgroup(facts) => Some(group(&entry.name, facts)),
-        Details::Article(facts) => Some(article(entry, facts)),
+        Details::Newsgroup(facts) => Some(group_line(&entry.name, facts)),
+        Details::Article(facts) => Some(article_lines(entry, facts)),
         _ => None,
     }
 }
 
-/// How many articles there may be, how one may post, and the name: names last, since they can be of any length.
-fn group(name: &[u8], facts: &GroupFacts) -> String {
-    // The numbers of articles begin with 1.
+/// Returns the line for a group: estimated number of articles, posting status and name. The name is last because its
+/// length is not limited.
+fn group_line(name: &[u8], facts: &GroupFacts) -> String {
+    // Article numbers start at 1.
     let most = facts.high.saturating_add(1).saturating_sub(facts.low.max(1));
     let posting = match facts.posting.as_slice() {
         b"y" => "posting".to_owned(),
         b"m" => "moderated".to_owned(),
         b"n" | b"x" | b"j" => "no posting".to_owned(),
-        other => printable(other),
+        other => sanitise(other),
     };
-    format!("{most:>10}  {posting:<10}  {}\n", printable(name))
+    format!("{most:>10}  {posting:<10}  {}\n", sanitise(name))
 }
 
-/// Number, date, author and subject.
-fn article(entry: &Entry, facts: &ArticleFacts) -> String {
-    let when = entry.modified.map_or_else(|| "-".to_owned(), date);
-    let author = author(&facts.from);
+/// Returns the lines for an article: number, date, author and subject.
+fn article_lines(entry: &Entry, facts: &ArticleFacts) -> String {
+    let when = entry.modified.map_or_else(|| "-".to_owned(), format_date);
+    let author = short_author(&facts.from);
     let space = " ".repeat(AUTHOR.saturating_sub(display_width(&author)));
     let first = format!("{:>8}  {when:<16}  {author}{space}  ", facts.number);
     let indent = " ".repeat(50);
     let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&indent);
-    let subject = decoded("Subject", &facts.subject);
+    let subject = decode_field("Subject", &facts.subject);
     format!("{}\n", textwrap::wrap(&subject, options).join("\n").trim_end())
 }
 
-/// Who wrote it: by name, where there is one; no wider than its column.
-fn author(from: &[u8]) -> String {
+/// Returns the name or address of the author, truncated to the width of its column.
+fn short_author(from: &[u8]) -> String {
     let header = [b"From: ", from, b"\r\n\r\n"].concat();
     let message = MessageParser::default().parse_headers(&header);
     let address = message.as_ref().and_then(|message| message.from()?.first());
     let name = address.and_then(|address| address.name().or_else(|| address.address()));
     let whole = match name {
-        Some(name) if from.is_ascii() => printable(name.as_bytes()),
-        _ => printable(from),
+        Some(name) if from.is_ascii() => sanitise(name.as_bytes()),
+        _ => sanitise(from),
     };
     if display_width(&whole) <= AUTHOR {
         return whole;
@@ -72,18 +73,18 @@ fn author(from: &[u8]) -> String {
     short + "…"
 }
 
-/// A field for people: encoded words (RFC 2047) are read, and nothing in it moves the cursor.
-fn decoded(name: &str, value: &[u8]) -> String {
+/// Decodes the encoded words (RFC 2047) of a header field and sanitises the result.
+fn decode_field(name: &str, value: &[u8]) -> String {
     if !value.windows(2).any(|pair| pair == b"=?") {
-        return printable(value);
+        return sanitise(value);
     }
     let header = [name.as_bytes(), b": ", value, b"\r\n\r\n"].concat();
     let message = MessageParser::default().parse_headers(&header);
     let text = message.as_ref().and_then(|message| message.subject());
-    printable(text.map_or(value, str::as_bytes))
+    sanitise(text.map_or(value, str::as_bytes))
 }
 
-/// As a server lists it.
+/// Returns the line of a group or an article as the server sends it. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     let line = match &entry.details {
         Details::Article(facts) => overview_line(facts),
@@ -96,9 +97,9 @@ pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     Some([&line[..], b"\r\n"].concat())
 }
 
-/// What only news tells of an entry, put into its JSON object. The fields of a header are as they came.
+/// Adds the facts of a group or an article to the JSON object of its entry. Header fields are not decoded.
 pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
-    let lossy = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
     match details {
         Details::Newsgroup(facts) => {
@@ -113,7 +114,7 @@ pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
             add("date", json!(lossy(&facts.date)));
             add("message_id", json!(lossy(&facts.message_id)));
             add("references", json!(lossy(&facts.references)));
-            add("bytes", json!(facts.octets));
+            add("bytes", json!(facts.bytes));
             add("lines", json!(facts.lines));
         }
         _ => {}
@@ -122,7 +123,7 @@ pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use fetch_url::proto::nntp::{active_entry, overview_entry};
+    use fetch_url_proto::nntp::{active_entry, overview_entry};
 
     use super::*;
 
@@ -131,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn groups() {
+    fn groups_are_one_line_each() {
         assert_eq!(shown(b"misc.test 0000003002 0000003000 y"), "         3  posting     misc.test\n");
         assert_eq!(shown(b"a.b 4 5 m"), "         0  moderated   a.b\n");
         assert_eq!(shown(b"a.c 4 1 =a.b"), "         4  =a.b        a.c\n");
     }
 
     #[test]
-    fn articles() {
+    fn articles_show_number_date_author_and_subject() {
         let line = b"7\tOne\tAlice <a@b>\t1 Dec 1994 12:34:56 +0000\t<1@b>\t\t100\t1";
         assert_eq!(shown(line), "       7  1994-12-01 12:34  Alice                 One\n");
         let old = b"7\tOne\ta@b (Alice)\t\t<1@b>\t\t100\t1";
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn encoded_words_are_read() {
+    fn encoded_words_are_decoded_and_sanitised() {
         let line = b"7\t=?ISO-8859-1?Q?caf=E9?= =?utf-8?B?4oKs?=\t=?utf-8?Q?Zo=C3=AB?= <z@b>\t\t<1@b>";
         assert_eq!(shown(line), "       7  -                 Zo\u{eb}                   caf\u{e9}\u{20ac}\n");
         let hostile = b"7\t=?utf-8?Q?a=1B[2J=0Ab=E2=80=AE?=\t=?utf-8?Q?=1B[2J?= <z@b>\t\t<1@b>";
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_the_terminal() {
+    fn lines_have_at_most_80_columns() {
         let subject = "word ".repeat(40);
         let line = format!("7\t{subject}\t{} <a@b>\t\t<1@b>", "name".repeat(20));
         let text = shown(line.as_bytes());

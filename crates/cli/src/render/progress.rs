@@ -1,52 +1,62 @@
-//! How far a transfer is: a bar on a terminal, a plain line where one was asked for.
+//! Progress of transfers: bars on a terminal, or one line at the end of each transfer (`-#`).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use fetch_url::Watch;
-use fetch_url::proto::text::printable;
+use fetch_url::Progress;
+use fetch_url_proto::text::sanitise;
 use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::events::Ticker;
-use super::say;
-use crate::job::Progress;
+use super::events::ProgressEvents;
+use super::stdio::print_stderr;
 
-/// Transfers shorter than this show nothing.
-const PATIENCE: Duration = Duration::from_millis(300);
-/// How often a bar is drawn, a second.
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgressMode {
+    /// Bars on the terminal.
+    Bar,
+    /// One line at the end of each transfer.
+    Line,
+    /// No progress.
+    Nothing,
+}
+
+/// Transfers shorter than this show no bar.
+const MIN_DURATION: Duration = Duration::from_millis(300);
+/// Maximum number of redraws per second.
 const FRAMES: u8 = 10;
-/// How wide a name may be.
+/// Maximum width of a name in columns.
 const NAME: usize = 24;
 
-/// Where the bars of all running transfers stand, one below the other, and a total below them.
+/// The bars of all running transfers, with a total below them.
 #[derive(Clone)]
-pub(crate) struct Board {
+pub(crate) struct ProgressDisplay {
     bars: Arc<OnceLock<(MultiProgress, Option<ProgressBar>)>>,
-    /// How many there are; of a file or a tree nobody knows.
+    /// Number of files; `None` for `--input-file` and `mirror`, where it is not known in advance.
     files: Option<u64>,
-    /// How many of them are over.
+    /// Number of finished files.
     over: Arc<AtomicU64>,
-    /// How many octets of all of them came.
-    came: Arc<AtomicU64>,
-    /// How many bars are shown.
+    /// Number of received bytes of all files.
+    received: Arc<AtomicU64>,
+    /// Number of visible bars.
     shown: Arc<AtomicUsize>,
-    /// Whether there is anything to be drawn on.
+    /// `true` if bars are shown.
     is_seen: bool,
     begun: Instant,
 }
 
-impl Board {
-    /// For so many files, shown as `kind`.
-    pub(crate) fn new(files: Option<usize>, kind: Progress) -> Self {
+impl ProgressDisplay {
+    /// Creates a display for a number of files.
+    pub(crate) fn new(files: Option<usize>, kind: ProgressMode) -> Self {
         let files = files.map(|files| files as u64);
         Self {
             bars: Arc::default(),
             files,
             over: Arc::default(),
-            came: Arc::default(),
+            received: Arc::default(),
             shown: Arc::default(),
-            is_seen: kind == Progress::Bar,
+            is_seen: kind == ProgressMode::Bar,
             begun: Instant::now(),
         }
     }
@@ -61,28 +71,28 @@ impl Board {
             let total = self.is_of_several().then(|| bars.add(self.total()));
             if let Some(total) = &total {
                 total.set_position(self.over.load(Ordering::Relaxed));
-                total.enable_steady_tick(PATIENCE);
+                total.enable_steady_tick(MIN_DURATION);
             }
             (bars, total)
         })
     }
 
-    /// Files, octets, and how fast they came on the whole.
+    /// Creates the total bar: number of files, bytes, and the average rate.
     fn total(&self) -> ProgressBar {
         let bar = self.files.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        let (came, begun) = (self.came.clone(), self.begun);
+        let (received, begun) = (self.received.clone(), self.begun);
         let words = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-            let came = came.load(Ordering::Relaxed);
-            let rate = came as f64 / begun.elapsed().as_secs_f64().max(0.001);
-            // Nobody is left to be told.
-            let _ = write!(out, "{}, {}/s", BinaryBytes(came), BinaryBytes(rate as u64));
+            let received = received.load(Ordering::Relaxed);
+            let rate = received as f64 / begun.elapsed().as_secs_f64().max(0.001);
+            // Writing to a string buffer does not fail.
+            let _ = write!(out, "{}, {}/s", BinaryBytes(received), BinaryBytes(rate as u64));
         };
         let files = if self.files.is_some() { "{pos} of {len}" } else { "{pos}" };
-        bar.set_style(style(&format!("total {files} files, {{came}}")).with_key("came", words));
+        bar.set_style(style(&format!("total {files} files, {{received}}")).with_key("received", words));
         bar
     }
 
-    /// Draws a bar from now on, where there is room for it above the total.
+    /// Shows a bar if the terminal has a free line for it. Returns `true` if it is shown.
     fn show(&self, bar: &ProgressBar) -> bool {
         let room = usize::from(size().1.saturating_sub(2)).max(1);
         if self.shown.fetch_add(1, Ordering::Relaxed) >= room {
@@ -96,53 +106,58 @@ impl Board {
         true
     }
 
-    /// A file is over.
+    /// Counts a finished file.
     pub(crate) fn count(&self) {
         let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
-        // Of many small files only the total is seen.
-        let is_due = self.is_seen && self.is_of_several() && self.begun.elapsed() >= PATIENCE;
+        // With many small files only the total is shown.
+        let is_due = self.is_seen && self.is_of_several() && self.begun.elapsed() >= MIN_DURATION;
         let bars = if is_due { Some(self.bars()) } else { self.bars.get() };
         if let Some((_, Some(total))) = bars {
             total.set_position(over);
         }
     }
 
-    /// Has something said with the bars out of the way.
-    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+    /// Hides the bars while `say` prints to the terminal.
+    pub(crate) fn print_above<T>(&self, say: impl FnOnce() -> T) -> T {
         match self.bars.get() {
             Some((bars, _)) => bars.suspend(say),
             None => say(),
         }
     }
 
-    /// Takes all bars away.
+    /// Removes all bars.
     pub(crate) fn clear(&self) {
         if let Some((bars, total)) = self.bars.get() {
             total.iter().for_each(ProgressBar::finish_and_clear);
-            // There is nothing to do about a terminal that is gone.
+            // An error of a closed terminal cannot be reported.
             let _ = bars.clear();
         }
     }
 }
 
-/// Shows how far one transfer is.
-pub(crate) struct Meter {
-    kind: Progress,
+/// The progress of one transfer.
+pub(crate) struct TransferProgress {
+    kind: ProgressMode,
     name: String,
     begun: Instant,
-    board: Board,
+    board: ProgressDisplay,
     bar: Option<ProgressBar>,
-    /// Where it began.
+    /// Offset in bytes at which the transfer started.
     start: u64,
     done: u64,
     total: Option<u64>,
-    ticker: Option<Ticker>,
+    ticker: Option<ProgressEvents>,
     is_shown: bool,
 }
 
-impl Meter {
-    /// A meter for the file or the URL `name`.
-    pub(crate) fn new(kind: Progress, name: &str, board: &Board, ticker: Option<Ticker>) -> Self {
+impl TransferProgress {
+    /// Creates the progress of the file or URL `name`.
+    pub(crate) fn new(
+        kind: ProgressMode,
+        name: &str,
+        board: &ProgressDisplay,
+        ticker: Option<ProgressEvents>,
+    ) -> Self {
         Self {
             kind,
             name: short_name(name),
@@ -157,37 +172,37 @@ impl Meter {
         }
     }
 
-    /// How many octets came.
-    pub(crate) fn came(&self) -> u64 {
+    /// Returns the number of bytes received by this transfer.
+    pub(crate) fn received(&self) -> u64 {
         self.done.saturating_sub(self.start)
     }
 
-    /// The last look.
+    /// Prints the line of `-#`.
     pub(crate) fn finish(self) {
-        if self.kind == Progress::Line {
+        if self.kind == ProgressMode::Line {
             let total = self.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
             let seconds = self.begun.elapsed().as_secs_f64();
-            say(&format!("{}: {} of {total} octets in {seconds:.1} s\n", self.name, self.done));
+            print_stderr(&format!("{}: {} of {total} bytes in {seconds:.1} s\n", self.name, self.done));
         }
     }
 
-    /// The bar counts from the start and shows itself when patience is over.
+    /// Updates the bar, and shows it after the minimum duration.
     fn draw(&mut self) {
-        // Several bars stand in columns.
+        // Several bars are aligned in columns.
         let width = if self.board.is_of_several() { NAME } else { 0 };
         let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
-        if !self.is_shown && self.begun.elapsed() >= PATIENCE && self.board.show(bar) {
+        if !self.is_shown && self.begun.elapsed() >= MIN_DURATION && self.board.show(bar) {
             self.is_shown = true;
             bar.tick();
-            // A transfer that stalls says so.
-            bar.enable_steady_tick(PATIENCE);
+            // A stalled transfer keeps updating its rate.
+            bar.enable_steady_tick(MIN_DURATION);
         }
     }
 }
 
-impl Drop for Meter {
-    /// Whatever ends a transfer, a signal included, its bar goes.
+impl Drop for TransferProgress {
+    /// Removes the bar, also if a signal ended the transfer.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -198,22 +213,23 @@ impl Drop for Meter {
     }
 }
 
-impl Watch for Meter {
+impl Progress for TransferProgress {
     fn moved(&mut self, done: u64, total: Option<u64>) {
         let more = done.saturating_sub(self.done.max(self.start.min(done)));
-        self.board.came.fetch_add(more, Ordering::Relaxed);
+        self.board.received.fetch_add(more, Ordering::Relaxed);
         (self.done, self.total) = (done, total);
-        // The first word is where it begins; it can only begin anew further back.
+        // The first call has the start offset; a restart can only begin at a lower one.
         self.start = self.start.min(done);
         if let Some(ticker) = &mut self.ticker {
             ticker.moved(done, total);
         }
-        if self.kind == Progress::Bar {
+        if self.kind == ProgressMode::Bar {
             self.draw();
         }
     }
 }
 
+/// Creates the bar of one transfer.
 fn bar(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     bar.set_style(style(&template(name.chars().count(), total.is_some(), usize::from(size().0))));
@@ -221,8 +237,8 @@ fn bar(name: &str, total: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What fits into so many columns, with some left over: a line that is just full is no longer one when
-/// the terminal echoes a `^C` behind it.
+/// Returns the template of a bar for a terminal width. Some columns stay free, because an echoed `^C` after a full line
+/// would wrap it.
 fn template(name: usize, is_size_known: bool, columns: usize) -> String {
     const NUMBERS: &str =
         "{percent:>3}% {bytes:>10} of {total_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
@@ -240,21 +256,22 @@ fn template(name: usize, is_size_known: bool, columns: usize) -> String {
     short.to_owned()
 }
 
+/// Returns the style for a template.
 fn style(template: &str) -> ProgressStyle {
-    // A template of ours is always well formed.
+    // The templates of this file are always valid.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ")
 }
 
-/// How many columns and rows the terminal has.
+/// Returns the number of columns and rows of the terminal, 80 and 24 if they are unknown.
 fn size() -> (u16, u16) {
     let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
     let of = |usual: u16, told: Option<u16>| told.filter(|count| *count > 0).unwrap_or(usual);
     (of(80, size.as_ref().map(|size| size.ws_col)), of(24, size.as_ref().map(|size| size.ws_row)))
 }
 
-/// The last part, safe and short.
+/// Returns the last part of a path or URL, sanitised and truncated.
 fn short_name(name: &str) -> String {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    printable(last.as_bytes()).chars().take(NAME).collect()
+    sanitise(last.as_bytes()).chars().take(NAME).collect()
 }

@@ -1,33 +1,33 @@
-//! The terminal of a session: a server may write, colour and move about, as its programs do; it may not speak to the
-//! terminal itself, which would answer it, rename windows or fill the clipboard.
+//! The output filter of a telnet session. Escape sequences that draw, colour or move the cursor are passed on. Sequences
+//! that make the terminal reply, change window titles or write to the clipboard are removed.
 
 use std::io::{self, Write};
 
-use fetch_url::proto::text::printable;
+use fetch_url_proto::text::sanitise;
 
-/// The letters of control sequences (ECMA-48 §5.4) that only draw.
+/// The final characters of the control sequences (ECMA-48 §5.4) that only draw.
 const DRAWING: &str = "@ABCDEFGHJKLMPSTXdfm";
-/// A control sequence is no longer than this.
+/// Maximum length of a control sequence in characters.
 const SEQUENCE: usize = 64;
-/// Nor is a string for the terminal: what is longer is text again.
+/// Maximum length of a control string in characters; what follows is text again.
 const STRING: usize = 4096;
 
-/// The colours that the terminal has by itself.
+/// The sequence that restores the default colours.
 const RESET: &[u8] = b"\x1b[0m";
 
 const ESCAPE: char = '\x1b';
 
-/// Writes what a server says.
+/// Writes the filtered output of a server to standard output.
 #[derive(Debug, Default)]
-pub(crate) struct Screen {
-    /// The start of a character whose rest has not come.
-    held: Vec<u8>,
-    place: Place,
-    /// Something may be left, such as a colour.
+pub(crate) struct SessionScreen {
+    /// The first bytes of an incomplete UTF-8 character.
+    incomplete: Vec<u8>,
+    state: EscapeState,
+    /// `true` if the output contained a control sequence, such as a colour.
     has_drawn: bool,
 }
 
-impl Drop for Screen {
+impl Drop for SessionScreen {
     fn drop(&mut self) {
         if self.has_drawn {
             let _ = io::stdout().write_all(RESET).and_then(|()| io::stdout().flush());
@@ -35,94 +35,96 @@ impl Drop for Screen {
     }
 }
 
+/// The position within escape sequences.
 #[derive(Debug, Default)]
-enum Place {
+enum EscapeState {
     #[default]
     Text,
     Escape,
-    /// Between the bracket and the letter.
+    /// In a control sequence, after the bracket: its parameters.
     Sequence(String),
-    /// In a string for the terminal: so much of it has come.
+    /// In a control string: the number of characters so far.
     String(usize),
     StringEscape(usize),
 }
 
-impl Screen {
-    /// What may be shown of `octets`.
-    fn shown(&mut self, octets: &[u8]) -> String {
-        self.held.extend_from_slice(octets);
-        let held = std::mem::take(&mut self.held);
+impl SessionScreen {
+    /// Returns the part of `bytes` that may be shown.
+    fn filter_bytes(&mut self, bytes: &[u8]) -> String {
+        self.incomplete.extend_from_slice(bytes);
+        let bytes = std::mem::take(&mut self.incomplete);
         let mut shown = String::new();
-        let mut chunks = held.utf8_chunks().peekable();
+        let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
-            chunk.valid().chars().for_each(|character| self.take(character, &mut shown));
+            chunk.valid().chars().for_each(|character| self.filter_char(character, &mut shown));
             let is_last = chunks.peek().is_none();
             let may_go_on =
                 std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
             match chunk.invalid() {
                 [] => {}
-                start if is_last && may_go_on => self.held = start.to_vec(),
-                _ => self.take(char::REPLACEMENT_CHARACTER, &mut shown),
+                start if is_last && may_go_on => self.incomplete = start.to_vec(),
+                _ => self.filter_char(char::REPLACEMENT_CHARACTER, &mut shown),
             }
         }
         shown
     }
 
-    fn take(&mut self, character: char, shown: &mut String) {
-        self.place = match (std::mem::take(&mut self.place), character) {
-            (Place::Text, ESCAPE) => Place::Escape,
-            (Place::Text, _) => {
-                show(character, shown);
-                Place::Text
+    /// Processes one character and appends it to `shown` if it may be shown.
+    fn filter_char(&mut self, character: char, shown: &mut String) {
+        self.state = match (std::mem::take(&mut self.state), character) {
+            (EscapeState::Text, ESCAPE) => EscapeState::Escape,
+            (EscapeState::Text, _) => {
+                append_char(character, shown);
+                EscapeState::Text
             }
-            (Place::Escape, '[') => Place::Sequence(String::new()),
-            (Place::Escape, ']' | 'P' | 'X' | '^' | '_') => Place::String(0),
-            // What follows switches alphabets.
-            (Place::Escape, ' '..='/') => Place::Escape,
-            // Others are of one character: to save or reset.
-            (Place::Escape, _) => Place::Text,
-            (Place::Sequence(sequence), '@'..='~') => {
+            (EscapeState::Escape, '[') => EscapeState::Sequence(String::new()),
+            (EscapeState::Escape, ']' | 'P' | 'X' | '^' | '_') => EscapeState::String(0),
+            // Switches character sets; one more character follows.
+            (EscapeState::Escape, ' '..='/') => EscapeState::Escape,
+            // Other sequences have one character, such as save and reset.
+            (EscapeState::Escape, _) => EscapeState::Text,
+            (EscapeState::Sequence(sequence), '@'..='~') => {
                 let is_plain =
                     sequence.chars().all(|parameter| parameter.is_ascii_digit() || parameter == ';');
-                // What has left the screen is the person's own.
-                let is_past = character == 'J' && sequence == "3";
-                if is_plain && !is_past && DRAWING.contains(character) {
+                // `3J` would erase the scrollback buffer.
+                let erases_scrollback = character == 'J' && sequence == "3";
+                if is_plain && !erases_scrollback && DRAWING.contains(character) {
                     self.has_drawn = true;
                     shown.push_str(&format!("{ESCAPE}[{sequence}{character}"));
                 }
-                Place::Text
+                EscapeState::Text
             }
-            (Place::Sequence(mut sequence), ' '..='?') if sequence.len() < SEQUENCE => {
+            (EscapeState::Sequence(mut sequence), ' '..='?') if sequence.len() < SEQUENCE => {
                 sequence.push(character);
-                Place::Sequence(sequence)
+                EscapeState::Sequence(sequence)
             }
-            (Place::Sequence(_), _) => Place::Text,
-            (Place::String(_), '\x07') => Place::Text,
-            (Place::String(length), ESCAPE) => Place::StringEscape(length),
-            (Place::StringEscape(_), '\\') => Place::Text,
-            (Place::String(length) | Place::StringEscape(length), _) if length < STRING => {
-                Place::String(length + 1)
+            (EscapeState::Sequence(_), _) => EscapeState::Text,
+            (EscapeState::String(_), '\x07') => EscapeState::Text,
+            (EscapeState::String(length), ESCAPE) => EscapeState::StringEscape(length),
+            (EscapeState::StringEscape(_), '\\') => EscapeState::Text,
+            (EscapeState::String(length) | EscapeState::StringEscape(length), _) if length < STRING => {
+                EscapeState::String(length + 1)
             }
-            (Place::String(_) | Place::StringEscape(_), _) => Place::Text,
+            (EscapeState::String(_) | EscapeState::StringEscape(_), _) => EscapeState::Text,
         };
     }
 }
 
-/// Line ends, tabs, bells and steps back stay; other controls are shown as such.
-fn show(character: char, shown: &mut String) {
+/// Appends a character: line ends, tabs, bells and backspaces unchanged, other control characters escaped.
+fn append_char(character: char, shown: &mut String) {
     match character {
         '\n' | '\r' | '\t' | '\x07' | '\x08' => shown.push(character),
         // Padding.
         '\0' => {}
-        _ => shown.push_str(&printable(character.encode_utf8(&mut [0; 4]).as_bytes())),
+        _ => shown.push_str(&sanitise(character.encode_utf8(&mut [0; 4]).as_bytes())),
     }
 }
 
-impl Write for Screen {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let shown = self.shown(octets);
+impl Write for SessionScreen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let shown = self.filter_bytes(bytes);
         io::stdout().write_all(shown.as_bytes())?;
-        Ok(octets.len())
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -134,17 +136,17 @@ impl Write for Screen {
 mod tests {
     use super::*;
 
-    fn shown(octets: &[u8]) -> String {
-        let (mut at_once, mut screen) = (Screen::default(), Screen::default());
-        let whole = at_once.shown(octets);
-        let one_by_one: String = octets.iter().map(|octet| screen.shown(&[*octet])).collect();
+    fn shown(bytes: &[u8]) -> String {
+        let (mut at_once, mut screen) = (SessionScreen::default(), SessionScreen::default());
+        let whole = at_once.filter_bytes(bytes);
+        let one_by_one: String = bytes.iter().map(|byte| screen.filter_bytes(&[*byte])).collect();
         (at_once.has_drawn, screen.has_drawn) = (false, false);
         assert_eq!(whole, one_by_one);
         whole
     }
 
     #[test]
-    fn what_only_draws_is_shown() {
+    fn drawing_sequences_are_kept() {
         assert_eq!(
             shown(b"\x1b[1;31mred\x1b[0m\r\n\x1b[2J\x1b[3;4H"),
             "\x1b[1;31mred\x1b[0m\r\n\x1b[2J\x1b[3;4H"
@@ -153,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn what_speaks_to_the_terminal_is_not() {
-        for (octets, expected) in [
-            // Where are you, who are you, how are you, what is your title.
+    fn other_escape_sequences_are_removed() {
+        for (bytes, expected) in [
+            // Requests for the cursor position, the terminal type, its version and its title.
             (&b"a\x1b[6nb\x1b[cc\x1b[>0qd\x1b[21te"[..], "abcde"),
             (b"a\x1b]0;title\x07b\x1b]52;c;aGk=\x1b\\c", "abc"),
             (b"a\x1bP+q544e\x1b\\b\x1b[?2004hc", "abc"),
@@ -164,12 +166,12 @@ mod tests {
             (b"\xc2\x9b6n", "\\u{9b}6n"),
             (b"caf\xe9 x", "caf\u{fffd} x"),
         ] {
-            assert_eq!(shown(octets), expected, "{octets:?}");
+            assert_eq!(shown(bytes), expected, "{bytes:?}");
         }
     }
 
     #[test]
-    fn a_string_without_an_end_ends() {
+    fn unterminated_control_string_ends_at_its_limit() {
         let endless = [&b"\x1b]"[..], &vec![b'x'; STRING + 1], b"text"].concat();
         assert!(shown(&endless).ends_with("text"));
     }

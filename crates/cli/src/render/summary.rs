@@ -1,32 +1,33 @@
-//! What many transfers have come to, in a line for whoever watches.
+//! The summary line of `--input-file` and `mirror`.
 
 use indicatif::BinaryBytes;
 
-use super::say;
-use crate::report::Tally;
+use super::print_stderr;
+use crate::report::Totals;
 
-/// One line; what failed can be asked for once more where `goes_on`.
-pub(crate) fn say_all(tally: &Tally, goes_on: bool) {
-    say(&format!("fetch-url: {}\n", words(tally, goes_on)));
+/// Prints the summary line, with a hint after a failure if the run can be resumed.
+pub(crate) fn print_summary(tally: &Totals, is_resumable: bool) {
+    print_stderr(&format!("fetch-url: {}\n", summary_text(tally, is_resumable)));
 }
 
-fn words(tally: &Tally, goes_on: bool) -> String {
+/// Returns the summary: files, bytes, seconds, and the other counts that are not 0.
+fn summary_text(tally: &Totals, is_resumable: bool) -> String {
     let seconds = tally.begun.elapsed().as_secs_f64();
     let files = if tally.files == 1 { "file" } else { "files" };
     let mut text = format!("{} {files}, {} in {seconds:.1} s", tally.files, BinaryBytes(tally.octets));
     for (count, what) in [
-        (tally.assumed, "with an end that nothing proves"),
-        (tally.skipped, "there already"),
+        (tally.assumed, "assumed complete"),
+        (tally.skipped, "already present"),
         (tally.deleted, "deleted"),
-        (tally.elsewhere, "lead elsewhere"),
+        (tally.elsewhere, "outside the start directory"),
         (tally.failed, "failed"),
     ] {
         if count > 0 {
             text.push_str(&format!("; {count} {what}"));
         }
     }
-    if tally.failed > 0 && goes_on {
-        text.push_str("\n  hint: the same with -C - fetches only what is missing");
+    if tally.failed > 0 && is_resumable {
+        text.push_str("\n  hint: repeat the command with -C - to fetch only what is missing");
     }
     text
 }
@@ -36,16 +37,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_there_is_is_told() {
-        let mut tally = Tally::begin();
+    fn counts_of_zero_are_left_out() {
+        let mut tally = Totals::begin();
         (tally.files, tally.octets) = (1, 2048);
-        assert!(words(&tally, true).starts_with("1 file, 2.00 KiB in 0.0 s"));
-        assert!(!words(&tally, true).contains(';'));
+        assert!(summary_text(&tally, true).starts_with("1 file, 2.00 KiB in 0.0 s"));
+        assert!(!summary_text(&tally, true).contains(';'));
         (tally.files, tally.failed, tally.skipped, tally.deleted) = (3, 1, 2, 4);
-        let text = words(&tally, true);
+        let text = summary_text(&tally, true);
         assert!(
-            text.contains("3 files") && text.contains("; 2 there already; 4 deleted; 1 failed\n  hint: ")
+            text.contains("3 files") && text.contains("; 2 already present; 4 deleted; 1 failed\n  hint: ")
         );
-        assert!(!words(&tally, false).contains("hint"));
+        assert!(!summary_text(&tally, false).contains("hint"));
     }
 }

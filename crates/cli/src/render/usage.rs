@@ -1,19 +1,21 @@
-//! What clap says of wrong options, and what it cannot know: which letters are wget's, and which
-//! options of curl's are not supported.
+//! Messages for wrong options: those of clap, and hints for options of wget and curl that fetch-url does not have.
 
 use clap::error::{ContextKind, ErrorKind};
 use fetch_url::url::mask_password;
 
-use super::say;
+use super::stdio::print_stderr;
 
-/// wget's letters that mean something else here, and what to write instead.
+/// Options of wget that fetch-url does not have, with hints.
 const WGET: &[(&str, &str)] = &[
-    ("-N", "-R keeps the object's time, and -z FILE asks only for what is newer than the file"),
-    ("-T", "--read-timeout SECONDS"),
-    ("-t", "--retry N"),
+    (
+        "-N",
+        "use -R to keep the modification time, and -z FILE to fetch only if the object is newer than FILE",
+    ),
+    ("-T", "use --read-timeout SECONDS"),
+    ("-t", "use --retry N"),
 ];
 
-/// Options that curl has and that are not supported, in the order of the alphabet.
+/// Options of curl that fetch-url does not support, sorted.
 const CURL: &[&str] = &[
     "--aws-sigv4",
     "--capath",
@@ -38,47 +40,51 @@ const CURL: &[&str] = &[
     "-a",
 ];
 
-/// clap's own words: help and version to standard output, complaints to standard error; its exit
-/// status.
-pub(crate) fn usage(error: &clap::Error) -> u8 {
+/// Prints help or version to standard output, or an error of clap to standard error. Returns the exit status.
+pub(crate) fn print_clap_error(error: &clap::Error) -> u8 {
     let status = u8::try_from(error.exit_code()).unwrap_or(2);
     if let Some(line) = explanation(error) {
-        say(&line);
+        print_stderr(&line);
         return status;
     }
-    let is_ours = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let text = error.render().to_string();
     let masked = mask_password(&text);
-    if is_ours || masked == text {
-        // Nobody is left to be told when this fails.
+    if is_help || masked == text {
+        // A failed write cannot be reported anywhere.
         let _ = error.print();
     } else {
-        say(&masked);
+        print_stderr(&masked);
     }
-    if lacks_jar(error) {
-        say("  hint: wget's -c is -C - here, and its -nc is --no-clobber\n");
+    if is_cookie_jar_missing(error) {
+        print_stderr("  hint: for wget's -c use -C -, for its -nc use --no-clobber\n");
     }
     status
 }
 
-/// `-c` as the last word.
-fn lacks_jar(error: &clap::Error) -> bool {
+/// Returns `true` if `-c` has no value, which suggests wget's `-c`.
+fn is_cookie_jar_missing(error: &clap::Error) -> bool {
     error.kind() == ErrorKind::InvalidValue
         && error
             .get(ContextKind::InvalidArg)
             .is_some_and(|argument| argument.to_string().contains("--cookie-jar"))
 }
 
+/// Returns the message for an unknown option that wget or curl has.
 fn explanation(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
     if let Some((_, instead)) = WGET.iter().find(|(letter, _)| *letter == argument) {
-        return Some(format!("fetch-url: usage: {argument} is wget's\n  hint: {instead}\n"));
+        return Some(format!(
+            "fetch-url: usage: {argument} is an option of wget, not of fetch-url\n  hint: {instead}\n"
+        ));
     }
-    let is_curls = CURL.contains(&argument.as_str());
-    is_curls.then(|| format!("fetch-url: usage: {argument} is curl's, and not supported\n"))
+    let is_curl_option = CURL.contains(&argument.as_str());
+    is_curl_option.then(|| {
+        format!("fetch-url: usage: {argument} is an option of curl that fetch-url does not support\n")
+    })
 }
 
 #[cfg(test)]
@@ -86,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_called_unsupported_that_is_supported() {
+    fn tables_list_only_unsupported_options() {
         let command = crate::flags::command();
         let ours: Vec<String> = command
             .get_arguments()

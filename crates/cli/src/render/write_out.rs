@@ -1,21 +1,23 @@
-//! `-w`: what is known of a transfer, in curl's variables and the caller's own words.
+//! `-w`, `--write-out`: text with curl's variables, printed after each transfer.
 
 use std::time::Duration;
 
-use fetch_url::proto::text::printable;
+use fetch_url::response::Timings;
 use fetch_url::url::mask_password;
-use fetch_url::{Error, Meta, Steps};
+use fetch_url::{Error, Meta};
+use fetch_url_proto::text::sanitise;
 use serde_json::{Map, Value, json};
 
-use super::json::line;
-use super::{print_octets, say};
-use crate::job::usage;
-use crate::report::Report;
+use super::json::json_line;
+use super::stdio::{print_stderr, print_stdout_bytes};
+use crate::error::usage_error;
+use crate::report::TransferReport;
 
-/// A text with variables in it.
+/// A parsed format of `-w`.
 #[derive(Debug)]
 pub(crate) struct WriteOut(Vec<Piece>);
 
+/// A part of a format.
 #[derive(Debug)]
 enum Piece {
     Text(String),
@@ -27,124 +29,132 @@ enum Piece {
     To(Stream),
 }
 
+/// The output stream selected by `%{stdout}` or `%{stderr}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Stdout,
     Stderr,
 }
 
+/// A variable: its name, and the function that returns its value for a transfer.
 #[derive(Debug)]
 struct Variable {
     name: &'static str,
-    value: fn(&Report) -> Shown,
+    value: fn(&TransferReport) -> VariableValue,
 }
 
-/// A value, in the shape in which curl prints it.
-enum Shown {
-    /// Three digits.
+/// The value of a variable, in the format in which curl prints it.
+enum VariableValue {
+    /// A status code, printed with three digits.
     Code(u16),
     Number(u64),
-    /// Six digits behind the point.
+    /// A time in seconds, printed with six digits after the point.
     Seconds(Duration),
     Text(String),
 }
 
-/// curl's variables, by name.
+/// The variables, sorted by name.
 const VARIABLES: &[Variable] = &[
     Variable { name: "content_type", value: |report| text(meta(report, |meta| meta.media_type.clone())) },
     Variable { name: "errormsg", value: |report| text(report.error.as_ref().map(ToString::to_string)) },
-    Variable { name: "exitcode", value: |report| Shown::Number(report.exit().into()) },
+    Variable { name: "exitcode", value: |report| VariableValue::Number(report.exit().into()) },
     Variable {
         name: "filename_effective",
         value: |report| text(report.file.as_ref().map(|file| file.display().to_string())),
     },
-    Variable { name: "http_code", value: |report| Shown::Code(status(report)) },
+    Variable { name: "http_code", value: |report| VariableValue::Code(status(report)) },
     Variable { name: "http_version", value: http_version },
     Variable { name: "local_ip", value: |report| text(steps(report).local.map(|end| end.ip().to_string())) },
-    Variable { name: "local_port", value: |report| Shown::Number(port(steps(report).local)) },
+    Variable { name: "local_port", value: |report| VariableValue::Number(port(steps(report).local)) },
     Variable { name: "method", value: |report| text(report.method.clone()) },
-    Variable { name: "num_connects", value: |report| Shown::Number(steps(report).connections.into()) },
+    Variable {
+        name: "num_connects",
+        value: |report| VariableValue::Number(steps(report).connections.into()),
+    },
     Variable {
         name: "num_headers",
-        value: |report| Shown::Number(report.meta.as_ref().map_or(0, |meta| meta.fields.len() as u64)),
+        value: |report| {
+            VariableValue::Number(report.meta.as_ref().map_or(0, |meta| meta.fields.len() as u64))
+        },
     },
     Variable {
         name: "num_redirects",
-        value: |report| Shown::Number(report.meta.as_ref().map_or(0, |meta| meta.hops.into())),
+        value: |report| VariableValue::Number(report.meta.as_ref().map_or(0, |meta| meta.redirects.into())),
     },
-    Variable { name: "num_retries", value: |report| Shown::Number(report.retries().into()) },
+    Variable { name: "num_retries", value: |report| VariableValue::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
     Variable { name: "referer", value: |report| text(report.referer.clone()) },
     Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
-    Variable { name: "remote_port", value: |report| Shown::Number(port(steps(report).peer)) },
-    Variable { name: "response_code", value: |report| Shown::Code(status(report)) },
+    Variable { name: "remote_port", value: |report| VariableValue::Number(port(steps(report).peer)) },
+    Variable { name: "response_code", value: |report| VariableValue::Code(status(report)) },
     Variable {
         name: "scheme",
         value: |report| text(meta(report, |meta| Some(meta.url.scheme_name().to_owned()))),
     },
-    Variable { name: "size_download", value: |report| Shown::Number(report.came) },
-    Variable { name: "size_header", value: |report| Shown::Number(header_octets(report)) },
-    Variable { name: "size_upload", value: |report| Shown::Number(report.sent) },
-    Variable { name: "speed_download", value: |report| speed(report, report.came) },
+    Variable { name: "size_download", value: |report| VariableValue::Number(report.received) },
+    Variable { name: "size_header", value: |report| VariableValue::Number(header_size(report)) },
+    Variable { name: "size_upload", value: |report| VariableValue::Number(report.sent) },
+    Variable { name: "speed_download", value: |report| speed(report, report.received) },
     Variable { name: "speed_upload", value: |report| speed(report, report.sent) },
-    Variable { name: "ssl_verify_result", value: |_| Shown::Number(0) },
+    Variable { name: "ssl_verify_result", value: |_| VariableValue::Number(0) },
     Variable { name: "time_appconnect", value: |report| since_attempt(report, |steps| steps.secured) },
     Variable { name: "time_connect", value: |report| since_attempt(report, |steps| steps.connected) },
     Variable { name: "time_namelookup", value: |report| since_attempt(report, |steps| steps.resolved) },
     Variable { name: "time_pretransfer", value: |report| since_attempt(report, |steps| steps.sent) },
-    Variable { name: "time_redirect", value: |report| Shown::Seconds(steps(report).begun) },
+    Variable { name: "time_redirect", value: |report| VariableValue::Seconds(steps(report).started) },
     Variable { name: "time_starttransfer", value: |report| since_attempt(report, |steps| steps.replied) },
-    Variable { name: "time_total", value: |report| Shown::Seconds(report.took) },
-    Variable { name: "url", value: |report| Shown::Text(mask_password(&report.url)) },
-    Variable { name: "url_effective", value: |report| Shown::Text(effective(report)) },
-    Variable { name: "urlnum", value: |report| Shown::Number(report.number as u64) },
+    Variable { name: "time_total", value: |report| VariableValue::Seconds(report.took) },
+    Variable { name: "url", value: |report| VariableValue::Text(mask_password(&report.url)) },
+    Variable { name: "url_effective", value: |report| VariableValue::Text(effective_url(report)) },
+    Variable { name: "urlnum", value: |report| VariableValue::Number(report.number as u64) },
 ];
 
-fn text(text: Option<String>) -> Shown {
-    Shown::Text(text.unwrap_or_default())
+fn text(text: Option<String>) -> VariableValue {
+    VariableValue::Text(text.unwrap_or_default())
 }
 
-fn meta<T>(report: &Report, of: impl FnOnce(&Meta) -> Option<T>) -> Option<T> {
+fn meta<T>(report: &TransferReport, of: impl FnOnce(&Meta) -> Option<T>) -> Option<T> {
     report.meta.as_ref().and_then(of)
 }
 
-fn steps(report: &Report) -> Steps {
-    report.meta.as_ref().map(|meta| meta.steps).unwrap_or_default()
+fn steps(report: &TransferReport) -> Timings {
+    report.meta.as_ref().map(|meta| meta.timings).unwrap_or_default()
 }
 
 fn port(end: Option<std::net::SocketAddr>) -> u64 {
     end.map_or(0, |end| end.port().into())
 }
 
-/// The status of the answer; that of a refusal is the beginning of its words.
-fn status(report: &Report) -> u16 {
+/// Returns the status code of the reply; that of an error is the first word of its reply.
+fn status(report: &TransferReport) -> u16 {
     let refused = || report.error.as_ref()?.reply()?.split(' ').next()?.parse().ok();
     meta(report, |meta| meta.status).or_else(refused).unwrap_or(0)
 }
 
-fn http_version(report: &Report) -> Shown {
+fn http_version(report: &TransferReport) -> VariableValue {
     let spoken = meta(report, |meta| meta.protocol?.strip_prefix("HTTP/"));
-    Shown::Text(spoken.unwrap_or("0").to_owned())
+    VariableValue::Text(spoken.unwrap_or("0").to_owned())
 }
 
-fn redirect_url(report: &Report) -> Shown {
+fn redirect_url(report: &TransferReport) -> VariableValue {
     let to = |meta: &Meta| {
         let (_, to) = meta.fields.iter().find(|(name, _)| name == "location")?;
         let base = meta.url.to_string();
         (300..400)
             .contains(&meta.status?)
-            .then(|| mask_password(&fetch_url::url::resolve(&base, &String::from_utf8_lossy(to))))
+            .then(|| mask_password(&fetch_url::url::resolve_reference(&base, &String::from_utf8_lossy(to))))
     };
     text(meta(report, to))
 }
 
-fn speed(report: &Report, octets: u64) -> Shown {
+/// Returns the average rate in bytes per second.
+fn speed(report: &TransferReport, bytes: u64) -> VariableValue {
     let seconds = report.took.as_secs_f64().max(1e-6);
-    Shown::Number((octets as f64 / seconds) as u64)
+    VariableValue::Number((bytes as f64 / seconds) as u64)
 }
 
-/// The head of the answer as it is written: status line, fields, empty line.
-fn header_octets(report: &Report) -> u64 {
+/// Returns the size of the response header in bytes: status line, fields and empty line.
+fn header_size(report: &TransferReport) -> u64 {
     let of = |meta: &Meta| {
         let fields = meta.fields.iter().map(|(name, value)| name.len() + value.len() + 4);
         Some(meta.reply.as_ref()?.len() + 2 + fields.sum::<usize>() + 2)
@@ -152,25 +162,26 @@ fn header_octets(report: &Report) -> u64 {
     meta(report, of).unwrap_or(0) as u64
 }
 
-/// curl counts from the beginning of the last transfer.
-fn since_attempt(report: &Report, step: fn(&Steps) -> Option<Duration>) -> Shown {
+/// Returns the time of a step since the start of the last attempt, as in curl.
+fn since_attempt(report: &TransferReport, step: fn(&Timings) -> Option<Duration>) -> VariableValue {
     let steps = steps(report);
-    Shown::Seconds(step(&steps).map_or(Duration::ZERO, |at| at.saturating_sub(steps.begun)))
+    VariableValue::Seconds(step(&steps).map_or(Duration::ZERO, |at| at.saturating_sub(steps.started)))
 }
 
-fn effective(report: &Report) -> String {
+/// Returns the final URL: that of the response, of the error, or the given one.
+fn effective_url(report: &TransferReport) -> String {
     let of_error = || report.error.as_ref().and_then(Error::url).map(str::to_owned);
     let of_answer = meta(report, |meta| Some(meta.url.redacted().to_string()));
     of_answer.or_else(of_error).unwrap_or_else(|| mask_password(&report.url))
 }
 
-impl Shown {
+impl VariableValue {
     fn as_text(&self) -> String {
         match self {
             Self::Code(code) => format!("{code:03}"),
             Self::Number(number) => number.to_string(),
             Self::Seconds(time) => format!("{:.6}", time.as_secs_f64()),
-            Self::Text(text) => printable(text.as_bytes()),
+            Self::Text(text) => sanitise(text.as_bytes()),
         }
     }
 
@@ -186,7 +197,7 @@ impl Shown {
 }
 
 impl WriteOut {
-    /// The format of `-w`: a text, or `@` and the file that holds it, `@-` for standard input.
+    /// Parses the value of `-w`: a format, or `@FILE` to read it from a file, `@-` from standard input.
     pub(crate) fn read(format: &str) -> Result<Self, Error> {
         let Some(path) = format.strip_prefix('@') else { return Self::parse(format) };
         let read = if path == "-" {
@@ -194,14 +205,14 @@ impl WriteOut {
         } else {
             std::fs::read_to_string(path)
         };
-        Self::parse(&read.map_err(|error| usage(format!("-w: {path}: {error}")))?)
+        Self::parse(&read.map_err(|error| usage_error(format!("-w: {path}: {error}")))?)
     }
 
     fn parse(format: &str) -> Result<Self, Error> {
         let (mut pieces, mut rest) = (Vec::new(), format);
         while let Some(mark) = rest.find(['%', '\\']) {
             pieces.push(Piece::Text(rest[..mark].to_owned()));
-            let (piece, after) = special(&rest[mark..])?;
+            let (piece, after) = parse_special(&rest[mark..])?;
             pieces.push(piece);
             rest = after;
         }
@@ -209,8 +220,8 @@ impl WriteOut {
         Ok(Self(pieces))
     }
 
-    /// Writes what is known of a transfer; false when nobody reads it.
-    pub(crate) fn write(&self, report: &Report) -> bool {
+    /// Writes the text for a transfer. Returns `false` if the reader of standard output has closed it.
+    pub(crate) fn write(&self, report: &TransferReport) -> bool {
         let mut is_read = true;
         let (mut text, mut stream) = (String::new(), Stream::Stdout);
         for piece in &self.0 {
@@ -218,50 +229,51 @@ impl WriteOut {
                 Piece::OnError if report.error.is_none() => break,
                 Piece::OnError => {}
                 Piece::To(other) => {
-                    is_read &= put(&std::mem::take(&mut text), stream);
+                    is_read &= write_to_stream(&std::mem::take(&mut text), stream);
                     stream = *other;
                 }
                 piece => text.push_str(&piece.shown(report)),
             }
         }
-        put(&text, stream) && is_read
+        write_to_stream(&text, stream) && is_read
     }
 }
 
-fn put(text: &str, stream: Stream) -> bool {
+/// Writes to a stream. Returns `false` if its reader has closed it.
+fn write_to_stream(text: &str, stream: Stream) -> bool {
     match stream {
-        Stream::Stdout => print_octets(text.as_bytes()),
+        Stream::Stdout => print_stdout_bytes(text.as_bytes()),
         Stream::Stderr => {
-            say(text);
+            print_stderr(text);
             true
         }
     }
 }
 
 impl Piece {
-    fn shown(&self, report: &Report) -> String {
+    fn shown(&self, report: &TransferReport) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Variable(variable) => (variable.value)(report).as_text(),
-            Self::Header(name) => meta(report, |meta| field(meta, name)).unwrap_or_default(),
-            Self::HeaderJson => line(&header_json(report)),
+            Self::Header(name) => meta(report, |meta| header_field(meta, name)).unwrap_or_default(),
+            Self::HeaderJson => json_line(&header_json(report)),
             Self::Json => {
                 let all = VARIABLES.iter().map(|row| (row.name.to_owned(), (row.value)(report).as_json()));
-                line(&Value::Object(all.collect::<Map<_, _>>()))
+                json_line(&Value::Object(all.collect::<Map<_, _>>()))
             }
             Self::OnError | Self::To(_) => String::new(),
         }
     }
 }
 
-/// The first field of this name.
-fn field(meta: &Meta, name: &str) -> Option<String> {
+/// Returns the value of the first header field of this name.
+fn header_field(meta: &Meta, name: &str) -> Option<String> {
     let (_, value) = meta.fields.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
-    Some(printable(value))
+    Some(sanitise(value))
 }
 
-/// The fields of the answer, each with all its values.
-fn header_json(report: &Report) -> Value {
+/// Returns all header fields as a JSON object, each with an array of its values.
+fn header_json(report: &TransferReport) -> Value {
     let mut fields: Map<String, Value> = Map::new();
     for (name, value) in report.meta.iter().flat_map(|meta| &meta.fields) {
         let values = fields.entry(name.clone()).or_insert_with(|| json!([]));
@@ -272,8 +284,8 @@ fn header_json(report: &Report) -> Value {
     Value::Object(fields)
 }
 
-/// What `%` or a backslash begins, and the rest.
-fn special(text: &str) -> Result<(Piece, &str), Error> {
+/// Parses the variable or escape at the start of the text. Returns it and the rest of the text.
+fn parse_special(text: &str) -> Result<(Piece, &str), Error> {
     let plain = |piece: &str, length: usize| Ok((Piece::Text(piece.to_owned()), &text[length..]));
     for (mark, meaning) in [("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("%%", "%")] {
         if text.starts_with(mark) {
@@ -282,14 +294,15 @@ fn special(text: &str) -> Result<(Piece, &str), Error> {
     }
     for (opening, is_header) in [("%{", false), ("%header{", true)] {
         let Some(inside) = text.strip_prefix(opening) else { continue };
-        let Some(end) = inside.find('}') else { return Err(usage("-w: a { without its }")) };
+        let Some(end) = inside.find('}') else { return Err(usage_error("-w: missing } after {")) };
         let (name, rest) = (&inside[..end], &inside[end + 1..]);
-        return Ok((if is_header { Piece::Header(name.to_owned()) } else { named(name)? }, rest));
+        return Ok((if is_header { Piece::Header(name.to_owned()) } else { parse_variable(name)? }, rest));
     }
     plain(&text[..1], 1)
 }
 
-fn named(name: &str) -> Result<Piece, Error> {
+/// Parses the name between `%{` and `}`.
+fn parse_variable(name: &str) -> Result<Piece, Error> {
     match name {
         "header_json" => Ok(Piece::HeaderJson),
         "json" => Ok(Piece::Json),
@@ -298,14 +311,15 @@ fn named(name: &str) -> Result<Piece, Error> {
         "stdout" => Ok(Piece::To(Stream::Stdout)),
         _ => match VARIABLES.iter().find(|variable| variable.name == name) {
             Some(variable) => Ok(Piece::Variable(variable)),
-            None => Err(usage(format!("-w: there is no variable {name:?}")).with_hint(known())),
+            None => Err(usage_error(format!("-w: unknown variable {name:?}")).with_hint(known_variables())),
         },
     }
 }
 
-fn known() -> String {
+/// Returns the hint that lists all variables.
+fn known_variables() -> String {
     let names: Vec<&str> = VARIABLES.iter().map(|variable| variable.name).collect();
-    format!("json header_json onerror stderr stdout header{{NAME}} {}", names.join(" "))
+    format!("known variables: json header_json onerror stderr stdout header{{NAME}} {}", names.join(" "))
 }
 
 #[cfg(test)]
@@ -313,12 +327,12 @@ mod tests {
     use super::*;
 
     fn written(format: &str) -> String {
-        let report = Report::begin(3, "http://u:geheim@h.test/a");
+        let report = TransferReport::begin(3, "http://u:geheim@h.test/a");
         WriteOut::parse(format).expect("a format").0.iter().map(|piece| piece.shown(&report)).collect()
     }
 
     #[test]
-    fn formats() {
+    fn formats_are_expanded_or_rejected() {
         assert_eq!(
             written("a%%b\\n%{urlnum} %{http_code}|%{content_type}|%{time_total}"),
             "a%b\n3 000||0.000000"
@@ -332,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order() {
+    fn variables_are_sorted_by_name() {
         assert!(VARIABLES.is_sorted_by_key(|variable| variable.name));
     }
 }

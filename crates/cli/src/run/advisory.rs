@@ -1,54 +1,52 @@
-//! What becomes of a URL that names no data object: it is told, handed on, or refused.
+//! URLs without a data object (`telnet:`, `mailto:`): print advice, open them, or fail.
 
 #[cfg(feature = "open")]
-use fetch_url::Fact;
+use fetch_url::advice::AdviceValue;
+use fetch_url::advice::NotFetchable;
 #[cfg(feature = "open")]
 use fetch_url::url::Url;
-use fetch_url::{Advice, Code, Error, Meta, Phase};
+use fetch_url::{Code, Error, Meta, Phase};
 
-use crate::job::{Job, Output, Transfer, usage};
+use super::context::Run;
+use crate::error::no_object_error;
+use crate::job::{Output, Transfer};
 
-/// What becomes of it; the advice, where it is to be told.
+/// Returns the advice to print, or `None` if the desktop has opened the URL.
 pub(super) fn advised(
-    advice: Advice,
+    advice: NotFetchable,
     meta: &Meta,
     transfer: &Transfer,
-    job: &Job,
-) -> Result<Option<Advice>, Error> {
+    run: &Run,
+) -> Result<Option<NotFetchable>, Error> {
     if !matches!(transfer.output, Output::Stdout { .. }) {
-        return Err(no_object());
+        return Err(no_object_error());
     }
-    if job.shape.fails_advisory {
+    if run.options.fails_advisory {
         return Err(Error::new(Code::Unsupported, Phase::Deliver, "the URL names no data object")
             .with_hint(advice.text.lines().next().unwrap_or_default()));
     }
-    if opens(meta, job) {
+    if opens(meta, run) {
         return hand_on(&advice, meta).map(|()| None);
     }
     Ok(Some(advice))
 }
 
-/// Whether the desktop gets it: what the caller has named, and no stranger.
+/// Returns `true` if `--open` applies: only for URLs of the caller, not after a redirect.
 #[cfg(feature = "open")]
-fn opens(meta: &Meta, job: &Job) -> bool {
-    job.shape.opens && meta.hops == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
+fn opens(meta: &Meta, run: &Run) -> bool {
+    run.options.opens && meta.redirects == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
 }
 
 #[cfg(not(feature = "open"))]
-const fn opens(_: &Meta, _: &Job) -> bool {
+const fn opens(_: &Meta, _: &Run) -> bool {
     false
 }
 
-/// To store it is to misunderstand it.
-pub(super) fn no_object() -> Error {
-    usage("the URL names no data object: there is nothing to store")
-}
-
-/// The desktop's program gets the URL, without its password: others could read that among its arguments.
+/// Hands the URL to the desktop without its password, which others could read among the arguments.
 #[cfg(feature = "open")]
-fn hand_on(advice: &Advice, meta: &Meta) -> Result<(), Error> {
-    let words = advice.facts.iter().find_map(|(name, fact)| match fact {
-        Fact::Words(words) if *name == "unsafe_fields" && !words.is_empty() => Some(words.join(", ")),
+fn hand_on(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
+    let words = advice.values.iter().find_map(|(name, fact)| match fact {
+        AdviceValue::Words(words) if *name == "unsafe_fields" && !words.is_empty() => Some(words.join(", ")),
         _ => None,
     });
     if let Some(fields) = words {
@@ -62,6 +60,6 @@ fn hand_on(advice: &Advice, meta: &Meta) -> Result<(), Error> {
 }
 
 #[cfg(not(feature = "open"))]
-const fn hand_on(_: &Advice, _: &Meta) -> Result<(), Error> {
+const fn hand_on(_: &NotFetchable, _: &Meta) -> Result<(), Error> {
     Ok(())
 }

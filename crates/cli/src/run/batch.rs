@@ -1,42 +1,35 @@
-//! Several transfers: one after the other, or some at the same time; each is reported when it is over.
+//! Several transfers, one after the other or in parallel; each is reported when it ends.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::url::{Url, mask_password, parse};
-use fetch_url::{Code, Doubt, Error, Next, Turn};
+use fetch_url::internal::HostPermit;
+use fetch_url::mirror::KindUncertain;
+use fetch_url::news::Upcoming;
+use fetch_url::url::{Url, mask_password};
+use fetch_url::{Code, Error};
 use tokio::task::LocalSet;
 
-use super::mirror::Walk;
-use super::unfold::{self, Several};
-use super::{one, prune};
-use crate::job::news::may_be_news;
-use crate::job::{Job, Output, Transfer};
+use super::article_range::{ArticleRange, expand_range};
+use super::context::Run;
+use super::delete_extraneous::delete_extraneous;
+use super::queue::WorkQueue;
+use super::transfer::run_transfer;
+use super::work::{PlannedTransfer, Work};
+use crate::job::{Output, Transfer};
 use crate::render::{self, summary};
-use crate::report::{Report, Tally};
+use crate::report::{Totals, TransferReport};
 
-/// So many transfers wait for their hosts while those of others go on.
-const MOST_WAITING: usize = 128;
-
-/// What a worker does next.
-pub(super) enum Work {
-    /// A transfer, and what comes after it at the same server.
-    Transfer(Transfer, Next),
-    /// What was to become transfers did not.
-    Failed { url: String, error: Error },
-}
-
-/// Fetches everything; the first failure's status.
-pub(super) async fn all(job: &Rc<Job>) -> u8 {
-    let batch = Rc::new(Batch::new(job));
-    let is_counted = job.input.is_none() && job.copy.is_none();
-    let most = if is_counted { job.parallel.min(job.transfers.len()) } else { job.parallel };
-    match most {
+/// Runs all transfers. Returns the exit status of the first one that failed, or 0.
+pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
+    let batch = Rc::new(Batch::new(run));
+    let is_counted = run.input.is_none() && run.mirror.is_none();
+    let workers = if is_counted { run.parallel.min(run.transfers.len()) } else { run.parallel };
+    match workers {
         0 | 1 => batch.work().await,
         workers => {
-            // Each worker is woken for its own transfer alone.
+            // A local set wakes each worker only for its own transfer.
             let together = LocalSet::new();
             for _ in 0..workers {
                 let batch = batch.clone();
@@ -46,46 +39,38 @@ pub(super) async fn all(job: &Rc<Job>) -> u8 {
         }
     }
     let deleted = batch.delete();
-    job.board.clear();
-    batch.sum_up(deleted)
+    run.progress.clear();
+    batch.finish(deleted)
 }
 
 struct Batch {
-    job: Rc<Job>,
-    next: Cell<usize>,
-    /// What waits for its host.
-    waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
-    walk: Option<Walk>,
-    /// What comes one after the other: drivers may look ahead.
-    urls: Arc<[Url<'static>]>,
-    /// The number for one more, which no URL of the command line has.
-    spare: Cell<usize>,
-    /// Which transfer it was, and its exit status.
+    run: Rc<Run>,
+    queue: WorkQueue,
+    /// The next number for a file of an article range, which no URL of the command line has.
+    next_extra_number: Cell<usize>,
+    /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
-    tally: Cell<Tally>,
+    totals: Cell<Totals>,
 }
 
 impl Batch {
-    fn new(job: &Rc<Job>) -> Self {
-        let count = job.transfers.len();
+    fn new(run: &Rc<Run>) -> Self {
+        // The number of lines in an input file is unknown.
+        let extra = if run.input.is_some() { usize::MAX / 2 } else { run.transfers.len() };
         Self {
-            job: job.clone(),
-            next: Cell::new(0),
-            waiting: RefCell::default(),
-            walk: job.copy.as_ref().map(Walk::new),
-            urls: if job.parallel == 1 && count > 1 { urls(job) } else { Arc::default() },
-            // Of a file nobody knows how many they are.
-            spare: Cell::new(if job.input.is_some() { usize::MAX / 2 } else { count }),
+            run: run.clone(),
+            queue: WorkQueue::new(run),
+            next_extra_number: Cell::new(extra),
             first_failure: Cell::new((usize::MAX, 0)),
-            tally: Cell::new(Tally::begin()),
+            totals: Cell::new(Totals::begin()),
         }
     }
 
-    /// One transfer after the other, as long as there are some.
+    /// One worker: transfer after transfer until the queue is empty.
     async fn work(&self) {
-        while let Some((number, work, turn)) = self.turn().await {
+        while let Some((number, work, permit)) = self.queue.next_with_permit().await {
             let status = match work {
-                Work::Transfer(transfer, next) => self.run_one(number, &transfer, next, turn).await,
+                Work::Transfer(planned) => self.run_planned(number, *planned, permit).await,
                 Work::Failed { url, error } => {
                     let nothing = Transfer::new(url, Output::Stdout { is_explicit: false });
                     self.end(self.begin(number, &nothing), Some(error), &nothing)
@@ -94,222 +79,127 @@ impl Batch {
             if status != 0 && number < self.first_failure.get().0 {
                 self.first_failure.set((number, status));
             }
-        }
-    }
-
-    async fn run_one(&self, number: usize, transfer: &Transfer, next: Next, turn: Option<Arc<Turn>>) -> u8 {
-        match unfold::articles(&self.job, transfer).await {
-            Ok(None) => self.run(number, transfer, next, turn).await,
-            Ok(Some(several)) => self.run_each(&several, transfer, turn).await,
-            Err(error) => self.end(self.begin(number, transfer), Some(error), transfer),
-        }
-    }
-
-    /// The next work whose host has a turn for it: what waits for a busy host holds nobody up.
-    async fn turn(&self) -> Option<(usize, Work, Option<Arc<Turn>>)> {
-        if self.walk.is_some() {
-            // All of it is at one host, and a listing must not be left in the middle.
-            let (number, work) = self.take().await?;
-            let url = self.url_in_turn(&work);
-            let turn = match &url {
-                Some(url) => self.job.turns.turn(url).await.map(Arc::new),
-                None => None,
-            };
-            return Some((number, work, turn));
-        }
-        loop {
-            if self.is_stopped() {
-                return None;
-            }
-            if let Some(ready) = self.waiting_no_more() {
-                return Some(ready);
-            }
-            let can_wait = self.waiting.borrow().len() < MOST_WAITING;
-            let taken = tokio::select! {
-                biased;
-                taken = self.take(), if can_wait => taken,
-                () = self.job.turns.changed(), if !self.waiting.borrow().is_empty() => continue,
-            };
-            let Some((number, work)) = taken else {
-                if self.waiting.borrow().is_empty() {
-                    return None;
-                }
-                self.job.turns.changed().await;
-                continue;
-            };
-            let Some(url) = self.url_in_turn(&work) else { return Some((number, work, None)) };
-            match self.job.turns.try_turn(&url) {
-                Some(turn) => return Some((number, work, Some(Arc::new(turn)))),
-                None => self.waiting.borrow_mut().push_back((number, work, url)),
+            if self.run.fails_early && self.first_failure.get().1 != 0 {
+                self.queue.stop();
             }
         }
     }
 
-    /// The first of those that wait whose host has a turn now.
-    fn waiting_no_more(&self) -> Option<(usize, Work, Option<Arc<Turn>>)> {
-        let mut waiting = self.waiting.borrow_mut();
-        for index in 0..waiting.len() {
-            if let Some(turn) = self.job.turns.try_turn(&waiting[index].2) {
-                let (number, work, _) = waiting.remove(index)?;
-                return Some((number, work, Some(Arc::new(turn))));
-            }
+    /// Runs a transfer, or one for each article of a range.
+    async fn run_planned(
+        &self,
+        number: usize,
+        planned: PlannedTransfer,
+        permit: Option<Arc<HostPermit>>,
+    ) -> u8 {
+        match expand_range(&self.run, &planned).await {
+            Ok(None) => self.run_with_alternatives(number, planned, permit).await,
+            Ok(Some(articles)) => self.run_articles(&articles, &planned.transfer, permit).await,
+            Err(error) => self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer),
         }
-        None
     }
 
-    /// The URL whose host has turns. What is no URL is told when it is asked for.
-    fn url_in_turn(&self, work: &Work) -> Option<Url<'static>> {
-        let Work::Transfer(transfer, _) = work else { return None };
-        let url = if self.job.is_of_one() { None } else { parse(&transfer.url).ok() };
-        url.map(|parsed| parsed.into_owned().url).filter(|url| url.host().is_some())
-    }
-
-    /// `--delete`, when everything was looked at. How many files.
-    fn delete(&self) -> Result<u64, Error> {
-        let job = &*self.job;
-        let (Some(copy), Some(ledger), Some(walk)) = (&job.copy, &job.ledger, &self.walk) else {
-            return Ok(0);
+    /// Runs a transfer; after a failure that is not local, the other URLs of the same object.
+    async fn run_with_alternatives(
+        &self,
+        number: usize,
+        planned: PlannedTransfer,
+        permit: Option<Arc<HostPermit>>,
+    ) -> u8 {
+        let PlannedTransfer { transfer, request } = planned;
+        let mut report = self.begin(number, &transfer);
+        let mut error = match request {
+            Ok(request) => run_transfer(&self.run, &transfer, request, permit, &mut report).await.err(),
+            Err(error) => Some(error),
         };
-        if !copy.deletes || self.is_stopped() {
-            return Ok(0);
+        for url in &transfer.alternatives {
+            let Some(failed) = error.as_ref().filter(|error| is_worth_an_alternative(error)) else { break };
+            self.run.progress.print_above(|| render::print_alternative(failed, url));
+            report = TransferReport::begin(number, url);
+            error = self.run_alternative(url, &transfer, &mut report).await.err();
         }
-        let (deleted, kept) = prune::prune(&copy.directory, &ledger.journal().borrow(), &walk.listed())?;
-        if kept > 0 && !job.talk.is_silent {
-            let words = format!("{kept} files that are gone there were changed here: kept");
-            let place = copy.directory.display().to_string();
-            job.board.aside(|| render::note_of(&place, &words, job.shape.format));
-        }
-        Ok(deleted)
-    }
-
-    /// The last words; the exit status.
-    fn sum_up(&self, deleted: Result<u64, Error>) -> u8 {
-        let job = &*self.job;
-        let mut tally = self.tally.get();
-        tally.skipped += self.walk.as_ref().map_or(0, Walk::unchanged);
-        tally.elsewhere = self.walk.as_ref().map_or(0, Walk::elsewhere);
-        let failure = match deleted {
-            Ok(deleted) => {
-                tally.deleted = deleted;
-                0
-            }
-            Err(error) => {
-                tally.failed += 1;
-                render::error(&error, None)
-            }
-        };
-        if let Some(ledger) = &job.ledger {
-            ledger.close(job.copy.is_none() && tally.failed == 0);
-        }
-        if let Some(events) = job.events.as_ref().filter(|_| !job.is_of_one()) {
-            events.summary(&tally);
-        }
-        if job.ledger.is_some() && job.talk.is_watched {
-            summary::say_all(&tally, job.copy.is_none());
-        }
-        match self.first_failure.get().1 {
-            0 => failure,
-            status => status,
-        }
-    }
-
-    fn after(&self, urls: &Arc<[Url<'static>]>, index: usize) -> Next {
-        Next::new(urls.clone(), index + 1)
-    }
-
-    /// Several files that one URL stands for; the first failure's status.
-    async fn run_each(&self, several: &Several, whole: &Transfer, turn: Option<Arc<Turn>>) -> u8 {
-        let mut first_failure = 0;
-        for urls in several.pieces() {
-            let status = self.run_piece(&urls, whole, &turn).await;
-            if first_failure == 0 {
-                first_failure = status;
-            }
-            if first_failure != 0 && self.job.fails_early {
-                break;
-            }
-        }
-        first_failure
-    }
-
-    async fn run_piece(&self, urls: &Arc<[Url<'static>]>, whole: &Transfer, turn: &Option<Arc<Turn>>) -> u8 {
-        let mut first_failure = 0;
-        for (index, url) in urls.iter().enumerate() {
-            let transfer = Transfer::new(url.to_string(), whole.output.clone());
-            let number = self.spare.replace(self.spare.get() + 1);
-            let status = self.run(number, &transfer, self.after(urls, index), turn.clone()).await;
-            if first_failure == 0 {
-                first_failure = status;
-            }
-            if first_failure != 0 && self.job.fails_early {
-                break;
-            }
-        }
-        first_failure
-    }
-
-    /// The next one: those of the command line, then those of a file or of a tree.
-    async fn take(&self) -> Option<(usize, Work)> {
-        if self.is_stopped() {
-            return None;
-        }
-        let work = match self.job.transfers.get(self.next.get()) {
-            Some(transfer) => Work::Transfer(transfer.clone(), self.after(&self.urls, self.next.get())),
-            None => self.more().await?,
-        };
-        (!self.is_stopped()).then(|| (self.next.replace(self.next.get() + 1), work))
-    }
-
-    /// Whether a failure has ended it.
-    fn is_stopped(&self) -> bool {
-        self.job.fails_early && self.first_failure.get().1 != 0
-    }
-
-    async fn more(&self) -> Option<Work> {
-        if let (Some(walk), Some(copy)) = (&self.walk, &self.job.copy) {
-            return walk.next(&self.job, copy).await;
-        }
-        Some(match self.job.input.as_ref()?.next().await? {
-            Ok(transfer) => Work::Transfer(transfer, Next::default()),
-            Err(error) => Work::Failed { url: String::new(), error },
-        })
-    }
-
-    async fn run(&self, number: usize, transfer: &Transfer, next: Next, turn: Option<Arc<Turn>>) -> u8 {
-        let mut report = self.begin(number, transfer);
-        let mut error = one(&self.job, transfer, next, turn, &mut report).await.err();
-        for url in &transfer.others {
-            let Some(failed) = error.as_ref().filter(|error| is_of_one_place(error)) else { break };
-            self.job.board.aside(|| render::instead(failed, url));
-            let other = Transfer { url: url.clone(), ..transfer.clone() };
-            report = Report::begin(number, url);
-            let turn = self.turn_at(url).await;
-            error = one(&self.job, &other, Next::default(), turn, &mut report).await.err();
-        }
-        // What was there already may be somebody else's.
-        if !report.is_skipped
-            && let (None, Some(ledger), Some(path)) = (&error, &self.job.ledger, &report.file)
-            && let Some(failed) = ledger.add(transfer, path, &report)
-        {
-            let words = format!("what is finished may be fetched once more: {failed}");
-            self.job.board.aside(|| render::note(&words));
-        }
-        if error.as_ref().is_some_and(is_no_file) && self.leads_elsewhere(transfer) {
+        self.record_in_journal(&transfer, &report, error.as_ref());
+        if error.as_ref().is_some_and(may_not_be_a_file) && self.leads_elsewhere(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
-        self.end(report, error, transfer)
+        self.end(report, error, &transfer)
     }
 
-    /// What becomes of a line of a listing that is no file: it may be a directory, or a link to nothing that can be fetched.
+    async fn run_alternative(
+        &self,
+        url: &str,
+        transfer: &Transfer,
+        report: &mut TransferReport,
+    ) -> Result<(), Error> {
+        let other = Transfer { url: url.to_owned(), ..transfer.clone() };
+        let request = self.run.options.request(url, Upcoming::default())?;
+        let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
+        run_transfer(&self.run, &other, request, permit, report).await
+    }
+
+    /// Writes a line of the journal for a file that was fetched. A skipped file may be of the user.
+    fn record_in_journal(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
+        if report.is_skipped {
+            return;
+        }
+        if let (None, Some(journal), Some(path)) = (error, &self.run.journal, &report.file)
+            && let Some(failed) = journal.add(transfer, path, report)
+        {
+            let text = format!(
+                "the journal could not be written, so a later run may fetch this file again: {failed}"
+            );
+            self.run.progress.print_above(|| render::print_note(&text));
+        }
+    }
+
+    /// Runs the transfers of an article range. Returns the exit status of the first one that failed.
+    async fn run_articles(
+        &self,
+        articles: &ArticleRange,
+        whole: &Transfer,
+        permit: Option<Arc<HostPermit>>,
+    ) -> u8 {
+        let mut first_failure = 0;
+        for urls in articles.pieces() {
+            for index in 0..urls.len() {
+                let status = self.run_article(&urls, index, whole, permit.clone()).await;
+                if first_failure == 0 {
+                    first_failure = status;
+                }
+                if first_failure != 0 && self.run.fails_early {
+                    return first_failure;
+                }
+            }
+        }
+        first_failure
+    }
+
+    async fn run_article(
+        &self,
+        urls: &Arc<[Url<'static>]>,
+        index: usize,
+        whole: &Transfer,
+        permit: Option<Arc<HostPermit>>,
+    ) -> u8 {
+        let transfer = Transfer::new(urls[index].to_string(), whole.output.clone());
+        let upcoming = Upcoming::new(urls.clone(), index + 1);
+        let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
+        let number = self.next_extra_number.replace(self.next_extra_number.get() + 1);
+        self.run_with_alternatives(number, planned, permit).await
+    }
+
+    /// Handles an entry of a listing that is not a file: it may be a directory, or a link to nothing.
     fn leads_elsewhere(&self, transfer: &Transfer) -> bool {
-        let (Some(leaf), Some(walk)) = (&transfer.leaf, &self.walk) else { return false };
-        match leaf.doubt {
-            Some(Doubt::Unknown) => walk.enter(leaf),
+        let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return false };
+        match entry.doubt {
+            Some(KindUncertain::Unknown) => walker.enter(entry),
             Some(_) => {
-                if self.job.talk.notes {
+                if self.run.log.notes {
                     let url = mask_password(&transfer.url);
-                    let words = "a link that leads to no file: passed over";
-                    self.job.board.aside(|| render::note_of(&url, words, self.job.shape.format));
+                    let text = "skipped a link that does not lead to a file";
+                    self.run
+                        .progress
+                        .print_above(|| render::print_note_for(&url, text, self.run.options.format));
                 }
                 true
             }
@@ -317,69 +207,105 @@ impl Batch {
         }
     }
 
-    /// A turn for another place of an object.
-    async fn turn_at(&self, url: &str) -> Option<Arc<Turn>> {
-        let url = parse(url).ok()?.url;
-        self.job.turns.turn(&url).await.map(Arc::new)
+    /// `mirror --delete`, after everything was listed. Returns the number of deleted files.
+    fn delete(&self) -> Result<u64, Error> {
+        let run = &*self.run;
+        let (Some(mirror), Some(journal), Some(walker)) = (&run.mirror, &run.journal, &self.queue.walker)
+        else {
+            return Ok(0);
+        };
+        if !mirror.deletes || self.queue.is_stopped() {
+            return Ok(0);
+        }
+        let (deleted, kept) =
+            delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.listed())?;
+        if kept > 0 && !run.log.is_silent {
+            let text = format!("kept {kept} files that are no longer listed, because they were changed here");
+            let directory = mirror.directory.display().to_string();
+            run.progress.print_above(|| render::print_note_for(&directory, &text, run.options.format));
+        }
+        Ok(deleted)
     }
 
-    /// Says that it begins.
-    fn begin(&self, number: usize, transfer: &Transfer) -> Report {
-        if let Some(events) = &self.job.events {
+    /// Prints the summary and closes the journal. Returns the exit status.
+    fn finish(&self, deleted: Result<u64, Error>) -> u8 {
+        let run = &*self.run;
+        let mut totals = self.totals.get();
+        if let Some(walker) = &self.queue.walker {
+            totals.skipped += walker.unchanged();
+            totals.elsewhere = walker.elsewhere();
+        }
+        let failure = match deleted {
+            Ok(deleted) => {
+                totals.deleted = deleted;
+                0
+            }
+            Err(error) => {
+                totals.failed += 1;
+                render::print_error(&error, None)
+            }
+        };
+        if let Some(journal) = &run.journal {
+            journal.close(run.mirror.is_none() && totals.failed == 0);
+        }
+        if let Some(events) = run.events.as_ref().filter(|_| !run.is_of_one()) {
+            events.summary(&totals);
+        }
+        if run.journal.is_some() && run.log.is_watched {
+            summary::print_summary(&totals, run.mirror.is_none());
+        }
+        match self.first_failure.get().1 {
+            0 => failure,
+            status => status,
+        }
+    }
+
+    /// Reports the start of a transfer.
+    fn begin(&self, number: usize, transfer: &Transfer) -> TransferReport {
+        if let Some(events) = &self.run.events {
             events.start(number, &transfer.url);
         }
-        Report::begin(number, &transfer.url)
+        TransferReport::begin(number, &transfer.url)
     }
 
-    /// Says how it ended.
-    fn end(&self, mut report: Report, error: Option<Error>, transfer: &Transfer) -> u8 {
-        let job = &*self.job;
+    /// Reports the end of a transfer. Returns its exit status.
+    fn end(&self, mut report: TransferReport, error: Option<Error>, transfer: &Transfer) -> u8 {
+        let run = &*self.run;
         report.end(error);
-        job.board.count();
-        let mut tally = self.tally.get();
-        tally.count(&report);
-        self.tally.set(tally);
+        run.progress.count();
+        let mut totals = self.totals.get();
+        totals.count(&report);
+        self.totals.set(totals);
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
-            job.board.aside(|| tell(error, transfer, job));
+            run.progress.print_above(|| print_failure(error, transfer, run));
         }
-        if let Some(events) = &job.events {
+        if let Some(events) = &run.events {
             events.end(&report);
         }
-        let is_read = job.write_out.as_ref().is_none_or(|format| format.write(&report));
+        let is_read = run.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit() == 0 && !is_read { 23 } else { report.exit() }
     }
 }
 
-/// Whether what was asked for as a file may be none.
-fn is_no_file(error: &Error) -> bool {
+/// `true` if what a listing calls a file may be something else.
+fn may_not_be_a_file(error: &Error) -> bool {
     matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
 }
 
-/// Whether another place of the same object may do better: not where the fault is ours.
-fn is_of_one_place(error: &Error) -> bool {
+/// `true` if another URL of the same object may succeed: the cause is not local.
+fn is_worth_an_alternative(error: &Error) -> bool {
     !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
 }
 
-/// The URLs of all transfers, where a driver may look ahead; none when one of them is wrong, which it will be told
-/// for.
-fn urls(job: &Job) -> Arc<[Url<'static>]> {
-    if !job.transfers.iter().any(|transfer| may_be_news(&transfer.url)) {
-        return Arc::default();
-    }
-    let url =
-        |transfer: &Transfer| Some(job.shape.request(&transfer.url, Next::default()).ok()?.url().clone());
-    job.transfers.iter().map(url).collect::<Option<Vec<_>>>().unwrap_or_default().into()
-}
-
-fn tell(error: &Error, transfer: &Transfer, job: &Job) {
-    match (job.talk.errors, job.talk.errors_as_json) {
+fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
+    match (run.log.errors, run.log.errors_as_json) {
         (false, _) => {}
         (true, true) => {
-            render::error_as_json(error, &transfer.url);
+            render::print_error_json(error, &transfer.url);
         }
         (true, false) => {
-            // A line that is no transfer has no URL.
-            render::error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
+            // A line of the input file that is not a transfer has no URL.
+            render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
         }
     }
 }

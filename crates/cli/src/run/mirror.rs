@@ -1,43 +1,47 @@
-//! A mirror: directories are listed when nothing that was found is left to fetch, and their files become transfers.
+//! Walks the tree of a mirror: when no file is left to fetch, the next directory is listed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fetch_url::proto::Entry;
+use fetch_url::mirror::{DirEntry, DirHandle, DirectoryListing, FileEntry, KindUncertain, Skipped, Tree};
+use fetch_url::news::Upcoming;
 use fetch_url::url::Url;
-use fetch_url::{Beneath, Branch, Code, Directory, Doubt, Error, Leaf, Next, Passed, Tree};
+use fetch_url::{Code, Error};
+use fetch_url_proto::Entry;
 use tokio::sync::Notify;
 
-use super::batch::Work;
-use super::prune::Listed;
-use super::{is_there, observed};
-use crate::job::{Copy, Job, Output, Transfer};
+use super::context::Run;
+use super::delete_extraneous::Listed;
+use super::output::is_there;
+use super::transfer::with_observer;
+use super::work::{PlannedTransfer, Work};
+use crate::job::{MirrorJob, Output, Transfer};
 use crate::render;
-use crate::report::Report;
+use crate::report::TransferReport;
 
-/// So many notes on lines of listings are read by nobody.
+/// The maximum number of notes about listings.
 const MOST_NOTES: u32 = 20;
-/// So many articles are known ahead.
+/// The number of articles that are fetched ahead.
 const PIECE: usize = 512;
 
-/// A tree that is walked by several workers.
-pub(super) struct Walk {
+/// A tree that several workers walk together.
+pub(super) struct MirrorWalker {
     tree: RefCell<Tree>,
-    branches: RefCell<Vec<Branch>>,
-    leaves: RefCell<VecDeque<(Transfer, Next)>>,
-    /// How many workers are listing a directory.
+    branches: RefCell<Vec<DirEntry>>,
+    leaves: RefCell<VecDeque<(Transfer, Upcoming)>>,
+    /// The number of workers that are listing a directory.
     listing: Cell<usize>,
     woken: Notify,
     listed: RefCell<Listed>,
     unchanged: Cell<u64>,
-    /// How many lines lead to another server, or up.
+    /// The number of entries that lead to another server or upwards.
     elsewhere: Cell<u64>,
     notes: Cell<u32>,
 }
 
-impl Walk {
-    pub(super) fn new(copy: &Copy) -> Self {
+impl MirrorWalker {
+    pub(super) fn new(copy: &MirrorJob) -> Self {
         let mut tree = Tree::new(copy.start.clone(), copy.rules.clone());
         let root = tree.root();
         Self {
@@ -53,18 +57,19 @@ impl Walk {
         }
     }
 
-    /// The next file, or what has failed on the way to it.
-    pub(super) async fn next(&self, job: &Job, copy: &Copy) -> Option<Work> {
+    /// Returns the next file, or the failure of a listing.
+    pub(super) async fn next(&self, run: &Run, copy: &MirrorJob) -> Option<Work> {
         loop {
             if let Some((transfer, next)) = self.leaves.borrow_mut().pop_front() {
-                return Some(Work::Transfer(transfer, next));
+                let planned = PlannedTransfer::new(transfer, next, &run.options);
+                return Some(Work::Transfer(Box::new(planned)));
             }
             let woken = self.woken.notified();
             let is_free = self.listing.get() == 0 || !copy.is_walked_in_order();
             let branch = if is_free { self.branches.borrow_mut().pop() } else { None };
             match branch {
                 Some(branch) => {
-                    if let Err(failed) = self.visit(branch, job, copy).await {
+                    if let Err(failed) = self.visit(branch, run, copy).await {
                         return Some(failed);
                     }
                 }
@@ -77,23 +82,23 @@ impl Walk {
         }
     }
 
-    /// How many files are as they were.
+    /// Returns the number of unchanged files.
     pub(super) const fn unchanged(&self) -> u64 {
         self.unchanged.get()
     }
 
-    /// How many lines of listings lead to another server, or up: they are not followed.
+    /// Returns the number of entries that lead to another server or upwards; they are not followed.
     pub(super) const fn elsewhere(&self) -> u64 {
         self.elsewhere.get()
     }
 
-    /// What was listed for certain.
+    /// Returns the completely listed directories.
     pub(super) fn listed(&self) -> Listed {
         self.listed.take()
     }
 
-    /// What was taken for a file may be a directory; false where it is not wanted.
-    pub(super) fn enter(&self, leaf: &Leaf) -> bool {
+    /// Adds an entry that was taken for a file as a directory. Returns `false` if it is not wanted.
+    pub(super) fn enter(&self, leaf: &FileEntry) -> bool {
         let branch = self.tree.borrow().as_branch(leaf);
         let is_wanted = branch.is_some();
         self.branches.borrow_mut().extend(branch);
@@ -101,108 +106,116 @@ impl Walk {
         is_wanted
     }
 
-    async fn visit(&self, mut branch: Branch, job: &Job, copy: &Copy) -> Result<(), Work> {
+    async fn visit(&self, mut branch: DirEntry, run: &Run, copy: &MirrorJob) -> Result<(), Work> {
         self.listing.set(self.listing.get() + 1);
-        let listed = list(&branch, job, copy).await;
+        let listed = list(&branch, run, copy).await;
         self.listing.set(self.listing.get() - 1);
         let sorted = listed.and_then(|directory| {
             let place = &directory.meta.url;
             if !self.tree.borrow_mut().arrived(&mut branch, place)? {
                 let words = format!("it leads to {}: passed over", place.redacted());
-                self.note(&branch.url.redacted().to_string(), &words, job);
+                self.note(&branch.url.redacted().to_string(), &words, run);
                 return Ok(());
             }
-            self.sort(&branch, directory, job, copy)
+            self.sort(&branch, directory, run, copy)
         });
         self.woken.notify_waiters();
         sorted.map_err(|error| {
             if error.code() == Code::LimitReached {
-                // More of the same would be found everywhere.
+                // The limit would be exceeded everywhere.
                 self.branches.borrow_mut().clear();
             }
             Work::Failed { url: branch.url.redacted().to_string(), error }
         })
     }
 
-    /// Directories to walk, and files to fetch.
-    fn sort(&self, branch: &Branch, directory: Directory, job: &Job, copy: &Copy) -> Result<(), Error> {
-        Beneath::open(&copy.directory, &branch.path)?;
-        let Directory { entries, cut, is_sure, .. } = directory;
+    /// Queues the directories and files of a listing.
+    fn sort(
+        &self,
+        branch: &DirEntry,
+        directory: DirectoryListing,
+        run: &Run,
+        copy: &MirrorJob,
+    ) -> Result<(), Error> {
+        DirHandle::open(&copy.directory, &branch.path)?;
+        let DirectoryListing { entries, limit_error: cut, is_complete: is_sure, .. } = directory;
         let sorted = self.tree.borrow_mut().sort(branch, &entries);
         for (index, why) in &sorted.passed {
-            self.pass(*why, &entries[*index], branch, job);
+            self.pass(*why, &entries[*index], branch, run);
         }
-        // Lines that nobody understands may be files.
-        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Passed::Words) || copy.has_words();
-        // Servers in trouble give empty pages, and menus of words alone.
+        // Lines that cannot be parsed may be files.
+        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Skipped::Words) || copy.has_words();
+        // Servers with problems return empty pages or menus of text only.
         if is_sure && is_clear && sorted.cut.is_none() && !sorted.names.is_empty() {
             self.listed.borrow_mut().insert(branch.path.clone(), sorted.names);
         }
         self.branches.borrow_mut().extend(sorted.branches);
-        self.queue(sorted.leaves, job, copy);
+        self.queue(sorted.leaves, run, copy);
         cut.or(sorted.cut).map_or(Ok(()), Err)
     }
 
-    /// What may surprise is told; what is no file at all is not.
-    fn pass(&self, why: Passed, entry: &Entry, branch: &Branch, job: &Job) {
+    /// Notes skipped entries that a user may miss.
+    fn pass(&self, why: Skipped, entry: &Entry, branch: &DirEntry, run: &Run) {
         let words = match why {
-            Passed::Nameless => "no file can have this name",
-            Passed::TooDeep => "deeper than --max-depth",
-            Passed::Elsewhere => {
+            Skipped::Nameless => "no file can have this name",
+            Skipped::TooDeep => "deeper than --max-depth",
+            Skipped::Elsewhere => {
                 self.elsewhere.set(self.elsewhere.get() + 1);
                 return;
             }
             _ => return,
         };
         let name = String::from_utf8_lossy(&entry.name);
-        self.note(&format!("{name} in {}", branch.url.redacted()), words, job);
+        self.note(&format!("{name} in {}", branch.url.redacted()), words, run);
     }
 
-    /// A note; of very many only the first.
-    fn note(&self, place: &str, words: &str, job: &Job) {
+    /// Prints a note, up to a maximum number.
+    fn note(&self, place: &str, words: &str, run: &Run) {
         let count = self.notes.replace(self.notes.get() + 1);
-        if !job.talk.is_silent && count <= MOST_NOTES {
+        if !run.log.is_silent && count <= MOST_NOTES {
             let words = if count == MOST_NOTES { "and so on: no more of these notes" } else { words };
-            job.board.aside(|| render::note_of(place, words, job.shape.format));
+            run.progress.print_above(|| render::print_note_for(place, words, run.options.format));
         }
     }
 
-    fn queue(&self, leaves: Vec<Leaf>, job: &Job, copy: &Copy) {
-        // What has turned out to be a directory is one the next time, too.
-        let is_known = |leaf: &Leaf| {
-            leaf.doubt == Some(Doubt::Unknown) && copy.directory.join(&leaf.path).is_dir() && self.enter(leaf)
+    fn queue(&self, leaves: Vec<FileEntry>, run: &Run, copy: &MirrorJob) {
+        // An entry that was a directory in the last run is one again.
+        let is_known = |leaf: &FileEntry| {
+            leaf.doubt == Some(KindUncertain::Unknown)
+                && copy.directory.join(&leaf.path).is_dir()
+                && self.enter(leaf)
         };
         let leaves = leaves.into_iter().filter(|leaf| !is_known(leaf));
-        let transfer = |leaf: Leaf| {
+        let transfer = |leaf: FileEntry| {
             let path = copy.directory.join(&leaf.path);
             let mut transfer = Transfer::new(leaf.url.to_string(), Output::File(path));
-            transfer.leaf = Some(Box::new(leaf));
+            transfer.entry = Some(Box::new(leaf));
             transfer
         };
         let (done, wanted): (Vec<_>, Vec<_>) =
-            leaves.map(transfer).partition(|transfer| is_done(transfer, job));
+            leaves.map(transfer).partition(|transfer| is_done(transfer, run));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
         let mut leaves = self.leaves.borrow_mut();
         if !copy.is_news() {
-            leaves.extend(wanted.into_iter().map(|transfer| (transfer, Next::default())));
+            leaves.extend(wanted.into_iter().map(|transfer| (transfer, Upcoming::default())));
             return;
         }
         for piece in wanted.chunks(PIECE) {
-            let url = |transfer: &Transfer| transfer.leaf.as_ref().map(|leaf| leaf.url.clone());
+            let url = |transfer: &Transfer| transfer.entry.as_ref().map(|leaf| leaf.url.clone());
             let urls: Arc<[Url<'static>]> = piece.iter().filter_map(url).collect();
-            let next = |index: usize| Next::new(urls.clone(), index + 1);
+            let next = |index: usize| Upcoming::new(urls.clone(), index + 1);
             leaves.extend(piece.iter().cloned().enumerate().map(|(index, file)| (file, next(index))));
         }
     }
 }
 
-fn is_done(transfer: &Transfer, job: &Job) -> bool {
-    matches!(&transfer.output, Output::File(path) if is_there(transfer, path, job))
+fn is_done(transfer: &Transfer, run: &Run) -> bool {
+    matches!(&transfer.output, Output::File(path) if is_there(transfer, path, run))
 }
 
-async fn list(branch: &Branch, job: &Job, copy: &Copy) -> Result<Directory, Error> {
-    let report = Report::begin(usize::MAX, &branch.url.redacted().to_string());
-    let turn = job.turns.turn(&branch.url).await.map(Arc::new);
-    let request = observed(copy.listing(&branch.url)?, job, &report).in_turn(turn);
-    job.fetcher.directory(&request).await
+async fn list(branch: &DirEntry, run: &Run, copy: &MirrorJob) -> Result<DirectoryListing, Error> {
+    let report = TransferReport::begin(usize::MAX, &branch.url.redacted().to_string());
+    let turn = run.host_limiter.acquire(&branch.url).await.map(Arc::new);
+    let request = with_observer(copy.listing(&branch.url)?, run, &report).with_permit(turn);
+    run.fetcher.list_all(&request).await
 }

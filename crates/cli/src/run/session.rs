@@ -1,43 +1,44 @@
-//! A session with a server, held at the terminal or by a pipe.
+//! An interactive session, at a terminal or through pipes.
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::thread;
 
 use bytes::Bytes;
-use fetch_url::{Code, Error, Phase, Session};
+use fetch_url::telnet::Session;
+use fetch_url::{Code, Error, Phase};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
-use crate::render::screen::Screen;
+use crate::render::screen::SessionScreen;
 use crate::signal;
 
 /// Ctrl-].
 const LEAVE: u8 = 0x1d;
 /// Ctrl-D.
 const END: u8 = 0x04;
-/// A terminal that is gone has no end of ends.
+/// A terminal that is gone returns end of file forever; this many are accepted.
 const MOST_ENDS: u32 = 64;
-/// So many lines may wait.
+/// The maximum number of waiting lines.
 const WAITING: usize = 16;
 
-/// Holds the session until the server closes it or the person leaves it.
+/// Runs the session until the server closes it or the user leaves it.
 pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
     let deadline = session.deadline();
     let mut talk = Talk::begin();
     let mut typed = typed();
     let mut output = Output::open();
     let texts = output.texts.clone();
-    let mut leaving = talk.terminal.as_ref().map(|_| signal::Leaving::heard());
+    let mut leaving = talk.terminal.as_ref().map(|_| signal::SessionSignals::register());
     while !talk.is_over || talk.waiting.is_some() {
         let (is_showing, is_hearing) = (talk.waiting.is_some(), talk.waiting.is_none());
         tokio::select! {
             signal = wanted(&mut leaving) => talk.leave(signal),
             failed = output.failed() => return Err(failed),
-            // What is to be shown is shown before more is heard.
+            // Received text is shown before more is read.
             shown = deadline.bound_total(Phase::Body, show(&texts, &mut talk.waiting)), if is_showing => shown?,
-            heard = session.hear(), if is_hearing => talk.heard(heard?),
-            line = typed.recv(), if talk.is_listening && !session.is_saying() => match line {
+            heard = session.receive(), if is_hearing => talk.heard(heard?),
+            line = typed.recv(), if talk.is_listening && !session.is_sending() => match line {
                 Some(line) if talk.is_left_by(&line) => return Ok(()),
                 line => talk.typed(line, &mut session),
             },
@@ -47,17 +48,17 @@ pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
     deadline.bound_total(Phase::Body, output.finish()).await
 }
 
-/// What is said and typed so far.
+/// The state of the session.
 struct Talk {
-    /// None where nobody types.
+    /// `None` if standard input is not a terminal.
     terminal: Option<TypingTerminal>,
-    /// More may be typed.
+    /// More input may follow.
     is_listening: bool,
     /// The server has closed the session.
     is_over: bool,
-    /// What is to be shown.
+    /// Text that waits to be shown.
     waiting: Option<Vec<u8>>,
-    /// The line of the server that is not over yet.
+    /// The last unfinished line of the server.
     last_line: Vec<u8>,
     echo: Echo,
 }
@@ -74,13 +75,13 @@ impl Talk {
         }
     }
 
-    fn leave(&self, signal: signal::Ending) {
+    fn leave(&self, signal: signal::ReceivedSignal) {
         if let Some(terminal) = &self.terminal {
             terminal.leave(signal);
         }
     }
 
-    /// The server says this, or has closed the session.
+    /// Handles text of the server, or the end of the session.
     fn heard(&mut self, text: Option<Bytes>) {
         self.is_over = text.is_none();
         let text = match text {
@@ -88,7 +89,7 @@ impl Talk {
             None => self.echo.given_up(),
         };
         remember(&mut self.last_line, &text);
-        // Before it is shown: whoever sees that a password is asked for may type.
+        // Hide the input before the prompt is shown.
         if let Some(terminal) = &self.terminal {
             terminal.shows_typing(!asks_for_password(&self.last_line));
         }
@@ -99,35 +100,34 @@ impl Talk {
         self.terminal.is_some() && line.contains(&LEAVE)
     }
 
-    /// This is typed, or nothing more will be: the server may have more to say all the same.
+    /// Handles a typed line, or the end of input; the server may still send.
     fn typed(&mut self, line: Option<Vec<u8>>, session: &mut Session) {
         let Some(line) = line else {
-            session.say_end();
+            session.finish_sending();
             self.is_listening = false;
             return;
         };
         self.last_line.clear();
-        // The end of a line that was hidden was hidden, too.
+        // The line end of a hidden line was hidden, too.
         if self.terminal.as_ref().is_some_and(TypingTerminal::shows_again) && io::stdout().is_terminal() {
             self.waiting.get_or_insert_default().push(b'\n');
         }
         if self.terminal.is_some() && session.may_echo() {
             self.echo.expect(&line);
         }
-        session.say(&line);
+        session.send(&line);
     }
 }
 
-/// A signal by which the terminal is left, where there is one.
-async fn wanted(leaving: &mut Option<signal::Leaving>) -> signal::Ending {
+/// Waits for a signal that ends the session.
+async fn wanted(leaving: &mut Option<signal::SessionSignals>) -> signal::ReceivedSignal {
     match leaving {
-        Some(leaving) => leaving.wanted().await,
+        Some(leaving) => leaving.wait().await,
         None => std::future::pending().await,
     }
 }
 
-/// Standard output, written by a thread of its own: whoever reads it may stop reading, and signals and clocks still
-/// count.
+/// Standard output, written by a thread, so that a reader that stops does not block signals and deadlines.
 struct Output {
     texts: Sender<Vec<u8>>,
     ended: oneshot::Receiver<io::Result<()>>,
@@ -137,7 +137,7 @@ impl Output {
     fn open() -> Self {
         let (texts, mut waiting) = channel::<Vec<u8>>(WAITING);
         let (sender, ended) = oneshot::channel();
-        // Without the thread nothing is shown, which is told.
+        // If the thread cannot be started, that is reported.
         let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
             let mut stdout = stdout();
             let mut written = Ok(());
@@ -153,12 +153,12 @@ impl Output {
         Self { texts, ended }
     }
 
-    /// Why it cannot be written any more.
+    /// Waits for a write error.
     async fn failed(&mut self) -> Error {
         unwritten((&mut self.ended).await)
     }
 
-    /// All of it is written.
+    /// Waits until everything is written.
     async fn finish(self) -> Result<(), Error> {
         drop(self.texts);
         match self.ended.await {
@@ -168,7 +168,7 @@ impl Output {
     }
 }
 
-/// Hands on what waits; may be given up and asked again. Why nobody takes it is told by [`Output::failed`].
+/// Passes waiting text to the thread; may be cancelled. [`Output::failed`] tells why nobody takes it.
 async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<(), Error> {
     match texts.reserve().await {
         Ok(room) => room.send(waiting.take().unwrap_or_default()),
@@ -177,11 +177,10 @@ async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<
     Ok(())
 }
 
-/// What is typed, as it comes; read by a thread of its own, which nobody waits for. At a terminal an end (Ctrl-D) is a
-/// character like others, and more may follow.
+/// Returns the typed lines, read by a thread. At a terminal end of file (Ctrl-D) is a character, and more may follow.
 fn typed() -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel(WAITING);
-    // Without the thread nothing is typed, as with an empty pipe.
+    // If the thread cannot be started, that is reported.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut octets = [0; 4096];
@@ -202,7 +201,7 @@ fn typed() -> Receiver<Vec<u8>> {
 
 fn stdout() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
-        true => Box::new(Screen::default()),
+        true => Box::new(SessionScreen::default()),
         false => Box::new(io::stdout()),
     }
 }
@@ -215,25 +214,25 @@ fn unwritten(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Error 
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }
 
-/// Keeps the line that is not over yet.
+/// Keeps the unfinished last line.
 fn remember(last_line: &mut Vec<u8>, text: &[u8]) {
     match text.iter().rposition(|&octet| octet == b'\n') {
         Some(end) => *last_line = text[end + 1..].to_vec(),
         None => last_line.extend_from_slice(text),
     }
-    // The end of it tells.
+    // Its end is enough.
     last_line.drain(..last_line.len().saturating_sub(256));
 }
 
-/// Whether the server waits for something that nobody is to see. It would hide it itself by the option ECHO, which is
-/// refused as all are.
+/// Returns `true` if the line asks for a password. Servers would hide it with the option ECHO, which is refused as all
+/// options are.
 fn asks_for_password(line: &[u8]) -> bool {
     let line = without_sequences(&String::from_utf8_lossy(line).to_lowercase());
     line.trim_end().ends_with(':')
         && ["password", "passphrase", "passcode"].iter().any(|word| line.contains(word))
 }
 
-/// What a line shows, without its colours.
+/// Returns the line without escape sequences.
 fn without_sequences(line: &str) -> String {
     let mut pieces = line.split("\x1b[");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -244,11 +243,11 @@ fn without_sequences(line: &str) -> String {
     })
 }
 
-/// What a person has typed stands on the screen already: a server that repeats it all the same is not shown twice.
+/// Text that the user typed is on the screen already; a repetition by the server is not shown again.
 #[derive(Default)]
 struct Echo {
     expected: Vec<u8>,
-    /// So much of it has come.
+    /// The number of bytes that were repeated so far.
     come: usize,
 }
 
@@ -257,13 +256,13 @@ impl Echo {
         *self = Self { expected: line.to_vec(), come: 0 };
     }
 
-    /// There will be no more of a repetition that has begun: it was none.
+    /// Gives up a repetition that has begun: it was none.
     fn given_up(&mut self) -> Vec<u8> {
         let Self { expected, come } = std::mem::take(self);
         if come < expected.len() { expected[..come].to_vec() } else { Vec::new() }
     }
 
-    /// What the server says, without the repetition that is expected. Of what begins like one nothing is lost.
+    /// Returns the text without the expected repetition; nothing else is lost.
     fn left_out(&mut self, text: &[u8]) -> Vec<u8> {
         let awaited = &self.expected[self.come..];
         let same = awaited.iter().zip(text).take_while(|(one, other)| one == other).count();
@@ -278,11 +277,11 @@ impl Echo {
     }
 }
 
-/// A terminal where a person types line by line, and Ctrl-] ends a line at once.
+/// A terminal for line input, where Ctrl-] ends a line at once.
 struct TypingTerminal {
     before: Termios,
     is_hidden: std::cell::Cell<bool>,
-    _signals: signal::Kept,
+    _signals: signal::TerminalGuard,
 }
 
 impl TypingTerminal {
@@ -301,15 +300,15 @@ impl TypingTerminal {
             now.local_modes.remove(LocalModes::ECHO);
         }
         self.is_hidden.set(hides);
-        // What cannot be set stays as it is: the session is held all the same.
+        // A mode that cannot be set stays as it is.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &now);
     }
 
-    /// Obeys the signal, with the terminal as it was before; what is set here is set again if the process goes on.
-    fn leave(&self, signal: signal::Ending) {
+    /// Obeys the signal with the terminal restored; the mode is set again if the process continues.
+    fn leave(&self, signal: signal::ReceivedSignal) {
         signal::restore_colours();
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
-        signal.obey();
+        signal.run_default_action();
         self.apply(self.is_hidden.get());
     }
 
@@ -319,7 +318,7 @@ impl TypingTerminal {
         }
     }
 
-    /// Shows what is typed, from now on; whether it was hidden before.
+    /// Shows typed text again. Returns whether it was hidden.
     fn shows_again(&self) -> bool {
         let was_hidden = self.is_hidden.get();
         self.shows_typing(true);

@@ -2,134 +2,142 @@
 
 use std::fmt;
 
-use crate::escape::sets;
-use crate::host::Passwords;
-use crate::part::login_parts;
-use crate::reader::{Reader, Rule, decimal, whole};
+use crate::authority::PasswordDisplay;
+use crate::component::push_authority;
+use crate::percent_encoding::sets;
+use crate::reader::{ComponentRule, Reader, parse_decimal};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::{Authority, Component, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded};
 
-const PATH: Rule = Rule::new(sets::FPATH);
-const PATH_1993: Rule = Rule::new(sets::PATH_1993);
+const PATH: ComponentRule = ComponentRule::new(sets::FPATH);
+const PATH_1993: ComponentRule = ComponentRule::new(sets::PATH_1993);
 
-/// A file or a directory reached by FTP.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An `ftp` or `ftps` URL: a file or directory on an FTP server (RFC 1738 §3.2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FtpUrl<'a> {
     scheme: &'static Scheme,
-    login: Login<'a>,
+    authority: Authority<'a>,
     path: Option<FtpPath<'a>>,
 }
 
 impl<'a> FtpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
-        reader.slashes()?;
-        let login = reader.login(sets::SLASH_ONLY)?;
+    pub(crate) fn parse<T>(
+        reader: &mut Reader<'a>,
+        scheme: &'static Scheme,
+        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+    ) -> Result<T, ParseError> {
+        reader.expect_slashes()?;
+        let authority = reader.read_authority(sets::SLASH_ONLY)?;
         let path = if reader.eat(b'/') { Some(FtpPath::parse(reader)?) } else { None };
-        whole!(reader, Url::Ftp(Self { scheme, login, path }))
+        reader.expect_end()?;
+        Ok(wrap(Self { scheme, authority, path }, reader.take_notes()))
     }
 
-    /// `ftp` or `ftps`.
+    /// Returns the row of `ftp` or `ftps` in the table of schemes.
     pub const fn scheme(&self) -> &'static Scheme {
         self.scheme
     }
 
-    /// Who asks whom.
-    pub const fn login(&self) -> &Login<'a> {
-        &self.login
+    /// Returns user information, host and port.
+    pub const fn authority(&self) -> &Authority<'a> {
+        &self.authority
     }
 
-    pub(crate) const fn login_mut(&mut self) -> &mut Login<'a> {
-        &mut self.login
+    pub(crate) const fn authority_mut(&mut self) -> &mut Authority<'a> {
+        &mut self.authority
     }
 
-    /// What stands after the slash that follows the host; that slash is not part of it.
+    /// Returns the path without the slash that follows the host; `None` if the URL ends after the host.
     pub const fn path(&self) -> Option<&FtpPath<'a>> {
         self.path.as_ref()
     }
 
-    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>, passwords: Passwords) -> fmt::Result {
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
         write!(f, "{}://", self.scheme.name)?;
-        self.login.print(f, passwords)?;
+        self.authority.write(f, passwords)?;
         match &self.path {
             Some(path) => write!(f, "/{path}"),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
-        login_parts(&self.login, parts);
+    pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
+        push_authority(&self.authority, components);
         if let Some(path) = &self.path {
-            path.parts(parts);
+            path.push_components(components);
         }
     }
 
-    pub(crate) fn into_owned(self) -> FtpUrl<'static> {
+    /// Returns the same URL with owned text, independent of the parsed text.
+    pub fn into_owned(self) -> FtpUrl<'static> {
         FtpUrl {
             scheme: self.scheme,
-            login: self.login.into_owned(),
+            authority: self.authority.into_owned(),
             path: self.path.map(FtpPath::into_owned),
         }
     }
 }
 
-/// `cwd1/…/cwdN/name[;type=x]` (§3.2.2).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The path of an FTP URL: `cwd1/…/cwdN/name[;type=x]` (RFC 1738 §3.2.2). Display prints it without a leading slash.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FtpPath<'a> {
-    text: Escaped<'a>,
+    text: PercentEncoded<'a>,
     typecode: Option<Typecode>,
 }
 
 impl<'a> FtpPath<'a> {
     #[inline(always)]
     fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
-        let octets = reader.rest();
-        let start = reader.at();
-        if !reader.is_1993() && sets::FPATH.run(octets, 0) == octets.len() {
-            reader.skip(octets.len());
-            let text = Escaped::borrowed(reader.slice(start..start + octets.len()));
+        let bytes = reader.remaining();
+        let start = reader.position();
+        if !reader.is_1993() && sets::FPATH.end_of_run(bytes, 0) == bytes.len() {
+            reader.advance(bytes.len());
+            let text = PercentEncoded::borrowed(reader.slice(start..start + bytes.len()));
             return Ok(Self { text, typecode: None });
         }
-        Self::parse_odd(reader)
+        Self::parse_irregular(reader)
     }
 
-    /// With a typecode, or with characters that the grammar does not have here.
-    fn parse_odd(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
-        let whole = reader.at() + reader.rest().len();
-        let (length, typecode) = Typecode::find(reader)?;
-        let path_end = reader.at() + length;
-        reader.stop_at(path_end);
-        let text = reader.component(if reader.is_1993() { PATH_1993 } else { PATH }, sets::NONE)?;
-        reader.stop_at(whole);
-        reader.skip(whole - path_end);
+    /// Parses a path with a typecode, or with characters that the grammar does not allow.
+    fn parse_irregular(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
+        let end = reader.position() + reader.remaining().len();
+        let (length, typecode) = Typecode::split_off(reader)?;
+        let path_end = reader.position() + length;
+        reader.set_end(path_end);
+        let rule = if reader.is_1993() { PATH_1993 } else { PATH };
+        let text = reader.read_component(rule, sets::EMPTY)?;
+        reader.set_end(end);
+        reader.advance(end - path_end);
         Ok(Self { text, typecode })
     }
 
-    /// The arguments of the CWD commands, in order; an empty one is a null argument.
-    pub fn cwds(&self) -> impl Iterator<Item = Escaped<'_>> {
+    /// Returns the directories, in order: each one, decoded, is the argument of one CWD command (§3.2.2). An empty one is
+    /// a CWD command with an empty argument.
+    pub fn cwds(&self) -> impl Iterator<Item = PercentEncoded<'_>> {
         let mut segments = self.text.split('/');
         segments.next_back();
         segments
     }
 
-    /// The last segment: what RETR or NLST is given. May be empty.
-    pub fn name(&self) -> Escaped<'_> {
-        self.text.split('/').next_back().unwrap_or(Escaped::borrowed(""))
+    /// Returns the last segment, which may be empty: decoded, it is the argument of RETR, or of NLST for a directory.
+    pub fn name(&self) -> PercentEncoded<'_> {
+        self.text.split('/').next_back().unwrap_or(PercentEncoded::borrowed(""))
     }
 
-    /// The typecode that was written (§3.2.2).
+    /// Returns the typecode that was written after the path, if any (§3.2.2).
     pub const fn typecode(&self) -> Option<Typecode> {
         self.typecode
     }
 
-    fn parts(&self, parts: &mut Vec<Part>) {
-        parts.extend(
-            self.cwds()
-                .map(|cwd| Part::new("cwd", cwd, "RFC 1738 §3.2.2: decoded, the argument of a CWD command")),
-        );
-        parts.push(Part::new("name", self.name(), "RFC 1738 §3.2.2: decoded, the argument of RETR or NLST"));
+    fn push_components(&self, components: &mut Vec<Component>) {
+        let rule = "RFC 1738 §3.2.2: decoded, the argument of a CWD command";
+        components.extend(self.cwds().map(|cwd| Component::new("cwd", cwd, rule)));
+        let rule = "RFC 1738 §3.2.2: decoded, the argument of RETR or NLST";
+        components.push(Component::new("name", self.name(), rule));
         if let Some(typecode) = self.typecode {
-            parts.push(Part::new("type", typecode, "RFC 1738 §3.2.2: a is ASCII, i image, d a listing"));
+            let rule = "RFC 1738 §3.2.2: a is ASCII, i is image, d is a directory listing";
+            components.push(Component::new("type", typecode, rule));
         }
     }
 
@@ -148,75 +156,79 @@ impl fmt::Display for FtpPath<'_> {
     }
 }
 
-/// `;type=a`, `i` or `d`; the other forms are the 1993 BNF's.
+/// The transfer type that a URL names: `;type=a`, `;type=i` or `;type=d` (RFC 1738 §3.2.2). The other variants are forms
+/// of the 1993 BNF, with the codes of RFC 959 §3.1.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Typecode {
-    /// ASCII text.
+    /// `a`: ASCII text.
     Ascii,
-    /// 1993 `A formcode`: ASCII with `N`, `T` or `C` (RFC 959 §3.1.1.5).
+    /// 1993 `A` and a format code: ASCII text with format control `N`, `T` or `C` (RFC 959 §3.1.1.5).
     AsciiForm(char),
-    /// A listing.
+    /// `d`: a directory listing.
     Directory,
-    /// 1993 `E formcode`: EBCDIC with `N`, `T` or `C`.
+    /// 1993 `E` and a format code: EBCDIC text with format control `N`, `T` or `C`.
     Ebcdic(char),
-    /// Image: octets as they are.
+    /// `i`: image, the bytes of the file unchanged.
     Image,
-    /// 1993 `L digits`: local octets of so many bits.
+    /// 1993 `L` and a number: local bytes of that many bits, 0 to 255.
     Local(u8),
 }
 
 impl Typecode {
-    /// How much of what is left belongs to the path, and the typecode behind it.
+    /// Returns the length of the path in the remaining text, and the typecode after it.
     #[inline]
-    fn find(reader: &mut Reader<'_>) -> Result<(usize, Option<Self>), ParseError> {
-        let octets = reader.rest();
-        let Some(semicolon) = octets.iter().rposition(|&octet| octet == b';') else {
-            return Ok((octets.len(), None));
+    fn split_off(reader: &mut Reader<'_>) -> Result<(usize, Option<Self>), ParseError> {
+        let bytes = reader.remaining();
+        let Some(semicolon) = bytes.iter().rposition(|&byte| byte == b';') else {
+            return Ok((bytes.len(), None));
         };
-        let suffix = &octets[semicolon + 1..];
-        let is_named = suffix.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"type="));
-        if !is_named && !reader.is_1993() {
-            return Ok((octets.len(), None));
+        let suffix = &bytes[semicolon + 1..];
+        let has_name = suffix.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"type="));
+        if !has_name && !reader.is_1993() {
+            return Ok((bytes.len(), None));
         }
-        let start = reader.at() + semicolon + 1;
-        let code = if is_named { &suffix[5..] } else { suffix };
-        let Some(typecode) = Self::read(code, reader.is_1993()) else {
+        let start = reader.position() + semicolon + 1;
+        let code = if has_name { &suffix[5..] } else { suffix };
+        let Some(typecode) = Self::from_code(code, reader.is_1993()) else {
             return Err(ParseError::new(Kind::BadTypecode, start..start + suffix.len()));
         };
-        if !is_named || typecode.is_historic() {
+        if !has_name || typecode.is_historic() {
             reader.note(NoteKind::Historic, start..start + suffix.len());
         }
-        if is_named && !typecode.is_written_so(suffix) {
+        if has_name && !typecode.is_canonical(suffix) {
             reader.note(NoteKind::TypecodeCase, start..start + suffix.len());
         }
         Ok((semicolon, Some(typecode)))
     }
 
-    /// Only in the 1993 BNF.
+    /// Returns `true` if only the 1993 BNF has this typecode.
     const fn is_historic(self) -> bool {
         matches!(self, Self::AsciiForm(_) | Self::Ebcdic(_) | Self::Local(_))
     }
 
-    /// Whether `type=code` is how Display writes it.
-    fn is_written_so(self, suffix: &[u8]) -> bool {
+    /// Returns `true` if Display prints the typecode like `suffix`, which is `type=code` in any case.
+    fn is_canonical(self, suffix: &[u8]) -> bool {
         let is_upper = self.is_historic();
         let (name, code) = suffix.split_at(5);
-        let is_in_case =
-            |octet: &u8| if is_upper { !octet.is_ascii_lowercase() } else { !octet.is_ascii_uppercase() };
+        let has_case =
+            |byte: &u8| if is_upper { !byte.is_ascii_lowercase() } else { !byte.is_ascii_uppercase() };
         let has_zeros = code.len() > 2 && code[1] == b'0';
-        name == b"type=" && code.iter().all(is_in_case) && !has_zeros
+        name == b"type=" && code.iter().all(has_case) && !has_zeros
     }
 
-    fn read(code: &[u8], is_1993: bool) -> Option<Self> {
-        let form = |octet: u8| Some(octet.to_ascii_uppercase() as char).filter(|form| "NTC".contains(*form));
+    fn from_code(code: &[u8], is_1993: bool) -> Option<Self> {
+        let format =
+            |byte: u8| Some(byte.to_ascii_uppercase() as char).filter(|format| "NTC".contains(*format));
         match code {
             b"a" | b"A" => Some(Self::Ascii),
             b"i" | b"I" => Some(Self::Image),
             b"d" | b"D" => Some(Self::Directory),
-            [b'a' | b'A', octet] if is_1993 => form(*octet).map(Self::AsciiForm),
-            [b'e' | b'E', octet] if is_1993 => form(*octet).map(Self::Ebcdic),
-            [b'l' | b'L', digits @ ..] if is_1993 => u8::try_from(decimal(digits)?).ok().map(Self::Local),
+            [b'a' | b'A', byte] if is_1993 => format(*byte).map(Self::AsciiForm),
+            [b'e' | b'E', byte] if is_1993 => format(*byte).map(Self::Ebcdic),
+            [b'l' | b'L', digits @ ..] if is_1993 => {
+                u8::try_from(parse_decimal(digits)?).ok().map(Self::Local)
+            }
             _ => None,
         }
     }
@@ -226,9 +238,9 @@ impl fmt::Display for Typecode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ascii => f.write_str("a"),
-            Self::AsciiForm(form) => write!(f, "A{form}"),
+            Self::AsciiForm(format) => write!(f, "A{format}"),
             Self::Directory => f.write_str("d"),
-            Self::Ebcdic(form) => write!(f, "E{form}"),
+            Self::Ebcdic(format) => write!(f, "E{format}"),
             Self::Image => f.write_str("i"),
             Self::Local(bits) => write!(f, "L{bits}"),
         }

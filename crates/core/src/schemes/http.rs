@@ -1,124 +1,137 @@
-//! `http://host:port/path?search` (RFC 1738 §3.3).
+//! `http://host:port/path?query` (RFC 1738 §3.3).
 
 use std::fmt;
 
-use crate::escape::sets;
-use crate::host::Passwords;
-use crate::part::login_parts;
-use crate::reader::{Reader, Rule, whole};
+use crate::authority::PasswordDisplay;
+use crate::component::push_authority;
+use crate::percent_encoding::sets;
+use crate::reader::{ComponentRule, Reader};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, Login, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::{Authority, Component, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded};
 
-const PATH: Rule = Rule::new(sets::HPATH);
-const SEARCH: Rule = Rule::new(sets::HSEGMENT).keeping(sets::RFC3986_QUERY);
-const PATH_1993: Rule = Rule::new(sets::PATH_1993);
-const SEARCH_1993: Rule = Rule::new(sets::SEARCH_1993);
+const PATH: ComponentRule = ComponentRule::new(sets::HPATH);
+const QUERY: ComponentRule = ComponentRule::new(sets::HSEGMENT).tolerating(sets::RFC3986_QUERY);
+const PATH_1993: ComponentRule = ComponentRule::new(sets::PATH_1993);
+const QUERY_1993: ComponentRule = ComponentRule::new(sets::SEARCH_1993);
 
-/// A resource on an HTTP server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An `http` or `https` URL: a resource on an HTTP server (RFC 1738 §3.3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HttpUrl<'a> {
     scheme: &'static Scheme,
-    login: Login<'a>,
-    path: Option<Escaped<'a>>,
-    search: Option<Escaped<'a>>,
+    authority: Authority<'a>,
+    path: Option<PercentEncoded<'a>>,
+    query: Option<PercentEncoded<'a>>,
 }
 
 impl<'a> HttpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
-        reader.slashes()?;
-        let (path_rule, search_rule) =
-            if reader.is_1993() { (PATH_1993, SEARCH_1993) } else { (PATH, SEARCH) };
-        let login = Self::login_part(reader)?;
-        let path =
-            if reader.eat(b'/') { Some(reader.component(path_rule, sets::QUESTION_ONLY)?) } else { None };
-        let question = reader.at();
-        let search = if reader.eat(b'?') { Some(reader.component(search_rule, sets::NONE)?) } else { None };
-        if path.is_some() || search.is_none() || reader.is_1993() {
-            return whole!(reader, Url::Http(Self { scheme, login, path, search }));
+    pub(crate) fn parse<T>(
+        reader: &mut Reader<'a>,
+        scheme: &'static Scheme,
+        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+    ) -> Result<T, ParseError> {
+        reader.expect_slashes()?;
+        let (path_rule, query_rule) = if reader.is_1993() { (PATH_1993, QUERY_1993) } else { (PATH, QUERY) };
+        let authority = read_authority(reader)?;
+        let path = if reader.eat(b'/') {
+            Some(reader.read_component(path_rule, sets::QUESTION_ONLY)?)
+        } else {
+            None
+        };
+        let question = reader.position();
+        let query =
+            if reader.eat(b'?') { Some(reader.read_component(query_rule, sets::EMPTY)?) } else { None };
+        if path.is_some() || query.is_none() || reader.is_1993() {
+            reader.expect_end()?;
+            return Ok(wrap(Self { scheme, authority, path, query }, reader.take_notes()));
         }
         if !reader.is_lenient() {
             return Err(ParseError::new(Kind::Unexpected, question..question + 1));
         }
         reader.note(NoteKind::QueryWithoutSlash, question..question + 1);
-        whole!(reader, Url::Http(Self { scheme, login, path: Some(Escaped::borrowed("")), search }))
+        reader.expect_end()?;
+        let path = Some(PercentEncoded::borrowed(""));
+        Ok(wrap(Self { scheme, authority, path, query }, reader.take_notes()))
     }
 
-    /// §3.3 allows no user: read all the same, to name it or to note it.
-    #[inline]
-    fn login_part(reader: &mut Reader<'a>) -> Result<Login<'a>, ParseError> {
-        let start = reader.at();
-        let login = reader.login(sets::SLASH_OR_QUESTION)?;
-        if login.user.is_some() {
-            if !reader.is_lenient() {
-                return Err(ParseError::new(Kind::UserNotAllowed, start..reader.at()));
-            }
-            reader.note(NoteKind::UserInHttp, start..reader.at());
-        }
-        Ok(login)
-    }
-
-    /// `http` or `https`.
+    /// Returns the row of `http` or `https` in the table of schemes.
     pub const fn scheme(&self) -> &'static Scheme {
         self.scheme
     }
 
-    /// Host and port; a user only when leniently read.
-    pub const fn login(&self) -> &Login<'a> {
-        &self.login
+    /// Returns host and port, and the user information that only the lenient dialect accepts.
+    pub const fn authority(&self) -> &Authority<'a> {
+        &self.authority
     }
 
-    pub(crate) const fn login_mut(&mut self) -> &mut Login<'a> {
-        &mut self.login
+    pub(crate) const fn authority_mut(&mut self) -> &mut Authority<'a> {
+        &mut self.authority
     }
 
-    /// What stands after the slash that follows the host. None and empty mean the same (§3.3).
-    pub const fn path(&self) -> Option<&Escaped<'a>> {
+    /// Returns the path without the slash that follows the host. `None` and an empty path name the same resource (§3.3).
+    pub const fn path(&self) -> Option<&PercentEncoded<'a>> {
         self.path.as_ref()
     }
 
-    /// What stands after the `?`.
-    pub const fn search(&self) -> Option<&Escaped<'a>> {
-        self.search.as_ref()
+    /// Returns the query after the `?`, which RFC 1738 calls the search part.
+    pub const fn query(&self) -> Option<&PercentEncoded<'a>> {
+        self.query.as_ref()
     }
 
-    /// `/path?search` as the request line has it (RFC 9112 §3.2.1).
+    /// Returns `/path?query` as it was written: the origin form of the request target (RFC 9112 §3.2.1).
     pub fn origin_form(&self) -> String {
-        let path = self.path.as_ref().map_or("", Escaped::as_str);
-        match &self.search {
-            Some(search) => format!("/{path}?{search}"),
+        let path = self.path.as_ref().map_or("", PercentEncoded::as_str);
+        match &self.query {
+            Some(query) => format!("/{path}?{query}"),
             None => format!("/{path}"),
         }
     }
 
-    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>, passwords: Passwords) -> fmt::Result {
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
         write!(f, "{}://", self.scheme.name)?;
-        self.login.print(f, passwords)?;
+        self.authority.write(f, passwords)?;
         if let Some(path) = &self.path {
             write!(f, "/{path}")?;
         }
-        match &self.search {
-            Some(search) => write!(f, "?{search}"),
+        match &self.query {
+            Some(query) => write!(f, "?{query}"),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
-        login_parts(&self.login, parts);
+    pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
+        push_authority(&self.authority, components);
         if let Some(path) = &self.path {
-            parts.push(Part::new("path", path, "RFC 1738 §3.3: sent as it is written, after a \"/\""));
+            let rule = "RFC 1738 §3.3: sent as it is written, after a \"/\"";
+            components.push(Component::new("path", path, rule));
         }
-        if let Some(search) = &self.search {
-            parts.push(Part::new("search", search, "RFC 1738 §3.3: the query, sent as it is written"));
+        if let Some(query) = &self.query {
+            let rule = "RFC 1738 §3.3: the query, sent as it is written";
+            components.push(Component::new("search", query, rule));
         }
     }
 
-    pub(crate) fn into_owned(self) -> HttpUrl<'static> {
+    /// Returns the same URL with owned text, independent of the parsed text.
+    pub fn into_owned(self) -> HttpUrl<'static> {
         HttpUrl {
             scheme: self.scheme,
-            login: self.login.into_owned(),
-            path: self.path.map(Escaped::into_owned),
-            search: self.search.map(Escaped::into_owned),
+            authority: self.authority.into_owned(),
+            path: self.path.map(PercentEncoded::into_owned),
+            query: self.query.map(PercentEncoded::into_owned),
         }
     }
+}
+
+/// Reads the authority. User information, which §3.3 does not allow, is an error or, in the lenient dialect, a note.
+#[inline]
+fn read_authority<'a>(reader: &mut Reader<'a>) -> Result<Authority<'a>, ParseError> {
+    let start = reader.position();
+    let authority = reader.read_authority(sets::SLASH_OR_QUESTION)?;
+    if authority.user_info.is_some() {
+        if !reader.is_lenient() {
+            return Err(ParseError::new(Kind::UserNotAllowed, start..reader.position()));
+        }
+        reader.note(NoteKind::UserInHttp, start..reader.position());
+    }
+    Ok(authority)
 }

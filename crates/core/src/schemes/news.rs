@@ -2,60 +2,68 @@
 
 use std::fmt;
 
-use crate::escape::sets;
-use crate::part::host_parts;
-use crate::reader::{Reader, Rule, whole};
+use crate::component::push_host_port;
+use crate::percent_encoding::{CharSet, sets};
+use crate::reader::{ComponentRule, Reader};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::{
+    Component, Dialect, HostPort, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded,
+};
 
-const GROUP: Rule = Rule::new(sets::GROUP);
-const PATTERN: Rule = Rule::new(sets::GROUP_PATTERN);
-const ARTICLE: Rule = Rule::new(sets::ARTICLE);
-const DOMAIN: Rule = Rule::new(sets::UCHAR).keeping(sets::TILDE_AND_BRACKETS);
+const GROUP: ComponentRule = ComponentRule::new(sets::GROUP);
+const PATTERN: ComponentRule = ComponentRule::new(sets::GROUP_PATTERN);
+const ARTICLE: ComponentRule = ComponentRule::new(sets::ARTICLE);
+const DOMAIN: ComponentRule = ComponentRule::new(sets::UCHAR).tolerating(sets::TILDE_AND_BRACKETS);
 
-/// A newsgroup, an article, or all groups, on whatever server the reader uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A `news` or `snews` URL: a newsgroup, an article or all newsgroups, on the server that the user has configured or,
+/// in the lenient dialect, on a named server (RFC 1738 §3.6, RFC 5538 §2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NewsUrl<'a> {
     scheme: &'static Scheme,
     server: Option<HostPort<'a>>,
-    part: NewsPart<'a>,
+    resource: NewsResource<'a>,
 }
 
-/// What a news URL names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The resource that a news URL names (RFC 1738 §5 `grouppart`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum NewsPart<'a> {
-    /// `*`: all groups there are.
+pub enum NewsResource<'a> {
+    /// `*`: all newsgroups of the server.
     All,
-    /// A message-id without its angle brackets: `unique@host`.
-    Article(Escaped<'a>),
-    /// A group; leniently a pattern of groups.
-    Group(Escaped<'a>),
+    /// An article, named by its message-id without the angle brackets: `unique@host`.
+    Article(PercentEncoded<'a>),
+    /// A newsgroup. In the lenient dialect also a pattern of names, such as `comp.*`.
+    Group(PercentEncoded<'a>),
 }
 
 impl<'a> NewsUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
-        let start = reader.at();
+    pub(crate) fn parse<T>(
+        reader: &mut Reader<'a>,
+        scheme: &'static Scheme,
+        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+    ) -> Result<T, ParseError> {
+        let start = reader.position();
         let mut server = None;
-        if reader.is_lenient() && reader.rest().starts_with(b"//") {
-            reader.slashes()?;
-            server = Some(reader.host_port(sets::SLASH_ONLY)?);
-            reader.note(NoteKind::NewsServer, start..reader.at());
+        if reader.is_lenient() && reader.remaining().starts_with(b"//") {
+            reader.expect_slashes()?;
+            server = Some(reader.read_host_port(sets::SLASH_ONLY)?);
+            reader.note(NoteKind::NewsServer, start..reader.position());
             if !reader.eat(b'/') {
-                return Err(reader.fault_here(Kind::Incomplete));
+                return Err(reader.error_here(Kind::Incomplete));
             }
         }
-        let part = NewsPart::parse(reader)?;
-        whole!(reader, Url::News(Self { scheme, server, part }))
+        let resource = NewsResource::parse(reader)?;
+        reader.expect_end()?;
+        Ok(wrap(Self { scheme, server, resource }, reader.take_notes()))
     }
 
-    /// `news` or `snews`.
+    /// Returns the row of `news` or `snews` in the table of schemes.
     pub const fn scheme(&self) -> &'static Scheme {
         self.scheme
     }
 
-    /// The server, which only RFC 5538 lets a news URL name.
+    /// Returns the server, if the URL names one (RFC 5538 §2; RFC 1738 has none).
     pub const fn server(&self) -> Option<&HostPort<'a>> {
         self.server.as_ref()
     }
@@ -64,128 +72,142 @@ impl<'a> NewsUrl<'a> {
         &mut self.server
     }
 
-    /// What is named.
-    pub const fn part(&self) -> &NewsPart<'a> {
-        &self.part
+    /// Returns the newsgroup or article that the URL names.
+    pub const fn resource(&self) -> &NewsResource<'a> {
+        &self.resource
     }
 
-    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme.name)?;
         if let Some(server) = &self.server {
             write!(f, "//{server}/")?;
         }
-        match &self.part {
-            NewsPart::All => f.write_str("*"),
-            NewsPart::Article(text) | NewsPart::Group(text) => write!(f, "{text}"),
+        match &self.resource {
+            NewsResource::All => f.write_str("*"),
+            NewsResource::Article(text) | NewsResource::Group(text) => write!(f, "{text}"),
         }
     }
 
-    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
+    pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
         if let Some(server) = &self.server {
-            host_parts(server, parts);
+            push_host_port(server, components);
         }
-        parts.push(match &self.part {
-            NewsPart::All => Part::new("all", "*", "RFC 1738 §3.6: all newsgroups there are"),
-            NewsPart::Article(id) => {
-                Part::new("article", id, "RFC 1738 §3.6: a message-id without its angle brackets")
+        components.push(match &self.resource {
+            NewsResource::All => Component::new("all", "*", "RFC 1738 §3.6: all newsgroups of the server"),
+            NewsResource::Article(id) => {
+                Component::new("article", id, "RFC 1738 §3.6: a message-id without its angle brackets")
             }
-            NewsPart::Group(group) => {
-                Part::new("group", group, "RFC 1738 §3.6: a period-delimited hierarchical name")
+            NewsResource::Group(group) => {
+                Component::new("group", group, "RFC 1738 §3.6: a period-delimited hierarchical name")
             }
         });
     }
 
-    pub(crate) fn into_owned(self) -> NewsUrl<'static> {
-        let part = match self.part {
-            NewsPart::All => NewsPart::All,
-            NewsPart::Article(id) => NewsPart::Article(id.into_owned()),
-            NewsPart::Group(group) => NewsPart::Group(group.into_owned()),
+    /// Returns the same URL with owned text, independent of the parsed text.
+    pub fn into_owned(self) -> NewsUrl<'static> {
+        let resource = match self.resource {
+            NewsResource::All => NewsResource::All,
+            NewsResource::Article(id) => NewsResource::Article(id.into_owned()),
+            NewsResource::Group(group) => NewsResource::Group(group.into_owned()),
         };
-        NewsUrl { scheme: self.scheme, server: self.server.map(HostPort::into_owned), part }
+        NewsUrl { scheme: self.scheme, server: self.server.map(HostPort::into_owned), resource }
     }
 }
 
-impl<'a> NewsPart<'a> {
+impl<'a> NewsResource<'a> {
     #[inline]
     fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
-        let rest = reader.rest();
-        if rest == b"*" {
-            reader.skip(1);
+        let text = reader.remaining();
+        if text == b"*" {
+            reader.advance(1);
             return Ok(Self::All);
         }
-        if rest.contains(&b'@') {
-            return article(reader).map(Self::Article);
+        if text.contains(&b'@') {
+            return read_message_id(reader).map(Self::Article);
         }
-        group(reader, sets::NONE).map(Self::Group)
+        read_group(reader, sets::EMPTY).map(Self::Group)
     }
 }
 
-/// `unique@host`: the local part may hold almost anything, an escape too.
-fn article<'a>(reader: &mut Reader<'a>) -> Result<Escaped<'a>, ParseError> {
-    let start = reader.at();
-    let unique = reader.component(ARTICLE, sets::AT_SIGN)?;
+/// Reads `unique@host`. The lenient dialect accepts a part after the `@` that is not a host name.
+fn read_message_id<'a>(reader: &mut Reader<'a>) -> Result<PercentEncoded<'a>, ParseError> {
+    let start = reader.position();
+    let unique = reader.read_component(ARTICLE, sets::AT_SIGN)?;
     if unique.is_empty() {
-        return Err(reader.fault_here(Kind::BadMessageId));
+        return Err(reader.error_here(Kind::BadMessageId));
     }
-    reader.skip(1);
-    let domain_start = reader.at();
-    if is_domain(reader.rest()) {
-        reader.skip(reader.rest().len());
-        return Ok(joined(reader, start, &unique, reader.slice(domain_start..reader.at())));
+    reader.advance(1);
+    let domain_start = reader.position();
+    if is_host(reader.remaining()) {
+        reader.advance(reader.remaining().len());
+        return Ok(join_message_id(reader, start, &unique, reader.slice(domain_start..reader.position())));
     }
-    let domain = reader.component(DOMAIN, sets::NONE)?;
+    let domain = reader.read_component(DOMAIN, sets::EMPTY)?;
     if !reader.is_lenient() || domain.is_empty() {
-        return Err(reader.bad_span(start, Kind::BadMessageId));
+        return Err(reader.error_since(start, Kind::BadMessageId));
     }
-    reader.note(NoteKind::MessageIdDomain, domain_start..reader.at());
-    Ok(joined(reader, start, &unique, domain.as_str()))
+    reader.note(NoteKind::MessageIdDomain, domain_start..reader.position());
+    Ok(join_message_id(reader, start, &unique, domain.as_str()))
 }
 
-/// Both sides as they stand in the text; anew when one of them had to be changed.
-fn joined<'a>(reader: &Reader<'a>, start: usize, unique: &Escaped<'_>, domain: &str) -> Escaped<'a> {
-    let text = reader.slice(start..reader.at());
+/// Returns `unique@domain`, borrowed from the text if neither part was changed.
+fn join_message_id<'a>(
+    reader: &Reader<'a>,
+    start: usize,
+    unique: &PercentEncoded<'_>,
+    domain: &str,
+) -> PercentEncoded<'a> {
+    let text = reader.slice(start..reader.position());
     if text.len() == unique.as_str().len() + 1 + domain.len() {
-        Escaped::borrowed(text)
+        PercentEncoded::borrowed(text)
     } else {
-        Escaped::owned(format!("{unique}@{domain}"))
+        PercentEncoded::owned(format!("{unique}@{domain}"))
     }
 }
 
-/// §5 `host`: names and numbers alike, checked by the reader's own rule.
-fn is_domain(octets: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(octets) else { return false };
-    let mut reader = Reader::new(text, crate::Dialect::Rfc1738);
-    reader.host_port(sets::NONE).is_ok_and(|at| at.port().is_none()) && reader.finish().is_ok()
+/// Returns `true` if the text is a host name or an address by the strict grammar (§5 `host`).
+fn is_host(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let mut reader = Reader::new(text, Dialect::Rfc1738);
+    reader.read_host_port(sets::EMPTY).is_ok_and(|host_port| host_port.port().is_none())
+        && reader.expect_end().is_ok()
 }
 
-/// §5 `group`, up to an octet of `stop`: a letter, then letters, digits and `-.+_`.
+/// Reads a newsgroup name up to a byte of `stop`: a letter, then letters, digits and `-.+_` (§5 `group`).
 #[inline(always)]
-pub(super) fn group<'a>(reader: &mut Reader<'a>, stop: crate::CharSet) -> Result<Escaped<'a>, ParseError> {
-    let octets = reader.rest();
-    let end = sets::GROUP.plain_run(octets, 0);
-    let is_plain = octets.first().is_some_and(u8::is_ascii_alphabetic);
-    if is_plain && octets.get(end).is_none_or(|&octet| stop.contains(octet)) {
-        reader.skip(end);
-        return Ok(Escaped::borrowed(reader.slice(reader.at() - end..reader.at())));
+pub(super) fn read_group<'a>(
+    reader: &mut Reader<'a>,
+    stop: CharSet,
+) -> Result<PercentEncoded<'a>, ParseError> {
+    let bytes = reader.remaining();
+    let end = sets::GROUP.end_of_plain_run(bytes, 0);
+    let is_regular = bytes.first().is_some_and(u8::is_ascii_alphabetic);
+    if is_regular && bytes.get(end).is_none_or(|&byte| stop.contains(byte)) {
+        reader.advance(end);
+        return Ok(PercentEncoded::borrowed(reader.slice(reader.position() - end..reader.position())));
     }
-    odd_group(reader, stop)
+    read_irregular_group(reader, stop)
 }
 
-/// A pattern of groups, a group that begins with a digit, or none at all.
+/// Reads a pattern of newsgroup names or a name that starts with another character than a letter, if the dialect accepts
+/// it.
 #[cold]
-fn odd_group<'a>(reader: &mut Reader<'a>, stop: crate::CharSet) -> Result<Escaped<'a>, ParseError> {
-    let start = reader.at();
+fn read_irregular_group<'a>(
+    reader: &mut Reader<'a>,
+    stop: CharSet,
+) -> Result<PercentEncoded<'a>, ParseError> {
+    let start = reader.position();
     let rule = if reader.is_lenient() { PATTERN } else { GROUP };
-    let group = reader.component(rule, stop)?;
+    let group = reader.read_component(rule, stop)?;
     if group.is_empty() {
-        return Err(reader.fault_here(Kind::BadGroup));
+        return Err(reader.error_here(Kind::BadGroup));
     }
     if group.as_str().contains('*') {
-        reader.note(NoteKind::Wildmat, start..reader.at());
+        reader.note(NoteKind::Wildmat, start..reader.position());
     } else if reader.is_lenient() {
-        reader.note(NoteKind::GroupName, start..reader.at());
+        reader.note(NoteKind::GroupName, start..reader.position());
     } else {
-        return Err(reader.bad_span(start, Kind::BadGroup));
+        return Err(reader.error_since(start, Kind::BadGroup));
     }
     Ok(group)
 }

@@ -2,62 +2,68 @@
 
 use std::fmt;
 
-use super::news::group;
-use crate::escape::sets;
-use crate::part::host_parts;
-use crate::reader::{Reader, decimal, whole};
+use super::news::read_group;
+use crate::component::push_host_port;
+use crate::percent_encoding::sets;
+use crate::reader::{Reader, parse_decimal};
 use crate::scheme_table::Scheme;
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::{Component, HostPort, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded};
 
 /// The largest article number (RFC 3977 §6).
-const MAX_NUMBER: u64 = 2_147_483_647;
+const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
 
-/// An article, or a group, on a named server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An `nntp` or `nntps` URL: a newsgroup, or articles of it, on a named server (RFC 1738 §3.7).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NntpUrl<'a> {
     scheme: &'static Scheme,
     server: Option<HostPort<'a>>,
-    group: Escaped<'a>,
-    articles: Option<Articles>,
+    group: PercentEncoded<'a>,
+    articles: Option<ArticleNumbers>,
 }
 
-/// One article number, or leniently a range of them, both ends included.
+/// The article number of an NNTP URL or, in the lenient dialect, a range of numbers: `first-last`, both included.
+/// Numbers are at most 2147483647 (RFC 3977 §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Articles {
+pub struct ArticleNumbers {
     /// The first number.
     pub first: u64,
-    /// The last number; the same as the first for one article.
+    /// The last number; equal to `first` for a single article, never smaller.
     pub last: u64,
 }
 
 impl<'a> NntpUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>, scheme: &'static Scheme) -> Result<Parsed<'a>, ParseError> {
-        let server = if has_form_of_1993(reader) {
-            reader.note(NoteKind::Historic, reader.at()..reader.at());
+    pub(crate) fn parse<T>(
+        reader: &mut Reader<'a>,
+        scheme: &'static Scheme,
+        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+    ) -> Result<T, ParseError> {
+        let server = if has_no_server(reader) {
+            reader.note(NoteKind::Historic, reader.position()..reader.position());
             None
         } else {
-            reader.slashes()?;
-            let at = reader.host_port(sets::SLASH_ONLY)?;
+            reader.expect_slashes()?;
+            let server = reader.read_host_port(sets::SLASH_ONLY)?;
             if !reader.eat(b'/') {
-                return Err(reader.fault_here(Kind::Incomplete));
+                return Err(reader.error_here(Kind::Incomplete));
             }
-            Some(at)
+            Some(server)
         };
-        let group = group(reader, sets::SLASH_ONLY)?;
-        let articles = if reader.eat(b'/') { Some(Articles::parse(reader)?) } else { None };
+        let group = read_group(reader, sets::SLASH_ONLY)?;
+        let articles = if reader.eat(b'/') { Some(ArticleNumbers::parse(reader)?) } else { None };
         if articles.is_none() && server.is_none() {
-            return Err(reader.fault_here(Kind::Incomplete));
+            return Err(reader.error_here(Kind::Incomplete));
         }
-        whole!(reader, Url::Nntp(Self { scheme, server, group, articles }))
+        reader.expect_end()?;
+        Ok(wrap(Self { scheme, server, group, articles }, reader.take_notes()))
     }
 
-    /// `nntp` or `nntps`.
+    /// Returns the row of `nntp` or `nntps` in the table of schemes.
     pub const fn scheme(&self) -> &'static Scheme {
         self.scheme
     }
 
-    /// The server; none only in the 1993 form.
+    /// Returns the server. Only the form of 1993, `nntp:group/number`, has none.
     pub const fn server(&self) -> Option<&HostPort<'a>> {
         self.server.as_ref()
     }
@@ -66,17 +72,17 @@ impl<'a> NntpUrl<'a> {
         &mut self.server
     }
 
-    /// The group.
-    pub const fn group(&self) -> &Escaped<'a> {
+    /// Returns the name of the newsgroup.
+    pub const fn group(&self) -> &PercentEncoded<'a> {
         &self.group
     }
 
-    /// The article or articles; none names the group itself.
-    pub const fn articles(&self) -> Option<Articles> {
+    /// Returns the article numbers; `None` if the URL names the newsgroup itself.
+    pub const fn articles(&self) -> Option<ArticleNumbers> {
         self.articles
     }
 
-    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme.name)?;
         if let Some(server) = &self.server {
             write!(f, "//{server}/")?;
@@ -88,21 +94,19 @@ impl<'a> NntpUrl<'a> {
         }
     }
 
-    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
+    pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
         if let Some(server) = &self.server {
-            host_parts(server, parts);
+            push_host_port(server, components);
         }
-        parts.push(Part::new("group", &self.group, "RFC 1738 §3.7: the newsgroup"));
+        components.push(Component::new("group", &self.group, "RFC 1738 §3.7: the newsgroup"));
         if let Some(articles) = self.articles {
-            parts.push(Part::new(
-                "article",
-                articles,
-                "RFC 1738 §3.7: the number of the article within the group",
-            ));
+            let rule = "RFC 1738 §3.7: the number of the article within the group";
+            components.push(Component::new("article", articles, rule));
         }
     }
 
-    pub(crate) fn into_owned(self) -> NntpUrl<'static> {
+    /// Returns the same URL with owned text, independent of the parsed text.
+    pub fn into_owned(self) -> NntpUrl<'static> {
         NntpUrl {
             scheme: self.scheme,
             server: self.server.map(HostPort::into_owned),
@@ -112,43 +116,46 @@ impl<'a> NntpUrl<'a> {
     }
 }
 
-/// `nntp:group/123`, in the BNF of 1993, where the server was the reader's own affair; people wrote it since.
-fn has_form_of_1993(reader: &Reader<'_>) -> bool {
-    let rest = reader.rest();
+/// Returns `true` if the URL has the form of the 1993 BNF, `nntp:group/number`, in which the user configures the server.
+/// The lenient dialect accepts it as well.
+fn has_no_server(reader: &Reader<'_>) -> bool {
+    let text = reader.remaining();
     let is_article = || {
-        let slash = rest.iter().position(|&octet| octet == b'/');
-        slash.is_some_and(|slash| slash > 0 && rest.get(slash + 1).is_some_and(u8::is_ascii_digit))
+        let slash = text.iter().position(|&byte| byte == b'/');
+        slash.is_some_and(|slash| slash > 0 && text.get(slash + 1).is_some_and(u8::is_ascii_digit))
     };
-    !rest.starts_with(b"//") && (reader.is_1993() || (reader.is_lenient() && is_article()))
+    !text.starts_with(b"//") && (reader.is_1993() || (reader.is_lenient() && is_article()))
 }
 
-impl Articles {
+impl ArticleNumbers {
+    /// Reads the rest of the text: `number` or, in the lenient dialect, `first-last`.
     #[inline]
     fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
-        let start = reader.at();
-        let text = reader.rest();
-        reader.skip(text.len());
-        let mut ends = text.splitn(2, |&octet| octet == b'-');
-        let first = ends.next().unwrap_or_default();
-        let last = ends.next();
-        let number = |digits| decimal(digits).filter(|&number| number <= MAX_NUMBER);
-        let bad = |reader: &Reader<'_>| reader.bad_span(start, Kind::BadArticleNumber);
-        let Some(first_number) = number(first) else { return Err(bad(reader)) };
-        let Some(last_number) = last.map_or(Some(first_number), number) else { return Err(bad(reader)) };
-        if last_number < first_number || (last.is_some() && !reader.is_lenient()) {
-            return Err(bad(reader));
+        let start = reader.position();
+        let text = reader.remaining();
+        reader.advance(text.len());
+        let mut ends = text.splitn(2, |&byte| byte == b'-');
+        let first_digits = ends.next().unwrap_or_default();
+        let last_digits = ends.next();
+        let number = |digits| parse_decimal(digits).filter(|&number| number <= MAX_ARTICLE_NUMBER);
+        let error = |reader: &Reader<'_>| reader.error_since(start, Kind::BadArticleNumber);
+        let Some(first) = number(first_digits) else { return Err(error(reader)) };
+        let Some(last) = last_digits.map_or(Some(first), number) else { return Err(error(reader)) };
+        if last < first || (last_digits.is_some() && !reader.is_lenient()) {
+            return Err(error(reader));
         }
-        if last.is_some() {
-            reader.note(NoteKind::ArticleRange, start..reader.at());
+        if last_digits.is_some() {
+            reader.note(NoteKind::ArticleRange, start..reader.position());
         }
-        if [first, last.unwrap_or_default()].iter().any(|digits| digits.len() > 1 && digits[0] == b'0') {
-            reader.note(NoteKind::LeadingZeros, start..reader.at());
+        let has_leading_zero = |digits: &&[u8]| digits.len() > 1 && digits[0] == b'0';
+        if [first_digits, last_digits.unwrap_or_default()].iter().any(has_leading_zero) {
+            reader.note(NoteKind::LeadingZeros, start..reader.position());
         }
-        Ok(Self { first: first_number, last: last_number })
+        Ok(Self { first, last })
     }
 }
 
-impl fmt::Display for Articles {
+impl fmt::Display for ArticleNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.first == self.last { self.first.fmt(f) } else { write!(f, "{}-{}", self.first, self.last) }
     }

@@ -2,139 +2,150 @@
 
 use std::fmt;
 
-use crate::escape::sets;
-use crate::part::host_parts;
-use crate::reader::{Reader, Rule, whole};
-use crate::{Escaped, HostPort, NoteKind, ParseError, ParseErrorKind as Kind, Parsed, Part, Url};
+use crate::component::push_host_port;
+use crate::percent_encoding::sets;
+use crate::reader::{ComponentRule, Reader};
+use crate::{Component, HostPort, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded};
 
-const NAME: Rule = Rule::new(sets::UCHAR);
-const SEARCH: Rule = Rule::new(sets::HSEGMENT).keeping(sets::RFC3986_QUERY);
-const WPATH: Rule = Rule::new(sets::UCHAR).keeping(sets::WAIS_OPAQUE);
-const NAME_1993: Rule = Rule::new(sets::XALPHAS_1993);
-const WPATH_1993: Rule = Rule::new(sets::WPATH_1993);
-const SEARCH_1993: Rule = Rule::new(sets::SEARCH_1993);
+const NAME: ComponentRule = ComponentRule::new(sets::UCHAR);
+const SEARCH: ComponentRule = ComponentRule::new(sets::HSEGMENT).tolerating(sets::RFC3986_QUERY);
+const WPATH: ComponentRule = ComponentRule::new(sets::UCHAR).tolerating(sets::WAIS_OPAQUE);
+const NAME_1993: ComponentRule = ComponentRule::new(sets::XALPHAS_1993);
+const WPATH_1993: ComponentRule = ComponentRule::new(sets::WPATH_1993);
+const SEARCH_1993: ComponentRule = ComponentRule::new(sets::SEARCH_1993);
 
-/// A database on a WAIS server, a search of it, or a document in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A `wais` URL: a database on a WAIS server, a search in it, or one of its documents (RFC 1738 §3.9).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WaisUrl<'a> {
-    at: HostPort<'a>,
-    database: Escaped<'a>,
-    part: WaisPart<'a>,
+    host_port: HostPort<'a>,
+    database: PercentEncoded<'a>,
+    resource: WaisResource<'a>,
 }
 
-/// What of the database is named.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The resource of a database that a WAIS URL names (RFC 1738 §3.9).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum WaisPart<'a> {
+pub enum WaisResource<'a> {
     /// The database itself.
     Database,
     /// A document.
     Document {
-        /// Its type, such as `TEXT`.
-        wtype: Escaped<'a>,
-        /// Its identifier: decoded, the octets the server gave.
-        wpath: Escaped<'a>,
+        /// The type of the document, such as `TEXT`.
+        wtype: PercentEncoded<'a>,
+        /// The identifier of the document: decoded, the bytes that the server returned for it.
+        wpath: PercentEncoded<'a>,
     },
-    /// A search for these words.
-    Search(Escaped<'a>),
+    /// A search in the database for these words.
+    Search(PercentEncoded<'a>),
 }
 
 impl<'a> WaisUrl<'a> {
     #[inline]
-    pub(crate) fn parse(reader: &mut Reader<'a>) -> Result<Parsed<'a>, ParseError> {
-        reader.slashes()?;
-        let at = reader.host_port(sets::SLASH_ONLY)?;
+    pub(crate) fn parse<T>(
+        reader: &mut Reader<'a>,
+        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+    ) -> Result<T, ParseError> {
+        reader.expect_slashes()?;
+        let host_port = reader.read_host_port(sets::SLASH_ONLY)?;
         if !reader.eat(b'/') {
-            return Err(reader.fault_here(Kind::Incomplete));
+            return Err(reader.error_here(Kind::Incomplete));
         }
         let name = if reader.is_1993() { NAME_1993 } else { NAME };
-        let database = reader.component(name, sets::SLASH_OR_QUESTION)?;
-        let part = if reader.eat(b'?') {
+        let database = reader.read_component(name, sets::SLASH_OR_QUESTION)?;
+        let resource = if reader.eat(b'?') {
             let rule = if reader.is_1993() { SEARCH_1993 } else { SEARCH };
-            WaisPart::Search(reader.component(rule, sets::NONE)?)
+            WaisResource::Search(reader.read_component(rule, sets::EMPTY)?)
         } else if reader.eat(b'/') {
-            WaisPart::document(reader, name)?
+            WaisResource::parse_document(reader, name)?
         } else {
-            WaisPart::Database
+            WaisResource::Database
         };
-        whole!(reader, Url::Wais(Self { at, database, part }))
+        reader.expect_end()?;
+        Ok(wrap(Self { host_port, database, resource }, reader.take_notes()))
     }
 
-    /// Host and port.
-    pub const fn at(&self) -> &HostPort<'a> {
-        &self.at
+    /// Returns host and port.
+    pub const fn host_port(&self) -> &HostPort<'a> {
+        &self.host_port
     }
 
-    /// The database.
-    pub const fn database(&self) -> &Escaped<'a> {
+    /// Returns the name of the database, which may be empty.
+    pub const fn database(&self) -> &PercentEncoded<'a> {
         &self.database
     }
 
-    /// What of it is named.
-    pub const fn part(&self) -> &WaisPart<'a> {
-        &self.part
+    /// Returns the database, search or document that the URL names.
+    pub const fn resource(&self) -> &WaisResource<'a> {
+        &self.resource
     }
 
-    pub(crate) fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "wais://{}/{}", self.at, self.database)?;
-        match &self.part {
-            WaisPart::Database => Ok(()),
-            WaisPart::Document { wtype, wpath } => write!(f, "/{wtype}/{wpath}"),
-            WaisPart::Search(words) => write!(f, "?{words}"),
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wais://{}/{}", self.host_port, self.database)?;
+        match &self.resource {
+            WaisResource::Database => Ok(()),
+            WaisResource::Document { wtype, wpath } => write!(f, "/{wtype}/{wpath}"),
+            WaisResource::Search(words) => write!(f, "?{words}"),
         }
     }
 
-    pub(crate) fn parts(&self, parts: &mut Vec<Part>) {
-        host_parts(&self.at, parts);
-        parts.push(Part::new("database", &self.database, "RFC 1738 §3.9: the name of the database"));
-        match &self.part {
-            WaisPart::Database => {}
-            WaisPart::Document { wtype, wpath } => {
-                parts.push(Part::new("wtype", wtype, "RFC 1738 §3.9: the type of the document"));
-                parts.push(Part::new("wpath", wpath, "RFC 1738 §3.9: the document's identifier, opaque"));
+    pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
+        push_host_port(&self.host_port, components);
+        components.push(Component::new(
+            "database",
+            &self.database,
+            "RFC 1738 §3.9: the name of the database",
+        ));
+        match &self.resource {
+            WaisResource::Database => {}
+            WaisResource::Document { wtype, wpath } => {
+                components.push(Component::new("wtype", wtype, "RFC 1738 §3.9: the type of the document"));
+                let rule = "RFC 1738 §3.9: the identifier of the document, opaque";
+                components.push(Component::new("wpath", wpath, rule));
             }
-            WaisPart::Search(words) => {
-                parts.push(Part::new("search", words, "RFC 1738 §3.9: the words to search for"));
+            WaisResource::Search(words) => {
+                components.push(Component::new("search", words, "RFC 1738 §3.9: the words to search for"));
             }
         }
     }
 
-    pub(crate) fn into_owned(self) -> WaisUrl<'static> {
-        let part = match self.part {
-            WaisPart::Database => WaisPart::Database,
-            WaisPart::Document { wtype, wpath } => {
-                WaisPart::Document { wtype: wtype.into_owned(), wpath: wpath.into_owned() }
+    /// Returns the same URL with owned text, independent of the parsed text.
+    pub fn into_owned(self) -> WaisUrl<'static> {
+        let resource = match self.resource {
+            WaisResource::Database => WaisResource::Database,
+            WaisResource::Document { wtype, wpath } => {
+                WaisResource::Document { wtype: wtype.into_owned(), wpath: wpath.into_owned() }
             }
-            WaisPart::Search(words) => WaisPart::Search(words.into_owned()),
+            WaisResource::Search(words) => WaisResource::Search(words.into_owned()),
         };
-        WaisUrl { at: self.at.into_owned(), database: self.database.into_owned(), part }
+        WaisUrl { host_port: self.host_port.into_owned(), database: self.database.into_owned(), resource }
     }
 }
 
-impl<'a> WaisPart<'a> {
-    fn document(reader: &mut Reader<'a>, name: Rule) -> Result<Self, ParseError> {
-        let wtype = reader.component(name, sets::SLASH_ONLY)?;
+impl<'a> WaisResource<'a> {
+    /// Reads `wtype/wpath`.
+    fn parse_document(reader: &mut Reader<'a>, name: ComponentRule) -> Result<Self, ParseError> {
+        let wtype = reader.read_component(name, sets::SLASH_ONLY)?;
         if !reader.eat(b'/') {
-            return Err(reader.fault_here(Kind::Incomplete));
+            return Err(reader.error_here(Kind::Incomplete));
         }
-        let start = reader.at();
+        let start = reader.position();
         let rule = if reader.is_1993() { WPATH_1993 } else { WPATH };
-        let wpath = reader.component(rule, sets::NONE)?;
+        let wpath = reader.read_component(rule, sets::EMPTY)?;
         if reader.is_1993() && !is_wpath_1993(wpath.as_str()) {
-            return Err(reader.bad_span(start, Kind::BadField));
+            return Err(reader.error_since(start, Kind::BadField));
         }
         if reader.is_1993() {
-            reader.note(NoteKind::Historic, start..reader.at());
+            reader.note(NoteKind::Historic, start..reader.position());
         }
         Ok(Self::Document { wtype, wpath })
     }
 }
 
-/// `digits = path ;` once or more.
+/// Returns `true` if the text is `digits = path ;`, once or repeated (1993 BNF).
 fn is_wpath_1993(text: &str) -> bool {
     let Some(components) = text.strip_suffix(';') else { return false };
     components.split(';').all(|component| {
         let tag = component.split_once('=').map_or("", |(tag, _)| tag);
-        !tag.is_empty() && tag.bytes().all(|octet| octet.is_ascii_digit())
+        !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_digit())
     })
 }

@@ -1,18 +1,18 @@
-//! Octets that are here already.
+//! A body source for bytes in memory.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use super::ByteSource;
+use super::source::ByteSource;
 use crate::Error;
 
-/// Octets alone.
-pub(super) struct Once(pub(super) Option<Bytes>);
+/// Yields its bytes as one chunk.
+pub(super) struct BytesSource(pub(super) Option<Bytes>);
 
-impl ByteSource for Once {
+impl ByteSource for BytesSource {
     fn poll_chunk(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        Poll::Ready(self.0.take().filter(|octets| !octets.is_empty()).map(Ok))
+        Poll::Ready(self.0.take().filter(|bytes| !bytes.is_empty()).map(Ok))
     }
 }

@@ -1,17 +1,19 @@
-//! How a body is known to be whole, and what is missing where it is not.
+//! How it is known that a body is complete, and which terminator was missing.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::{Code, Error, Phase};
 
-/// How we know that a body is whole.
+/// How it is known that a body is complete. [`Display`](fmt::Display) writes it as a clause, such as `complete by
+/// Content-Length`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "it is known or it is not")]
 pub enum Proof {
-    /// The protocol cannot say; the peer ended where it ended.
+    /// The protocol has no proof, or its terminator was missing, and the server closed the connection. The text is
+    /// the reason.
     Assumed(&'static str),
-    /// The protocol itself said so, by this means.
+    /// The protocol proved the end, by the means in the text, such as a length or a terminator.
     Proven(&'static str),
 }
 
@@ -24,32 +26,33 @@ impl fmt::Display for Proof {
     }
 }
 
-/// Told by whoever reads an answer, when its end has come; clones tell the same.
+/// Records that the terminator of an answer was missing. The decoder sets it, the body reads it; clones share the
+/// value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndMark(Arc<OnceLock<&'static str>>);
 
 impl EndMark {
-    /// `mark` is missing.
-    pub(crate) fn is_missing(&self, mark: &'static str) {
-        let _ = self.0.set(mark);
+    /// Records that `terminator` is missing.
+    pub(crate) fn set_missing(&self, terminator: &'static str) {
+        let _ = self.0.set(terminator);
     }
 
-    /// At the end: what is missing leaves the proof an assumption.
+    /// Changes `proof` to assumed at the end of a body if the terminator is missing.
     ///
     /// # Errors
-    /// `truncated`, where that is not enough.
+    /// `Code::Truncated` if the terminator is missing and `requires_proof` is `true`.
     pub(crate) fn check(&self, requires_proof: bool, proof: &mut Proof) -> Result<(), Error> {
-        let Some(mark) = self.missing() else { return Ok(()) };
+        let Some(terminator) = self.missing_terminator() else { return Ok(()) };
         if requires_proof {
-            let detail = format!("its end cannot be proven: {mark} is missing");
+            let detail = format!("its end cannot be proven: {terminator} is missing");
             return Err(Error::new(Code::Truncated, Phase::Body, detail).lasting());
         }
-        *proof = Proof::Assumed("what should stand at its end is missing");
+        *proof = Proof::Assumed("its terminator is missing");
         Ok(())
     }
 
-    /// What is missing.
-    pub(crate) fn missing(&self) -> Option<&'static str> {
+    /// Returns the name of the missing terminator.
+    pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
         self.0.get().copied()
     }
 }

@@ -1,17 +1,19 @@
 //! A netrc file (ftp(1), with the quoting of curl): which login belongs to which machine.
 //!
-//! Octets in, entries out. Where the file lies, who else may read it and whether it is asked at all
+//! Bytes in, entries out. Where the file lies, who else may read it and whether it is asked at all
 //! is decided elsewhere. What is doubtful is an error and not a guess: a guess could give the
 //! password of one machine to another.
 
+mod error;
 mod words;
 
 use std::fmt;
 
 use super::secret::SecretBytes;
+use error::NetrcError;
 use words::{Word, Words};
 
-/// The largest file, in octets.
+/// The largest file, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
 /// What other programs keep in an entry: one value each, and nothing to us.
@@ -36,32 +38,6 @@ pub(crate) struct NetrcEntry<'n> {
     pub(crate) password: Option<&'n SecretBytes>,
     /// A further password, for the ACCT command of FTP (RFC 959 §4.1.1).
     pub(crate) account: Option<&'n SecretBytes>,
-}
-
-/// Why a file is not taken. It never holds anything of the file but a line's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NetrcError {
-    /// A value is missing: the next line goes on with a keyword.
-    #[error("line {0}: no value behind a keyword (a value like a keyword needs quotes)")]
-    MissingValue(usize),
-    /// A login or a password before the first machine.
-    #[error("line {0}: a value that belongs to no machine")]
-    NoMachine(usize),
-    /// The file is larger than 1 MiB.
-    #[error("larger than 1 MiB")]
-    TooLarge,
-    /// One entry says the same twice.
-    #[error("line {0}: a second value for the same keyword and machine")]
-    Twice(usize),
-    /// A quoted word that does not end on its line.
-    #[error("line {0}: a quoted word without an end")]
-    Unclosed(usize),
-    /// Not a keyword where one has to be.
-    #[error("line {0}: a word that is no keyword (a value with a space in it needs quotes)")]
-    UnknownWord(usize),
-    /// A word of 64 KiB or more.
-    #[error("line {0}: a word of 64 KiB or more")]
-    WordTooLong(usize),
 }
 
 impl Netrc {
@@ -270,7 +246,7 @@ mod tests {
             ("machine h login \"login\" password\n\"machine\"", "login machine -"),
             // A keyword on the keyword's own line is a value.
             ("machine h login machine password default", "machine default -"),
-            // Any octets.
+            // Any bytes.
             ("machine h login us\u{e9}r password p\u{0}\u{1}", "us\u{e9}r p\u{0}\u{1} -"),
             // Macros: skipped up to the blank line, of whoever they are.
             ("macdef m\ncd x\nlogin x \"\n\nmachine h login u", "u - -"),

@@ -1,13 +1,13 @@
-//! Octets that no log may show: a password of a file, the value of a cookie.
+//! Bytes that no log may show: a password of a file, the value of a cookie.
 
 use std::fmt;
 
-/// Owned octets whose Debug says nothing of them, not even how many there are.
+/// Owned bytes whose Debug says nothing of them, not even how many there are.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct SecretBytes(Vec<u8>);
 
 impl SecretBytes {
-    /// The octets themselves. Only for the command that needs them.
+    /// The bytes themselves. Only for the command that needs them.
     pub(crate) fn expose(&self) -> &[u8] {
         &self.0
     }

@@ -1,5 +1,4 @@
-//! Gateways (RFC 1738 §4): somebody else is asked for the URLs of a scheme, by a URL that the caller's template makes
-//! of them.
+//! Gateways (RFC 1738 §4): another server fetches the URLs of a scheme, by a URL made from the caller's template.
 
 use std::collections::BTreeMap;
 
@@ -7,60 +6,70 @@ use fetch_url_core::{Url, parse};
 
 use crate::{Code, Error, Phase};
 
-/// What a template may hold, and what it stands for.
-const PLACES: [&str; 5] = ["{url}", "{scheme}", "{host}", "{port}", "{path}"];
+/// The placeholders of a template.
+const PLACEHOLDERS: [&str; 5] = ["{url}", "{scheme}", "{host}", "{port}", "{path}"];
 
-/// A template for each scheme that has a gateway.
+/// The gateways of a fetcher: one URL template per scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Gateways(BTreeMap<String, String>);
 
 impl Gateways {
-    /// URLs of `scheme` are asked for by `template`: a URL with `{url}`, `{scheme}`, `{host}`, `{port}` and `{path}` in
-    /// it. `{path}` is what stands behind the slash after the host, its escapes as they are; the others are escaped as
-    /// text is.
+    /// Sets the gateway for URLs of `scheme` to `template`: a URL with the placeholders `{url}`, `{scheme}`,
+    /// `{host}`, `{port}` and `{path}`.
+    ///
+    /// `{path}` is the text after the slash that follows the host, with its percent-escapes kept; the other values
+    /// are percent-encoded. A password in the URL is never sent to the gateway.
     ///
     /// # Errors
-    /// `usage`: the template makes no URL, or holds something else in braces.
+    /// `Code::Usage` if the template does not make a URL, names its server by a placeholder of the path, or holds an
+    /// unknown placeholder.
     pub fn set(&mut self, scheme: &str, template: &str) -> Result<(), Error> {
-        let wrong = |detail: String| Err(Error::new(Code::Usage, Phase::Plan, detail));
-        let is_scheme = |octet: u8| octet.is_ascii_alphanumeric() || b"+.-".contains(&octet);
+        let usage_error = |detail: String| Err(Error::new(Code::Usage, Phase::Plan, detail));
+        let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte);
         if !scheme.starts_with(|first: char| first.is_ascii_alphabetic()) || !scheme.bytes().all(is_scheme) {
-            return wrong(format!("a gateway is for a scheme: \"{scheme}\" is none"));
+            return usage_error(format!("--gateway: \"{scheme}\" is not a scheme name"));
         }
-        let behind = template.split_once("://").map_or("", |(_, rest)| rest);
-        let server = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        let after_scheme = template.split_once("://").map_or("", |(_, rest)| rest);
+        let server = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
         if server.contains("{path}") || server.contains("{url}") {
-            return wrong(format!("the gateway {template} has its server named by the path of a URL"));
+            return usage_error(format!(
+                "the gateway {template} takes its server from the path of a URL, which is not allowed"
+            ));
         }
-        let plain = PLACES.iter().fold(template.to_owned(), |text, place| text.replace(place, "1"));
+        let plain =
+            PLACEHOLDERS.iter().fold(template.to_owned(), |text, placeholder| text.replace(placeholder, "1"));
         if plain.contains(['{', '}']) {
-            return wrong(format!("the gateway {template} holds none of {} in its braces", PLACES.join(" ")));
+            return usage_error(format!(
+                "unknown placeholder in the gateway {template}; the placeholders are {}",
+                PLACEHOLDERS.join(" ")
+            ));
         }
         if let Err(error) = parse(&plain) {
-            return wrong(format!("the gateway {template} makes no URL: {error}"));
+            return usage_error(format!("the gateway {template} is not a URL: {error}"));
         }
         self.0.insert(scheme.to_ascii_lowercase(), template.to_owned());
         Ok(())
     }
 
-    /// The URL to be asked for in place of `url`; none where it is asked for itself, such as on the gateway.
+    /// Returns the gateway's URL for `url`, or `None` if its scheme has no gateway or `url` is on the gateway
+    /// itself.
     ///
     /// # Errors
-    /// `bad_url`: no URL came out.
-    pub(crate) fn through(&self, url: &Url<'_>) -> Option<Result<Url<'static>, Error>> {
+    /// `Code::BadUrl` if the filled template is not a URL.
+    pub(crate) fn gateway_url(&self, url: &Url<'_>) -> Option<Result<Url<'static>, Error>> {
         let template = self.0.get(url.scheme_name())?;
-        let text = filled(template, url);
+        let text = fill_template(template, url);
         let made = parse(&text).map(|parsed| parsed.into_owned().url).map_err(|error| {
-            let detail = format!("the gateway for {} makes no URL of it", url.scheme_name());
+            let detail = format!("the result of the gateway template for {} is not a URL", url.scheme_name());
             Error::new(Code::BadUrl, Phase::Plan, detail).with_source(error)
         });
-        let is_on_gateway = made.as_ref().is_ok_and(|made| super::gate::is_same_server(made, url));
+        let is_on_gateway = made.as_ref().is_ok_and(|made| made.same_origin(url));
         (!is_on_gateway).then_some(made)
     }
 }
 
-/// The template with the parts of the URL in their places. A password stays with us.
-fn filled(template: &str, url: &Url<'_>) -> String {
+/// Fills the placeholders of `template` with the parts of `url`, without its password.
+fn fill_template(template: &str, url: &Url<'_>) -> String {
     let shown = url.without_password().to_string();
     let rest = shown.split_once(':').map_or("", |(_, rest)| rest);
     let path = match rest.strip_prefix("//") {
@@ -69,45 +78,45 @@ fn filled(template: &str, url: &Url<'_>) -> String {
     };
     let host = url.host().map(|host| host.to_string()).unwrap_or_default();
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
-    let value = |place: &str| match place {
-        "{url}" => encoded(&shown),
+    let value = |placeholder: &str| match placeholder {
+        "{url}" => percent_encode(&shown),
         "{scheme}" => url.scheme_name().to_owned(),
         "{host}" => host.clone(),
         "{port}" => port.clone(),
-        _ => escapes_kept(path),
+        _ => encode_path(path),
     };
-    // Place by place, so that nothing of the URL is taken for a place.
+    // One pass over the template, so that braces in the URL are never taken for a placeholder.
     let mut text = String::new();
     let mut left = template;
-    while let Some((at, place)) = next_place(left) {
+    while let Some((at, placeholder)) = next_placeholder(left) {
         text.push_str(&left[..at]);
-        text.push_str(&value(place));
-        left = &left[at + place.len()..];
+        text.push_str(&value(placeholder));
+        left = &left[at + placeholder.len()..];
     }
     text + left
 }
 
-fn next_place(text: &str) -> Option<(usize, &'static str)> {
-    PLACES.iter().filter_map(|place| Some((text.find(place)?, *place))).min()
+fn next_placeholder(text: &str) -> Option<(usize, &'static str)> {
+    PLACEHOLDERS.iter().filter_map(|placeholder| Some((text.find(placeholder)?, *placeholder))).min()
 }
 
-/// Every octet that a gateway could read as something else is escaped: decoded once, it is the text again.
-fn encoded(text: &str) -> String {
-    escaped_but(text, b"-._~")
+/// Percent-encodes every byte except the unreserved ones (RFC 3986 §2.3).
+fn percent_encode(text: &str) -> String {
+    percent_encode_except(text, b"-._~")
 }
 
-/// A path keeps its slashes and the escapes that it has.
-fn escapes_kept(path: &str) -> String {
-    escaped_but(path, b"-._~/%:@!$'()*,;=")
+/// Percent-encodes a path, but keeps its slashes and percent-escapes.
+fn encode_path(path: &str) -> String {
+    percent_encode_except(path, b"-._~/%:@!$'()*,;=")
 }
 
-fn escaped_but(text: &str, plain: &[u8]) -> String {
+fn percent_encode_except(text: &str, unreserved: &[u8]) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for octet in text.bytes() {
-        if octet.is_ascii_alphanumeric() || plain.contains(&octet) {
-            escaped.push(char::from(octet));
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || unreserved.contains(&byte) {
+            escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{octet:02X}"));
+            escaped.push_str(&format!("%{byte:02X}"));
         }
     }
     escaped
@@ -121,11 +130,11 @@ mod tests {
         let url = parse(url).expect("a URL").url;
         let mut gateways = Gateways::default();
         gateways.set(url.scheme_name(), template).expect("a template");
-        gateways.through(&url).map(|made| made.expect("a URL").to_string())
+        gateways.gateway_url(&url).map(|made| made.expect("a URL").to_string())
     }
 
     #[test]
-    fn each_part_has_its_place() {
+    fn placeholders_are_replaced_by_encoded_parts_of_the_url() {
         for (template, url, made) in [
             (
                 "http://gw/{host}:{port}/{path}",
@@ -143,7 +152,7 @@ mod tests {
             ),
             ("http://gw/?u={url}", "x-foo://u:secret@h/p", Some("http://gw/?u=x-foo%3A%2F%2Fu%40h%2Fp")),
             ("http://gw/?u={url}", "x-foo:u:v@h", Some("http://gw/?u=x-foo%3Au%3Av%40h")),
-            // On the gateway itself there is none.
+            // A URL on the gateway itself is not sent through it.
             ("prospero://gw/{path}", "prospero://GW:1525/a", None),
         ] {
             assert_eq!(through(template, url).as_deref(), made, "{template} {url}");
@@ -151,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template() {
+    fn invalid_schemes_and_templates_are_rejected() {
         let mut gateways = Gateways::default();
         for (scheme, template) in [
             ("wais", ""),

@@ -1,31 +1,21 @@
-//! When what is already there cannot be used: start again rather than splice (RFC 9110 §15.3.7).
+//! Decides when a partial download must be discarded instead of continued (RFC 9110 §15.3.7).
 
-use fetch_url_core::Url;
-
+use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Request, Response, Resume};
 
-/// Whether `error` only says that the rest of the object cannot be had on its own.
-pub(super) fn must_start_anew(error: &Error, request: &Request) -> bool {
+/// Returns `true` if `error` means that the server cannot send the rest of the object, so that the request must be
+/// sent again without a range.
+pub(super) fn must_restart(error: &Error, request: &Request) -> bool {
     error.code() == Code::RangeRefused && request.resume().is_some()
 }
 
-/// The resource that `url` names, as far as a validator is good for it. What stands behind the `?` is
-/// left out: those who redirect to a signed URL sign it anew each time.
-pub(crate) fn place(url: &Url<'_>) -> String {
-    let text = url.redacted().to_string();
-    match url {
-        Url::Http(_) => text.split('?').next().unwrap_or_default().to_owned(),
-        _ => text,
-    }
+/// Returns `true` if the answer continues another resource than the partial download came from.
+pub(super) fn is_other_resource(answer: &Response, request: &Request) -> bool {
+    let came_from = request.resume().and_then(|resume| resume.resource.as_ref());
+    answer.meta.offset > 0 && came_from.is_some_and(|came_from| *came_from != resource_key(&answer.meta.url))
 }
 
-/// Whether the answer is of another resource than what is there already.
-pub(super) fn is_elsewhere(answer: &Response, request: &Request) -> bool {
-    let came_from = request.resume().and_then(|resume| resume.place.as_ref());
-    answer.meta.offset > 0 && came_from.is_some_and(|came_from| *came_from != place(&answer.meta.url))
-}
-
-/// Whether the answer goes on exactly where `resume` ends, with the same object.
+/// Returns `true` if the answer starts exactly at the offset of `resume` and has the same validator.
 pub(super) fn continues(meta: &Meta, resume: Option<&Resume>) -> bool {
     resume.is_some_and(|resume| {
         meta.offset == resume.offset && meta.validator.as_ref() == Some(&resume.validator)

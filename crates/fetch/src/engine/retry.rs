@@ -1,83 +1,87 @@
-//! When to try again: only what a passing cause made fail, after a wait that grows, and not for ever.
+//! Retries after transient errors, with exponential backoff.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
-use super::deadline::Deadline;
+use crate::Deadline;
 use crate::{Code, Error, Event, Phase, Request, Retry};
 
-/// The first wait.
-const FIRST: Duration = Duration::from_secs(1);
-/// The longest wait of our own choice.
-const LONGEST: Duration = Duration::from_secs(60);
-/// A server that asks for a longer wait than this is not waited for.
-const LONGEST_ASKED: Duration = Duration::from_secs(600);
-/// An attempt that brought so many octets was none in vain: the count begins anew.
-const WORTH_IT: u64 = 1024 * 1024;
+/// The wait before the first retry.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait, unless the server asks for a longer one.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// The longest wait that a server may ask for; a longer one ends the retries.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
+/// After this many new bytes the count of failures starts again.
+const PROGRESS_RESETS_COUNT: u64 = 1024 * 1024;
 
-/// How often one request has failed, and how often it still may.
+/// The state of the retries of one request.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct RetryState {
     rules: Retry,
-    begun: Instant,
+    started: Instant,
     failures: u32,
-    /// Where in the object the last failure was.
+    /// Offset in bytes of the last failure.
     offset: u64,
     total: u32,
 }
 
-impl Patience {
+impl RetryState {
     pub(crate) fn new(rules: Retry) -> Self {
-        Self { rules, begun: Instant::now(), failures: 0, offset: 0, total: 0 }
+        Self { rules, started: Instant::now(), failures: 0, offset: 0, total: 0 }
     }
 
-    /// How often it was tried again.
+    /// Returns the number of retries so far.
     pub(super) const fn retries(&self) -> u32 {
         self.total
     }
 
-    /// Waits until `request` may be tried again after `error`; gives the error back when it may not.
-    pub(crate) async fn wait(
+    /// Waits until `request` may be sent again after `error`.
+    ///
+    /// # Errors
+    /// Returns `error` if it is permanent, or the number or time of retries is used up.
+    pub(crate) async fn backoff(
         &mut self,
         request: &Request,
         error: Error,
         offset: u64,
         deadline: &Deadline,
     ) -> Result<(), Error> {
-        if offset >= self.offset + WORTH_IT {
+        if offset >= self.offset + PROGRESS_RESETS_COUNT {
             self.failures = 0;
         }
         self.offset = self.offset.max(offset);
-        let turn = request.turn().filter(|turn| error.code() == Code::Busy && turn.is_at(request.url()));
-        // A host that serves others will serve us: only where nobody is served it is in vain.
-        let asked = error.retry_after().or(self.rules.delay).unwrap_or(FIRST);
-        // A wait that we do not take is nobody's.
-        let asked = if asks_for_too_much(&error) { Duration::ZERO } else { asked };
-        if turn.is_some_and(|turn| turn.complained(asked)) {
+        let permit =
+            request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_at(request.url()));
+        // While a busy host answers other requests, the count of failures starts again.
+        let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);
+        // A wait beyond the limit must not delay the other requests to the host.
+        let requested = if asks_for_too_long_a_wait(&error) { Duration::ZERO } else { requested };
+        if permit.is_some_and(|permit| permit.record_busy(requested)) {
             self.failures = 0;
         }
-        let Some(wait) = self.next(&error, spread(RandomState::new().hash_one(0))) else {
-            return Err(if asks_for_too_much(&error) {
-                error.with_hint("the server asks for a longer wait than we take")
+        let Some(wait) = self.next_wait(&error, jitter(RandomState::new().hash_one(0))) else {
+            return Err(if asks_for_too_long_a_wait(&error) {
+                error.with_hint("the server asks for a wait of more than 10 minutes; try again later")
             } else {
                 error
             });
         };
-        if !deadline.allows(wait) {
+        if !deadline.has_time_for(wait) {
             return Err(error);
         }
         self.failures += 1;
         self.total += 1;
         let attempts = self.total;
-        tracing::debug!(%error, ?wait, attempts, "again");
-        request.tell(&Event::Retry { url: request.url(), error: &error, wait, attempts, offset });
-        match turn {
-            Some(turn) => {
-                let waiting = async {
-                    turn.pass(wait).await;
+        tracing::debug!(%error, ?wait, attempts, "retry");
+        request.notify(&Event::Retry { url: request.url(), error: &error, wait, attempts, offset });
+        match permit {
+            Some(permit) => {
+                let wait_for_host = async {
+                    permit.requeue(wait).await;
                     Ok(())
                 };
-                deadline.bound_total(Phase::Connect, waiting).await
+                deadline.bound_total(Phase::Connect, wait_for_host).await
             }
             None => {
                 tokio::time::sleep(wait).await;
@@ -86,41 +90,33 @@ impl Patience {
         }
     }
 
-    /// How long to wait before the next try; none when there is to be none. `spread` is between 0.75
-    /// and 1.25, so that many clients do not come back at once.
-    fn next(&self, error: &Error, spread: f64) -> Option<Duration> {
-        let may_pass = error.is_temporary() || (self.rules.all_errors && error.is_about_the_peer());
-        if !may_pass || self.failures >= self.rules.most {
+    /// Returns the wait before the next retry, or `None` if there is none. `jitter` is between 0.75 and 1.25, so
+    /// that clients do not retry at the same moment.
+    fn next_wait(&self, error: &Error, jitter: f64) -> Option<Duration> {
+        let is_transient = error.is_temporary() || (self.rules.all_errors && error.is_about_the_peer());
+        if !is_transient || self.failures >= self.rules.max_retries {
             return None;
         }
-        let own = self.rules.delay.unwrap_or_else(|| {
-            let grown = FIRST.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
-            grown.mul_f64(spread)
+        let backoff = self.rules.delay.unwrap_or_else(|| {
+            let grown = FIRST_WAIT.saturating_mul(1 << self.failures.min(10)).min(MAX_WAIT);
+            grown.mul_f64(jitter)
         });
-        let asked = error.retry_after().unwrap_or_default();
-        let wait = own.max(asked);
+        let requested = error.retry_after().unwrap_or_default();
+        let wait = backoff.max(requested);
         let is_in_time =
-            self.rules.max_time.is_none_or(|most| self.begun.elapsed().saturating_add(wait) <= most);
-        (is_in_time && !asks_for_too_much(error)).then_some(wait)
+            self.rules.max_time.is_none_or(|max| self.started.elapsed().saturating_add(wait) <= max);
+        (is_in_time && !asks_for_too_long_a_wait(error)).then_some(wait)
     }
 }
 
-/// A server that wants to be left alone for hours is not waited for.
-fn asks_for_too_much(error: &Error) -> bool {
-    error.retry_after().is_some_and(|asked| asked > LONGEST_ASKED)
+/// Returns `true` if the server asks for a wait of more than 10 minutes.
+fn asks_for_too_long_a_wait(error: &Error) -> bool {
+    error.retry_after().is_some_and(|wait| wait > MAX_RETRY_AFTER)
 }
 
-/// A number from 0.75 to 1.25 made of random bits.
-fn spread(bits: u64) -> f64 {
+/// Returns a factor from 0.75 to 1.25 made of random bits.
+fn jitter(bits: u64) -> f64 {
     0.75 + f64::from(u16::try_from(bits & 0xffff).unwrap_or(0)) / f64::from(u16::MAX) / 2.0
-}
-
-/// The failure of a request that may not be made twice: it passes only where nothing can have gone out.
-pub(crate) fn once_only(error: Error) -> Error {
-    match error.phase() {
-        Phase::Resolve | Phase::Connect => error,
-        _ => error.lasting(),
-    }
 }
 
 #[cfg(test)]
@@ -132,27 +128,27 @@ mod tests {
     }
 
     fn waits(rules: Retry, error: &Error) -> Vec<u64> {
-        let mut patience = Patience::new(rules);
+        let mut state = RetryState::new(rules);
         let mut waits = Vec::new();
-        while let Some(wait) = patience.next(error, 1.0) {
+        while let Some(wait) = state.next_wait(error, 1.0) {
             waits.push(wait.as_secs());
-            patience.failures += 1;
+            state.failures += 1;
         }
         waits
     }
 
     #[test]
-    fn waits_grow_and_end() {
+    fn waits_double_up_to_60_seconds_and_end_at_the_limit() {
         assert_eq!(waits(Retry::default(), &error(Code::Busy)), [1, 2, 4]);
-        let many = Retry { most: 8, ..Retry::default() };
+        let many = Retry { max_retries: 8, ..Retry::default() };
         assert_eq!(waits(many, &error(Code::ConnectFailed)), [1, 2, 4, 8, 16, 32, 60, 60]);
-        let fixed = Retry { most: 2, delay: Some(Duration::from_secs(7)), ..Retry::default() };
+        let fixed = Retry { max_retries: 2, delay: Some(Duration::from_secs(7)), ..Retry::default() };
         assert_eq!(waits(fixed, &error(Code::Busy)), [7, 7]);
         assert!(waits(Retry::never(), &error(Code::Busy)).is_empty());
     }
 
     #[test]
-    fn what_does_not_pass_is_not_tried_again() {
+    fn permanent_errors_are_not_retried() {
         for code in [Code::NotFound, Code::Policy, Code::TlsFailed, Code::AuthNeeded, Code::PeerMisbehaved] {
             assert!(waits(Retry::default(), &error(code)).is_empty(), "{code:?}");
         }
@@ -164,16 +160,16 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_ask_for_more_time_but_not_for_any() {
-        let asked = |seconds| error(Code::Busy).with_retry_after(Some(Duration::from_secs(seconds)));
-        assert_eq!(waits(Retry::default(), &asked(3)), [3, 3, 4]);
-        assert!(waits(Retry::default(), &asked(601)).is_empty());
+    fn retry_after_is_honoured_up_to_10_minutes() {
+        let busy = |seconds| error(Code::Busy).with_retry_after(Some(Duration::from_secs(seconds)));
+        assert_eq!(waits(Retry::default(), &busy(3)), [3, 3, 4]);
+        assert!(waits(Retry::default(), &busy(601)).is_empty());
         let short = Retry { max_time: Some(Duration::from_secs(2)), ..Retry::default() };
-        assert!(waits(short, &asked(3)).is_empty());
+        assert!(waits(short, &busy(3)).is_empty());
     }
 
     #[test]
-    fn the_spread_is_a_quarter_each_way() {
-        assert!((spread(0) - 0.75).abs() < 1e-9 && (spread(u64::MAX) - 1.25).abs() < 1e-9);
+    fn jitter_is_between_0_75_and_1_25() {
+        assert!((jitter(0) - 0.75).abs() < 1e-9 && (jitter(u64::MAX) - 1.25).abs() < 1e-9);
     }
 }

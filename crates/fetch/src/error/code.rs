@@ -1,39 +1,40 @@
-//! The one table of error codes: word, exit status, meaning. Help, README and the process's exit
-//! all come from here.
+//! The table of error codes: name, exit status, meaning. The help text, the README and the exit status of the command
+//! line are made from it.
 
 use super::Phase;
 
-/// One kind of failure.
+/// A row of the table of error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a row of a table")]
 pub struct CodeRow {
     /// The code.
     pub code: Code,
-    /// Its stable word.
+    /// Its stable name, as JSON output shows it.
     pub word: &'static str,
-    /// Its exit status; a second one where the table says so.
+    /// Its exit statuses: one, or two for the codes that depend on the phase.
     pub exits: &'static [u8],
-    /// What a person reads in front of the detail.
+    /// The beginning of the message for a person.
     pub words: &'static str,
-    /// When it happens.
+    /// When it occurs.
     pub meaning: &'static str,
 }
 
 macro_rules! codes {
     ($($name:ident $word:literal $exits:expr, $words:literal, $meaning:literal;)*) => {
-        /// The kinds of failure. A word and an exit status are never given to another meaning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        /// The kind of an [`Error`](super::Error). Names and exit statuses are stable: they are never reused for another
+        /// meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code { $(#[doc = $meaning] $name,)* }
 
-        /// Every code, by exit status.
+        /// All error codes, ordered by exit status.
         pub static CODES: &[CodeRow] =
             &[$(CodeRow { code: Code::$name, word: $word, exits: &$exits, words: $words, meaning: $meaning },)*];
     };
 }
 
 codes! {
-    Unsupported "unsupported" [1], "not supported", "scheme known but with no access method here, or unknown";
+    Unsupported "unsupported" [1], "not supported", "the scheme is unknown, or has no access method here";
     Usage "usage" [2], "usage", "wrong options";
     BadUrl "bad_url" [3], "not a URL", "the text is not a URL";
     ResolveFailed "resolve_failed" [6, 5], "host not found", "host (5: proxy) not found";
@@ -43,7 +44,7 @@ codes! {
     Truncated "truncated" [18], "cut short", "the body ended before the protocol said so";
     HttpError "http_error" [22], "refused", "another HTTP status of 400 or above";
     SinkFailed "sink_failed" [23], "cannot write", "disk full, read-only, closed pipe";
-    TimedOut "timed_out" [28], "timed out", "a deadline passed; says which phase";
+    TimedOut "timed_out" [28], "timed out", "a timeout expired; the message names the phase";
     RangeRefused "range_refused" [33], "range refused", "the server cannot give the range asked for";
     TlsFailed "tls_failed" [35, 60], "TLS failed", "TLS handshake (60: certificate) failed";
     TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a loop of them";
@@ -51,8 +52,8 @@ codes! {
     LimitReached "limit_reached" [63], "limit reached", "size, entries or line over a limit";
     AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for it";
     NotFound "not_found" [78], "not found", "no such object: 404, 550, gopher 3, 430, ENOENT";
-    Policy "policy" [90], "refused by policy", "address, port, scheme or hop refused by policy";
-    ChecksumMismatch "checksum_mismatch" [91], "wrong checksum", "the octets are not those the checksum names";
+    Policy "policy" [90], "refused by policy", "address, port, scheme or redirect refused by policy";
+    ChecksumMismatch "checksum_mismatch" [91], "wrong checksum", "the bytes do not match the checksum";
     Busy "busy" [92], "the server is busy", "421, 429, 503, 400 of NNTP, after the retries";
     ForbiddenOctet "forbidden_octet" [93], "refused", "a decoded CR, LF, NUL or TAB that would change the protocol";
     Internal "internal" [99], "internal error", "a bug: please report it";
@@ -64,17 +65,17 @@ impl Code {
         &CODES[self as usize]
     }
 
-    /// A stable word for machines.
+    /// Returns the stable name, as JSON output shows it.
     pub fn word(self) -> &'static str {
         self.row().word
     }
 
-    /// What a person reads.
+    /// Returns the beginning of the message for a person.
     pub fn words(self) -> &'static str {
         self.row().words
     }
 
-    /// The exit status, which two codes split by phase.
+    /// Returns the exit status; two codes have a second one that depends on the phase.
     pub(super) fn exit(self, phase: Phase) -> u8 {
         let second = matches!(
             (self, phase),
@@ -83,7 +84,7 @@ impl Code {
         self.row().exits[usize::from(second)]
     }
 
-    /// Whether the same request may succeed later, unless something else is known.
+    /// Returns `true` for codes that are transient unless the error says otherwise.
     pub(super) const fn is_temporary(self) -> bool {
         matches!(
             self,
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_and_every_exit_status_is_used_once() {
+    fn every_name_and_every_exit_status_is_used_once() {
         let mut exits: Vec<u8> = CODES.iter().flat_map(|row| row.exits).copied().collect();
         let count = exits.len();
         exits.sort_unstable();

@@ -1,30 +1,30 @@
-//! What an address is for (IANA's special-purpose registries): decided after resolution, on the
-//! address that will be connected to.
+//! Classes of IP addresses by IANA's special-purpose registries. The network policy checks the resolved address that
+//! is connected to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is for.
+/// The class of an IP address by IANA's special-purpose registries (RFC 6890).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AddressClass {
-    /// This machine.
+    /// This machine: `127.0.0.0/8`, `::1`.
     Loopback,
-    /// The services that clouds keep for their own machines.
+    /// Metadata services of cloud providers, such as `169.254.169.254`.
     Metadata,
-    /// Many machines at once.
+    /// Multicast: `224.0.0.0/4`, `ff00::/8`.
     Multicast,
-    /// A private network: RFC 1918, shared address space, unique local, link-local.
+    /// Private networks: RFC 1918, shared address space (RFC 6598), unique local, link-local.
     Private,
-    /// Reachable by everybody.
+    /// Globally reachable.
     Public,
-    /// For documentation, benchmarks, or nothing yet.
+    /// Reserved for documentation, benchmarks or future use.
     Reserved,
-    /// No address: 0.0.0.0, ::.
+    /// The unspecified address: `0.0.0.0`, `::`.
     Unspecified,
 }
 
 impl AddressClass {
-    /// The class of an address; one that carries an IPv4 address inside is judged by that.
+    /// Returns the class of `address`. An IPv6 address that embeds an IPv4 address has the class of that address.
     pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => of_v4(address),
@@ -32,13 +32,13 @@ impl AddressClass {
         }
     }
 
-    /// Reachable by everybody.
+    /// Returns `true` if the address is globally reachable.
     pub fn is_public(self) -> bool {
         self == Self::Public
     }
 
-    /// A word for messages.
-    pub const fn word(self) -> &'static str {
+    /// Returns the name of the class for messages.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Loopback => "loopback",
             Self::Metadata => "metadata",
@@ -51,7 +51,7 @@ impl AddressClass {
     }
 }
 
-/// (network, prefix length, class), the narrower before the wider.
+/// (network, prefix length, class); narrower networks come first.
 const V4: &[([u8; 4], u32, AddressClass)] = {
     use AddressClass::{Loopback, Metadata, Multicast, Private, Reserved, Unspecified};
     &[
@@ -87,7 +87,7 @@ fn of_v4(address: Ipv4Addr) -> AddressClass {
 
 fn of_v6(address: Ipv6Addr) -> AddressClass {
     let segments = address.segments();
-    if let Some(inside) = embedded(&segments) {
+    if let Some(inside) = embedded_v4(&segments) {
         return of_v4(inside);
     }
     match segments {
@@ -104,9 +104,9 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     }
 }
 
-/// The IPv4 address inside a mapped (`::ffff:a.b.c.d`), compatible, NAT64 (`64:ff9b::/96`) or
-/// 6to4 (`2002::/16`) one.
-fn embedded(segments: &[u16; 8]) -> Option<Ipv4Addr> {
+/// Returns the IPv4 address that is embedded in a mapped (`::ffff:a.b.c.d`), compatible, NAT64 (`64:ff9b::/96`) or
+/// 6to4 (`2002::/16`) address.
+fn embedded_v4(segments: &[u16; 8]) -> Option<Ipv4Addr> {
     let join = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match *segments {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,

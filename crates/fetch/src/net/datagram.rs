@@ -1,5 +1,5 @@
-//! Datagrams to a server and from it: only what comes from an address that was judged and asked is heard. From
-//! another port of it, too: servers of old answer so.
+//! UDP datagrams to a server. Datagrams are accepted only from addresses that the policy allowed and that a request
+//! was sent to, but from any port: old servers reply from another port.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,15 +13,15 @@ use fetch_url_core::Host;
 use tokio::io::{Interest, Ready};
 use tokio::net::UdpSocket;
 
-use super::contact::Contact;
-use super::dial::Dial;
+use super::connection_info::ConnectionInfo;
+use super::connector::Connector;
 use super::route::Interface;
 use crate::{Code, Deadline, Error, Phase};
 
-/// The largest datagram there is.
+/// The largest UDP datagram in bytes.
 const DATAGRAM_OCTETS: usize = 65_536;
 
-/// What wakes whoever waits for a datagram: a refusal too.
+/// The events that wake the reader: data, and ICMP errors on Linux.
 #[cfg(target_os = "linux")]
 const ARRIVAL: Interest = Interest::READABLE.add(Interest::ERROR);
 #[cfg(not(target_os = "linux"))]
@@ -29,82 +29,89 @@ const ARRIVAL: Interest = Interest::READABLE;
 
 type Awaited = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
-/// A server, at the addresses that it has: one of them is asked, and heard are all that were.
+/// The UDP sockets for a server, one per address. One address is sent to, all that were used are received from.
 pub(crate) struct Datagrams {
-    doors: Vec<Door>,
-    /// Which of them is asked now.
-    asked: usize,
+    addresses: Vec<ServerAddress>,
+    /// Index of the current address.
+    current: usize,
     interface: Option<Interface>,
-    contact: Contact,
+    connection_info: ConnectionInfo,
     buffer: Vec<u8>,
-    /// What is sent when this is dropped: a courtesy, which the peer does without.
-    pub(crate) farewell: Option<Bytes>,
+    /// A cancellation that is sent when this value is dropped; it may be lost.
+    pub(crate) cancellation: Option<Bytes>,
 }
 
-/// An address of the server.
-struct Door {
+/// One address of the server.
+struct ServerAddress {
     address: SocketAddr,
-    /// None before it is asked.
+    /// `None` before the first datagram to the address.
     socket: Option<Arc<UdpSocket>>,
-    /// Waits until something arrives.
-    awaited: Option<Awaited>,
-    /// Nobody is there.
-    is_shut: bool,
+    /// Becomes ready when a datagram or an error arrives.
+    readiness: Option<Awaited>,
+    /// The address has been refused.
+    is_refused: bool,
 }
 
-/// What comes back.
+/// The result of a receive.
 #[derive(Debug)]
 pub(crate) enum Arrival<'b> {
-    /// A datagram of an address that was asked.
+    /// A datagram from an address that a request was sent to.
     Datagram(&'b [u8]),
-    /// Word that nobody is there.
+    /// An ICMP error: the port is closed or the host is unreachable.
     Refusal(io::Error),
 }
 
 impl Drop for Datagrams {
     fn drop(&mut self) {
-        let door = &self.doors[self.asked];
-        if let (Some(farewell), Some(socket)) = (&self.farewell, &door.socket) {
+        let door = &self.addresses[self.current];
+        if let (Some(farewell), Some(socket)) = (&self.cancellation, &door.socket) {
             let _ = socket.try_send_to(farewell, door.address);
         }
     }
 }
 
-impl Dial {
-    /// Datagrams to `host` and from it.
+impl Connector {
+    /// Opens sockets for datagrams to `host`.
     ///
     /// # Errors
-    /// As for [`Dial::connect`].
+    /// As for [`Connector::connect`].
     pub(crate) async fn datagrams(
         &self,
         host: &Host<'_>,
         port: u16,
         deadline: &Deadline,
     ) -> Result<Datagrams, Error> {
-        let (host, port) = self.detour(host, port);
-        let addresses = self.ways(host, port, &deadline.connecting()).await?;
+        let (host, port) = self.connect_to(host, port);
+        let addresses = self.direct_addresses(host, port, &deadline.connecting()).await?;
         if addresses.iter().all(|address| address.ip().is_multicast()) {
-            // Many would be asked, and no answer comes from there.
+            // Unicast replies are expected, so multicast addresses are refused.
             let detail = format!("{host} is a multicast address");
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }
-        let doors = addresses.into_iter().map(Door::at).collect();
-        let (interface, contact) = (self.interface().cloned(), self.contact().clone());
-        contact.note(|facts| facts.opened += 1);
+        let doors = addresses.into_iter().map(ServerAddress::at).collect();
+        let (interface, contact) = (self.interface().cloned(), self.connection_info().clone());
+        contact.update(|facts| facts.opened += 1);
         let buffer = vec![0; DATAGRAM_OCTETS];
-        Ok(Datagrams { doors, asked: 0, interface, contact, buffer, farewell: None })
+        Ok(Datagrams {
+            addresses: doors,
+            current: 0,
+            interface,
+            connection_info: contact,
+            buffer,
+            cancellation: None,
+        })
     }
 }
 
 impl Datagrams {
-    /// Sends one to the address that is asked now.
+    /// Sends `datagram` to the current address.
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
-        let door = &mut self.doors[self.asked];
+        let door = &mut self.addresses[self.current];
         let socket = match &door.socket {
             Some(socket) => socket,
             None => {
                 let socket = Arc::new(open(door.address, self.interface.as_ref())?);
-                self.contact.note(|facts| {
+                self.connection_info.update(|facts| {
                     facts.connected = facts.connected.or_else(|| Some(Instant::now()));
                     (facts.peer, facts.local) = (Some(door.address), socket.local_addr().ok());
                 });
@@ -114,18 +121,18 @@ impl Datagrams {
         socket.poll_send_to(cx, datagram, door.address).map_ok(|_| ())
     }
 
-    /// What has come back from the addresses that were asked. From another port of one, too.
+    /// Receives from all addresses that were used.
     pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Arrival<'_>> {
-        for index in 0..self.doors.len() {
-            match self.doors[index].poll_receive(&mut self.buffer, cx) {
+        for index in 0..self.addresses.len() {
+            match self.addresses[index].poll_receive(&mut self.buffer, cx) {
                 Poll::Pending => {}
                 Poll::Ready(Ok(length)) => {
-                    // Who answers is spoken with.
-                    self.asked = index;
+                    // The address that replies becomes the current one.
+                    self.current = index;
                     return Poll::Ready(Arrival::Datagram(&self.buffer[..length]));
                 }
                 Poll::Ready(Err(error)) => {
-                    self.asked = index;
+                    self.current = index;
                     return Poll::Ready(Arrival::Refusal(error));
                 }
             }
@@ -133,49 +140,51 @@ impl Datagrams {
         Poll::Pending
     }
 
-    /// From now on only the address is heard that has answered: two servers must not make one answer.
-    pub(crate) fn settle(&mut self) {
-        self.doors.swap(0, self.asked);
-        self.doors.truncate(1);
-        self.asked = 0;
+    /// Drops all addresses except the current one, so that two servers cannot mix their answers.
+    pub(crate) fn keep_current_address(&mut self) {
+        self.addresses.swap(0, self.current);
+        self.addresses.truncate(1);
+        self.current = 0;
     }
 
-    /// Asks the next address of the server from now on, if there is another.
-    pub(crate) fn turn(&mut self) {
-        let count = self.doors.len();
-        let next = (1..count).map(|step| (self.asked + step) % count);
-        if let Some(next) = next.into_iter().find(|index| !self.doors[*index].is_shut) {
-            self.asked = next;
+    /// Makes the next address that was not refused the current one.
+    pub(crate) fn use_next_address(&mut self) {
+        let count = self.addresses.len();
+        let next = (1..count).map(|step| (self.current + step) % count);
+        if let Some(next) = next.into_iter().find(|index| !self.addresses[*index].is_refused) {
+            self.current = next;
         }
     }
 
-    /// Nobody is at the address that is asked; whether there is another one.
-    pub(crate) fn shut(&mut self) -> bool {
-        self.doors[self.asked].is_shut = true;
-        self.turn();
-        !self.doors[self.asked].is_shut
+    /// Marks the current address as refused. Returns `true` if there is another one.
+    pub(crate) fn mark_refused(&mut self) -> bool {
+        self.addresses[self.current].is_refused = true;
+        self.use_next_address();
+        !self.addresses[self.current].is_refused
     }
 
-    /// The address that is asked now.
+    /// Returns the current address.
     pub(crate) fn peer(&self) -> SocketAddr {
-        self.doors[self.asked].address
+        self.addresses[self.current].address
     }
 }
 
-impl Door {
+impl ServerAddress {
     const fn at(address: SocketAddr) -> Self {
-        Self { address, socket: None, awaited: None, is_shut: false }
+        Self { address, socket: None, readiness: None, is_refused: false }
     }
 
-    /// How long a datagram is that has come; an error where a refusal came instead.
+    /// Receives a datagram and returns its length, or the ICMP error.
     fn poll_receive(&mut self, buffer: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let Some(socket) = self.socket.clone().filter(|_| !self.is_shut) else { return Poll::Pending };
+        let Some(socket) = self.socket.clone().filter(|_| !self.is_refused) else { return Poll::Pending };
         loop {
             match socket.try_recv_from(buffer) {
                 Ok((length, from)) if from.ip().to_canonical() == self.address.ip().to_canonical() => {
                     return Poll::Ready(Ok(length));
                 }
-                Ok((_, from)) => tracing::debug!(%from, "a datagram of somebody who was not asked"),
+                Ok((_, from)) => {
+                    tracing::debug!(%from, "ignored a datagram from another address than that of the server")
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if let Some(refusal) = ready!(self.poll_ready(&socket, cx))? {
                         return Poll::Ready(Err(refusal));
@@ -186,23 +195,23 @@ impl Door {
         }
     }
 
-    /// Ready when there is something to be received, or a refusal, which it then is.
+    /// Ready when data can be read (`None`) or an ICMP error arrived.
     fn poll_ready(
         &mut self,
         socket: &Arc<UdpSocket>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Option<io::Error>>> {
-        let awaited = self.awaited.get_or_insert_with(|| {
+        let awaited = self.readiness.get_or_insert_with(|| {
             let socket = Arc::clone(socket);
             Box::pin(async move { socket.ready(ARRIVAL).await })
         });
         let ready = ready!(awaited.as_mut().poll(cx));
-        self.awaited = None;
+        self.readiness = None;
         Poll::Ready(if ready?.is_error() { refusal(socket) } else { Ok(None) })
     }
 }
 
-/// What the system knows of a refusal; it is not told twice.
+/// Returns the pending ICMP error of the socket and clears it.
 #[cfg(target_os = "linux")]
 fn refusal(socket: &UdpSocket) -> io::Result<Option<io::Error>> {
     let refusal = socket.take_error()?;
@@ -215,7 +224,7 @@ fn refusal(socket: &UdpSocket) -> io::Result<Option<io::Error>> {
     socket.take_error()
 }
 
-/// A socket for datagrams to `address`, at a port of the system's choice.
+/// Opens a socket for datagrams to `address`, on a port that the system chooses.
 fn open(address: SocketAddr, interface: Option<&Interface>) -> io::Result<UdpSocket> {
     let any =
         if address.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -225,7 +234,7 @@ fn open(address: SocketAddr, interface: Option<&Interface>) -> io::Result<UdpSoc
     };
     let socket = std::net::UdpSocket::bind((from, 0))?;
     socket.set_nonblocking(true)?;
-    hear_refusals(&socket, address)?;
+    enable_icmp_errors(&socket, address)?;
     let socket = UdpSocket::from_std(socket)?;
     if let Some(Interface::Device(name)) = interface {
         bind_device(&socket, name)?;
@@ -233,10 +242,9 @@ fn open(address: SocketAddr, interface: Option<&Interface>) -> io::Result<UdpSoc
     Ok(socket)
 }
 
-/// Whether nobody is at a port is told by ICMP, to those alone who ask for it: a socket that hears several ports does
-/// not by itself.
+/// Requests ICMP errors for the socket: an unconnected socket does not report them by default.
 #[cfg(target_os = "linux")]
-fn hear_refusals(socket: &std::net::UdpSocket, address: SocketAddr) -> io::Result<()> {
+fn enable_icmp_errors(socket: &std::net::UdpSocket, address: SocketAddr) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};
     if address.is_ipv4() {
         setsockopt(socket, sockopt::Ipv4RecvErr, &true)?;
@@ -258,5 +266,8 @@ fn bind_device(socket: &UdpSocket, name: &str) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn bind_device(_: &UdpSocket, _: &str) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "no device can be chosen on this system"))
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "binding to a network interface is not supported on this system",
+    ))
 }

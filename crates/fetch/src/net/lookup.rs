@@ -4,10 +4,13 @@ use std::net::SocketAddr;
 
 use crate::{Code, Error, Phase};
 
-/// The addresses of a name, in the resolver's order; at least one.
-pub(super) async fn look_up(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
+/// Returns the addresses of a host name in the resolver's order; at least one.
+///
+/// # Errors
+/// `Code::ResolveFailed`, which is transient for EAI_AGAIN.
+pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
     let failed = |error: std::io::Error| {
-        let may_pass = says_it_may_pass(&error.to_string());
+        let may_pass = is_temporary_failure(&error.to_string());
         let error = Error::io(Code::ResolveFailed, Phase::Resolve, name, error);
         if may_pass { error } else { error.lasting() }
     };
@@ -18,8 +21,8 @@ pub(super) async fn look_up(name: &str, port: u16) -> Result<Vec<SocketAddr>, Er
     Ok(addresses)
 }
 
-/// Whether the resolver says EAI_AGAIN: std hands on its words, not its number.
-fn says_it_may_pass(words: &str) -> bool {
+/// Returns `true` if the message means EAI_AGAIN: std returns the message of the resolver, but not its number.
+fn is_temporary_failure(words: &str) -> bool {
     let words = words.to_ascii_lowercase();
     words.contains("temporary failure") || words.contains("try again")
 }
@@ -29,8 +32,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_not_there_is_not_there_a_second_later() {
-        let said = |words: &str| says_it_may_pass(&format!("failed to lookup address information: {words}"));
+    fn only_temporary_resolver_failures_are_transient() {
+        let said =
+            |words: &str| is_temporary_failure(&format!("failed to lookup address information: {words}"));
         assert!(said("Temporary failure in name resolution") && said("Try again"));
         assert!(!said("Name or service not known") && !said("No address associated with hostname"));
     }

@@ -1,7 +1,8 @@
-//! Who stands between us and a server: one proxy for a scheme, and the hosts that are asked directly.
+//! Proxies by scheme, and the hosts that are contacted directly.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use fetch_url_core::{Host, Url, parse};
 use hyper_util::client::proxy::matcher::Matcher;
@@ -9,10 +10,10 @@ use hyper_util::client::proxy::matcher::Matcher;
 use crate::credentials::Credential;
 use crate::{Code, Error, Phase};
 
-/// The port of a proxy that names none.
-const PORT: u16 = 1080;
+/// The default port of a proxy URL, as in curl.
+const DEFAULT_PORT: u16 = 1080;
 
-/// The proxies of the caller, by scheme, and the hosts that need none.
+/// The proxies of a fetcher by URL scheme, and the hosts that are contacted directly.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
     for_scheme: BTreeMap<String, Proxy>,
@@ -20,7 +21,7 @@ pub struct Proxies {
     direct: String,
 }
 
-/// A proxy.
+/// A proxy: protocol, host, port and credentials. `Debug` and `Display` do not show the credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     pub(crate) kind: ProxyKind,
@@ -29,21 +30,21 @@ pub struct Proxy {
     pub(crate) login: Option<Credential>,
 }
 
-/// What is spoken with a proxy.
+/// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyKind {
-    /// HTTP (RFC 9112 §3.2.2), and CONNECT (RFC 9110 §9.3.6) for what is in TLS.
+    /// An HTTP proxy (RFC 9112 §3.2.2); CONNECT (RFC 9110 §9.3.6) for https URLs.
     Http,
-    /// The same, in TLS.
+    /// An HTTP proxy over TLS.
     Https,
-    /// SOCKS 4: names are looked up here.
+    /// SOCKS 4; host names are resolved by the client.
     Socks4,
-    /// SOCKS 4a: names are looked up there.
+    /// SOCKS 4a; host names are resolved by the proxy.
     Socks4a,
-    /// SOCKS 5 (RFC 1928): names are looked up here.
+    /// SOCKS 5 (RFC 1928); host names are resolved by the client.
     Socks5,
-    /// SOCKS 5: names are looked up there.
+    /// SOCKS 5 (RFC 1928); host names are resolved by the proxy.
     Socks5h,
 }
 
@@ -58,37 +59,37 @@ impl ProxyKind {
         (Self::Socks5h, "socks"),
     ];
 
-    /// The scheme of its URL.
+    /// Returns the scheme of the proxy URL.
     pub(crate) fn scheme(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("http", |(_, name)| name)
     }
 
-    /// Whether the server's name is looked up on this side.
+    /// Returns `true` if the client resolves host names.
     pub(crate) const fn resolves_here(self) -> bool {
         matches!(self, Self::Socks4 | Self::Socks5)
     }
 }
 
 impl Proxies {
-    /// The proxy for URLs of `scheme`.
+    /// Sets the proxy for URLs of `scheme`.
     #[must_use]
     pub fn scheme(mut self, scheme: &str, proxy: Proxy) -> Self {
         self.for_scheme.insert(scheme.to_ascii_lowercase(), proxy);
         self
     }
 
-    /// The proxy for every other scheme that goes over the network.
+    /// Sets the proxy for all schemes without a proxy of their own, except `file`.
     #[must_use]
     pub fn all(mut self, proxy: Proxy) -> Self {
         self.for_all = Some(proxy);
         self
     }
 
-    /// Hosts that are asked directly, as `NO_PROXY` lists them: names with all their subdomains,
-    /// addresses, networks, `*` for everyone; between commas.
+    /// Sets the hosts that are contacted directly, in the form of `NO_PROXY`: a comma-separated list of names (with
+    /// their subdomains), addresses, networks, or `*` for all hosts.
     #[must_use]
     pub fn direct(mut self, hosts: &str) -> Self {
-        // curl takes blanks for commas, too.
+        // curl accepts spaces as separators too.
         self.direct = hosts
             .split([',', ' ', '\t'])
             .map(|host| host.trim_end_matches('.'))
@@ -98,7 +99,7 @@ impl Proxies {
         self
     }
 
-    /// The proxy through which `url` is asked for.
+    /// Returns the proxy for `url`, or `None` for a direct connection.
     pub(crate) fn proxy_for(&self, url: &Url<'_>) -> Option<&Proxy> {
         let host = url.host()?;
         let proxy = self.for_scheme.get(url.scheme_name()).or(self.for_all.as_ref())?;
@@ -123,10 +124,11 @@ impl Proxies {
 }
 
 impl Proxy {
-    /// Reads `[SCHEME://][USER[:PASSWORD]@]HOST[:PORT]`, as curl does: http and port 1080 when missing.
+    /// Parses `[SCHEME://][USER[:PASSWORD]@]HOST[:PORT]` as curl does. The default scheme is http, the default port
+    /// 1080.
     ///
     /// # Errors
-    /// `usage` when it is no such text.
+    /// `Code::Usage` if the text is not of this form.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |why: &str| {
             let detail = format!("the proxy {why}");
@@ -135,23 +137,33 @@ impl Proxy {
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
         let scheme = scheme.to_ascii_lowercase();
         let known = ProxyKind::ALL.iter().find(|(_, name)| *name == scheme);
-        let (kind, _) = known.ok_or_else(|| wrong("is of a kind nobody here knows"))?;
+        let (kind, _) = known.ok_or_else(|| wrong("has an unknown scheme"))?;
         let url = format!("http://{}/", rest.trim_end_matches('/'));
-        let parsed = parse(&url).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-        let Url::Http(url) = parsed.into_owned().url else { return Err(wrong("cannot be read")) };
-        if url.path().is_some_and(|path| !path.as_str().is_empty()) || url.search().is_some() {
-            return Err(wrong("has a path"));
+        let parsed = parse(&url).map_err(|error| wrong(&format!("is not a valid URL: {error}")))?;
+        let Url::Http(url) = parsed.into_owned().url else { return Err(wrong("is not a valid URL")) };
+        if url.path().is_some_and(|path| !path.as_str().is_empty()) || url.query().is_some() {
+            return Err(wrong("must not have a path"));
         }
-        let at = url.login().at();
-        let port = at.port().map_or(PORT, std::num::NonZeroU16::get);
-        Ok(Self { kind: *kind, host: at.host().clone(), port, login: Credential::of_login(url.login()) })
+        let host_port = url.authority().host_port();
+        let port = host_port.port().map_or(DEFAULT_PORT, std::num::NonZeroU16::get);
+        let login = url.authority().user_info().map(Credential::of_user_info);
+        Ok(Self { kind: *kind, host: host_port.host().clone(), port, login })
     }
 
-    /// The same proxy, which is to know who we are.
+    /// Sets the credentials for the proxy.
     #[must_use]
     pub fn with_login(mut self, login: Credential) -> Self {
         self.login = Some(login);
         self
+    }
+}
+
+impl FromStr for Proxy {
+    type Err = Error;
+
+    /// Parses a proxy, as [`Proxy::parse`] does.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
     }
 }
 
@@ -189,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_through_which() {
+    fn proxy_is_selected_by_scheme_and_host() {
         let proxies = Proxies::default()
             .scheme("http", Proxy::parse("one.test").expect("a proxy"))
             .all(Proxy::parse("socks5h://two.test").expect("a proxy"))

@@ -1,5 +1,5 @@
-//! Happy Eyeballs (RFC 8305): addresses of both families in turn, the next one begun a quarter of
-//! a second after the last, the first connection wins.
+//! Happy Eyeballs (RFC 8305): connection attempts to addresses of alternating families start 250 ms apart; the first
+//! connection is used.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -10,9 +10,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 /// RFC 8305 §5: Connection Attempt Delay.
-const DELAY: Duration = Duration::from_millis(250);
+const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// The first of `addresses` that `connect` opens; otherwise the first failure.
+/// Returns the first connection that `connect` opens, or the first error if all attempts fail. `None` if `addresses`
+/// is empty.
 pub(super) async fn race<T, E, F>(
     addresses: &[SocketAddr],
     connect: impl Fn(SocketAddr) -> F,
@@ -20,11 +21,11 @@ pub(super) async fn race<T, E, F>(
 where
     F: Future<Output = Result<T, E>>,
 {
-    let mut waiting = in_turn(addresses).into_iter();
+    let mut waiting = alternate_families(addresses).into_iter();
     let mut running: Vec<Pin<Box<F>>> = Vec::new();
     let mut first_failure = None;
     let mut delay = Box::pin(sleep_until(Instant::now()));
-    // A timer that is due now still fires a millisecond later: what need not wait asks none.
+    // The first attempt must not wait for the timer, which fires a millisecond late.
     let mut may_begin = true;
     std::future::poll_fn(|cx| {
         loop {
@@ -48,15 +49,15 @@ where
                 _ => {}
             }
             running.extend(waiting.next().map(|address| Box::pin(connect(address))));
-            delay.as_mut().reset(Instant::now() + DELAY);
+            delay.as_mut().reset(Instant::now() + CONNECTION_ATTEMPT_DELAY);
             may_begin = false;
         }
     })
     .await
 }
 
-/// One of each family after the other, beginning with the resolver's first (RFC 8305 §4).
-fn in_turn(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+/// Returns the addresses with alternating families, starting with the family of the first one (RFC 8305 §4).
+fn alternate_families(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let Some(first) = addresses.first() else { return Vec::new() };
     let (one, other): (Vec<_>, Vec<_>) =
         addresses.iter().copied().partition(|address: &SocketAddr| address.is_ipv4() == first.is_ipv4());
@@ -89,30 +90,32 @@ mod tests {
     }
 
     #[test]
-    fn families_take_turns() {
+    fn families_alternate() {
         let given = addresses(&["[::1]:1", "[::2]:1", "[::3]:1", "127.0.0.1:1"]);
-        assert_eq!(in_turn(&given), addresses(&["[::1]:1", "127.0.0.1:1", "[::2]:1", "[::3]:1"]));
-        assert!(in_turn(&[]).is_empty());
+        assert_eq!(alternate_families(&given), addresses(&["[::1]:1", "127.0.0.1:1", "[::2]:1", "[::3]:1"]));
+        assert!(alternate_families(&[]).is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_address_costs_a_quarter_of_a_second() {
+    async fn unresponsive_address_delays_the_next_by_250_ms() {
         let start = Instant::now();
         let won = race(&addresses(&["[::1]:3", GOOD]), connect).await;
         assert_eq!(won, Some(Ok(GOOD.parse().expect("an address"))));
-        assert!(start.elapsed() >= DELAY && start.elapsed() < DELAY * 2);
+        assert!(
+            start.elapsed() >= CONNECTION_ATTEMPT_DELAY && start.elapsed() < CONNECTION_ATTEMPT_DELAY * 2
+        );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refusal_costs_nothing() {
+    async fn refused_address_starts_the_next_at_once() {
         let start = Instant::now();
         let won = race(&addresses(&["[::1]:2", GOOD]), connect).await;
         assert_eq!(won, Some(Ok(GOOD.parse().expect("an address"))));
-        assert!(start.elapsed() < DELAY);
+        assert!(start.elapsed() < CONNECTION_ATTEMPT_DELAY);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn when_all_refuse_the_first_refusal_counts() {
+    async fn first_error_is_returned_when_all_addresses_fail() {
         assert_eq!(race(&addresses(&["[::1]:2", "127.0.0.1:2"]), connect).await, Some(Err(2)));
         assert_eq!(race(&[], connect).await, None);
     }

@@ -1,51 +1,50 @@
-//! Where a host and port lead by the caller's own word, before any look-up: curl's `--resolve`,
-//! `--connect-to`, `-4`, `-6` and `--interface`.
+//! Overrides for name resolution and connections: curl's `--resolve`, `--connect-to`, `-4`, `-6` and `--interface`.
 
 use std::net::{IpAddr, SocketAddr};
 
 use fetch_url_core::Host;
 
-/// The caller's own map of the network.
+/// The caller's overrides for name resolution and connections.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Routes {
-    /// Names whose addresses are given; the first that fits counts.
-    pub pins: Vec<AddressPin>,
-    /// Servers that are asked in place of others; the first that fits counts.
-    pub detours: Vec<Detour>,
-    /// Only addresses of this family.
+    /// Addresses for host names (`--resolve`); the first match is used.
+    pub overrides: Vec<ResolveOverride>,
+    /// Replacement servers (`--connect-to`); the first match is used.
+    pub connect_to: Vec<ConnectTo>,
+    /// Use addresses of this family only (`-4`, `-6`).
     pub family: Option<AddressFamily>,
-    /// What connections go out from.
+    /// Local address or device for outgoing connections (`--interface`).
     pub interface: Option<Interface>,
 }
 
-/// The addresses of a name.
+/// The addresses of a host name on one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "--resolve HOST:PORT:ADDRESS has these three")]
-pub struct AddressPin {
-    /// The name; none for every name.
+pub struct ResolveOverride {
+    /// The host name; `None` matches all hosts.
     pub host: Option<Host<'static>>,
-    /// The port.
+    /// The port of the URL.
     pub port: u16,
-    /// Where it is.
+    /// The addresses to connect to. The network policy checks them too.
     pub addresses: Vec<IpAddr>,
 }
 
-/// A server that is asked in place of another. The other's name stays in Host and in TLS.
+/// A replacement for a server. The Host header and TLS keep the original name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "--connect-to HOST1:PORT1:HOST2:PORT2 has these four")]
-pub struct Detour {
-    /// Instead of this host, or of every one.
+pub struct ConnectTo {
+    /// The host to replace; `None` matches all hosts.
     pub host: Option<Host<'static>>,
-    /// Instead of this port, or of every one.
+    /// The port to replace; `None` matches all ports.
     pub port: Option<u16>,
-    /// This host, or the same.
+    /// The new host; `None` keeps the host.
     pub to_host: Option<Host<'static>>,
-    /// This port, or the same.
+    /// The new port; `None` keeps the port.
     pub to_port: Option<u16>,
 }
 
-/// A family of addresses.
+/// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "IP has these two")]
 pub enum AddressFamily {
@@ -59,33 +58,34 @@ pub enum AddressFamily {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "an address of this machine, or a device")]
 pub enum Interface {
-    /// An address of this machine.
+    /// A local IP address.
     Address(IpAddr),
-    /// A device, by its name.
+    /// A network device by name, such as `eth0`.
     Device(String),
 }
 
 impl Routes {
-    /// The server that is asked for `host` and `port`.
-    pub(super) fn detour<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
-        let fits = |detour: &&Detour| {
+    /// Returns the host and port to connect to for `host` and `port`.
+    pub(super) fn replacement<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
+        let fits = |detour: &&ConnectTo| {
             detour.host.as_ref().is_none_or(|own| own == host) && detour.port.is_none_or(|own| own == port)
         };
-        match self.detours.iter().find(fits) {
+        match self.connect_to.iter().find(fits) {
             Some(detour) => (detour.to_host.as_ref().unwrap_or(host), detour.to_port.unwrap_or(port)),
             None => (host, port),
         }
     }
 
-    /// The addresses that were given for `host` and `port`.
-    pub(super) fn pinned(&self, host: &Host<'_>, port: u16) -> Option<Vec<SocketAddr>> {
-        let fits = |pin: &&AddressPin| pin.port == port && pin.host.as_ref().is_none_or(|own| own == host);
-        let pin = self.pins.iter().find(fits)?;
+    /// Returns the addresses that override the DNS lookup of `host` and `port`.
+    pub(super) fn resolve_override(&self, host: &Host<'_>, port: u16) -> Option<Vec<SocketAddr>> {
+        let fits =
+            |pin: &&ResolveOverride| pin.port == port && pin.host.as_ref().is_none_or(|own| own == host);
+        let pin = self.overrides.iter().find(fits)?;
         Some(pin.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect())
     }
 
-    /// Whether the family of `address` is wanted.
-    pub(super) fn takes(&self, address: &SocketAddr) -> bool {
+    /// Returns `true` if the address has the selected family.
+    pub(super) fn has_family(&self, address: &SocketAddr) -> bool {
         match self.family {
             Some(AddressFamily::V4) => address.is_ipv4(),
             Some(AddressFamily::V6) => address.is_ipv6(),
@@ -103,17 +103,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_detour_that_fits_counts_and_keeps_what_it_does_not_name() {
+    fn first_matching_connect_to_is_used_and_keeps_unset_parts() {
         let routes = Routes {
-            detours: vec![
-                Detour { host: Some(name("a.test")), port: Some(80), to_host: None, to_port: Some(81) },
-                Detour { host: None, port: None, to_host: Some(name("b.test")), to_port: None },
+            connect_to: vec![
+                ConnectTo { host: Some(name("a.test")), port: Some(80), to_host: None, to_port: Some(81) },
+                ConnectTo { host: None, port: None, to_host: Some(name("b.test")), to_port: None },
             ],
             ..Routes::default()
         };
         let to = |host: &'static str, port| {
             let host = name(host);
-            let (host, port) = routes.detour(&host, port);
+            let (host, port) = routes.replacement(&host, port);
             format!("{host}:{port}")
         };
         assert_eq!(to("A.test", 80), "A.test:81");
@@ -122,13 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_is_for_its_name_and_port() {
+    fn resolve_override_matches_its_host_and_port_only() {
         let addresses = vec!["192.0.2.1".parse().expect("an address")];
-        let pin = AddressPin { host: Some(name("a.test")), port: 80, addresses };
-        let mut routes = Routes { pins: vec![pin.clone()], ..Routes::default() };
-        assert!(routes.pinned(&name("A.TEST."), 80).is_some());
-        assert!(routes.pinned(&name("a.test"), 81).is_none() && routes.pinned(&name("b.test"), 80).is_none());
-        routes.pins = vec![AddressPin { host: None, ..pin }];
-        assert!(routes.pinned(&name("b.test"), 80).is_some());
+        let pin = ResolveOverride { host: Some(name("a.test")), port: 80, addresses };
+        let mut routes = Routes { overrides: vec![pin.clone()], ..Routes::default() };
+        assert!(routes.resolve_override(&name("A.TEST."), 80).is_some());
+        assert!(
+            routes.resolve_override(&name("a.test"), 81).is_none()
+                && routes.resolve_override(&name("b.test"), 80).is_none()
+        );
+        routes.overrides = vec![ResolveOverride { host: None, ..pin }];
+        assert!(routes.resolve_override(&name("b.test"), 80).is_some());
     }
 }

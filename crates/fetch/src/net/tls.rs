@@ -1,4 +1,4 @@
-//! One rustls configuration for https, ftps, gophers and nntps, made when it is first needed.
+//! The rustls configuration for https, ftps, gophers and nntps, created on first use.
 
 mod fault;
 mod identity;
@@ -20,7 +20,7 @@ pub use options::{StartTls, TlsOptions, TlsVersion};
 pub use pins::Pins;
 pub use trust::Trust;
 
-/// The crypto provider that was chosen when this was built.
+/// Returns the crypto provider that was selected at build time.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     #[cfg(feature = "aws-lc-rs")]
     let provider = rustls::crypto::aws_lc_rs::default_provider();
@@ -29,7 +29,7 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(provider)
 }
 
-/// The configuration, once made.
+/// The TLS options and their configuration, once created.
 #[derive(Debug, Default)]
 pub(crate) struct Tls {
     options: TlsOptions,
@@ -41,7 +41,7 @@ impl Tls {
         Self { options, config: OnceLock::new() }
     }
 
-    /// The shared configuration, without ALPN: a protocol that has one sets it on a copy.
+    /// Returns the shared configuration without ALPN; protocols with ALPN set it on a copy.
     pub(crate) fn config(&self) -> Result<Arc<ClientConfig>, Error> {
         if let Some(config) = self.config.get() {
             return Ok(config.clone());
@@ -58,9 +58,9 @@ impl Tls {
         self.options.allows_truncation()
     }
 
-    /// Whether the caller asked for something that is meant for the server alone.
-    pub(crate) fn is_for_server_alone(&self) -> bool {
-        self.options.is_for_server_alone()
+    /// Returns `true` if an option applies to the server only, such as a client certificate, a pinned key or `-k`.
+    pub(crate) fn has_server_only_options(&self) -> bool {
+        self.options.has_server_only_options()
     }
 
     fn make(&self) -> Result<ClientConfig, Error> {
@@ -69,7 +69,7 @@ impl Tls {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&self.options.protocol_versions())
             .map_err(|error| internal(&error))?
-            // The verifier is rustls' own or the platform's, and what is asked beyond it.
+            // The verifier is that of rustls or the platform, plus the pins.
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         Ok(match self.options.client_certificate() {
@@ -79,19 +79,19 @@ impl Tls {
     }
 }
 
-/// A configuration that believes nobody: for a client that will speak no TLS.
+/// Returns a configuration that trusts no certificate, for clients that do not use TLS.
 pub(crate) fn no_tls() -> Result<ClientConfig, Error> {
     let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| internal(&error))?;
     Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
-/// What the caller gave cannot be used.
+/// Returns a usage error for an invalid option.
 fn usage(detail: impl Into<String>) -> Error {
     Error::new(Code::Usage, Phase::Plan, detail)
 }
 
-/// The provider that was built in does not do what every one does.
+/// Returns the error for a crypto provider without the required algorithms.
 fn internal(error: &rustls::Error) -> Error {
     Error::new(Code::Internal, Phase::Tls, error.to_string())
 }

@@ -89,7 +89,7 @@ impl Digest {
         }
     }
 
-    /// Takes in `count` octets of `file`, from where it stands.
+    /// Takes in `count` bytes of `file`, from where it stands.
     pub(super) fn update_from(&mut self, file: &mut File, count: u64) -> io::Result<()> {
         let mut left = count;
         let mut buffer = vec![0; 64 * 1024];

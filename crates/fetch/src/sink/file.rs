@@ -1,5 +1,4 @@
-//! Opening a file to fetch into: everything that can be wrong with the name is found before a
-//! connection is made.
+//! Opens the file of a download. Everything that can be wrong with the name is reported before a connection is made.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -10,71 +9,71 @@ use std::time::Instant;
 use rustix::fs::OFlags;
 
 use super::TargetKind;
-use super::beneath::Beneath;
 use super::digest::Digest;
+use super::dir_handle::DirHandle;
 use super::part::{Names, Part, Stage, identity, is_at};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
 
-/// The permissions of a file in the making: nobody else may read it. Where the system lets everyone
-/// set it, the sticky bit, which means nothing on a file, tells ours from a private file of the user.
+/// The permissions of a `.part` file: readable by its owner only. On Linux the sticky bit, which has no meaning on
+/// files, marks it as a file of this program.
 const IN_THE_MAKING: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
 
-/// So little is tried without looking for room first.
+/// Downloads up to this size start without a check of the free space.
 const ALWAYS_TRIED: u64 = 64 * 1024;
 
-/// How a file is written.
+/// How a file is written: resume, overwriting, times, syncing.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct FileOptions {
-    /// Goes on with what an earlier run left, where that is safe.
+    /// Continues a partial download, if it is still the same object. Default: `false`.
     pub resume: bool,
-    /// Keeps so many octets of the file that is there, and puts the body behind them.
+    /// Keeps this number of bytes of the existing file and appends the body. Default: 0.
     pub keep: u64,
-    /// Never replaces a file.
+    /// Fails if the file exists, instead of replacing it. Default: `false`.
     pub no_clobber: bool,
-    /// Gives the file the object's time of modification.
+    /// Sets the file's modification time to that of the object. Default: `false`.
     pub remote_time: bool,
-    /// When octets are forced to the disk.
-    pub sync: Sync,
+    /// When the file is synced to the disk. Default: [`SyncMode::Auto`].
+    pub sync: SyncMode,
 }
 
-/// When octets are forced to the disk.
+/// When the file is synced to the disk. Default: [`SyncMode::Auto`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Sync {
+pub enum SyncMode {
     /// Always, before the file gets its name.
     Always,
     /// For files of 1 MiB and more.
     #[default]
     Auto,
-    /// When the system likes.
+    /// Never; the system decides.
     Never,
 }
 
 impl FileOptions {
-    /// Goes on with what an earlier run left.
+    /// Sets [`resume`](Self::resume).
     #[must_use]
     pub const fn resuming(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
-    /// Keeps the first `octets` of the file that is there, and puts the body behind them.
+    /// Sets [`keep`](Self::keep).
     #[must_use]
     pub const fn keeping(mut self, octets: u64) -> Self {
         self.keep = octets;
         self
     }
 
-    /// Never replaces a file.
+    /// Fails if the file exists, instead of replacing it. Default: `false`.
     #[must_use]
     pub const fn no_clobber(mut self, no_clobber: bool) -> Self {
         self.no_clobber = no_clobber;
         self
     }
 
-    /// Gives the file the object's time of modification.
+    /// Sets the file's modification time to that of the object. Default: `false`.
     #[must_use]
     pub const fn remote_time(mut self, remote_time: bool) -> Self {
         self.remote_time = remote_time;
@@ -82,7 +81,7 @@ impl FileOptions {
     }
 }
 
-/// A file to fetch into: `NAME.part` until it is whole.
+/// A file that is being downloaded: `NAME.part` until it is complete.
 pub struct FileSink {
     kind: Kind,
     resume: Option<Resume>,
@@ -91,17 +90,17 @@ pub struct FileSink {
 }
 
 enum Kind {
-    /// A device or a FIFO: no name to change, written as it comes.
+    /// A device or FIFO, written directly.
     Direct(File),
     Part(Box<Part>),
 }
 
 impl FileSink {
-    /// Looks at the name and opens `NAME.part`, locked.
+    /// Checks the name and opens and locks `NAME.part`.
     ///
     /// # Errors
-    /// `sink_failed` when nothing can be written there; `usage` when the file exists and may not be
-    /// replaced, or another process is fetching into it.
+    /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
+    /// another process is downloading to it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
         let existing = fs::symlink_metadata(target);
         if let Ok(facts) = &existing {
@@ -116,7 +115,7 @@ impl FileSink {
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
         let is_found = state.is_some();
-        // From here on, the part cleans up after itself.
+        // From here on, dropping the part cleans up.
         let mut part = Box::new(Part {
             stage: if is_found { Stage::Found } else { Stage::Fresh },
             state: state.unwrap_or_default(),
@@ -139,11 +138,11 @@ impl FileSink {
         Ok(Self { kind: Kind::Part(part), resume, earlier_url, kept })
     }
 
-    /// The same for `name` in a directory that is held until the file is finished or given up.
+    /// Opens `name` in a directory that stays open until the file is finished.
     ///
     /// # Errors
     /// As for [`FileSink::open`].
-    pub fn open_beneath(directory: &Beneath, name: &str, options: FileOptions) -> Result<Self, Error> {
+    pub fn open_beneath(directory: &DirHandle, name: &str, options: FileOptions) -> Result<Self, Error> {
         let opened = Self::open(&directory.path(name), options);
         let mut this = opened.map_err(|error| directory.known(error))?;
         if let Kind::Part(part) = &mut this.kind {
@@ -152,13 +151,13 @@ impl FileSink {
         Ok(this)
     }
 
-    /// What is there of `url` from an earlier run, for [`crate::Request::resuming`].
+    /// Returns the partial download of `url` from an earlier run, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
         let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
         self.resume.clone().filter(|_| is_same)
     }
 
-    /// Ready for the body that `meta` describes: appended to what is there, or from the start.
+    /// Prepares the file for the body that `meta` describes: appended to the partial download, or from the start.
     pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
             Kind::Direct(file) => return Ok(TargetKind::Open(file)),
@@ -184,7 +183,7 @@ impl FileSink {
     }
 }
 
-/// The file that is there must have what is to be kept of it.
+/// Checks that the existing file has the bytes that are to be kept.
 fn check_start(target: &Path, count: u64) -> Result<(), Error> {
     if count == 0 {
         return Ok(());
@@ -197,7 +196,7 @@ fn check_start(target: &Path, count: u64) -> Result<(), Error> {
     Err(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
-/// The first `count` octets of `target`, into its `.part`.
+/// Copies the first `count` bytes of `target` into its `.part`.
 fn keep_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
     part.set_len(0)?;
     part.rewind()?;
@@ -205,7 +204,7 @@ fn keep_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
     if copied == count { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Cuts the file at `start` and stands there; what is before it goes into the digest.
+/// Truncates the file at `start` and seeks there; the bytes before it are added to the digest.
 fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Result<()> {
     file.set_len(start)?;
     file.rewind()?;
@@ -215,12 +214,12 @@ fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Resu
     file.seek(SeekFrom::Start(start)).map(drop)
 }
 
-/// A file that cannot fit is not begun.
+/// Fails if the file system has too little free space.
 fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
     let Some(needed) = needed.filter(|&needed| needed > ALWAYS_TRIED) else { return Ok(()) };
     let Ok(facts) = rustix::fs::fstatvfs(file) else { return Ok(()) };
     let free = facts.f_bavail.saturating_mul(facts.f_frsize);
-    // File systems that know no blocks say nothing about their room.
+    // Some file systems do not report their free space.
     if facts.f_blocks == 0 || needed <= free {
         return Ok(());
     }
@@ -228,7 +227,7 @@ fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
     Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
 }
 
-/// The device or FIFO at `target`, open for writing.
+/// Opens the device or FIFO at `target` for writing, if it is one.
 fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
     let kind = match facts.is_symlink().then(|| fs::metadata(target)) {
         None => facts.file_type(),
@@ -238,7 +237,7 @@ fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
     if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
         return Ok(None);
     }
-    // A FIFO without a reader would hold us before any deadline could.
+    // Opening a FIFO without a reader would block without a deadline.
     let waits = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
     let opened = OpenOptions::new().write(true).custom_flags(waits.bits().cast_signed()).open(target);
     let device = opened.map_err(|error| match error.raw_os_error() {
@@ -271,7 +270,7 @@ fn check_target(target: &Path, facts: &Metadata, options: FileOptions) -> Result
     Ok(())
 }
 
-/// The target exists and stays.
+/// The error for an existing file that must not be replaced.
 pub(super) fn exists(target: &Path) -> Error {
     Error::new(Code::Usage, Phase::Deliver, format!("{} exists and is not replaced", target.display()))
 }
@@ -285,12 +284,12 @@ struct Opened {
     file: File,
     facts: Metadata,
     state: Option<State>,
-    /// Something of an earlier run was there.
+    /// `true` if an earlier run left a file.
     has_past: bool,
 }
 
-/// `NAME.part`, locked, and its state: an earlier one that is sound, or a new one. No link is
-/// followed and no file of another is taken.
+/// Opens and locks `NAME.part`: a valid one of an earlier run, or a new one. Links are not followed, and files of
+/// other users or programs are not touched.
 fn open_part(names: &Names) -> Result<Opened, Error> {
     let cannot = |error| cannot(&names.part, error);
     let mut has_past = false;
@@ -306,9 +305,9 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
             opened => (opened.map_err(cannot)?, true),
         };
         lock(&file, names)?;
-        // Between the opening and the lock, whoever had it may have finished or begun anew.
+        // Another process may have finished or restarted the file between opening and locking.
         let facts = file.metadata().map_err(cannot)?;
-        // What was made here has its name as long as it has one.
+        // A file that this process created has a name as long as nobody removed it.
         let is_there = if is_new { facts.nlink() > 0 } else { is_at(identity(&facts), &names.part) };
         if !is_there {
             continue;
@@ -327,8 +326,8 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
     Err(busy(names))
 }
 
-/// A `.part` without a state is a leftover of ours, killed before it could say whose it is, when it has
-/// our mark or nothing is in it; otherwise it belongs to another program.
+/// Checks a `.part` without state: it is ours if it has our mark or is empty (a run was killed early); otherwise it
+/// belongs to another program.
 fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
     if facts.len() == 0 || facts.permissions().mode() & 0o7777 == IN_THE_MAKING {
         return Ok(());
@@ -336,7 +335,7 @@ fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
     Err(foreign(names))
 }
 
-/// Whether a file that was there already can be one of ours: of our user, under this name alone.
+/// Returns `true` if the file can be ours: owned by this user, with one name.
 fn is_own(facts: &Metadata) -> bool {
     facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw()
 }
@@ -359,7 +358,7 @@ fn busy(names: &Names) -> Error {
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
-/// The permissions that the umask left the new file, which from here on is only ours.
+/// Returns the permissions that the umask gives, and makes the new file private.
 fn take_umask(file: &File, facts: &Metadata) -> io::Result<u32> {
     let mode = facts.permissions().mode() & 0o777;
     file.set_permissions(Permissions::from_mode(IN_THE_MAKING))?;

@@ -1,9 +1,8 @@
-//! What a run of many files has finished, so that the next one does only what is missing: a line for each file, written
-//! when it has its name.
+//! The journal of finished files of a batch or mirror, so that the next run fetches only what is missing: one line for
+//! each file, written when the file has its name.
 //!
-//! A line is believed when the file still has the size and the time that it tells. Whether the octets below a name
-//! outlive a power cut is known only once the file system was synced: then a mark follows. After the machine has begun
-//! anew, lines behind the last mark count for nothing.
+//! A line counts if the file still has the recorded size and time. A line is known to survive a power cut only after
+//! the file system was synced; then a mark follows. After a reboot, lines behind the last mark do not count.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
@@ -23,13 +22,13 @@ use super::part::{identity, is_at};
 use super::private::write_whole;
 use crate::{Code, Error, Phase};
 
-/// How often the file system is synced while files come.
+/// How often the file system is synced during a run.
 const SYNC_EVERY: Duration = Duration::from_secs(30);
-/// How each journal begins.
+/// The beginning of every journal.
 const START: &[u8] = b"{\"boot\":\"";
-/// So many lines that later ones say anew do no harm.
+/// The number of superseded lines from which the journal is rewritten.
 const STALE: usize = 1000;
-/// The longest line: a URL has at most 64 KiB.
+/// The maximum length of a line; a URL has at most 64 KiB.
 const LINE: u64 = 256 * 1024;
 
 /// An open, locked journal.
@@ -40,13 +39,13 @@ pub struct Journal {
     subject: String,
     marks: Marks,
     done: HashSet<u128>,
-    /// How many lines were written by this run.
+    /// The number of lines that this run has written.
     lines: u64,
     synced: Instant,
     is_syncing: Arc<AtomicBool>,
 }
 
-/// A file as it was when it was finished the last time.
+/// A file as it was when it was finished.
 #[derive(Debug)]
 pub struct Finished {
     size: u64,
@@ -54,17 +53,18 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Whether it is as it was.
+    /// Returns `true` if size and time of `file` are unchanged.
     pub fn is(&self, file: &Metadata) -> bool {
         self.size == file.len() && self.changed == changed(file)
     }
 }
 
 impl Journal {
-    /// The journal at `path` of what `subject` names; with `goes_on`, what an earlier run has finished counts.
+    /// Opens or creates the journal at `path` about `subject`. With `goes_on`, entries of earlier runs count.
     ///
     /// # Errors
-    /// `usage`: another process has it, or it is of something else; `sink_failed`.
+    /// [`Code::Usage`] if another process has it open or it is about another subject; [`Code::SinkFailed`] if it
+    /// cannot be read or written.
     pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
         let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
         let mut options = File::options();
@@ -72,13 +72,13 @@ impl Journal {
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
         let file = options.open(path).map_err(cannot)?;
         let is_locked = file.try_lock().is_ok();
-        // Between the opening and the lock, whoever had it may have put another one in its place.
+        // Another process may have replaced the journal between opening and locking.
         if !is_locked || !is_at(identity(&file.metadata().map_err(cannot)?), path) {
             return Err(refused(path, "another process is at work with it"));
         }
         let first = first_line(&file).map_err(cannot)?;
         check(path, &first, subject)?;
-        // What a kill has left of its first line is nothing to go on with.
+        // A first line that a kill cut off cannot be continued.
         let goes_on = goes_on && first.ends_with(b"\n");
         let mut this = Self {
             file: Arc::new(file),
@@ -98,12 +98,12 @@ impl Journal {
         Ok(this)
     }
 
-    /// The first line of a run that writes some.
+    /// Writes the first line of a run.
     fn begin(&self) -> io::Result<()> {
         self.write(&json!({ "journal": self.subject, "boot": boot() }))
     }
 
-    /// What earlier runs have finished counts.
+    /// Reads the entries of earlier runs.
     fn go_on(&mut self) -> Result<(), Error> {
         let past = self.read().map_err(|error| self.failed(error))?;
         let is_stale = past.marks.len() > STALE + 2 * past.paths.len();
@@ -115,7 +115,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Leaves out what later lines say anew.
+    /// Rewrites the journal without superseded lines.
     fn compact(&mut self) -> io::Result<()> {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
@@ -126,7 +126,7 @@ impl Journal {
         }
         let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
         last.values().for_each(|line| text.push_str(&format!("{line}\n")));
-        // Where the files themselves are not safe yet, the lines are not.
+        // The lines must not survive a power cut that their files do not.
         sync_files(&self.file)?;
         text.push_str(&format!("{}\n", json!({ "synced": last.len() })));
         write_whole(&self.path, text.as_bytes())?;
@@ -136,33 +136,33 @@ impl Journal {
         Ok(())
     }
 
-    /// What the lines come to.
+    /// Reads all lines.
     fn read(&self) -> io::Result<Past<'_>> {
         let (mut lines, mut past) = (Lines::new(&self.file), Past::new(&self.marks));
         while let Some(line) = lines.next()? {
             past.hear(&line);
         }
         if !lines.is_whole {
-            // What a kill has cut off must not stand in the next line.
+            // A line that a kill cut off must not be joined with the next one.
             (&*self.file).write_all(b"\n")?;
         }
         Ok(past)
     }
 
-    /// Whether the file at `path` is what was finished: from this source, under these facts.
+    /// Returns `true` if the file at `path` was finished from this source with these facts and is unchanged.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
         self.done.contains(&self.marks.mark(&line(path, source, facts, file)))
     }
 
-    /// Whether the file at `path` came from `source`, under whatever facts.
+    /// Returns `true` if the file at `path` was finished from `source` and is unchanged, whatever the facts.
     pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
         self.done.contains(&self.marks.known(&line(path, source, "", file)))
     }
 
-    /// `path` is finished: what was delivered there from this source, under these facts, is `file`.
+    /// Records that `path` is finished.
     ///
     /// # Errors
-    /// `sink_failed`.
+    /// [`Code::SinkFailed`] if the line cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let line = line(path, source, facts, file);
         if !self.done.insert(self.marks.mark(&line)) {
@@ -181,7 +181,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Syncs while files go on coming.
+    /// Syncs on a thread, while files are fetched.
     fn sync_aside(&mut self) {
         let (file, is_syncing, lines) = (self.file.clone(), self.is_syncing.clone(), self.lines);
         let work = move || {
@@ -189,27 +189,27 @@ impl Journal {
                 is_syncing.store(false, Ordering::Relaxed);
             }
         };
-        // Without a thread, the end of the run will do.
+        // If no thread can be started, the sync at the end is enough.
         let _ = thread::Builder::new().name("sync".to_owned()).spawn(work);
     }
 
-    /// Makes what is finished outlive a power cut.
+    /// Syncs the finished files to the disk.
     pub fn sync(&self) {
         if self.lines > 0 {
-            // What cannot be synced is done again after a power cut.
+            // Files that cannot be synced are fetched again after a power cut.
             let _ = sync(&self.file, self.lines);
         }
     }
 
-    /// Nothing is missing: the journal goes.
+    /// Removes the journal, because no file is missing.
     pub fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// All that was ever finished, as it was called, in the order of the alphabet.
+    /// Returns all finished files by name.
     ///
     /// # Errors
-    /// `sink_failed`.
+    /// [`Code::SinkFailed`] if the journal cannot be read.
     pub fn finished(&self) -> Result<BTreeMap<String, Finished>, Error> {
         let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
@@ -221,7 +221,7 @@ impl Journal {
         Ok(finished)
     }
 
-    /// A line in one call: a kill leaves all of it, or a start without an end.
+    /// Writes a line with one call, so that a kill leaves all of it or a beginning without line end.
     fn write(&self, line: &Value) -> io::Result<()> {
         (&*self.file).write_all(format!("{line}\n").as_bytes())
     }
@@ -231,7 +231,7 @@ impl Journal {
     }
 }
 
-/// All that a line says, in as little room as a hundred thousand of them want: known in this process alone.
+/// The digests of all lines: memory for a hundred thousand lines stays small. The key is random for this process.
 #[derive(Debug, Default)]
 struct Marks(RandomState, RandomState);
 
@@ -240,7 +240,7 @@ impl Marks {
         self.of([&line["path"], &line["source"], &line["facts"], &line["size"], &line["changed"]])
     }
 
-    /// The same without its facts.
+    /// The digest of a line without its facts.
     fn known(&self, line: &Value) -> u128 {
         self.of([&line["path"], &line["source"], &Value::Null, &line["size"], &line["changed"]])
     }
@@ -251,15 +251,15 @@ impl Marks {
     }
 }
 
-/// What the lines of earlier runs come to.
+/// The lines of earlier runs.
 struct Past<'m> {
     all: &'m Marks,
     marks: Vec<[u128; 2]>,
-    /// How many different files there are.
+    /// The different files.
     paths: HashSet<u64>,
-    /// So many of them outlive a power cut.
+    /// The number of lines that survive a power cut.
     synced: usize,
-    /// Where the last run's begin.
+    /// Where the lines of the last run begin.
     start: usize,
     boot: String,
 }
@@ -295,7 +295,7 @@ impl<'m> Past<'m> {
     }
 }
 
-/// The lines of a journal, from its beginning.
+/// Reads the lines of a journal from its beginning.
 struct Lines<'f> {
     reader: BufReader<At<'f>>,
     is_whole: bool,
@@ -306,7 +306,7 @@ impl<'f> Lines<'f> {
         Self { reader: BufReader::with_capacity(64 * 1024, At { file, offset: 0 }), is_whole: true }
     }
 
-    /// The next one; what is no JSON is none.
+    /// Returns the next line; lines that are not JSON are skipped.
     fn next(&mut self) -> io::Result<Option<Value>> {
         let mut line = Vec::new();
         if io::Read::take(&mut self.reader, LINE).read_until(b'\n', &mut line)? == 0 {
@@ -318,7 +318,7 @@ impl<'f> Lines<'f> {
     }
 }
 
-/// Reads without moving the place where others write.
+/// Reads without moving the position for writing.
 struct At<'f> {
     file: &'f File,
     offset: u64,
@@ -332,7 +332,8 @@ impl io::Read for At<'_> {
     }
 }
 
-/// A file is touched only when it begins like a journal of `subject`, or with what a kill has left of one.
+/// Checks that the file begins like a journal of `subject`, or like one that a kill cut off. Other files are not
+/// touched.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
     let none = || refused(path, "it is no journal of ours");
     if !first.ends_with(b"\n") {
@@ -359,7 +360,7 @@ fn first_line(file: &File) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// Everything that was written so far outlives a power cut.
+/// Syncs the file system of the journal.
 fn sync_files(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(file)?;
@@ -368,19 +369,19 @@ fn sync_files(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs the files, and marks the lines that were there before.
+/// Syncs the files and writes the mark for the lines before it.
 fn sync(mut file: &File, lines: u64) -> io::Result<()> {
     sync_files(file)?;
     file.write_all(format!("{}\n", json!({ "synced": lines })).as_bytes())?;
     file.sync_data()
 }
 
-/// Tells one start of the machine from another; nothing where the system does not say.
+/// Returns the boot id of the machine, or nothing if the system has none.
 fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// To the nanosecond.
+/// The modification time in nanoseconds.
 fn changed(file: &Metadata) -> String {
     format!("{}.{:09}", file.mtime(), file.mtime_nsec())
 }

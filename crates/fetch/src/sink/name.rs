@@ -1,22 +1,22 @@
-//! A file name made of a stranger's octets: it can never leave its directory, hide, or be taken for
-//! something else.
+//! Sanitised file names from untrusted bytes: they cannot leave their directory, be hidden, or look like something
+//! else.
 
-/// What a suggestion may keep, in octets. With a `_` before it and one behind it a name has 200, so
-/// that `.part.json.new` fits too where names have 255.
+/// The maximum length of the kept part in bytes. With a `_` on each side a name has 200, so that `.part.json.new` fits
+/// where names may have 255.
 const MAX_KEPT: usize = 198;
 
-/// The longest end that is taken for an extension, its dot with it.
+/// The maximum length of an extension, including its dot.
 const MAX_EXTENSION: usize = 20;
 
-/// Names that only our own files in the making may have, in whatever case.
+/// Suffixes that only temporary files of this program may have, in any case.
 const OURS: [&str; 3] = [".part", ".part.json", ".part.json.new"];
 
-/// A safe file name made of `suggested`, or none when nothing is left of it.
+/// Returns a sanitised file name, or `None` if nothing is left of `suggested`.
 ///
-/// Only what stands behind the last slash or backslash counts. Control and deceptive characters,
-/// octets that are not UTF-8, and `: * ? " < > |` become `_`, as do a leading dot, dash or tilde
-/// and a trailing dot or space; a device name of DOS gets a `_` in front, a name of a file of ours in
-/// the making one behind it; a long name keeps its extension. The name has at most 200 octets.
+/// Only the part behind the last slash or backslash counts. Control and deceptive characters, invalid UTF-8 and `: * ?
+/// " < > |` become `_`, as do a leading dot, dash or tilde and a trailing dot or space. Device names of DOS get a
+/// leading `_`, suffixes of temporary files a trailing `_`. Long names keep their extension. The result has at most
+/// 200 bytes.
 pub fn safe_name(suggested: &[u8]) -> Option<String> {
     let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
     let text: String = last.utf8_chunks().flat_map(safe_characters).collect();
@@ -24,7 +24,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     if text.chars().all(|character| character == '.') {
         return None;
     }
-    // Shortened first: what a cut lays bare has to be looked at as well.
+    // Shortened first, because the cut may expose characters that must be replaced.
     let mut name = shortened(text);
     if name.starts_with(['.', '-', '~']) {
         name.replace_range(..1, "_");
@@ -42,7 +42,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     Some(name)
 }
 
-/// The same, and a name that begins with a dot keeps it, but for those of our own journals.
+/// Like [`safe_name`], but a leading dot is kept, except in names of journals.
 pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
     let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
     match last.strip_prefix(b".") {
@@ -55,7 +55,7 @@ pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
     }
 }
 
-/// What stands behind the dot in the names of our journals.
+/// Returns `true` for the part of a journal name behind its dot.
 fn is_journal(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("fetch-url") || name.ends_with(".journal")
@@ -67,15 +67,14 @@ fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
 }
 
 fn safe_character(character: char) -> char {
-    let is_shown = fetch_url_proto::text::printable(character.encode_utf8(&mut [0; 4]).as_bytes())
+    let is_shown = fetch_url_proto::text::sanitise(character.encode_utf8(&mut [0; 4]).as_bytes())
         .chars()
         .eq([character]);
     let is_plain = is_shown && !is_blank_glyph(character) && !":*?\"<>|".contains(character);
     if is_plain { character } else { '_' }
 }
 
-/// Characters that show nothing, or that HFS+ leaves out when it compares names: two names that look
-/// alike, or an extension that does not look like one.
+/// Invisible characters, and those that HFS+ ignores when it compares names.
 const fn is_blank_glyph(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -83,14 +82,14 @@ const fn is_blank_glyph(character: char) -> bool {
         | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// File systems that know no case take `x.PART` for `x.part`.
+/// Case-insensitive file systems treat `x.PART` as `x.part`.
 fn is_ours(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     OURS.iter().any(|suffix| name.ends_with(suffix))
 }
 
-/// CON, PRN, AUX, NUL, CONIN$, CONOUT$, CLOCK$, COM0 to COM9 and LPT0 to LPT9, with any extension;
-/// Windows takes the superscripts of Latin-1 for digits.
+/// Returns `true` for device names of DOS and Windows with any extension: CON, PRN, AUX, NUL, CONIN$, CONOUT$, CLOCK$,
+/// COM0 to COM9, LPT0 to LPT9, also with superscript digits.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
     let is_digit = |rest: &str| {
@@ -131,7 +130,7 @@ mod tests {
         assert_eq!(components, [Component::Normal("directory".as_ref()), Component::Normal(name.as_ref())]);
         assert!(!name.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']), "{name:?}");
         assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
-        assert_eq!(fetch_url_proto::text::printable(name.as_bytes()), name);
+        assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
         assert!(!name.is_empty() && name.len() <= 200, "{name:?}");
         assert!(!is_ours(name) && !is_device(name), "{name:?}");
         if name.len() <= MAX_KEPT {

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::beneath::Beneath;
-use super::file::{FileOptions, Sync};
+use super::dir_handle::DirHandle;
+use super::file::{FileOptions, SyncMode};
 use super::state::{self, State};
-use crate::engine::resume::place;
+use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
 
 /// How often the state of a growing file is written, so that a kill loses no more than this.
@@ -28,7 +28,7 @@ pub(super) struct Names {
     pub(super) part: PathBuf,
     pub(super) state: PathBuf,
     /// The directory that they are in, where it is held.
-    pub(super) directory: Option<Beneath>,
+    pub(super) directory: Option<DirHandle>,
 }
 
 impl Names {
@@ -67,37 +67,37 @@ pub(super) enum Stage {
     Fresh,
     /// Left by an earlier run, and not touched yet.
     Found,
-    /// This run's octets are in it.
+    /// This run's bytes are in it.
     Filling,
     /// It has its name.
     Done,
 }
 
 impl Part {
-    /// What an earlier run noted is void: other octets take the place of those it speaks of.
+    /// What an earlier run noted is void: other bytes take the place of those it speaks of.
     pub(super) fn forget(&self) {
         // It may never have been written.
         let _ = fs::remove_file(&self.names.state);
     }
 
     /// The body that `meta` describes goes in from `start` on. What an earlier run noted of the
-    /// octets before `start` stays true, and beside them, until the next journal.
+    /// bytes before `start` stays true, and beside them, until the next journal.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         self.stage = Stage::Filling;
         self.is_resumable = meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
         self.state = State {
-            url: meta.asked.redacted().to_string(),
+            url: meta.requested_url.redacted().to_string(),
             size: meta.head.size,
             validator: meta.validator.clone(),
-            place: Some(place(&meta.url)),
+            place: Some(resource_key(&meta.url)),
             octets: start,
             tail: String::new(),
             mode: self.state.mode,
         };
     }
 
-    /// Whether all that is in the file came from the object's beginning on: octets that the caller had
+    /// Whether all that is in the file came from the object's beginning on: bytes that the caller had
     /// kept of another file cannot be had again.
     pub(super) const fn can_begin_anew(&self) -> bool {
         self.options.keep == 0
@@ -122,7 +122,7 @@ impl Part {
         &mut self.file
     }
 
-    /// `octets` more are in the file.
+    /// `bytes` more are in the file.
     pub(super) fn advance(&mut self, octets: u64) -> io::Result<()> {
         self.state.octets += octets;
         if self.is_resumable && self.journaled.elapsed() >= JOURNAL_EVERY {
@@ -152,9 +152,9 @@ impl Part {
     pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
-            Sync::Always => true,
-            Sync::Auto => self.state.octets >= SYNC_FROM,
-            Sync::Never => false,
+            SyncMode::Always => true,
+            SyncMode::Auto => self.state.octets >= SYNC_FROM,
+            SyncMode::Never => false,
         };
         self.file
             .set_permissions(Permissions::from_mode(self.final_mode()))

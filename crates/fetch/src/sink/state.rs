@@ -25,9 +25,9 @@ pub(super) struct State {
     /// The size of the whole object.
     pub(super) size: Option<u64>,
     pub(super) validator: Option<Validator>,
-    /// The resource that the octets came from in the end.
+    /// The resource that the bytes came from in the end.
     pub(super) place: Option<String>,
-    /// How many octets of the `.part` are sound.
+    /// How many bytes of the `.part` are sound.
     pub(super) octets: u64,
     /// SHA-256 of the last 64 KiB of them.
     pub(super) tail: String,
@@ -73,11 +73,11 @@ impl State {
             && tail(part, self.octets).ok()? == self.tail;
         let place = self.place.clone();
         let tail = if is_sound { last_octets(part, self.octets).ok()? } else { Vec::new() };
-        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, place, tail })
+        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, resource: place, tail })
     }
 }
 
-/// The last few octets before `end`.
+/// The last few bytes before `end`.
 fn last_octets(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
     let start = end.saturating_sub(Resume::TAIL as u64);
     part.seek(SeekFrom::Start(start))?;
@@ -87,7 +87,7 @@ fn last_octets(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
     Ok(octets)
 }
 
-/// The octets of a small regular file: whatever else has the name is not waited for.
+/// The bytes of a small regular file: whatever else has the name is not waited for.
 fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
@@ -98,7 +98,7 @@ fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     Ok(octets)
 }
 
-/// The digest of the last octets before `end`.
+/// The digest of the last bytes before `end`.
 pub(super) fn tail(part: &mut File, end: u64) -> io::Result<String> {
     let start = end.saturating_sub(TAIL);
     part.seek(SeekFrom::Start(start))?;

@@ -1,6 +1,6 @@
 //! The file name that a URL suggests.
 
-use fetch_url_core::{Escaped, NewsPart, Url, WaisPart, WaisUrl};
+use fetch_url_core::{NewsResource, PercentEncoded, Url, WaisResource, WaisUrl};
 use fetch_url_proto::wais::DocumentId;
 
 use super::name::safe_name;
@@ -15,8 +15,8 @@ pub fn file_name(url: &Url<'_>) -> Option<String> {
             Url::Http(url) => last_part(url.path()),
             Url::Mailto(_) | Url::Telnet(_) => None,
             // A message-id is no path: its slashes part nothing.
-            Url::News(url) => match url.part() {
-                NewsPart::Article(name) | NewsPart::Group(name) => Some(without_slashes(name)),
+            Url::News(url) => match url.resource() {
+                NewsResource::Article(name) | NewsResource::Group(name) => Some(without_slashes(name)),
                 _ => None,
             },
             Url::Nntp(url) => Some(url.articles().map_or_else(
@@ -32,16 +32,16 @@ pub fn file_name(url: &Url<'_>) -> Option<String> {
 }
 
 /// What stands behind the last slash.
-fn last_part(path: Option<&Escaped<'_>>) -> Option<Vec<u8>> {
+fn last_part(path: Option<&PercentEncoded<'_>>) -> Option<Vec<u8>> {
     path?.split('/').next_back().map(|last| last.decode().into_owned())
 }
 
-fn without_slashes(name: &Escaped<'_>) -> Vec<u8> {
+fn without_slashes(name: &PercentEncoded<'_>) -> Vec<u8> {
     name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect()
 }
 
 /// The end of the path in the identifier of a document.
 fn document(url: &WaisUrl<'_>) -> Option<Vec<u8>> {
-    let WaisPart::Document { wpath, .. } = url.part() else { return None };
+    let WaisResource::Document { wpath, .. } = url.resource() else { return None };
     Some(DocumentId::of(wpath).ok()?.file_name()?.to_vec())
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fetch_url_core::{Escaped, Url};
+use fetch_url_core::{PercentEncoded, Url};
 use fetch_url_proto::Entry;
 
-use super::{Doubt, mark};
+use super::identity::resource_identity;
+use super::kind::KindUncertain;
 use crate::file_name;
 
 /// An entry that leads somewhere.
@@ -20,7 +21,7 @@ pub(super) struct Candidate {
     pub(super) is_directory: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
-    pub(super) doubt: Option<Doubt>,
+    pub(super) doubt: Option<KindUncertain>,
 }
 
 /// What the server calls it: one name, and no path.
@@ -30,7 +31,7 @@ pub(super) fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
         Url::Gopher(url) => {
             let selector = url.selector();
             let last = selector.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let last = Escaped::from(last).decode().into_owned();
+            let last = PercentEncoded::from(last).decode().into_owned();
             Some(if last.is_empty() { entry.name.clone() } else { last })
         }
         // An article is known by its number.
@@ -54,7 +55,7 @@ pub(super) fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
     });
     let mut named: Vec<_> = plain.collect();
     for (candidate, _) in shared {
-        let mark = mark(&candidate.url);
+        let mark = resource_identity(&candidate.url);
         // A server can know the short one, and have a file that is called so.
         let mut name = format!("{}~{:08x}", candidate.name, mark >> 96);
         if !taken.insert(name.clone()) {

@@ -6,7 +6,7 @@ fn url(text: &str) -> Url<'static> {
     parse(text).expect("a URL").into_owned().url
 }
 
-fn tree(start: &str, rules: TreeRules) -> (Tree, Branch) {
+fn tree(start: &str, rules: TreeRules) -> (Tree, DirEntry) {
     let mut tree = Tree::new(url(start), rules);
     let root = tree.root();
     (tree, root)
@@ -25,7 +25,7 @@ fn directory(name: &str, url: &str) -> Entry {
 }
 
 /// The path of what one entry is, or why it is nothing: no reason where it is not wanted.
-fn path(tree: &mut Tree, branch: &Branch, entry: &Entry) -> Result<String, Option<Passed>> {
+fn path(tree: &mut Tree, branch: &DirEntry, entry: &Entry) -> Result<String, Option<Skipped>> {
     let sorted = tree.sort(branch, std::slice::from_ref(entry));
     match (sorted.branches.first(), sorted.leaves.first(), sorted.passed.first()) {
         (Some(branch), ..) => Ok(branch.path.clone() + "/"),
@@ -40,14 +40,14 @@ fn names_stay_below() {
     let (mut tree, root) = tree("ftp://h/pub/", TreeRules::default());
     for (name, url, expected) in [
         ("a", "ftp://h/pub/a", Ok("a")),
-        ("..", "ftp://h/pub/..", Err(Some(Passed::Nameless))),
-        ("../../x", "ftp://h/pub/..%2F..%2Fx", Err(Some(Passed::Nameless))),
-        ("/etc/passwd", "ftp://h/pub/%2Fetc%2Fpasswd", Err(Some(Passed::Nameless))),
+        ("..", "ftp://h/pub/..", Err(Some(Skipped::Nameless))),
+        ("../../x", "ftp://h/pub/..%2F..%2Fx", Err(Some(Skipped::Nameless))),
+        ("/etc/passwd", "ftp://h/pub/%2Fetc%2Fpasswd", Err(Some(Skipped::Nameless))),
         (".rc", "ftp://h/pub/.rc", Ok("_rc")),
-        ("a", "ftp://evil/pub/a", Err(Some(Passed::Elsewhere))),
-        ("a", "ftp://h:2121/pub/a", Err(Some(Passed::Elsewhere))),
-        ("a", "file:///etc/passwd", Err(Some(Passed::Elsewhere))),
-        ("a", "no URL", Err(Some(Passed::Words))),
+        ("a", "ftp://evil/pub/a", Err(Some(Skipped::Elsewhere))),
+        ("a", "ftp://h:2121/pub/a", Err(Some(Skipped::Elsewhere))),
+        ("a", "file:///etc/passwd", Err(Some(Skipped::Elsewhere))),
+        ("a", "no URL", Err(Some(Skipped::Words))),
     ] {
         assert_eq!(path(&mut tree, &root, &file(name, url)), expected.map(str::to_owned), "{url}");
     }
@@ -55,7 +55,7 @@ fn names_stay_below() {
 
 #[test]
 fn names_stay_apart_in_whatever_order() {
-    let known = format!("a_b~{:08x}", mark(&url("http://h/a:b")) >> 96);
+    let known = format!("a_b~{:08x}", resource_identity(&url("http://h/a:b")) >> 96);
     let entries = [
         file("a_b", "http://h/a_b"),
         file("a:b", "http://h/a:b"),
@@ -98,7 +98,7 @@ fn directories_lead_on_as_deep_as_is_wanted() {
         branch = tree.sort(&branch, &[entry]).branches.remove(0);
         assert_eq!(branch.path, expected);
     }
-    assert_eq!(path(&mut tree, &branch, &directory("d", "http://h/d/d/d/")), Err(Some(Passed::TooDeep)));
+    assert_eq!(path(&mut tree, &branch, &directory("d", "http://h/d/d/d/")), Err(Some(Skipped::TooDeep)));
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn a_menu_names_files_by_their_selectors() {
     assert_eq!(of(file(words, "gopher://h/0?")), Ok("_".to_owned()));
     for other in ["7/find", "8/login", "T/login", "2/names"] {
         let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
-        assert_eq!(of(entry), Err(Some(Passed::Elsewhere)));
+        assert_eq!(of(entry), Err(Some(Skipped::Elsewhere)));
     }
     assert_eq!(of(directory("1  2026", "gopher://h/1/docs/sub/")), Ok("sub/".to_owned()));
     for again in ["gopher://H/9/docs/a.txt", "gopher://h/1/docs/sub", "gopher://h/1/"] {
-        assert_eq!(of(file(words, again)), Err(Some(Passed::Again)), "{again}");
+        assert_eq!(of(file(words, again)), Err(Some(Skipped::Again)), "{again}");
     }
 }
 
@@ -194,7 +194,7 @@ fn what_has_a_name_alone_may_be_a_directory() {
     let device = Entry { modified: Some(1), ..entry(EntryKind::Other, "c", "ftp://h/c") };
     let leaves = tree.sort(&root, &[unknown, link, device]).leaves;
     let doubts: Vec<_> = leaves.iter().map(|leaf| leaf.doubt).collect();
-    assert_eq!(doubts, [Some(Doubt::Unknown), Some(Doubt::Link), Some(Doubt::Link)]);
+    assert_eq!(doubts, [Some(KindUncertain::Unknown), Some(KindUncertain::Link), Some(KindUncertain::Link)]);
     let branch = tree.as_branch(&leaves[0]).expect("a directory");
     assert_eq!((branch.url.to_string().as_str(), branch.path.as_str()), ("ftp://u:p@h/a/", "a"));
     assert!(tree.as_branch(&leaves[1]).is_none());

@@ -1,4 +1,4 @@
-//! The packets of an answer, put in order.
+//! Reassembles a response from its packets.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,32 +7,32 @@ use bytes::Bytes;
 use super::packet::Packet;
 use crate::WireError;
 
-/// Packets so far ahead of those that are missing are not kept: the server sends them again. Its window is 16, and
-/// 256 at most.
-const MOST_AHEAD: u16 = 256;
-/// Nor are more octets than this.
+/// Maximum distance of a buffered packet from the last one in order; packets beyond it are dropped and
+/// retransmitted. The server's window is 16, at most 256.
+const MAX_AHEAD: u16 = 256;
+/// Maximum number of buffered bytes.
 const MOST_OCTETS_AHEAD: usize = 1024 * 1024;
 
-/// What has arrived.
+/// The received packets of a response.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// All packets up to this one have arrived.
+    /// All packets up to this number were received.
     through: u16,
     total: Option<u16>,
-    /// Those behind the first that is missing.
+    /// Packets received after the first missing one.
     ahead: BTreeMap<u16, Bytes>,
-    octets_ahead: usize,
-    /// What is in order and was not taken yet.
+    bytes_ahead: usize,
+    /// Data in order that was not taken yet.
     ready: VecDeque<Bytes>,
 }
 
 impl Assembly {
-    /// All packets up to this one have arrived.
+    /// Returns the number up to which all packets were received.
     pub(super) const fn through(&self) -> u16 {
         self.through
     }
 
-    /// Whether anything has arrived.
+    /// Returns `true` if any packet was received.
     pub(super) fn has_begun(&self) -> bool {
         self.through > 0 || !self.ahead.is_empty()
     }
@@ -41,33 +41,33 @@ impl Assembly {
         self.total == Some(self.through)
     }
 
-    /// Whether one packet is all of it.
+    /// Returns `true` if the response has only one packet.
     pub(super) fn is_single(&self) -> bool {
         self.total == Some(1)
     }
 
-    /// What is in order, and was not taken yet.
+    /// Returns the next data in order.
     pub(super) fn take(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }
 
-    /// A packet has arrived; whether it was one that was missing.
+    /// Adds a packet. Returns `true` if it was missing, and `false` if it is a duplicate or too far ahead.
     ///
     /// # Errors
-    /// It disagrees with the others about how many there are.
+    /// [`WireError::Unexpected`] if it contradicts the number of packets known so far.
     pub(super) fn put(&mut self, packet: &Packet<'_>) -> Result<bool, WireError> {
         self.check_total(packet)?;
         let number = packet.number;
         let is_known = number <= self.through || self.ahead.contains_key(&number);
-        if is_known || number - self.through > MOST_AHEAD {
+        if is_known || number - self.through > MAX_AHEAD {
             return Ok(false);
         }
         let data = if packet.is_control { &[] } else { packet.data };
         let is_next = number == self.through + 1;
-        if !is_next && self.octets_ahead + data.len() > MOST_OCTETS_AHEAD {
+        if !is_next && self.bytes_ahead + data.len() > MOST_OCTETS_AHEAD {
             return Ok(false);
         }
-        self.octets_ahead += data.len();
+        self.bytes_ahead += data.len();
         self.ahead.insert(number, Bytes::copy_from_slice(data));
         self.move_up();
         Ok(true)
@@ -88,11 +88,11 @@ impl Assembly {
     }
 
     fn move_up(&mut self) {
-        // The number after 65535 is none: that message is complete, or has no end.
+        // There is no packet number after 65535.
         while let Some(next) = self.through.checked_add(1) {
             let Some(data) = self.ahead.remove(&next) else { return };
             self.through = next;
-            self.octets_ahead -= data.len();
+            self.bytes_ahead -= data.len();
             if !data.is_empty() {
                 self.ready.push_back(data);
             }

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! One request and its response, with retransmissions.
 
 use std::collections::VecDeque;
 use std::net::SocketAddrV4;
@@ -11,72 +11,74 @@ use super::assembly::Assembly;
 use super::packet::{self, Asks, Packet};
 use crate::WireError;
 
-/// After the first try.
+/// Number of retransmissions after the first transmission.
 const RETRIES: u32 = 3;
-/// The waits of all tries together, counted in the first one: 1 + 2 + 4 + 8.
-const WAITS: u32 = 15;
-/// The programs of the time waited so long at first.
-const LONGEST_FIRST: Duration = Duration::from_secs(4);
-/// So often a server may forget what it had.
-const MOST_REPEATS: u32 = 2;
+/// Sum of the waits of all transmissions, in units of the first wait: 1 + 2 + 4 + 8.
+const WAIT_UNITS: u32 = 15;
+/// Maximum wait after the first transmission, as in the original clients.
+const MAX_FIRST_WAIT: Duration = Duration::from_secs(4);
+/// Maximum number of times the server may ask for the whole request again.
+const MAX_REPEATS: u32 = 2;
 
-/// A request that goes out until it is answered, and the answer as it comes.
+/// One ARDP request and its response, without I/O. Feed received datagrams with [`Self::receive`] and do what
+/// [`Self::next`] returns.
 #[derive(Debug)]
 pub struct Exchange {
     id: u16,
-    /// The packets of the request, as datagrams.
+    /// The packets of the request as datagrams.
     request: Vec<Bytes>,
-    /// The server has the packets of the request up to this one.
-    heard_through: u16,
+    /// The server has acknowledged the request packets up to this number.
+    acknowledged_through: u16,
     answer: Assembly,
     outgoing: VecDeque<Bytes>,
-    patience: Patience,
+    patience: RetransmitTimer,
     tries: u32,
     repeats: u32,
-    /// When the last acknowledgement went out.
+    /// The time of the last acknowledgement sent.
     acknowledged: Option<Duration>,
-    /// When the next one is due, where one is.
+    /// The time at which the next acknowledgement is due.
     owes: Option<Duration>,
     ends: Option<Ends>,
 }
 
-/// How an exchange ends without an answer.
+/// The way an exchange ended without a response.
 #[derive(Clone, Copy, Debug)]
 enum Ends {
     Refused,
     Elsewhere(SocketAddrV4),
 }
 
-/// What whoever holds the socket has to do next.
+/// The next action of the caller.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "whoever drives an exchange must know every move")]
-pub enum Move {
-    /// All of the answer has been handed out.
+pub enum Action {
+    /// The response is complete and was returned.
     Done,
-    /// The server says that this one is to be asked.
+    /// The server redirects the request to this address.
     Elsewhere(SocketAddrV4),
-    /// All tries are over.
+    /// No response to any transmission: timeout.
     GiveUp,
-    /// The next octets of the answer, in order.
+    /// The next data of the response, in order.
     Piece(Bytes),
-    /// The server will not answer.
+    /// The server refused the request.
     Refused,
-    /// A datagram for the server.
+    /// Send this datagram to the server.
     Send(Bytes),
-    /// Until then, or until a datagram comes.
+    /// Wait until this time or until a datagram arrives.
     Wait(Duration),
 }
 
 impl Exchange {
-    /// The most octets of data in a packet: servers cut what is longer.
-    pub const DATA_OCTETS: usize = 1250;
+    /// Maximum number of data bytes in a packet; servers truncate longer ones.
+    pub const MAX_DATA_BYTES: usize = 1250;
 
-    /// A request of these octets; `patience` is how long all four tries together wait when nothing comes: a
-    /// fifteenth for the first, twice as long for each that follows.
+    /// Creates an exchange for `request`. `patience` is the time limit without any reply for all four
+    /// transmissions: the first waits a fifteenth of it, but at most 4 seconds, and each further one twice as
+    /// long.
     pub fn new(id: NonZeroU16, request: &[u8], patience: Duration, now: Duration) -> Self {
-        let chunks: Vec<_> = request.chunks(Self::DATA_OCTETS).collect();
-        // What would need more packets than have a number is no request of ours.
+        let chunks: Vec<_> = request.chunks(Self::MAX_DATA_BYTES).collect();
+        // No request of this client needs more than 65535 packets.
         let total = u16::try_from(chunks.len()).unwrap_or(u16::MAX);
         let packets = (1..=total).zip(chunks);
         let request: Vec<_> =
@@ -85,9 +87,9 @@ impl Exchange {
             id: id.get(),
             outgoing: request.iter().cloned().collect(),
             request,
-            heard_through: 0,
+            acknowledged_through: 0,
             answer: Assembly::default(),
-            patience: Patience::new(patience, now),
+            patience: RetransmitTimer::new(patience, now),
             tries: 0,
             repeats: 0,
             acknowledged: None,
@@ -96,22 +98,22 @@ impl Exchange {
         }
     }
 
-    /// A datagram has come; whether it is new of this exchange. What is not ARDP of version 0, or of another exchange,
-    /// is passed over.
+    /// Processes a datagram. Returns `true` if it belongs to this exchange and contains a new response
+    /// packet. Datagrams that are not ARDP version 0 or belong to another exchange are ignored.
     ///
     /// # Errors
-    /// The packets contradict each other.
-    pub fn hear(&mut self, datagram: &[u8], now: Duration) -> Result<bool, WireError> {
+    /// [`WireError`] if the packets contradict each other, or the server has lost a partly received response.
+    pub fn receive(&mut self, datagram: &[u8], now: Duration) -> Result<bool, WireError> {
         let Some(packet) = Packet::parse(datagram).filter(|packet| packet.id == self.id) else {
             return Ok(false);
         };
-        // Whoever has said that there will be no answer has said all.
+        // Packets after a refusal or redirect are ignored.
         if self.ends.is_some() {
             return Ok(false);
         }
         let mut is_new = false;
-        if packet.through > self.heard_through && usize::from(packet.through) <= self.request.len() {
-            self.heard_through = packet.through;
+        if packet.through > self.acknowledged_through && usize::from(packet.through) <= self.request.len() {
+            self.acknowledged_through = packet.through;
             self.patience.renew(now);
         }
         if packet.number > 0 && self.answer.put(&packet)? {
@@ -132,67 +134,68 @@ impl Exchange {
         if was_last || (packet.wants_acknowledgement && is_new) {
             self.owes = Some(now);
         } else if packet.wants_acknowledgement {
-            // One that comes again, or is no packet of the answer: not at once, or each would make the other.
+            // Acknowledgements of duplicates are delayed: otherwise client and server could answer
+            // each other endlessly.
             let due = self.acknowledged.map_or(now, |then| then + self.patience.first() / 4);
             self.owes = Some(self.owes.map_or(due, |owes| owes.min(due)));
         }
         Ok(is_new)
     }
 
-    /// What is to be done now.
-    pub fn next(&mut self, now: Duration) -> Move {
+    /// Returns the next action at the time `now`.
+    pub fn next(&mut self, now: Duration) -> Action {
         if self.owes.is_some_and(|due| due <= now) {
             self.acknowledge(now);
         }
         if let Some(datagram) = self.outgoing.pop_front() {
-            return Move::Send(datagram);
+            return Action::Send(datagram);
         }
-        if let Some(octets) = self.answer.take() {
-            return Move::Piece(octets);
+        if let Some(bytes) = self.answer.take() {
+            return Action::Piece(bytes);
         }
         if self.answer.is_complete() {
-            return Move::Done;
+            return Action::Done;
         }
         match self.ends {
-            Some(Ends::Refused) => return Move::Refused,
-            Some(Ends::Elsewhere(address)) => return Move::Elsewhere(address),
+            Some(Ends::Refused) => return Action::Refused,
+            Some(Ends::Elsewhere(address)) => return Action::Elsewhere(address),
             None => {}
         }
         if now < self.patience.until {
-            return Move::Wait(self.owes.map_or(self.patience.until, |due| due.min(self.patience.until)));
+            return Action::Wait(self.owes.map_or(self.patience.until, |due| due.min(self.patience.until)));
         }
         match self.patience.next(now) {
             Try::Again => {}
-            Try::Over => return Move::GiveUp,
-            Try::Wait(until) => return Move::Wait(self.owes.map_or(until, |due| due.min(until))),
+            Try::Over => return Action::GiveUp,
+            Try::Wait(until) => return Action::Wait(self.owes.map_or(until, |due| due.min(until))),
         }
         self.tries += 1;
-        self.say_again(now);
-        self.outgoing.pop_front().map_or(Move::GiveUp, Move::Send)
+        self.retransmit(now);
+        self.outgoing.pop_front().map_or(Action::GiveUp, Action::Send)
     }
 
-    /// Whether anything of the answer has come.
+    /// Returns `true` if any part of the response was received.
     pub fn has_begun(&self) -> bool {
         self.answer.has_begun()
     }
 
-    /// Whether all of the answer has come.
+    /// Returns `true` if the whole response was received.
     pub fn is_complete(&self) -> bool {
         self.answer.is_complete()
     }
 
-    /// The datagram that tells the server that nobody wants the answer any more.
+    /// Returns the datagram that cancels the request.
     pub fn cancellation(&self) -> Bytes {
         packet::cancel(self.id)
     }
 
-    /// Whoever was asked is not there: the request goes out once more, to somebody else, in the time of this try.
-    pub fn ask_anew(&mut self) {
-        self.heard_through = 0;
+    /// Sends the request again from its start, to another address, without starting a new wait.
+    pub fn resend_request(&mut self) {
+        self.acknowledged_through = 0;
         self.outgoing = self.request.iter().cloned().collect();
     }
 
-    /// How often the same was said again because nothing came.
+    /// Returns the number of retransmissions caused by timeouts.
     pub const fn tries(&self) -> u32 {
         self.tries
     }
@@ -202,75 +205,75 @@ impl Exchange {
         self.outgoing.push_back(packet::acknowledgement(self.id, self.answer.through()));
     }
 
-    /// As long as nothing has come, what the server has not acknowledged; then, what we have of the answer: it sends
-    /// the rest.
-    fn say_again(&mut self, now: Duration) {
+    /// Retransmits the unacknowledged request packets or, once a response has begun, the acknowledgement,
+    /// after which the server sends the rest.
+    fn retransmit(&mut self, now: Duration) {
         if self.answer.has_begun() {
             return self.acknowledge(now);
         }
-        let heard = usize::from(self.heard_through).min(self.request.len().saturating_sub(1));
+        let heard = usize::from(self.acknowledged_through).min(self.request.len().saturating_sub(1));
         self.outgoing.extend(self.request[heard..].iter().cloned());
     }
 
-    /// The server has forgotten the request. What it has sent of its answer already may be of another one than what
-    /// it would send now.
+    /// Handles the server's request for the whole request again. If part of the response was received, this
+    /// is an error: a new response could differ from it.
     fn repeat(&mut self, now: Duration) -> Result<(), WireError> {
         if self.answer.has_begun() {
-            return Err(WireError::Cut { what: "an answer that the server has forgotten" });
+            return Err(WireError::UnexpectedEnd { what: "an answer that the server has forgotten" });
         }
-        if self.repeats < MOST_REPEATS {
+        if self.repeats < MAX_REPEATS {
             self.repeats += 1;
-            self.heard_through = 0;
-            self.say_again(now);
+            self.acknowledged_through = 0;
+            self.retransmit(now);
         }
         Ok(())
     }
 }
 
-/// When to say it again, and how often.
+/// The retransmission timer.
 #[derive(Debug)]
-struct Patience {
+struct RetransmitTimer {
     whole: Duration,
-    /// When something new came last.
+    /// The time of the last progress.
     renewed: Duration,
     until: Duration,
     tries_left: u32,
 }
 
-/// What a moment is for.
+/// The action when a wait has ended.
 enum Try {
     Again,
     Over,
     Wait(Duration),
 }
 
-impl Patience {
+impl RetransmitTimer {
     const fn new(whole: Duration, now: Duration) -> Self {
         let mut this = Self { whole, renewed: now, until: now, tries_left: RETRIES };
         this.renew(now);
         this
     }
 
-    /// How long the first try waits: not longer than the programs of the time, however long the last one may.
+    /// Returns the wait after the first transmission: a fifteenth of the time limit, at most 4 seconds.
     const fn first(&self) -> Duration {
-        let first = self.whole.as_millis() / WAITS as u128;
-        if first < LONGEST_FIRST.as_millis() { Duration::from_millis(first as u64) } else { LONGEST_FIRST }
+        let first = self.whole.as_millis() / WAIT_UNITS as u128;
+        if first < MAX_FIRST_WAIT.as_millis() { Duration::from_millis(first as u64) } else { MAX_FIRST_WAIT }
     }
 
-    /// Something new has come: the tries begin anew.
+    /// Resets the timer and the retransmissions after progress.
     const fn renew(&mut self, now: Duration) {
         self.tries_left = RETRIES;
         self.renewed = now;
         self.until = now.saturating_add(self.first());
     }
 
-    /// The server asks for time. It gets what all tries together would take; then it is asked again.
+    /// Extends the wait on request of the server, at most by the whole time limit.
     fn extend(&mut self, wait: Duration, now: Duration) {
         self.renew(now);
         self.until = self.until.max(now.saturating_add(wait.min(self.whole)));
     }
 
-    /// Each try waits twice as long as the one before, the last one as long as there is patience.
+    /// Starts the next wait, twice as long as the one before; the last one ends at the time limit.
     fn next(&mut self, now: Duration) -> Try {
         let end = self.renewed.saturating_add(self.whole);
         let Some(left) = self.tries_left.checked_sub(1) else {

@@ -1,65 +1,65 @@
-//! One datagram: its header, version 0, and its data.
+//! Parses and builds datagrams: a header, version 0, and data.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-/// The six low bits of the first octet tell the header's length, that octet included.
+/// The six low bits of the first byte are the length of the header, including that byte.
 const LENGTH_BITS: u8 = 0x3f;
-/// From this on a first octet is something else: another version, or the text of what was before ARDP.
+/// First bytes from this value on belong to other versions, or to text of the protocol before ARDP.
 const FIRST_OTHER: u8 = 32;
-/// Id, number, total and received-through: what a client has to say.
+/// Length of id, number, total and received-through, the fields of a request.
 const REQUEST_HEADER: u8 = 9;
 
 const HAS_ADDRESS: u8 = 0x01;
-/// Priority, protocol and window: two octets each.
+/// Priority, protocol and window, two bytes each.
 const PAIRS: [u8; 3] = [0x02, 0x04, 0x08];
 const IS_CONTROL: u8 = 0x40;
 const ACKNOWLEDGE: u8 = 0x80;
 
 const CANCEL: u8 = 1;
 
-/// What a peer's datagram says.
+/// A parsed datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Packet<'d> {
-    /// Which exchange it belongs to; 0 where it does not say.
+    /// The id of the exchange; 0 if it is missing.
     pub(super) id: u16,
-    /// Its place in the message, from 1; 0 outside of it.
+    /// The packet number in the message, from 1; 0 for a packet outside it.
     pub(super) number: u16,
-    /// How many packets the message has; 0 where that is not known yet.
+    /// The number of packets of the message; 0 if it is not known yet.
     pub(super) total: u16,
-    /// All of our packets up to this one have arrived.
+    /// The sender has received our packets up to this number.
     pub(super) through: u16,
-    /// In seconds: so long the client should be patient; 0 where it does not say.
+    /// The number of seconds that the client should wait; 0 if it is not given.
     pub(super) wait: u16,
-    /// It has a number, but nothing for the text.
+    /// A numbered packet whose data does not belong to the message.
     pub(super) is_control: bool,
     pub(super) wants_acknowledgement: bool,
     pub(super) asks: Asks,
     pub(super) data: &'d [u8],
 }
 
-/// What a packet asks of the client besides.
+/// The option of a packet that asks the client to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asks {
     Nothing,
-    /// To give up.
+    /// The server refuses the request.
     GiveUp,
-    /// To say all of it again: the server has forgotten what it had.
+    /// The server asks for the whole request again.
     Repeat,
-    /// To ask somebody else.
+    /// The server redirects the request.
     Elsewhere(SocketAddrV4),
 }
 
 impl<'d> Packet<'d> {
-    /// None for what is no ARDP of version 0, or cut short in its header.
+    /// Parses a datagram. Returns `None` if it is not ARDP version 0 or its header is truncated.
     pub(super) fn parse(datagram: &'d [u8]) -> Option<Self> {
         let first = *datagram.first().filter(|first| (1..FIRST_OTHER).contains(*first))?;
         let (header, data) = datagram.split_at_checked(usize::from(first & LENGTH_BITS))?;
-        // A header may be cut after any field.
+        // A header may end after any field.
         let field = |at: usize| Some(u16::from_be_bytes(header.get(at..at + 2)?.try_into().ok()?));
-        let octet = |at: usize| header.get(at).copied().unwrap_or(0);
-        let flags = octet(11);
+        let byte = |at: usize| header.get(at).copied().unwrap_or(0);
+        let flags = byte(11);
         Some(Self {
             id: field(1).unwrap_or(0),
             number: field(3).unwrap_or(1),
@@ -68,7 +68,7 @@ impl<'d> Packet<'d> {
             wait: field(9).unwrap_or(0),
             is_control: flags & IS_CONTROL != 0,
             wants_acknowledgement: flags & ACKNOWLEDGE != 0,
-            asks: asks(octet(12), option_data(header, flags)),
+            asks: asks(byte(12), option_data(header, flags)),
             data,
         })
     }
@@ -81,12 +81,12 @@ fn asks(option: u8, data: &[u8]) -> Asks {
         (4 | 5, &[a, b, c, d, high, low, ..]) => {
             Asks::Elsewhere(SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
         }
-        // What is not defined is no reason to lose the data.
+        // Unknown options are ignored so that the data is not lost.
         _ => Asks::Nothing,
     }
 }
 
-/// What stands behind the fields that the flags announce.
+/// Returns the data of the option, after the fields that the flags announce.
 fn option_data(header: &[u8], flags: u8) -> &[u8] {
     let mut rest = header.get(13..).unwrap_or_default();
     if flags & HAS_ADDRESS != 0 {
@@ -97,19 +97,19 @@ fn option_data(header: &[u8], flags: u8) -> &[u8] {
     rest.get(2 * pairs..).unwrap_or_default()
 }
 
-/// A packet of a request.
+/// Returns a packet of a request.
 pub(super) fn request(id: u16, number: u16, total: u16, data: &[u8]) -> Bytes {
     let mut datagram = header(id, number, total, 0);
     datagram.put_slice(data);
     datagram.freeze()
 }
 
-/// All packets of the answer up to `through` have arrived.
+/// Returns an acknowledgement of all packets up to `through`.
 pub(super) fn acknowledgement(id: u16, through: u16) -> Bytes {
     header(id, 0, 0, through).freeze()
 }
 
-/// The answer is not wanted any more.
+/// Returns a packet that cancels the request.
 pub(super) fn cancel(id: u16) -> Bytes {
     let mut datagram = header(id, 0, 0, 0);
     datagram[0] = 13;
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_header_may_be_cut_after_any_field() {
-        let of = |octets: &'static [u8]| Packet::parse(octets).expect("a packet");
+        let of = |bytes: &'static [u8]| Packet::parse(bytes).expect("a packet");
         let shortest = of(&[1, b'x']);
         assert_eq!((shortest.id, shortest.number, shortest.total, shortest.data), (0, 1, 1, &b"x"[..]));
         let short = of(&[3, 1, 2, b'x']);
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn what_is_no_packet() {
         let others: [&[u8]; 6] = [&[], &[0, 1, 2], &[32], &[0x81, 0], &[63, 1, 2], &[9, 1, 2, 0, 1]];
-        for octets in others {
-            assert_eq!(Packet::parse(octets), None, "{octets:?}");
+        for bytes in others {
+            assert_eq!(Packet::parse(bytes), None, "{bytes:?}");
         }
     }
 
@@ -153,10 +153,10 @@ mod tests {
     fn options_stand_behind_the_fields_of_the_flags() {
         let redirect = |flags: u8, fields: &[u8]| {
             let length = u8::try_from(13 + fields.len() + 6).expect("short");
-            let mut octets = vec![length, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, flags, 4];
-            octets.extend_from_slice(fields);
-            octets.extend_from_slice(&[127, 0, 0, 1, 9, 0xdd]);
-            Packet::parse(&octets).map(|packet| packet.asks)
+            let mut bytes = vec![length, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, flags, 4];
+            bytes.extend_from_slice(fields);
+            bytes.extend_from_slice(&[127, 0, 0, 1, 9, 0xdd]);
+            Packet::parse(&bytes).map(|packet| packet.asks)
         };
         let there = Some(Asks::Elsewhere("127.0.0.1:2525".parse().expect("an address")));
         assert_eq!(redirect(0, &[]), there);

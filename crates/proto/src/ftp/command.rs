@@ -1,59 +1,59 @@
-//! Commands, and the one gate for what goes into them (RFC 1738 §6).
+//! FTP commands. Every argument is checked for bytes that would end the line (RFC 1738 §6).
 
 use std::fmt;
 
-use crate::text::escaped;
-use crate::{ForbiddenOctet, Octets};
+use crate::text::escape_non_ascii;
+use crate::{ForbiddenByte, ForbiddenSet};
 
-/// What a command does. RFC 959 §4.1, but for those that name another.
+/// The name of a command (RFC 959 §4.1, unless another RFC is named).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verb {
-    /// Account.
+    /// ACCT: account of the user.
     Acct,
-    /// Change working directory.
+    /// CWD: change the working directory.
     Cwd,
-    /// The server is to connect to an address of ours (RFC 2428 §2).
+    /// EPRT: the server connects to an address of the client (RFC 2428 §2).
     Eprt,
-    /// The server is to listen (RFC 2428 §3).
+    /// EPSV: the server listens on a port for the data connection (RFC 2428 §3).
     Epsv,
-    /// A listing for people.
+    /// LIST: a listing in the format of the server, such as that of `ls -l`.
     List,
-    /// Time of the last change (RFC 3659 §3).
+    /// MDTM: modification time of a file (RFC 3659 §3).
     Mdtm,
-    /// A listing for programs (RFC 3659 §7).
+    /// MLSD: a listing in a standard format (RFC 3659 §7).
     Mlsd,
-    /// A listing of names.
+    /// NLST: a listing of names.
     Nlst,
-    /// Password.
+    /// PASS: password.
     Pass,
-    /// The server is to listen, on an IPv4 address.
+    /// PASV: the server listens on an IPv4 address for the data connection.
     Pasv,
-    /// Size of the protection buffer (RFC 4217 §9).
+    /// PBSZ: size of the protection buffer (RFC 4217 §9).
     Pbsz,
-    /// The server is to connect to an IPv4 address of ours.
+    /// PORT: the server connects to an IPv4 address of the client.
     Port,
-    /// Protection of the data connection (RFC 4217 §9).
+    /// PROT: protection of the data connection (RFC 4217 §9).
     Prot,
-    /// Print working directory.
+    /// PWD: print the working directory.
     Pwd,
-    /// The end.
+    /// QUIT: end of the session.
     Quit,
-    /// Where in the file to begin (RFC 3659 §5).
+    /// REST: offset at which the next transfer starts (RFC 3659 §5).
     Rest,
-    /// Retrieve.
+    /// RETR: retrieve a file.
     Retr,
-    /// Size in octets, as it would be sent (RFC 3659 §4).
+    /// SIZE: the number of bytes that a transfer of the file would send (RFC 3659 §4).
     Size,
-    /// Representation type.
+    /// TYPE: representation type of the data.
     Type,
-    /// User.
+    /// USER: user name.
     User,
 }
 
 impl Verb {
-    /// The word on the wire.
-    pub const fn word(self) -> &'static str {
+    /// Returns the command name as it is sent, such as `RETR`.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Acct => "ACCT",
             Self::Cwd => "CWD",
@@ -78,18 +78,18 @@ impl Verb {
         }
     }
 
-    /// Whether its argument opens doors.
+    /// Returns `true` if the argument is a secret.
     const fn is_secret(self) -> bool {
         matches!(self, Self::Acct | Self::Pass)
     }
 
-    /// Whether it is answered by a data connection.
+    /// Returns `true` if the server answers on the data connection: LIST, MLSD, NLST and RETR.
     pub const fn is_transfer(self) -> bool {
         matches!(self, Self::List | Self::Mlsd | Self::Nlst | Self::Retr)
     }
 
-    /// The part of a URL, or of what goes with it, that its argument is.
-    const fn part(self) -> &'static str {
+    /// Returns what the argument is, for errors.
+    const fn argument_name(self) -> &'static str {
         match self {
             Self::Acct => "account",
             Self::Pass => "password",
@@ -99,19 +99,19 @@ impl Verb {
     }
 }
 
-/// Whether 0xFF in an argument is doubled, as Telnet's IAC must be (RFC 959 §4.1.3, RFC 854): the
-/// RFC says so, and few servers know.
+/// How byte 0xFF is sent in an argument. FTP uses the Telnet protocol, in which 0xFF is IAC and must be doubled
+/// (RFC 959 §4.1.3, RFC 854), but most servers expect it undoubled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "it is or it is not")]
-pub enum Iac {
-    /// As it is.
+#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
+pub enum IacEscaping {
+    /// Once, as in the URL.
     #[default]
     Plain,
-    /// Twice.
+    /// Twice, as the RFCs require.
     Doubled,
 }
 
-/// One command. Display is without secrets.
+/// One command with its argument. `Display` and `Debug` mask the arguments of PASS and ACCT.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Command {
     verb: Verb,
@@ -119,50 +119,50 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command without an argument.
+    /// Creates a command without an argument.
     pub const fn new(verb: Verb) -> Self {
         Self { verb, argument: None }
     }
 
-    /// A command with an argument, which may be empty: RFC 1738 §3.2.2's null argument.
+    /// Creates a command with an argument, which may be empty (the null argument of RFC 1738 §3.2.2).
     ///
     /// # Errors
-    /// CR, LF or NUL in the argument.
-    pub fn with(verb: Verb, argument: impl Into<Vec<u8>>) -> Result<Self, ForbiddenOctet> {
+    /// The argument contains CR, LF or NUL.
+    pub fn with_argument(verb: Verb, argument: impl Into<Vec<u8>>) -> Result<Self, ForbiddenByte> {
         let argument = argument.into();
-        Octets::LINE.check(verb.part(), &argument)?;
+        ForbiddenSet::LINE.check(verb.argument_name(), &argument)?;
         Ok(Self { verb, argument: Some(argument) })
     }
 
-    /// A command whose argument is ours: digits and letters.
-    pub(super) fn own(verb: Verb, argument: impl fmt::Display) -> Self {
+    /// Creates a command with an argument that does not come from a URL and needs no check.
+    pub(super) fn with_safe_argument(verb: Verb, argument: impl fmt::Display) -> Self {
         Self { verb, argument: Some(argument.to_string().into_bytes()) }
     }
 
-    /// What it does.
+    /// Returns the name of the command.
     pub const fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// Its argument.
+    /// Returns the argument, decoded.
     pub fn argument(&self) -> Option<&[u8]> {
         self.argument.as_deref()
     }
 
-    /// Whether Telnet's IAC stands in its argument.
-    pub fn has_iac(&self) -> bool {
+    /// Returns `true` if the argument contains the byte 0xFF (Telnet's IAC).
+    pub fn contains_iac(&self) -> bool {
         self.argument.as_ref().is_some_and(|argument| argument.contains(&0xff))
     }
 
-    /// Adds its line, line end included, to `lines`.
-    pub fn write(&self, lines: &mut Vec<u8>, iac: Iac) {
-        lines.extend_from_slice(self.verb.word().as_bytes());
+    /// Appends the command line, with CR LF, to `lines`.
+    pub fn write_line(&self, lines: &mut Vec<u8>, iac: IacEscaping) {
+        lines.extend_from_slice(self.verb.as_str().as_bytes());
         if let Some(argument) = &self.argument {
             lines.push(b' ');
-            for &octet in argument {
-                lines.push(octet);
-                if octet == 0xff && iac == Iac::Doubled {
-                    lines.push(octet);
+            for &byte in argument {
+                lines.push(byte);
+                if byte == 0xff && iac == IacEscaping::Doubled {
+                    lines.push(byte);
                 }
             }
         }
@@ -172,10 +172,10 @@ impl Command {
 
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.verb.word())?;
+        f.write_str(self.verb.as_str())?;
         match &self.argument {
             Some(_) if self.verb.is_secret() => f.write_str(" ***"),
-            Some(argument) => write!(f, " {}", escaped(argument)),
+            Some(argument) => write!(f, " {}", escape_non_ascii(argument)),
             None => Ok(()),
         }
     }
@@ -191,34 +191,34 @@ impl fmt::Debug for Command {
 mod tests {
     use super::*;
 
-    fn line(command: &Command, iac: Iac) -> Vec<u8> {
+    fn line(command: &Command, iac: IacEscaping) -> Vec<u8> {
         let mut line = Vec::new();
-        command.write(&mut line, iac);
+        command.write_line(&mut line, iac);
         line
     }
 
     #[test]
-    fn lines() {
-        let cwd = |argument: &[u8]| Command::with(Verb::Cwd, argument).expect("nothing is forbidden");
-        assert_eq!(line(&Command::new(Verb::Epsv), Iac::Plain), b"EPSV\r\n");
-        assert_eq!(line(&cwd(b""), Iac::Plain), b"CWD \r\n");
-        assert_eq!(line(&cwd(b"a \xff"), Iac::Plain), b"CWD a \xff\r\n");
-        assert_eq!(line(&cwd(b"a \xff"), Iac::Doubled), b"CWD a \xff\xff\r\n");
+    fn arguments_and_iac_are_written_as_configured() {
+        let cwd = |argument: &[u8]| Command::with_argument(Verb::Cwd, argument).expect("no forbidden byte");
+        assert_eq!(line(&Command::new(Verb::Epsv), IacEscaping::Plain), b"EPSV\r\n");
+        assert_eq!(line(&cwd(b""), IacEscaping::Plain), b"CWD \r\n");
+        assert_eq!(line(&cwd(b"a \xff"), IacEscaping::Plain), b"CWD a \xff\r\n");
+        assert_eq!(line(&cwd(b"a \xff"), IacEscaping::Doubled), b"CWD a \xff\xff\r\n");
     }
 
     #[test]
-    fn nothing_gets_into_a_line_that_ends_it() {
-        for octet in 0..=255u8 {
+    fn arguments_with_cr_lf_or_nul_are_rejected() {
+        for byte in 0..=255u8 {
             for verb in [Verb::User, Verb::Pass, Verb::Acct, Verb::Cwd, Verb::Retr, Verb::Nlst] {
-                let made = Command::with(verb, [b'a', octet, b'b']);
-                assert_eq!(made.is_err(), matches!(octet, b'\r' | b'\n' | 0), "{octet:#x} in {verb:?}");
+                let made = Command::with_argument(verb, [b'a', byte, b'b']);
+                assert_eq!(made.is_err(), matches!(byte, b'\r' | b'\n' | 0), "{byte:#x} in {verb:?}");
             }
         }
     }
 
     #[test]
-    fn a_secret_is_not_shown() {
-        let pass = Command::with(Verb::Pass, "canary").expect("nothing is forbidden");
+    fn password_is_masked_in_display_and_debug() {
+        let pass = Command::with_argument(Verb::Pass, "canary").expect("no forbidden byte");
         assert_eq!(format!("{pass} {pass:?}"), "PASS *** Command(PASS ***)");
     }
 }

@@ -1,34 +1,36 @@
-//! Where the data connection goes: the numbers in 229 and 227, and those of EPRT and PORT.
+//! Port numbers of data connections: parsed from replies 229 and 227, formatted for EPRT and PORT.
 
 use std::net::SocketAddr;
 
 use memchr::memchr;
 
-/// The port in a reply to EPSV: `(|||port|)`, by whatever delimiter (RFC 2428 §3). It names no
-/// address: the server's own is meant.
-pub(super) fn of_epsv(text: &[u8]) -> Option<u16> {
+/// Parses the port in a reply to EPSV: `(|||port|)`, with any delimiter (RFC 2428 §3). The address is that of the
+/// control connection.
+pub(super) fn parse_epsv_port(text: &[u8]) -> Option<u16> {
     let text = &text[memchr(b'(', text)? + 1..];
-    let delimiter = *text.first().filter(|octet| matches!(octet, 33..=126) && !octet.is_ascii_digit())?;
+    let delimiter = *text.first().filter(|byte| matches!(byte, 33..=126) && !byte.is_ascii_digit())?;
     let inner = text.strip_prefix(&[delimiter; 3])?;
-    number(&inner[..memchr(delimiter, inner)?])
+    parse_port(&inner[..memchr(delimiter, inner)?])
 }
 
-/// The port in a reply to PASV: six numbers, wherever they stand (RFC 1123 §4.1.2.6). The address in
-/// it is nobody's business: a hostile server would name another's, and one behind a translator a
+/// Parses the port in a reply to PASV: the last two of six numbers at any place in the text (RFC 1123 §4.1.2.6).
+///
+/// The address in the reply is ignored: a hostile server could name another host, and a server behind NAT names a
 /// wrong one.
-pub(super) fn of_pasv(text: &[u8]) -> Option<u16> {
+pub(super) fn parse_pasv_port(text: &[u8]) -> Option<u16> {
     let digits = text.iter().position(u8::is_ascii_digit)?;
     let text = &text[digits..];
-    let end = text.iter().position(|octet| !octet.is_ascii_digit() && *octet != b',').unwrap_or(text.len());
+    let end = text.iter().position(|byte| !byte.is_ascii_digit() && *byte != b',').unwrap_or(text.len());
     let numbers: Vec<u8> = text[..end]
-        .split(|&octet| octet == b',')
-        .map(|number| number_of(number).and_then(|number| u8::try_from(number).ok()))
+        .split(|&byte| byte == b',')
+        .map(|number| parse_u16(number).and_then(|number| u8::try_from(number).ok()))
         .collect::<Option<_>>()?;
     let [_, _, _, _, high, low] = numbers[..] else { return None };
     Some(u16::from_be_bytes([high, low])).filter(|&port| port != 0)
 }
 
-/// The argument of EPRT (RFC 2428 §2), or of PORT for IPv4 (RFC 959 §4.1.2).
+/// Returns `address` as the argument of EPRT (RFC 2428 §2) if `extended`, else of PORT (RFC 959 §4.1.2), which is `None`
+/// for an IPv6 address.
 pub fn port_argument(address: SocketAddr, extended: bool) -> Option<String> {
     if extended {
         let family = if address.is_ipv4() { 1 } else { 2 };
@@ -39,11 +41,11 @@ pub fn port_argument(address: SocketAddr, extended: bool) -> Option<String> {
     Some(format!("{a},{b},{c},{d},{high},{low}"))
 }
 
-fn number(text: &[u8]) -> Option<u16> {
-    number_of(text).filter(|&port| port != 0)
+fn parse_port(text: &[u8]) -> Option<u16> {
+    parse_u16(text).filter(|&port| port != 0)
 }
 
-fn number_of(text: &[u8]) -> Option<u16> {
+fn parse_u16(text: &[u8]) -> Option<u16> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     is_number.then(|| std::str::from_utf8(text).ok()?.parse().ok())?
 }
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extended() {
+    fn port_of_epsv_reply_is_parsed() {
         for (text, port) in [
             ("Entering Extended Passive Mode (|||17200|)", Some(17200)),
             ("(!!!1024!)", Some(1024)),
@@ -70,12 +72,12 @@ mod tests {
             ("(", None),
             ("", None),
         ] {
-            assert_eq!(of_epsv(text.as_bytes()), port, "{text}");
+            assert_eq!(parse_epsv_port(text.as_bytes()), port, "{text}");
         }
     }
 
     #[test]
-    fn passive() {
+    fn port_of_pasv_reply_is_parsed() {
         for (text, port) in [
             ("Entering Passive Mode (127,0,0,1,67,56).", Some(17208)),
             ("Entering Passive Mode 127,0,0,1,67,56", Some(17208)),
@@ -87,12 +89,12 @@ mod tests {
             ("Entering Passive Mode (127,0,0,1,,1)", None),
             ("Entering Passive Mode", None),
         ] {
-            assert_eq!(of_pasv(text.as_bytes()), port, "{text}");
+            assert_eq!(parse_pasv_port(text.as_bytes()), port, "{text}");
         }
     }
 
     #[test]
-    fn active() {
+    fn address_is_formatted_for_eprt_and_port() {
         let v4: SocketAddr = "10.1.2.3:1027".parse().expect("an address");
         let v6: SocketAddr = "[::1]:1027".parse().expect("an address");
         assert_eq!(port_argument(v4, true).as_deref(), Some("|1|10.1.2.3|1027|"));

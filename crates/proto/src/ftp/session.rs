@@ -1,334 +1,349 @@
-//! One control connection: what to say next, and what the replies mean. No socket, no clock.
+//! The state of one control connection: the commands to send next, and the meaning of the replies.
 //!
 //! ```text
 //! greeting ─▶ (TLS) ─▶ USER ─▶ (PASS) ─▶ (ACCT) ─▶ CWD … ─▶ TYPE, SIZE, MDTM ─▶ EPSV ─▶ Ready
-//!                                                    ▲                                   │
-//!                                                    └── Done ◀── 226 ◀── Receive ◀── RETR
+//!                                                    ▲                                     │
+//!                                                    └── Done ◀── 226 ◀── ReceiveData ◀── RETR
 //! ```
 //!
-//! Commands whose meaning does not depend on a reply still to come go out together; their replies
-//! are matched in order.
+//! Commands that do not depend on a pending reply are sent together. Replies are matched to commands in order.
 
-mod judge;
 mod login;
+mod replies;
 mod step;
-mod way;
+mod working_dir;
 
 use std::collections::VecDeque;
 
-use super::{Command, Errand, Facts, Form, Task, Verb};
+use super::{Command, FileFacts, FtpRequest, Operation, TransferType, Verb};
 use crate::text::Reply;
 
 pub use login::Login;
-pub use step::{DataRoad, Fault, Pace, Step};
+pub use step::{DataMode, Pipelining, SessionError, SessionStep};
 
-/// What a reply will be the reply to.
+/// Something that the server still has to reply to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Asked {
+enum Pending {
     Greeting,
     Command(Command),
 }
 
-/// One control connection's side of the conversation.
+/// The client side of one FTP control connection, without a socket.
+///
+/// Call [`Session::start_request`], then perform the steps that [`Session::next_step`] returns until it returns
+/// [`SessionStep::Done`]. A session serves several requests, one after another.
 #[derive(Debug)]
 pub struct Session {
-    pace: Pace,
+    pipelining: Pipelining,
     login: Login,
-    /// Their replies are still to come, in this order.
-    asked: VecDeque<Asked>,
-    /// Not yet said.
-    todo: VecDeque<Command>,
-    /// What to do before anything else is said or heard.
-    interrupt: Option<Step>,
+    /// The greeting and the commands whose replies have not arrived, in order.
+    pending: VecDeque<Pending>,
+    /// Commands that have not been sent.
+    queued: VecDeque<Command>,
+    /// A step to return before anything else is sent or received.
+    urgent: Option<SessionStep>,
     stage: Stage,
-    /// The first refusal: the replies behind it are heard before it is told.
-    refusal: Option<Fault>,
-    way: way::Way,
-    form: Option<Form>,
-    facts: Facts,
-    transfer: Option<Command>,
-    data: Data,
-    is_overlapping: bool,
+    /// The first rejection. It is reported after the replies to all pending commands have arrived.
+    rejection: Option<SessionError>,
+    working_dir: working_dir::WorkingDir,
+    /// The type that the last TYPE set; `None` for the default of RFC 959, ASCII.
+    transfer_type: Option<TransferType>,
+    facts: FileFacts,
+    /// The command of the current request that starts its transfer.
+    transfer_command: Option<Command>,
+    data: DataState,
+    /// Commands were sent before the replies to others had arrived, and replies are still pending.
+    is_pipelined: bool,
 }
 
-/// How far the errand is.
+/// The progress of the current request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// On the way there.
+    /// Commands before the transfer are being sent.
     Preparing,
-    /// The transfer was asked for.
+    /// The transfer command was queued or sent.
     Transferring,
-    /// It has begun.
+    /// The server has started the transfer.
     Receiving,
-    /// It is over, or was refused.
+    /// The transfer is over or was rejected.
     Ended,
 }
 
-/// What is known of data connections.
+/// The state of data connections.
 #[derive(Debug, Default)]
-struct Data {
-    /// The server listens there.
+struct DataState {
+    /// The port on which the server listens.
     port: Option<u16>,
-    /// It does not know EPSV.
+    /// The server has rejected EPSV.
     no_epsv: bool,
-    /// The argument of PORT, when EPRT is refused.
+    /// The argument of PORT, to be sent if EPRT is rejected.
     plain_port: Option<String>,
-    /// It did not begin where REST said.
-    rest_refused: bool,
+    /// The server has rejected REST, so the transfer starts at the beginning.
+    rest_rejected: bool,
 }
 
 impl Session {
-    /// A session with a server that has not greeted yet. In TLS from the first octet or since AUTH,
-    /// the data connection is to be protected too.
-    pub fn new(pace: Pace, login: Login) -> Self {
+    /// Creates a session with a server whose greeting has not arrived, and queues the login.
+    ///
+    /// For a control connection in TLS, use [`Login::with_protection`], so that the data connection is protected too.
+    pub fn new(pipelining: Pipelining, login: Login) -> Self {
         let mut this = Self {
-            pace,
+            pipelining,
             login,
-            asked: VecDeque::from([Asked::Greeting]),
-            todo: VecDeque::new(),
-            interrupt: None,
+            pending: VecDeque::from([Pending::Greeting]),
+            queued: VecDeque::new(),
+            urgent: None,
             stage: Stage::Preparing,
-            refusal: None,
-            way: way::Way::default(),
-            form: None,
-            facts: Facts::default(),
-            transfer: None,
-            data: Data::default(),
-            is_overlapping: false,
+            rejection: None,
+            working_dir: working_dir::WorkingDir::default(),
+            transfer_type: None,
+            facts: FileFacts::default(),
+            transfer_command: None,
+            data: DataState::default(),
+            is_pipelined: false,
         };
-        this.todo.extend(this.login.commands());
+        this.queued.extend(this.login.commands());
         this
     }
 
-    /// The directory that the login leads to is asked for, so that the session can go back to it
+    /// Queues PWD after the login, so that the session can return to the login directory for a later request
     /// (RFC 1738 §3.2.5).
     #[must_use]
-    pub fn learning_home(mut self) -> Self {
-        self.todo.push_back(Command::new(Verb::Pwd));
+    pub fn querying_login_dir(mut self) -> Self {
+        self.queued.push_back(Command::new(Verb::Pwd));
         self
     }
 
-    /// Whether the directory of `errand` can be reached from where this session is, and by how many
-    /// commands.
-    pub fn steps_to(&self, errand: &Errand) -> Option<usize> {
-        self.way.to(&errand.cwds).map(|way| way.len())
+    /// Returns the number of CWD commands that lead from the current directory to that of `request`, or `None` if it
+    /// cannot be reached.
+    pub fn cwds_needed(&self, request: &FtpRequest) -> Option<usize> {
+        self.working_dir.cwds_to(&request.cwds).map(|cwds| cwds.len())
     }
 
-    /// Whether this session is where `errand` leads, and in its form: then nothing that could be refused
-    /// stands before its transfer.
-    pub fn is_ready_for(&self, errand: &Errand) -> bool {
-        let has_form = match &errand.task {
-            Task::Facts { .. } | Task::Reach => false,
-            Task::List { .. } => self.form.as_ref().is_none_or(|form| *form == Form::Ascii),
-            Task::Retrieve { form, .. } => *form == Form::Image && self.form.as_ref() == Some(form),
+    /// Returns `true` if directory and representation type are already those of `request`, so that no command before
+    /// its transfer can fail.
+    pub fn is_ready_for(&self, request: &FtpRequest) -> bool {
+        let has_type = match &request.operation {
+            Operation::Stat { .. } | Operation::ChangeDir => false,
+            Operation::List { .. } => {
+                self.transfer_type.as_ref().is_none_or(|current| *current == TransferType::Ascii)
+            }
+            Operation::Retrieve { transfer_type, .. } => {
+                *transfer_type == TransferType::Image && self.transfer_type.as_ref() == Some(transfer_type)
+            }
         };
-        has_form && self.steps_to(errand) == Some(0)
+        has_type && self.cwds_needed(request) == Some(0)
     }
 
-    /// Takes on an errand; the data connection is made as `road` says.
+    /// Queues the commands of `request` up to its transfer. `mode` states how the data connection is opened.
     ///
     /// # Errors
-    /// A forbidden octet, or the directory is out of reach: [`Self::steps_to`] tells.
-    pub fn go(&mut self, errand: &Errand, road: &DataRoad) -> Result<(), Fault> {
-        // From nowhere the same names would lead to another file.
-        let way = self.way.to(&errand.cwds).ok_or(Fault::OutOfReach)?;
-        (self.stage, self.facts) = (Stage::Preparing, Facts::default());
-        self.transfer = errand.transfer()?;
-        let data = if self.transfer.is_some() { self.data_command(road) } else { None };
-        // Where the way is long, the data connection can be on its way while the other replies come.
-        let (first, last) = if self.pace == Pace::Ahead { (data, None) } else { (None, data) };
-        self.todo.extend(first);
-        for cwd in way {
-            self.todo.push_back(Command::with(Verb::Cwd, cwd)?);
+    /// [`SessionError::Forbidden`] for an argument that cannot be sent, [`SessionError::UnreachableDir`] if
+    /// [`Self::cwds_needed`] returns `None`.
+    pub fn start_request(&mut self, request: &FtpRequest, mode: &DataMode) -> Result<(), SessionError> {
+        // From another directory, the same names would name another file.
+        let cwds = self.working_dir.cwds_to(&request.cwds).ok_or(SessionError::UnreachableDir)?;
+        (self.stage, self.facts) = (Stage::Preparing, FileFacts::default());
+        self.transfer_command = request.transfer_command()?;
+        let data = if self.transfer_command.is_some() { self.data_command(mode) } else { None };
+        // With high latency, the data connection is opened while the other replies are on their way.
+        let (first, last) =
+            if self.pipelining == Pipelining::BeforeGreeting { (data, None) } else { (None, data) };
+        self.queued.extend(first);
+        for cwd in cwds {
+            self.queued.push_back(Command::with_argument(Verb::Cwd, cwd)?);
         }
-        match &errand.task {
-            Task::Facts { name } => self.ask_facts(name)?,
-            Task::List { .. } => {
-                if self.form.as_ref().is_some_and(|form| *form != Form::Ascii) {
-                    self.todo.push_back(Command::own(Verb::Type, Form::Ascii));
+        match &request.operation {
+            Operation::Stat { name } => self.queue_stat(name)?,
+            Operation::List { .. } => {
+                if self.transfer_type.as_ref().is_some_and(|current| *current != TransferType::Ascii) {
+                    self.queued.push_back(Command::with_safe_argument(Verb::Type, TransferType::Ascii));
                 }
             }
-            Task::Reach => {}
-            Task::Retrieve { name, form: Form::Image } => self.ask_facts(name)?,
-            Task::Retrieve { form, .. } => self.todo.push_back(Command::own(Verb::Type, form)),
+            Operation::ChangeDir => {}
+            Operation::Retrieve { name, transfer_type: TransferType::Image } => self.queue_stat(name)?,
+            Operation::Retrieve { transfer_type, .. } => {
+                self.queued.push_back(Command::with_safe_argument(Verb::Type, transfer_type));
+            }
         }
-        self.todo.extend(last);
+        self.queued.extend(last);
         Ok(())
     }
 
-    /// SIZE depends on TYPE (RFC 3659 §4).
-    fn ask_facts(&mut self, name: &[u8]) -> Result<(), Fault> {
-        if self.form != Some(Form::Image) {
-            self.todo.push_back(Command::own(Verb::Type, Form::Image));
+    /// Queues SIZE and MDTM, after TYPE, which SIZE depends on (RFC 3659 §4).
+    fn queue_stat(&mut self, name: &[u8]) -> Result<(), SessionError> {
+        if self.transfer_type != Some(TransferType::Image) {
+            self.queued.push_back(Command::with_safe_argument(Verb::Type, TransferType::Image));
         }
-        self.todo.push_back(Command::with(Verb::Size, name)?);
-        self.todo.push_back(Command::with(Verb::Mdtm, name)?);
+        self.queued.push_back(Command::with_argument(Verb::Size, name)?);
+        self.queued.push_back(Command::with_argument(Verb::Mdtm, name)?);
         Ok(())
     }
 
-    /// Asks for the data connection; none when that was done ahead.
-    fn data_command(&mut self, road: &DataRoad) -> Option<Command> {
-        Some(match road {
-            DataRoad::Begun => return None,
-            DataRoad::Passive | DataRoad::PassiveV4 if self.data.port.is_some() || self.awaits_port() => {
+    /// Returns the command that opens the data connection, or `None` if it was sent before.
+    fn data_command(&mut self, mode: &DataMode) -> Option<Command> {
+        Some(match mode {
+            DataMode::AlreadyOpening => return None,
+            DataMode::Passive | DataMode::PasvOnly if self.data.port.is_some() || self.is_port_pending() => {
                 return None;
             }
-            DataRoad::Passive if !self.data.no_epsv => Command::new(Verb::Epsv),
-            DataRoad::Passive | DataRoad::PassiveV4 => Command::new(Verb::Pasv),
-            DataRoad::Active { extended: Some(extended), plain } => {
-                self.data.plain_port.clone_from(plain);
-                Command::own(Verb::Eprt, extended)
+            DataMode::Passive if !self.data.no_epsv => Command::new(Verb::Epsv),
+            DataMode::Passive | DataMode::PasvOnly => Command::new(Verb::Pasv),
+            DataMode::Active { eprt: Some(eprt), port } => {
+                self.data.plain_port.clone_from(port);
+                Command::with_safe_argument(Verb::Eprt, eprt)
             }
-            DataRoad::Active { extended: None, plain } => {
-                Command::own(Verb::Port, plain.as_deref().unwrap_or_default())
+            DataMode::Active { eprt: None, port } => {
+                Command::with_safe_argument(Verb::Port, port.as_deref().unwrap_or_default())
             }
         })
     }
 
-    fn awaits_port(&self) -> bool {
-        self.awaits(|verb| matches!(verb, Verb::Epsv | Verb::Pasv))
+    /// Returns `true` if the reply with the port of the data connection is pending.
+    fn is_port_pending(&self) -> bool {
+        self.is_pending(|verb| matches!(verb, Verb::Epsv | Verb::Pasv))
     }
 
-    /// Whether the reply to such a command is still to come.
-    fn awaits(&self, is_it: impl Fn(Verb) -> bool) -> bool {
-        self.asked.iter().any(|asked| match asked {
-            Asked::Greeting => false,
-            Asked::Command(command) => is_it(command.verb()),
+    /// Returns `true` if the reply to a command with a matching verb is pending.
+    fn is_pending(&self, matches: impl Fn(Verb) -> bool) -> bool {
+        self.pending.iter().any(|pending| match pending {
+            Pending::Greeting => false,
+            Pending::Command(command) => matches(command.verb()),
         })
     }
 
-    /// How many commands may be under way.
-    pub const fn pace(&self) -> Pace {
-        self.pace
+    /// Returns the pipelining that the session was created with.
+    pub const fn pipelining(&self) -> Pipelining {
+        self.pipelining
     }
 
-    /// What is known of the file, once [`Step::Ready`] has come.
-    pub const fn facts(&self) -> &Facts {
+    /// Returns size and modification time of the file; complete after [`SessionStep::Ready`].
+    pub const fn facts(&self) -> &FileFacts {
         &self.facts
     }
 
-    /// Whether the transfer of the errand is still to be asked for.
+    /// Returns `true` until [`Self::start_transfer`] is called for the current request.
     pub fn is_preparing(&self) -> bool {
         self.stage == Stage::Preparing
     }
 
-    /// Where the server listens; taken once. None when it is the server that connects.
+    /// Takes the port on which the server listens; `None` in active mode, or if it was taken before.
     pub const fn take_port(&mut self) -> Option<u16> {
         self.data.port.take()
     }
 
-    /// The transfer begins, `offset` octets into the file. When `ahead`, the server is told to listen for the
-    /// next one in the same breath.
-    pub fn transfer(&mut self, offset: u64, ahead: bool) {
+    /// Queues the transfer, starting `offset` bytes into the file. With `ahead`, EPSV or PASV for the next transfer is
+    /// sent together with it, unless pipelining is off.
+    pub fn start_transfer(&mut self, offset: u64, ahead: bool) {
         self.stage = Stage::Transferring;
-        self.data.rest_refused = false;
+        self.data.rest_rejected = false;
         if offset > 0 {
-            self.todo.push_back(Command::own(Verb::Rest, offset));
+            self.queued.push_back(Command::with_safe_argument(Verb::Rest, offset));
         }
-        self.todo.extend(self.transfer.take());
-        if ahead && self.pace != Pace::OneByOne {
+        self.queued.extend(self.transfer_command.take());
+        if ahead && self.pipelining != Pipelining::Off {
             let verb = if self.data.no_epsv { Verb::Pasv } else { Verb::Epsv };
-            self.todo.push_back(Command::new(verb));
+            self.queued.push_back(Command::new(verb));
         }
     }
 
-    /// The server did not begin where it was told to.
-    pub const fn began_at_start(&self) -> bool {
-        self.data.rest_refused
+    /// Returns `true` if the server rejected REST, so that the transfer starts at the beginning of the file.
+    pub const fn was_rest_rejected(&self) -> bool {
+        self.data.rest_rejected
     }
 
-    /// What to do next. `heard` is the reply that [`Step::Hear`] asked for; nothing after every other
-    /// step, and after [`Step::Receive`] once the data connection has come to its end.
+    /// Returns what to do next. `reply` is the reply that [`SessionStep::AwaitReply`] asked for, and `None` after every
+    /// other step; after [`SessionStep::ReceiveData`], call it once the data connection has ended.
     ///
     /// # Errors
-    /// The session cannot go on with this errand; after [`Fault::Refused`] alone with another.
-    pub fn next(&mut self, heard: Option<Reply>) -> Result<Step, Fault> {
-        if let Some(reply) = heard {
-            self.hear(reply)?;
-            self.is_overlapping &= !self.asked.is_empty();
+    /// The request failed. Only after [`SessionError::Rejected`] can the session be used for another request.
+    pub fn next_step(&mut self, reply: Option<Reply>) -> Result<SessionStep, SessionError> {
+        if let Some(reply) = reply {
+            self.handle_reply(reply)?;
+            self.is_pipelined &= !self.pending.is_empty();
         }
-        if let Some(step) = self.interrupt.take() {
+        if let Some(step) = self.urgent.take() {
             return Ok(step);
         }
-        let sayable = self.sayable();
-        if sayable > 0 {
-            let commands: Vec<Command> = self.todo.drain(..sayable).collect();
-            self.is_overlapping |= !self.asked.is_empty() || commands.len() > 1;
-            self.asked.extend(commands.iter().cloned().map(Asked::Command));
-            return Ok(Step::Say(commands));
+        let sendable = self.sendable_count();
+        if sendable > 0 {
+            let commands: Vec<Command> = self.queued.drain(..sendable).collect();
+            self.is_pipelined |= !self.pending.is_empty() || commands.len() > 1;
+            self.pending.extend(commands.iter().cloned().map(Pending::Command));
+            return Ok(SessionStep::Send(commands));
         }
-        if self.awaits_more() {
-            return Ok(Step::Hear);
+        if self.must_await_reply() {
+            return Ok(SessionStep::AwaitReply);
         }
-        if let Some(refusal) = self.refusal.take() {
-            return Err(refusal);
+        if let Some(rejection) = self.rejection.take() {
+            return Err(rejection);
         }
-        Ok(if self.stage == Stage::Preparing { Step::Ready } else { Step::Done })
+        Ok(if self.stage == Stage::Preparing { SessionStep::Ready } else { SessionStep::Done })
     }
 
-    /// Whether a reply must be heard before the errand can go on. What was asked for ahead is heard
-    /// when it is needed.
-    fn awaits_more(&self) -> bool {
+    /// Returns `true` if a reply must arrive before the request can continue. The reply to an EPSV or PASV that was sent
+    /// ahead is awaited only when its port is needed.
+    fn must_await_reply(&self) -> bool {
         match self.stage {
-            Stage::Ended => self.asked.len() > usize::from(self.awaits_port()),
-            _ => !self.asked.is_empty(),
+            Stage::Ended => self.pending.len() > usize::from(self.is_port_pending()),
+            _ => !self.pending.is_empty(),
         }
     }
 
-    /// Whether the reply that tells the next port is still to come.
-    pub fn has_asked_ahead(&self) -> bool {
-        self.stage == Stage::Ended && self.awaits_port()
+    /// Returns `true` if the request is over and the reply with the port of the next transfer is pending.
+    pub fn is_next_port_pending(&self) -> bool {
+        self.stage == Stage::Ended && self.is_port_pending()
     }
 
-    /// Whether the login is done with.
+    /// Returns `true` if the server has accepted the login.
     pub const fn is_logged_in(&self) -> bool {
-        self.login.is_done()
+        self.login.is_complete()
     }
 
-    /// The connection is gone: what the server said before that.
-    pub fn lost(&mut self) -> Option<Fault> {
-        self.refusal.take()
+    /// Takes the rejection that has not been reported yet, for use after the connection was lost.
+    pub fn take_rejection(&mut self) -> Option<SessionError> {
+        self.rejection.take()
     }
 
-    /// Whether commands went out before the replies to others had come, and some are still to come: a
-    /// server that cannot take that is silent now. What waits for the greeting waits for no command, and
-    /// whether a password is right, or where a file is, some servers take their time to say.
-    pub fn is_overlapping(&self) -> bool {
-        let is_patient = match self.asked.front() {
-            Some(Asked::Command(command)) => {
+    /// Returns `true` if pipelined commands are pending, and a server without support for pipelining would now be silent.
+    ///
+    /// Pending greetings, logins and transfers do not count: servers may take long to answer them for other reasons.
+    pub fn is_pipeline_pending(&self) -> bool {
+        let may_be_slow = match self.pending.front() {
+            Some(Pending::Command(command)) => {
                 let verb = command.verb();
                 verb.is_transfer() || matches!(verb, Verb::User | Verb::Pass | Verb::Acct)
             }
             _ => true,
         };
-        self.is_overlapping && !is_patient
+        self.is_pipelined && !may_be_slow
     }
 
-    /// The password that [`Step::AskPassword`] asked for.
+    /// Provides the password that [`SessionStep::AskPassword`] asked for.
     ///
     /// # Errors
-    /// It has an octet in it that would end the line.
-    pub fn password(&mut self, password: &[u8]) -> Result<(), Fault> {
-        self.todo.push_front(Command::with(Verb::Pass, password)?);
+    /// [`SessionError::Forbidden`] if it contains CR, LF or NUL.
+    pub fn provide_password(&mut self, password: &[u8]) -> Result<(), SessionError> {
+        self.queued.push_front(Command::with_argument(Verb::Pass, password)?);
         Ok(())
     }
 
-    /// How many of the commands to say can go out now.
-    fn sayable(&self) -> usize {
-        if self.pace == Pace::OneByOne {
-            return usize::from(self.asked.is_empty() && !self.todo.is_empty());
+    /// Returns how many of the queued commands can be sent now.
+    fn sendable_count(&self) -> usize {
+        if self.pipelining == Pipelining::Off {
+            return usize::from(self.pending.is_empty() && !self.queued.is_empty());
         }
-        if self.todo.is_empty() {
+        if self.queued.is_empty() {
             return 0;
         }
-        let closes = |command: &Command| self.login.closes(command.verb(), self.pace);
-        let is_closed = self.asked.iter().any(|asked| match asked {
-            Asked::Greeting => self.pace != Pace::Ahead,
-            Asked::Command(command) => closes(command),
+        let ends_batch = |command: &Command| self.login.ends_batch(command.verb(), self.pipelining);
+        let is_blocked = self.pending.iter().any(|pending| match pending {
+            Pending::Greeting => self.pipelining != Pipelining::BeforeGreeting,
+            Pending::Command(command) => ends_batch(command),
         });
-        if is_closed {
+        if is_blocked {
             return 0;
         }
-        self.todo.iter().position(closes).map_or(self.todo.len(), |last| last + 1)
+        self.queued.iter().position(ends_batch).map_or(self.queued.len(), |last| last + 1)
     }
 }

@@ -1,29 +1,28 @@
-//! Names alone, as `NLST` prints them (RFC 959 §4.1.3).
+//! The format of `NLST`: names only (RFC 959 §4.1.3).
 //!
-//! Nothing tells what a name stands for, so its kind is [`EntryKind::Other`]; only a `/` at its end,
-//! which no name can have, makes it a directory.
+//! The kind of an entry is unknown ([`EntryKind::Other`]), except that a name with a `/` at its end is a directory.
 
 use crate::{Entry, EntryKind};
 
-/// The entry of a line; `asked` is the directory that was named, or empty.
-pub(super) fn entry(line: &[u8], asked: &[u8]) -> Option<Entry> {
-    let whole = without_slashes(line);
+/// Parses a line. `directory` is the argument of NLST, or empty.
+pub(super) fn parse_line(line: &[u8], directory: &[u8]) -> Option<Entry> {
+    let whole = trim_trailing_slashes(line);
     let kind = if whole.len() < line.len() { EntryKind::Directory } else { EntryKind::Other };
-    let name = below(whole, asked).unwrap_or(whole);
-    (!name.is_empty()).then(|| super::made(kind, name, None, None))
+    let name = strip_directory(whole, directory).unwrap_or(whole);
+    (!name.is_empty()).then(|| Entry::from_listing(kind, name, None, None))
 }
 
-/// What stands behind `asked/`.
-fn below<'a>(line: &'a [u8], asked: &[u8]) -> Option<&'a [u8]> {
-    if asked.is_empty() {
+/// Returns what follows `directory/`, or `None` if the line does not start with it.
+fn strip_directory<'a>(line: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
+    if directory.is_empty() {
         return None;
     }
-    let rest = line.strip_prefix(without_slashes(asked))?;
-    let slashes = rest.iter().take_while(|&&octet| octet == b'/').count();
+    let rest = line.strip_prefix(trim_trailing_slashes(directory))?;
+    let slashes = rest.iter().take_while(|&&byte| byte == b'/').count();
     rest.get(slashes..).filter(|name| slashes > 0 && !name.is_empty())
 }
 
-fn without_slashes(path: &[u8]) -> &[u8] {
-    let slashes = path.iter().rev().take_while(|&&octet| octet == b'/').count();
+fn trim_trailing_slashes(path: &[u8]) -> &[u8] {
+    let slashes = path.iter().rev().take_while(|&&byte| byte == b'/').count();
     path.get(..path.len() - slashes).unwrap_or(path)
 }

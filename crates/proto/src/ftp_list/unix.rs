@@ -1,107 +1,109 @@
-//! Lines as `ls -l` prints them, and as servers print that are no unix: NetWare, NetPresenz, VShell.
+//! The format of Unix `ls -l`, which NetWare, NetPresenz and VShell imitate.
 //!
-//! Owners may hold blanks, may be missing, may be numbers; so the line is not counted in columns:
-//! the first date after a size tells where both are, and the name follows one blank after it.
+//! Owners may contain spaces, may be missing, or may be numbers, so columns cannot be counted. Instead, the first date
+//! after a number is searched: the number is the size, and the name follows after one space.
 
 use memchr::memmem;
 
-use super::date::{self, Date, Now, Style};
-use super::words::{Words, number};
+use super::date::{self, DateStyle, ListDate, ReferenceTime};
+use super::words::{Words, parse_number};
 use crate::{Entry, EntryKind};
 
-/// How far behind the mode a date is looked for.
+/// The number of words after the mode in which a date is searched.
 const MOST_WORDS: usize = 16;
 
-/// What a date has to stand behind.
+/// Where a date may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
-    Anything,
-    Size,
+enum DatePosition {
+    Anywhere,
+    AfterSize,
 }
 
-/// What is tried on a line, the surest first. `10 may 2048` may be two owners and a size, and a
-/// size may be written as `34.5k` or grow together with the group before it.
-const ATTEMPTS: [(Behind, Style); 4] = [
-    (Behind::Size, Style::MonthFirst),
-    (Behind::Size, Style::DayFirst),
-    (Behind::Size, Style::Foreign),
-    (Behind::Anything, Style::MonthFirst),
+/// The attempts to find a date, the most reliable first. `10 may 2048` may be two owners and a size, and a size may be
+/// written as `34.5k`, or without a space after the group.
+const ATTEMPTS: [(DatePosition, DateStyle); 4] = [
+    (DatePosition::AfterSize, DateStyle::MonthFirst),
+    (DatePosition::AfterSize, DateStyle::DayFirst),
+    (DatePosition::AfterSize, DateStyle::Foreign),
+    (DatePosition::Anywhere, DateStyle::MonthFirst),
 ];
 
-/// What follows the mode.
-struct Tail<'a> {
+/// The part of a line after the mode.
+struct LineTail<'a> {
     size: Option<u64>,
-    date: Date,
+    date: ListDate,
     after: Words<'a>,
     name: &'a [u8],
 }
 
-/// The entry of a line, if it is one of these.
-pub(super) fn entry(line: &[u8], now: Option<Now>) -> Option<Entry> {
+/// Parses a line, or returns `None` if it is not in this format.
+pub(super) fn parse_line(line: &[u8], now: Option<ReferenceTime>) -> Option<Entry> {
     let mut words = Words::new(line);
-    let mut mode = words.word()?;
-    // `ls -i` and `ls -s` put numbers before it.
+    let mut mode = words.next_word()?;
+    // `ls -i` and `ls -s` print numbers before the mode.
     for _ in 0..2 {
-        if number(mode).is_some() {
-            mode = words.word()?;
+        if parse_number(mode).is_some() {
+            mode = words.next_word()?;
         }
     }
     let is_netware = is_netware(mode, &mut words);
     if !is_netware && !is_mode(mode) {
         return None;
     }
-    let kind = kind(mode)?;
-    let tail = ATTEMPTS.into_iter().find_map(|(behind, style)| tail(&words, behind, style))?;
-    let name = if is_netware { tail.after.padded_name(usize::MAX)? } else { tail.name };
-    let name = if kind == EntryKind::Link { before_arrow(name, tail.size) } else { name };
-    // A device has two numbers in its place.
+    let kind = parse_kind(mode)?;
+    let tail = ATTEMPTS.into_iter().find_map(|(behind, style)| parse_tail(&words, behind, style))?;
+    let name = if is_netware { tail.after.name_after_blanks(usize::MAX)? } else { tail.name };
+    let name = if kind == EntryKind::Link { strip_link_target(name, tail.size) } else { name };
+    // A device has two numbers in place of a size.
     let size = tail.size.filter(|_| kind != EntryKind::Other);
-    Some(super::made(kind, name, size, tail.date.seconds(now)))
+    Some(Entry::from_listing(kind, name, size, tail.date.to_timestamp(now)))
 }
 
-/// `-rw-r--r--` and what may follow it: `+` of an ACL, `.` of SELinux, `@` of macOS, a wide number.
+/// Returns `true` for a mode such as `-rw-r--r--`, which may be followed by `+` (ACL), `.` (SELinux), `@` (macOS) or a
+/// number.
 fn is_mode(word: &[u8]) -> bool {
-    word.get(1..10).is_some_and(|rights| rights.iter().all(|octet| b"-rwxsStTlL".contains(octet)))
+    word.get(1..10).is_some_and(|rights| rights.iter().all(|byte| b"-rwxsStTlL".contains(byte)))
 }
 
-/// `d [RWCEAFMS]`, or grown together.
+/// Returns `true` for a NetWare mode: `d [RWCEAFMS]`, with or without the space.
 fn is_netware(mode: &[u8], words: &mut Words<'_>) -> bool {
     let is_rights = |word: &[u8]| word.starts_with(b"[") && word.ends_with(b"]");
     match mode {
-        [_] => words.word().is_some_and(is_rights),
+        [_] => words.next_word().is_some_and(is_rights),
         [_, rights @ ..] => is_rights(rights),
         [] => false,
     }
 }
 
-fn kind(mode: &[u8]) -> Option<EntryKind> {
+fn parse_kind(mode: &[u8]) -> Option<EntryKind> {
     match mode.first()? {
         b'-' => Some(EntryKind::File),
         b'd' => Some(EntryKind::Directory),
         b'l' => Some(EntryKind::Link),
-        // Devices, pipes, sockets, doors, and what only some systems have.
+        // Devices, pipes, sockets, doors, and types that only some systems have.
         b'b' | b'c' | b'p' | b's' | b'D' | b'C' | b'M' | b'P' | b'n' | b'w' | b'?' => Some(EntryKind::Other),
         _ => None,
     }
 }
 
-fn tail<'a>(words: &Words<'a>, behind: Behind, style: Style) -> Option<Tail<'a>> {
+fn parse_tail<'a>(words: &Words<'a>, behind: DatePosition, style: DateStyle) -> Option<LineTail<'a>> {
     let (mut words, mut size) = (words.clone(), None);
     for _ in 0..MOST_WORDS {
-        if size.is_some() || behind == Behind::Anything {
+        if size.is_some() || behind == DatePosition::Anywhere {
             let mut after = words.clone();
-            if let Some((date, name)) = date::of_unix(&mut after, style).zip(after.name()) {
-                return Some(Tail { size, date, after, name });
+            if let Some((date, name)) = date::parse_unix_date(&mut after, style).zip(after.name_after_blank())
+            {
+                return Some(LineTail { size, date, after, name });
             }
         }
-        size = number(words.word()?);
+        size = parse_number(words.next_word()?);
     }
     None
 }
 
-/// The name of a link: before the arrow whose target is as long as the link is; else before the
-/// first.
-fn before_arrow(line: &[u8], size: Option<u64>) -> &[u8] {
+/// Returns the name of a link: the text before the ` -> ` whose target has the size of the link as its length, else
+/// before the first ` -> `.
+fn strip_link_target(line: &[u8], size: Option<u64>) -> &[u8] {
     const ARROW: &[u8] = b" -> ";
     let is_as_long = |at: &usize| u64::try_from(line.len() - at - ARROW.len()).ok() == size;
     let at = memmem::find_iter(line, ARROW).find(is_as_long).or_else(|| memmem::find(line, ARROW));

@@ -1,52 +1,38 @@
-//! One conversation: a request goes out, and the answer is read as what it is expected to be.
+//! The Gopher client as a state machine without I/O: it sends one request and parses the response.
 
 use bytes::Bytes;
 
-use super::doubt::Doubt;
 use super::frame::{Chunk, End, Frame};
-use super::item::Here;
-use super::reader::{Found, Reader};
+use super::item::ServerAddress;
+use super::reader::{Expected, Found, Reader};
 use super::refusal::RefusalReader;
+use super::refusal_detector::RefusalDetector;
 use super::sniff::{Sniffed, sniff};
-use super::{Dots, GopherRequest, ItemType, Plus, described};
-use crate::gopher_plus::{Framing, STATUS_OCTETS, Status, status};
-use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
+use super::{Dots, GopherRequest, ItemType, Plus, entry};
+use crate::gopher_plus::{Framing, MAX_STATUS_BYTES, Status, status};
+use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
-/// What an answer is expected to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Expected {
-    /// Gopher+ attributes, an entry for each item.
-    Attributes,
-    /// A menu, an entry for each line.
-    Menu,
-    /// Octets as they come.
-    Octets,
-    /// Text.
-    Text(Dots),
-}
-
-/// A request and its answer.
+/// One Gopher request and its response (RFC 1436, Gopher+), a [`Machine`] without I/O.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Exchange {
     stage: Stage,
     is_plus: bool,
     expected: Expected,
-    /// What it is expected to be of a server that does not speak Gopher+.
+    /// The expected type of the response if the server does not support Gopher+.
     plain: Expected,
     dots: Dots,
     framing: Option<Framing>,
-    here: Option<Here>,
+    here: Option<ServerAddress>,
 }
 
 #[derive(Debug)]
 enum Stage {
     Send(Bytes),
-    /// The line that frames an answer of Gopher+.
+    /// Reading the Gopher+ status line.
     Status,
-    /// No frame: is it an object at all?
+    /// No Gopher+ status line: checking for an error item.
     Sniff,
-    /// No frame, and nothing that is read.
+    /// The response was empty.
     Empty,
     Body(Box<Body>),
     Refusal(RefusalReader),
@@ -57,91 +43,98 @@ enum Stage {
 struct Body {
     frame: Frame,
     reader: Reader,
-    doubt: Doubt,
+    refusal_detector: RefusalDetector,
     ended: Option<End>,
 }
 
-impl Answer {
-    /// Sends `request`, and reads what comes as the answer for an item of type `gtype`; a menu or
-    /// attributes as octets when `is_raw`. `tls` is the server that is asked, when it is asked in TLS.
-    pub fn new(request: &GopherRequest, gtype: u8, dots: Dots, is_raw: bool, tls: Option<Here>) -> Self {
+impl Exchange {
+    /// Creates the client for `request`. The response is parsed by the item type `gtype`; menus and
+    /// attributes are returned unparsed if `is_raw`. `tls` is the server's address if it is contacted over
+    /// TLS: menu items on that server then get `gophers:` URLs.
+    pub fn new(
+        request: &GopherRequest,
+        gtype: u8,
+        dots: Dots,
+        is_raw: bool,
+        tls: Option<ServerAddress>,
+    ) -> Self {
         let plain = match ItemType::of(gtype) {
             ItemType::Text => Expected::Text(dots),
             ItemType::Menu if is_raw => Expected::Text(Dots::Raw),
             ItemType::Menu => Expected::Menu,
-            _ => Expected::Octets,
+            _ => Expected::Binary,
         };
         let expected = match request.plus() {
             Some(Plus::Attributes(_) | Plus::Form) if is_raw => Expected::Text(Dots::Raw),
             Some(Plus::Attributes(_) | Plus::Form) => Expected::Attributes,
-            _ if request.view().is_some_and(|view| !is_menu(view)) => Expected::Octets,
+            _ if request.view().is_some_and(|view| !is_menu(view)) => Expected::Binary,
             _ => plain,
         };
-        let (stage, is_plus) = (Stage::Send(request.octets()), request.plus().is_some());
+        let (stage, is_plus) = (Stage::Send(request.bytes()), request.plus().is_some());
         Self { stage, is_plus, expected, plain, dots, framing: None, here: tls }
     }
 
-    /// What the answer has turned out to be.
+    /// Returns the type of the response. It may change until [`Event::Head`] is emitted.
     pub const fn expected(&self) -> Expected {
         self.expected
     }
 
-    /// How Gopher+ ends the answer; none where it ends as RFC 1436 says.
+    /// Returns the framing from the Gopher+ status line, or `None` for a plain RFC 1436 response.
     pub const fn framing(&self) -> Option<Framing> {
         self.framing
     }
 
-    /// Goes on by one stage; none when there is nothing to be done or told for it.
-    fn advance(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+    /// Processes input. Returns `None` if there is no step to return yet.
+    fn advance(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Step>, WireError> {
         match &mut self.stage {
-            Stage::Send(octets) => {
-                let octets = std::mem::take(octets);
+            Stage::Send(bytes) => {
+                let bytes = std::mem::take(bytes);
                 self.stage = if self.is_plus { Stage::Status } else { Stage::Sniff };
-                Ok(Some(Step::Send(octets)))
+                Ok(Some(Step::Send(bytes)))
             }
-            Stage::Status if inbox.is_ended() && inbox.octets().is_empty() => {
-                Err(WireError::Cut { what: "the answer" })
+            Stage::Status if buffer.is_ended() && buffer.bytes().is_empty() => {
+                Err(WireError::UnexpectedEnd { what: "the answer" })
             }
-            Stage::Status => Ok(self.read_status(inbox)),
-            Stage::Sniff => Ok(self.sniff(inbox)),
+            Stage::Status => Ok(self.read_status(buffer)),
+            Stage::Sniff => Ok(self.sniff(buffer)),
             Stage::Empty => Ok(Some(self.begin_body(Frame::Plain, None))),
             Stage::Body(body) => {
-                let step = body.step(inbox, self.here.as_ref())?;
-                if let Step::Emit(Event::Refused(refused)) = step {
+                let step = body.step(buffer, self.here.as_ref())?;
+                if let Step::Emit(Event::Rejected(refused)) = step {
                     return Ok(Some(self.refuse(*refused)));
                 }
-                if matches!(step, Step::Done | Step::Emit(Event::Unmarked(_))) {
+                if matches!(step, Step::Done | Step::Emit(Event::UnterminatedEnd(_))) {
                     self.stage = Stage::Done;
                 }
                 Ok(Some(step))
             }
-            Stage::Refusal(reader) => Ok(Some(match reader.read(inbox) {
-                None => Step::Need,
+            Stage::Refusal(reader) => Ok(Some(match reader.read(buffer) {
+                None => Step::NeedMore,
                 Some(refused) => self.refuse(refused),
             })),
             Stage::Done => Ok(Some(Step::Done)),
         }
     }
 
-    /// The line in front of an answer of Gopher+. What is none shows that the server does not speak it.
-    fn read_status(&mut self, inbox: &mut Inbox) -> Option<Step> {
-        /// With CR and LF.
-        const MOST: usize = STATUS_OCTETS + 2;
-        let octets = inbox.octets();
-        let end = octets.iter().take(MOST).position(|&octet| octet == b'\n');
-        let may_be = octets.first().is_none_or(|first| matches!(first, b'+' | b'-'));
-        if may_be && end.is_none() && octets.len() < MOST && !inbox.is_ended() {
-            return Some(Step::Need);
+    /// Parses the Gopher+ status line. If there is none, the response is handled as plain Gopher.
+    fn read_status(&mut self, buffer: &mut RecvBuffer) -> Option<Step> {
+        /// Maximum length with CRLF, in bytes.
+        const MOST: usize = MAX_STATUS_BYTES + 2;
+        let bytes = buffer.bytes();
+        let end = bytes.iter().take(MOST).position(|&byte| byte == b'\n');
+        let may_be = bytes.first().is_none_or(|first| matches!(first, b'+' | b'-'));
+        if may_be && end.is_none() && bytes.len() < MOST && !buffer.is_ended() {
+            return Some(Step::NeedMore);
         }
-        let line = &octets[..end.unwrap_or(octets.len())];
+        let line = &bytes[..end.unwrap_or(bytes.len())];
         match status(line.strip_suffix(b"\r").unwrap_or(line)) {
             Some(status) => {
-                inbox.skip(line.len() + usize::from(end.is_some()));
+                buffer.skip(line.len() + usize::from(end.is_some()));
                 self.begin(status)
             }
             None => {
                 (self.expected, self.stage) = (self.plain, Stage::Sniff);
-                let note = "the server does not speak Gopher+: its answer is taken as it is";
+                let note = "the server does not support Gopher+: its response is used as it is";
                 Some(Step::Emit(Event::Note(note)))
             }
         }
@@ -153,14 +146,14 @@ impl Answer {
             return None;
         }
         self.framing = Some(framing);
-        // Only where a dot ends an answer, its lines can have been changed for it.
+        // Dots are doubled only in responses that end with a line of one dot.
         self.expected = match (self.expected, framing) {
-            (Expected::Octets, Framing::Dot) => Expected::Text(self.dots),
-            (Expected::Text(_), Framing::Length(_) | Framing::End) => Expected::Octets,
+            (Expected::Binary, Framing::Dot) => Expected::Text(self.dots),
+            (Expected::Text(_), Framing::Length(_) | Framing::End) => Expected::Binary,
             (expected, _) => expected,
         };
         let size = match framing {
-            Framing::Length(size) if self.expected == Expected::Octets => Some(size),
+            Framing::Length(size) if self.expected == Expected::Binary => Some(size),
             _ => None,
         };
         Some(self.begin_body(framing.into(), size))
@@ -168,45 +161,50 @@ impl Answer {
 
     fn begin_body(&mut self, frame: Frame, size: Option<u64>) -> Step {
         let reader = Reader::new(self.expected, frame);
-        self.stage = Stage::Body(Box::new(Body { frame, reader, doubt: Doubt::default(), ended: None }));
+        self.stage = Stage::Body(Box::new(Body {
+            frame,
+            reader,
+            refusal_detector: RefusalDetector::default(),
+            ended: None,
+        }));
         Step::Emit(Event::Head(Head { size, modified: None }))
     }
 
-    /// Servers without Gopher+ refuse in a line of type 3.
-    fn sniff(&mut self, inbox: &Inbox) -> Option<Step> {
+    /// Checks whether a plain response is a single error item (type 3), which is a refusal.
+    fn sniff(&mut self, buffer: &RecvBuffer) -> Option<Step> {
         let sniffed = match self.expected {
-            // Where lines are read as items, that one is too.
-            Expected::Menu if inbox.octets().is_empty() && !inbox.is_ended() => Sniffed::Need,
+            // In a menu, the error item is parsed as an entry.
+            Expected::Menu if buffer.bytes().is_empty() && !buffer.is_ended() => Sniffed::Need,
             Expected::Menu => Sniffed::Object,
-            _ => sniff(inbox),
+            _ => sniff(buffer),
         };
         Some(match sniffed {
-            Sniffed::Need => Step::Need,
-            // There are servers that say so that they have no such item.
-            Sniffed::Object if self.is_nothing(inbox) => {
+            Sniffed::Need => Step::NeedMore,
+            // Some servers send nothing for a missing item.
+            Sniffed::Object if self.is_nothing(buffer) => {
                 self.stage = Stage::Empty;
-                Step::Emit(Event::Note("no octet came: the object is empty, or there is none"))
+                Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist"))
             }
             Sniffed::Object => self.begin_body(Frame::Plain, None),
-            Sniffed::Refusal(words) => self.refuse(Refused::in_words(words)),
+            Sniffed::Refusal(words) => self.refuse(Rejection::from_text(words)),
         })
     }
 
-    /// Whether the server closed the connection without an octet of what has no mark at its end.
-    fn is_nothing(&self, inbox: &Inbox) -> bool {
-        self.expected == Expected::Octets && inbox.octets().is_empty() && !inbox.is_lost()
+    /// Returns `true` if the server closed the connection without data for an item that has no terminator.
+    fn is_nothing(&self, buffer: &RecvBuffer) -> bool {
+        self.expected == Expected::Binary && buffer.bytes().is_empty() && !buffer.is_lost()
     }
 
-    fn refuse(&mut self, refused: Refused) -> Step {
+    fn refuse(&mut self, refused: Rejection) -> Step {
         self.stage = Stage::Done;
-        Step::Emit(Event::Refused(Box::new(refused)))
+        Step::Emit(Event::Rejected(Box::new(refused)))
     }
 }
 
-impl Machine for Answer {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+impl Machine for Exchange {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            if let Some(step) = self.advance(inbox)? {
+            if let Some(step) = self.advance(buffer)? {
                 return Ok(step);
             }
         }
@@ -214,18 +212,18 @@ impl Machine for Answer {
 }
 
 impl Body {
-    fn step(&mut self, inbox: &mut Inbox, here: Option<&Here>) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer, here: Option<&ServerAddress>) -> Result<Step, WireError> {
         loop {
-            if let Some(item) = self.doubt.settled() {
+            if let Some(item) = self.refusal_detector.settled() {
                 return Ok(Step::Emit(Event::Entry(item.into_entry(here))));
             }
             match self.reader.next()? {
                 Some(Found::Attributes(attributes)) => {
-                    return Ok(Step::Emit(Event::Entry(described::entry(attributes, here))));
+                    return Ok(Step::Emit(Event::Entry(entry::attributes_entry(attributes, here))));
                 }
-                Some(Found::Octets(octets)) => return Ok(Step::Emit(Event::Body(octets))),
+                Some(Found::Data(bytes)) => return Ok(Step::Emit(Event::Body(bytes))),
                 Some(Found::Item(item)) => {
-                    self.doubt.take(item);
+                    self.refusal_detector.take(item);
                     continue;
                 }
                 None => {}
@@ -234,18 +232,18 @@ impl Body {
                 return Ok(Step::Done);
             }
             if let Some(end) = self.ended {
-                if let Some(words) = self.doubt.refusal() {
-                    return Ok(Step::Emit(Event::Refused(Box::new(Refused::in_words(words)))));
+                if let Some(words) = self.refusal_detector.refusal() {
+                    return Ok(Step::Emit(Event::Rejected(Box::new(Rejection::from_text(words)))));
                 }
-                if self.doubt.ends() {
+                if self.refusal_detector.ends() {
                     continue;
                 }
                 let unmarked = self.reader.check_end(self.frame, end)?;
-                return Ok(unmarked.map_or(Step::Done, |mark| Step::Emit(Event::Unmarked(mark))));
+                return Ok(unmarked.map_or(Step::Done, |mark| Step::Emit(Event::UnterminatedEnd(mark))));
             }
-            match self.frame.next(inbox)? {
-                Chunk::Octets(octets) => self.reader.push(octets),
-                Chunk::Need => return Ok(Step::Need),
+            match self.frame.next(buffer)? {
+                Chunk::Data(bytes) => self.reader.push(bytes),
+                Chunk::Need => return Ok(Step::NeedMore),
                 Chunk::End(end) => {
                     self.ended = Some(end);
                     self.reader.end(end);
@@ -255,7 +253,7 @@ impl Body {
     }
 }
 
-/// Whether a view by this media type has the lines of a menu.
+/// Returns `true` if a view of this media type is a menu.
 fn is_menu(media_type: &[u8]) -> bool {
     let media_type = media_type.to_ascii_lowercase();
     media_type.starts_with(b"application/gopher") || media_type.starts_with(b"directory/")

@@ -1,8 +1,8 @@
-//! Where a text ends, and what its dots mean.
+//! Detects the end of a text and removes dot-stuffing.
 //!
-//! RFC 1436 §3.2 ends a text with a line of one dot and doubles the dot of a line that begins with one;
-//! servers end it with the connection, with a dot and no doubling, or as the RFC says. A text of ordinary
-//! size is held until its end shows which of these it is.
+//! RFC 1436 §3.2 ends a text with a line of one dot and doubles the dot at the start of a line. Servers may
+//! follow it, send the final dot without doubling, or only close the connection. A text up to 1 MiB is buffered
+//! until its end shows which variant the server uses.
 
 use std::collections::VecDeque;
 
@@ -10,72 +10,72 @@ use bytes::{Bytes, BytesMut};
 use memchr::{memchr, memrchr};
 
 use crate::text::DotBlock;
-use crate::{Event, Inbox, Step};
+use crate::{Event, RecvBuffer, Step};
 
-/// A longer text goes out as it comes, but for a final dot.
-const HELD_OCTETS: usize = 1024 * 1024;
-/// LF, dot, CR, LF.
-const MARK_OCTETS: usize = 4;
+/// Maximum number of buffered bytes; a longer text is streamed, and only a final dot is removed.
+const HELD_BYTES: usize = 1024 * 1024;
+/// Length of LF, dot, CR, LF in bytes.
+const MARK_BYTES: usize = 4;
 
-/// How the dots of a text are read.
+/// How a final dot and doubled dots in a text are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "these are the ways")]
 pub enum Dots {
-    /// By what the text shows.
+    /// Detect from the text whether the server uses them.
     #[default]
     Evidence,
-    /// Not at all: every octet as it came.
+    /// Leave the text unchanged.
     Raw,
-    /// As RFC 1436 says.
+    /// Always decode them as RFC 1436 §3.2 specifies.
     Rfc1436,
 }
 
-/// The last octets that came.
+/// The last four bytes received.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
-    octets: BytesMut,
-    /// Others came before them.
+    bytes: BytesMut,
+    /// Earlier bytes were received and dropped.
     has_more: bool,
 }
 
 impl Tail {
-    pub(super) fn remember(&mut self, octets: &[u8]) {
-        let skipped = octets.len().saturating_sub(MARK_OCTETS);
-        self.octets.extend_from_slice(&octets[skipped..]);
-        let over = self.octets.len().saturating_sub(MARK_OCTETS);
-        let _ = self.octets.split_to(over);
+    pub(super) fn remember(&mut self, bytes: &[u8]) {
+        let skipped = bytes.len().saturating_sub(MARK_BYTES);
+        self.bytes.extend_from_slice(&bytes[skipped..]);
+        let over = self.bytes.len().saturating_sub(MARK_BYTES);
+        let _ = self.bytes.split_to(over);
         self.has_more |= skipped + over > 0;
     }
 
-    /// Whether they are a line of one dot.
+    /// Returns `true` if they are a line of one dot.
     pub(super) fn is_mark(&self) -> bool {
-        mark(&self.octets, !self.has_more).is_some()
+        mark(&self.bytes, !self.has_more).is_some()
     }
 }
 
 impl Way {
     fn rfc1436() -> Self {
-        Self::Rfc1436(Box::new((DotBlock::new("a text").taking_lf(), Inbox::new())))
+        Self::Rfc1436(Box::new((DotBlock::new("a text").accepting_bare_lf(), RecvBuffer::new())))
     }
 }
 
-/// A text as it comes.
+/// An incremental decoder for a text.
 #[derive(Debug)]
 pub(super) struct TextReader {
     way: Way,
     ready: VecDeque<Bytes>,
     is_marked: bool,
-    /// By the server's own word a line of one dot ends it.
+    /// Gopher+ status `-1`: a line of one dot must end the text.
     must_be_marked: bool,
 }
 
 #[derive(Debug)]
 enum Way {
-    /// Held until it shows what it is.
+    /// Buffered until the end is known.
     Held(BytesMut),
     Raw(Tail),
-    Rfc1436(Box<(DotBlock, Inbox)>),
-    /// Too long to be held; the last octets may be the mark.
+    Rfc1436(Box<(DotBlock, RecvBuffer)>),
+    /// Too long to be buffered; the last bytes may be the final dot.
     Streamed(BytesMut),
 }
 
@@ -89,29 +89,29 @@ impl TextReader {
         Self { way, ready: VecDeque::new(), is_marked: false, must_be_marked }
     }
 
-    /// The next octets that are known to belong to the text.
+    /// Returns the next decoded bytes.
     pub(super) fn next(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }
 
-    /// Whether a line of one dot ended it.
+    /// Returns `true` if a line of one dot ended the text.
     pub(super) const fn is_marked(&self) -> bool {
         self.is_marked
     }
 
-    /// Whether nothing that follows belongs to it.
+    /// Returns `true` if the text has ended and later bytes do not belong to it.
     pub(super) fn is_over(&self) -> bool {
         self.is_marked && matches!(self.way, Way::Rfc1436(_)) && self.ready.is_empty()
     }
 
-    /// More has arrived.
-    pub(super) fn push(&mut self, octets: Bytes) {
+    /// Adds received bytes.
+    pub(super) fn push(&mut self, bytes: Bytes) {
         match &mut self.way {
             Way::Held(held) => {
-                held.extend_from_slice(&octets);
-                if held.len() > HELD_OCTETS {
+                held.extend_from_slice(&bytes);
+                if held.len() > HELD_BYTES {
                     let all = std::mem::take(held).freeze();
-                    // The last line is not all here, or may be the mark.
+                    // The last line may be incomplete, or be the final dot.
                     let sure =
                         mark(&all, false).unwrap_or_else(|| memrchr(b'\n', &all).map_or(0, |feed| feed + 1));
                     let is_stuffed = self.must_be_marked && is_stuffed(&all[..sure]);
@@ -120,29 +120,29 @@ impl TextReader {
                 }
             }
             Way::Raw(tail) => {
-                tail.remember(&octets);
-                self.ready.push_back(octets);
+                tail.remember(&bytes);
+                self.ready.push_back(bytes);
             }
             Way::Streamed(tail) => {
-                let sure = octets.len().saturating_sub(MARK_OCTETS);
+                let sure = bytes.len().saturating_sub(MARK_BYTES);
                 if sure > 0 {
                     self.ready.push_back(std::mem::take(tail).freeze());
-                    self.ready.push_back(octets.slice(..sure));
+                    self.ready.push_back(bytes.slice(..sure));
                 }
-                tail.extend_from_slice(&octets[sure..]);
-                if let Some(over) = tail.len().checked_sub(MARK_OCTETS) {
+                tail.extend_from_slice(&bytes[sure..]);
+                if let Some(over) = tail.len().checked_sub(MARK_BYTES) {
                     self.ready.push_back(tail.split_to(over).freeze());
                 }
             }
             Way::Rfc1436(reader) => {
-                reader.1.push(&octets);
+                reader.1.push(&bytes);
                 self.unstuff();
             }
         }
-        self.ready.retain(|octets| !octets.is_empty());
+        self.ready.retain(|bytes| !bytes.is_empty());
     }
 
-    /// Nothing more will come.
+    /// Ends the input.
     pub(super) fn end(&mut self) {
         match &mut self.way {
             Way::Held(held) => {
@@ -160,22 +160,22 @@ impl TextReader {
                 self.ready.push_back(std::mem::take(tail).freeze());
             }
             Way::Rfc1436(reader) => {
-                reader.1.end();
+                reader.1.mark_closed();
                 self.unstuff();
                 if let (false, Way::Rfc1436(reader)) = (self.is_marked, &mut self.way) {
                     self.ready.push_back(reader.1.take(usize::MAX));
                 }
             }
         }
-        self.ready.retain(|octets| !octets.is_empty());
+        self.ready.retain(|bytes| !bytes.is_empty());
     }
 
     fn unstuff(&mut self) {
         let Way::Rfc1436(reader) = &mut self.way else { return };
-        let (block, inbox) = &mut **reader;
+        let (block, buffer) = &mut **reader;
         while !self.is_marked {
-            match block.step(inbox) {
-                Ok(Step::Emit(Event::Body(octets))) => self.ready.push_back(octets),
+            match block.step(buffer) {
+                Ok(Step::Emit(Event::Body(bytes))) => self.ready.push_back(bytes),
                 Ok(Step::Done) => self.is_marked = true,
                 _ => return,
             }
@@ -183,8 +183,8 @@ impl TextReader {
     }
 }
 
-/// Where the line of one dot begins that ends `text`; `is_whole` when no line can have begun before it. A dot
-/// without its line end may be the beginning of a line that was cut.
+/// Returns the offset of the final line of one dot in `text`. `is_whole` is `true` if `text` begins at the start
+/// of a line. A dot without a line end does not count: it may be the beginning of a truncated line.
 fn mark(text: &[u8], is_whole: bool) -> Option<usize> {
     let line = text.strip_suffix(b"\n")?;
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -192,7 +192,7 @@ fn mark(text: &[u8], is_whole: bool) -> Option<usize> {
     (before.ends_with(b"\n") || (before.is_empty() && is_whole)).then_some(before.len())
 }
 
-/// The text without its doubled dots, when it is stuffed.
+/// Returns the text without doubled dots if it is dot-stuffed.
 fn unstuffed(text: &Bytes) -> Bytes {
     if !is_stuffed(text) {
         return text.clone();
@@ -202,13 +202,13 @@ fn unstuffed(text: &Bytes) -> Bytes {
     plain.freeze()
 }
 
-/// Whether some lines begin with a dot, and all of those with two.
+/// Returns `true` if at least one line begins with a dot, and all such lines begin with two.
 fn is_stuffed(text: &[u8]) -> bool {
     let mut dotted = lines(text).filter(|line| line.starts_with(b".")).peekable();
     dotted.peek().is_some() && dotted.all(|line| line.starts_with(b".."))
 }
 
-/// The lines with their ends.
+/// Splits the text into lines with their line ends.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -223,7 +223,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// The text, and whether a mark ended it.
+    /// Returns the text and whether a final dot ended it.
     fn run<'p>(mut reader: TextReader, pieces: impl IntoIterator<Item = &'p [u8]>) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         for piece in pieces {
@@ -235,11 +235,11 @@ mod tests {
         (out, reader.is_marked())
     }
 
-    /// The same, whole and cut at every octet.
+    /// Reads the text in one piece and byte by byte; both results must be equal.
     fn read(dots: Dots, text: &[u8]) -> (Vec<u8>, bool) {
         let reader = || TextReader::new(dots, false);
         let whole = run(reader(), [text]);
-        assert_eq!(run(reader(), text.chunks(1)), whole, "octet by octet: {}", text.escape_ascii());
+        assert_eq!(run(reader(), text.chunks(1)), whole, "byte by byte: {}", text.escape_ascii());
         for at in 0..text.len() {
             assert_eq!(run(reader(), [&text[..at], &text[at..]]), whole, "cut at {at}");
         }
@@ -257,11 +257,11 @@ mod tests {
             (b"a\r\n.\r", b"a\r\n.\r", false),
             (b".\r\n", b"", true),
             (b".", b".", false),
-            // No break before it: nobody can tell.
+            // No line end before the dot: it may be text.
             (b"no end of line.\r\n", b"no end of line.\r\n", false),
-            // Stuffed, as RFC 1436 says.
+            // Dot-stuffed, as in RFC 1436.
             (b"..\r\n...\r\n..dot\r\nb\r\n.\r\n", b".\r\n..\r\n.dot\r\nb\r\n", true),
-            // Not stuffed, whatever the dot at the end.
+            // Not dot-stuffed, even with a final dot.
             (b"first\n.\n..\n.dot at start\n...\nlast\n", b"first\n.\n..\n.dot at start\n...\nlast\n", false),
             (b"..\r\n.one\r\n.\r\n", b"..\r\n.one\r\n", true),
             (b"a\r\n.\r\nb\r\n.\r\n", b"a\r\n.\r\nb\r\n", true),
@@ -303,20 +303,20 @@ mod tests {
 
     #[test]
     fn a_long_text_whose_server_tells_of_its_dot_is_unstuffed() {
-        let text = b"..line\r\nother\r\n".repeat(HELD_OCTETS / 8);
-        // Cut within a doubled dot, where it is decided.
-        let at = HELD_OCTETS / 15 * 15 + 16;
+        let text = b"..line\r\nother\r\n".repeat(HELD_BYTES / 8);
+        // Split within a doubled dot, at the buffer limit.
+        let at = HELD_BYTES / 15 * 15 + 16;
         let whole = [&text[..], b".\r\n"].concat();
         for pieces in [vec![&text[..at], &text[at..], b".\r\n"], vec![&whole]] {
             let (out, is_marked) = run(TextReader::new(Dots::Evidence, true), pieces);
-            assert!(is_marked && out == b".line\r\nother\r\n".repeat(HELD_OCTETS / 8));
+            assert!(is_marked && out == b".line\r\nother\r\n".repeat(HELD_BYTES / 8));
         }
     }
 
     #[test]
     fn a_long_text_loses_nothing_but_its_final_dot() {
         let line = b"..a line of some length that begins with dots\r\n";
-        let text = line.repeat(2 * HELD_OCTETS / line.len());
+        let text = line.repeat(2 * HELD_BYTES / line.len());
         for (end, expected, is_marked) in [
             (&b".\r\n"[..], &b""[..], true),
             (b".\n", b"", true),

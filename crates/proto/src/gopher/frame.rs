@@ -1,14 +1,14 @@
-//! Where an answer ends: where the connection does, or where Gopher+ says.
+//! Finds the end of a response: the end of the connection, or the framing of Gopher+.
 
 use bytes::Bytes;
 
 use crate::gopher_plus::Framing;
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-/// How an answer ended.
+/// How a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// All octets that were announced have come.
+    /// All announced bytes were received.
     Counted,
     /// The server closed the connection.
     Closed,
@@ -16,22 +16,23 @@ pub(super) enum End {
     Lost,
 }
 
-/// What is known of the end of an answer.
+/// The framing of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// So many octets are still to come; what stands behind them is no part of the answer.
+    /// This many bytes are left; data after them does not belong to the response.
     Counted(u64),
-    /// A line of one dot stands at the end, by the server's word.
+    /// Gopher+ status `-1`: the response ends with a line of one dot.
     Dot,
-    /// The connection ends; by RFC 1436, a dot should stand there in a text and a menu.
+    /// Plain Gopher: the response ends with the connection, and texts and menus should end with a line of one
+    /// dot (RFC 1436).
     Plain,
-    /// The connection ends, by the server's word.
-    Unmarked,
+    /// Gopher+ status `-2`: the response ends with the connection.
+    ConnectionEnd,
 }
 
-/// The next of an answer.
+/// The result of reading a response.
 pub(super) enum Chunk {
-    Octets(Bytes),
+    Data(Bytes),
     Need,
     End(End),
 }
@@ -41,44 +42,46 @@ impl From<Framing> for Frame {
         match framing {
             Framing::Length(length) => Self::Counted(length),
             Framing::Dot => Self::Dot,
-            Framing::End => Self::Unmarked,
+            Framing::End => Self::ConnectionEnd,
         }
     }
 }
 
 impl Frame {
-    /// The next octets of the answer.
+    /// Returns the next bytes of the response.
     ///
     /// # Errors
-    /// The connection ended before the octets had come that were announced.
-    pub(super) fn next(&mut self, inbox: &mut Inbox) -> Result<Chunk, WireError> {
+    /// [`WireError::UnexpectedEnd`] if the connection ended before all announced bytes were received.
+    pub(super) fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Chunk, WireError> {
         if *self == Self::Counted(0) {
             return Ok(Chunk::End(End::Counted));
         }
-        match (self, inbox.octets().is_empty(), inbox.is_ended()) {
+        match (self, buffer.bytes().is_empty(), buffer.is_ended()) {
             (_, true, false) => Ok(Chunk::Need),
-            (Self::Counted(_), true, true) => Err(WireError::Cut { what: "the octets that were announced" }),
-            (_, true, true) if inbox.is_lost() => Ok(Chunk::End(End::Lost)),
+            (Self::Counted(_), true, true) => {
+                Err(WireError::UnexpectedEnd { what: "the announced number of bytes" })
+            }
+            (_, true, true) if buffer.is_lost() => Ok(Chunk::End(End::Lost)),
             (_, true, true) => Ok(Chunk::End(End::Closed)),
             (Self::Counted(left), false, _) => {
-                let octets = inbox.take(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= octets.len() as u64;
-                Ok(Chunk::Octets(octets))
+                let bytes = buffer.take(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= bytes.len() as u64;
+                Ok(Chunk::Data(bytes))
             }
-            (_, false, _) => Ok(Chunk::Octets(inbox.take(usize::MAX))),
+            (_, false, _) => Ok(Chunk::Data(buffer.take(usize::MAX))),
         }
     }
 
-    /// What an end without a line of one dot means for a text or a menu: nothing, that the mark is
-    /// missing, or that the answer was cut.
+    /// Checks the end of a text or menu without a final line of one dot. Returns `None` if that is complete,
+    /// or the name of the missing terminator if completeness is unknown.
     ///
     /// # Errors
-    /// The answer was cut.
+    /// [`WireError::UnexpectedEnd`] if the response was truncated.
     pub(super) const fn check_unmarked(self, end: End) -> Result<Option<&'static str>, WireError> {
-        /// What a text or a menu is cut without.
+        /// The terminator of a text or menu, for messages.
         const DOT: &str = "the line of one dot at its end";
         match (self, end) {
-            (_, End::Lost) | (Self::Dot, End::Closed) => Err(WireError::Cut { what: "the answer" }),
+            (_, End::Lost) | (Self::Dot, End::Closed) => Err(WireError::UnexpectedEnd { what: "the answer" }),
             (Self::Plain, End::Closed) => Ok(Some(DOT)),
             _ => Ok(None),
         }

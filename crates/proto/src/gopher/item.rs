@@ -1,26 +1,25 @@
-//! An item of a menu (RFC 1436 §3.8).
+//! Parses menu items (RFC 1436 §3.8) and builds their URLs.
 
 use bytes::Bytes;
-use fetch_url_core::{Escaped, Host, charset, parse};
+use fetch_url_core::{Host, PercentEncoded, charset, parse};
 use memchr::memchr;
 
-use crate::stranger::link_of_a_stranger;
-use crate::{Details, Entry, EntryKind};
+use crate::untrusted::untrusted_link;
 
-/// What a type character means for whoever fetches the item.
+/// The kind of item that a type character stands for (RFC 1436 §3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ItemType {
-    /// `2`: a CSO phone book, which speaks a protocol of its own.
+    /// `2`: a CSO phone book, which uses another protocol.
     Cso,
-    /// `3`: no item, but the server's word that something went wrong.
+    /// `3`: an error message.
     Error,
-    /// `i`: a line to be read, nothing to be fetched.
+    /// `i`: an informational line, not fetchable.
     Info,
-    /// `1`, and `7`, the answer of a search engine.
+    /// `1` (a menu) and `7` (a search, whose result is a menu).
     Menu,
-    /// Octets that end where the connection does: `4 5 6 9 g I s d h …`.
-    Octets,
+    /// Binary data that ends with the connection: `4 5 6 9 g I s d h` and all unknown characters.
+    Binary,
     /// `8` and `T`: a telnet or tn3270 session.
     Session,
     /// `0` and `m`: text.
@@ -28,7 +27,7 @@ pub enum ItemType {
 }
 
 impl ItemType {
-    /// The meaning of a character.
+    /// Returns the kind for a type character.
     pub const fn of(gtype: u8) -> Self {
         match gtype {
             b'0' | b'm' => Self::Text,
@@ -37,11 +36,11 @@ impl ItemType {
             b'3' => Self::Error,
             b'8' | b'T' => Self::Session,
             b'i' => Self::Info,
-            _ => Self::Octets,
+            _ => Self::Binary,
         }
     }
 
-    /// A short word for a type character, for people.
+    /// Returns a short name of the type for display, such as `menu`.
     pub const fn word(gtype: u8) -> &'static str {
         match gtype {
             b'0' => "text",
@@ -71,38 +70,39 @@ impl ItemType {
     }
 }
 
-/// One line of a menu, as its server sent it.
+/// One menu line, as sent by the server (RFC 1436 §3.8). Its fields are untrusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuItem {
-    /// The type character; `i` for a line that is no menu line.
+    /// The type character; `i` for an invalid line.
     pub gtype: u8,
-    /// The type of the item that a `+` mirrors; `gtype` for all others.
+    /// The type character of the item that a `+` item duplicates; otherwise equal to `gtype`.
     pub base: u8,
-    /// What is shown.
+    /// The display string.
     pub name: Bytes,
-    /// What is sent to fetch it.
+    /// The selector to send to fetch the item.
     pub selector: Bytes,
-    /// The host, as it came.
+    /// The host name, unchecked.
     pub host: Bytes,
-    /// The port; 0 where there is none.
+    /// The port; 0 if there is none.
     pub port: u16,
-    /// The fifth field of Gopher+ items: `+`, or `?` where a form has to be filled in.
+    /// The fifth field of Gopher+ items: `+`, or `?` if a form must be filled in.
     pub plus: Option<u8>,
-    /// What is wrong with the line.
+    /// The reason why the line is invalid, if it is.
     pub fault: Option<&'static str>,
 }
 
-/// A server that is asked: entries on it are fetched as it was.
+/// The address of the contacted server. Items on the same server are fetched over TLS if the menu was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Here {
-    /// Its host, as in the URL.
+pub struct ServerAddress {
+    /// The host, as in the URL.
     pub host: String,
-    /// Its port.
+    /// The port.
     pub port: u16,
 }
 
 impl MenuItem {
-    /// Reads a line without its line end. A line that is none becomes an item to be read, whole.
+    /// Parses a line without its line end. An invalid line becomes an informational item with the whole line
+    /// as its name and a `fault`.
     pub fn parse(line: &Bytes) -> Self {
         match Self::fields(line) {
             Ok(item) => item,
@@ -136,7 +136,7 @@ impl MenuItem {
         let is_read_only = matches!(ItemType::of(gtype), ItemType::Info | ItemType::Error);
         let port = match number(&port) {
             Some(port) => port,
-            // Nobody connects to what is only read.
+            // Informational items need no port.
             None if is_read_only && has_selector => 0,
             None if !(has_selector && has_host && has_port) => return Err("fields are missing"),
             None => return Err("not a port"),
@@ -145,15 +145,16 @@ impl MenuItem {
         Ok(Self { gtype, base: gtype, name, selector, host, port, plus, fault: None })
     }
 
-    /// What it means for whoever fetches it.
+    /// Returns the kind of the item.
     pub const fn item_type(&self) -> ItemType {
         ItemType::of(self.base)
     }
 
-    /// The URL that fetches it; none for what is only read, and where host or port are none.
+    /// Returns the URL of the item, or `None` for informational and error items and for an invalid host or
+    /// port.
     ///
-    /// `here` is the server that was asked, when it was asked in TLS: items on it are fetched in TLS too.
-    pub fn url(&self, here: Option<&Here>) -> Option<String> {
+    /// `here` is the contacted server if TLS is used: items on it get `gophers:` URLs.
+    pub fn url(&self, here: Option<&ServerAddress>) -> Option<String> {
         if matches!(self.item_type(), ItemType::Info | ItemType::Error) {
             return None;
         }
@@ -164,7 +165,7 @@ impl MenuItem {
             return None;
         }
         let host = std::str::from_utf8(&self.host).ok().filter(|host| !host.is_empty())?;
-        // A server may write an IPv6 address without brackets.
+        // Servers may write IPv6 addresses without brackets.
         let host = match host.parse() {
             Ok(address) => Host::V6(address).to_string(),
             Err(_) => host.to_owned(),
@@ -175,55 +176,38 @@ impl MenuItem {
         let port = if self.port == 70 { String::new() } else { format!(":{}", self.port) };
         let path = self.path();
         let text = format!("{scheme}://{host}{port}/{path}");
-        // Whatever a stranger wrote as a host has to be one, and nothing more.
+        // The host field is untrusted: it must be a host and nothing else.
         let url = parse(&text).ok()?.url;
         let is_host = url.host().is_some_and(|host_of| host_of.to_string().eq_ignore_ascii_case(&host));
         is_host.then(|| url.to_string())
     }
 
     fn path(&self) -> String {
-        let gtype = Escaped::encode(std::slice::from_ref(&self.base), charset::FSEGMENT);
-        let selector = Escaped::encode(&self.selector, charset::FPATH);
+        let gtype = PercentEncoded::encode(std::slice::from_ref(&self.base), charset::FSEGMENT);
+        let selector = PercentEncoded::encode(&self.selector, charset::FPATH);
         match self.plus {
             Some(plus) => format!("{gtype}{selector}%09%09{}", char::from(plus)),
             None => format!("{gtype}{selector}"),
         }
     }
 
-    /// Where an `h` item with `URL:` leads, unless to a file of whoever reads the menu.
+    /// Returns the target of an `h` item with `URL:`, unless it is a local file.
     fn linked(&self) -> Option<String> {
-        link_of_a_stranger(link(self.base, &self.selector)?)
-    }
-
-    /// The line of a listing that it is.
-    pub fn into_entry(self, here: Option<&Here>) -> Entry {
-        let kind = match self.item_type() {
-            ItemType::Menu => EntryKind::Directory,
-            ItemType::Text | ItemType::Octets if link(self.base, &self.selector).is_some() => EntryKind::Link,
-            ItemType::Text | ItemType::Octets => EntryKind::File,
-            _ => EntryKind::Other,
-        };
-        let url = self.url(here);
-        Entry {
-            name: self.name.to_vec(),
-            url,
-            details: Details::MenuItem(Box::new(self), None),
-            ..Entry::new(kind)
-        }
+        untrusted_link(link(self.base, &self.selector)?)
     }
 }
 
-/// What stands behind the `URL:` of an `h` item's selector.
+/// Returns the target after `URL:` in the selector of an `h` item, or `None` if the item has none.
 pub fn link(gtype: u8, selector: &[u8]) -> Option<&[u8]> {
-    // There are servers that write a slash in front.
+    // Some servers add a leading slash.
     let selector = selector.strip_prefix(b"/").unwrap_or(selector);
     let (prefix, target) = selector.split_at_checked(4)?;
     (gtype == b'h' && prefix.eq_ignore_ascii_case(b"URL:")).then_some(target)
 }
 
-fn number(octets: &[u8]) -> Option<u16> {
-    // "70 " and "70\r" are met in practice.
-    let digits = octets.trim_ascii();
+fn number(bytes: &[u8]) -> Option<u16> {
+    // Real servers send "70 " and "70\r".
+    let digits = bytes.trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
 }

@@ -1,50 +1,50 @@
-//! A menu, line by line (RFC 1436 §3.8).
+//! Parses a menu line by line (RFC 1436 §3.8).
 
 use bytes::Bytes;
 
 use super::MenuItem;
 use crate::text::LineReader;
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-/// The longest line of a menu.
-const LINE_OCTETS: usize = 64 * 1024;
-/// What ends a menu, where nothing follows it.
+/// Maximum length of a menu line in bytes.
+const LINE_BYTES: usize = 64 * 1024;
+/// The final line of a menu. Other lines after it show that it was not final.
 const DOT: &[u8] = b".";
 
-/// Reads items as they arrive; no line is lost, whatever it is.
+/// An incremental menu parser (RFC 1436 §3.8). Every line is returned, invalid ones as items with a `fault`.
 #[derive(Debug)]
 pub struct MenuReader {
     lines: LineReader,
-    /// The last line was a dot.
+    /// The last line was a single dot.
     has_dot: bool,
-    /// What came behind a dot, which therefore was no end.
+    /// The line after a dot, which was therefore not the end.
     held: Option<Bytes>,
-    /// The type of the last item that was no mirror.
+    /// The type of the last item that was not a `+` item.
     base: u8,
 }
 
 impl Default for MenuReader {
     fn default() -> Self {
-        let lines = LineReader::new("a menu line", "the length of a menu line", LINE_OCTETS);
+        let lines = LineReader::new("a menu line", "bytes in a menu line", LINE_BYTES);
         Self { lines, has_dot: false, held: None, base: b'1' }
     }
 }
 
 impl MenuReader {
-    /// At the start of a menu.
+    /// Creates a parser at the start of a menu.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next item; none when more octets are needed, or at the end of the input.
+    /// Returns the next item, or `None` if more data is needed or the input has ended.
     ///
     /// # Errors
-    /// A line is too long, or the connection was lost within one.
-    pub fn read(&mut self, inbox: &mut Inbox) -> Result<Option<MenuItem>, WireError> {
+    /// [`WireError`] if a line is longer than 64 KiB, or the connection was lost within a line.
+    pub fn read(&mut self, buffer: &mut RecvBuffer) -> Result<Option<MenuItem>, WireError> {
         loop {
             let line = match self.held.take() {
                 Some(line) => line,
-                None => match self.lines.read_any(inbox)? {
+                None => match self.lines.read_line_or_rest(buffer)? {
                     Some(line) => line,
                     None => return Ok(None),
                 },
@@ -60,7 +60,7 @@ impl MenuReader {
         }
     }
 
-    /// Whether the last line was the dot that ends a menu.
+    /// Returns `true` if the last line was the final dot of the menu.
     pub const fn has_final_dot(&self) -> bool {
         self.has_dot
     }

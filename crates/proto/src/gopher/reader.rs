@@ -1,94 +1,110 @@
-//! The octets of an answer, read as what it is expected to be.
+//! Parses the body of a response by its expected type.
 
 use bytes::Bytes;
 
 use super::dots::{Tail, TextReader};
 use super::frame::{End, Frame};
-use super::{Expected, MenuItem, MenuReader};
+use super::{Dots, MenuItem, MenuReader};
 use crate::gopher_plus::{Attributes, AttributesReader};
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-/// What an answer is read by.
+/// The expected type of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// Gopher+ attributes, one entry per item.
+    Attributes,
+    /// A menu, one entry per line.
+    Menu,
+    /// Binary data, unchanged.
+    Binary,
+    /// A text, with this handling of its dots.
+    Text(Dots),
+}
+
+/// The parser of a response body.
 #[derive(Debug)]
 pub(super) enum Reader {
-    Attributes(Inbox, AttributesReader, Tail),
-    Menu(Inbox, MenuReader),
-    Octets(Bytes),
+    Attributes(RecvBuffer, AttributesReader, Tail),
+    Menu(RecvBuffer, MenuReader),
+    Data(Bytes),
     Text(TextReader),
 }
 
-/// The next thing in an answer.
+/// The next parsed part of a response.
 pub(super) enum Found {
     Attributes(Attributes),
     Item(MenuItem),
-    Octets(Bytes),
+    Data(Bytes),
 }
 
 impl Reader {
     pub(super) fn new(expected: Expected, frame: Frame) -> Self {
         match expected {
-            Expected::Attributes => Self::Attributes(Inbox::new(), AttributesReader::new(), Tail::default()),
-            Expected::Menu => Self::Menu(Inbox::new(), MenuReader::new()),
-            Expected::Octets => Self::Octets(Bytes::new()),
+            Expected::Attributes => {
+                Self::Attributes(RecvBuffer::new(), AttributesReader::new(), Tail::default())
+            }
+            Expected::Menu => Self::Menu(RecvBuffer::new(), MenuReader::new()),
+            Expected::Binary => Self::Data(Bytes::new()),
             Expected::Text(dots) => Self::Text(TextReader::new(dots, frame == Frame::Dot)),
         }
     }
 
-    /// More has arrived.
-    pub(super) fn push(&mut self, octets: Bytes) {
+    /// Adds received bytes.
+    pub(super) fn push(&mut self, bytes: Bytes) {
         match self {
-            Self::Attributes(inbox, _, tail) => {
-                tail.remember(&octets);
-                inbox.push(&octets);
+            Self::Attributes(buffer, _, tail) => {
+                tail.remember(&bytes);
+                buffer.push(&bytes);
             }
-            Self::Menu(inbox, _) => inbox.push(&octets),
-            Self::Octets(held) => *held = octets,
-            Self::Text(text) => text.push(octets),
+            Self::Menu(buffer, _) => buffer.push(&bytes),
+            Self::Data(held) => *held = bytes,
+            Self::Text(text) => text.push(bytes),
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the input.
     pub(super) fn end(&mut self, end: End) {
         match self {
-            Self::Attributes(inbox, ..) | Self::Menu(inbox, _) if end == End::Lost => inbox.lose(),
-            Self::Attributes(inbox, ..) | Self::Menu(inbox, _) => inbox.end(),
+            Self::Attributes(buffer, ..) | Self::Menu(buffer, _) if end == End::Lost => buffer.mark_lost(),
+            Self::Attributes(buffer, ..) | Self::Menu(buffer, _) => buffer.mark_closed(),
             Self::Text(text) => text.end(),
-            Self::Octets(_) => {}
+            Self::Data(_) => {}
         }
     }
 
-    /// The next thing, if it has arrived.
+    /// Returns the next parsed part, or `None` if more data is needed.
     ///
     /// # Errors
-    /// A line is too long, or was cut.
+    /// [`WireError`] if a line is too long or was truncated.
     pub(super) fn next(&mut self) -> Result<Option<Found>, WireError> {
         match self {
-            Self::Attributes(inbox, reader, _) => Ok(reader.read(inbox)?.map(Found::Attributes)),
-            Self::Menu(inbox, reader) => Ok(reader.read(inbox)?.map(Found::Item)),
-            Self::Octets(held) => {
-                let octets = std::mem::take(held);
-                Ok((!octets.is_empty()).then_some(Found::Octets(octets)))
+            Self::Attributes(buffer, reader, _) => Ok(reader.read(buffer)?.map(Found::Attributes)),
+            Self::Menu(buffer, reader) => Ok(reader.read(buffer)?.map(Found::Item)),
+            Self::Data(held) => {
+                let bytes = std::mem::take(held);
+                Ok((!bytes.is_empty()).then_some(Found::Data(bytes)))
             }
-            Self::Text(text) => Ok(text.next().map(Found::Octets)),
+            Self::Text(text) => Ok(text.next().map(Found::Data)),
         }
     }
 
-    /// Whether nothing that follows belongs to the answer, whatever the frame says.
+    /// Returns `true` if the response has ended, even if its framing continues.
     pub(super) fn is_over(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_over())
     }
 
-    /// Whether the end that came is one: the mark that is missing there.
+    /// Checks the end of the response. Returns the name of the missing terminator if completeness is unknown.
     ///
     /// # Errors
-    /// The answer was cut.
+    /// [`WireError::UnexpectedEnd`] if the response was truncated.
     pub(super) fn check_end(&self, frame: Frame, end: End) -> Result<Option<&'static str>, WireError> {
         let is_marked = match self {
             Self::Attributes(_, _, tail) => tail.is_mark(),
             Self::Menu(_, reader) => reader.has_final_dot(),
             Self::Text(text) => text.is_marked(),
-            // Its end has no mark by design.
-            Self::Octets(_) => end != End::Lost,
+            // Binary data has no terminator.
+            Self::Data(_) => end != End::Lost,
         };
         if is_marked { Ok(None) } else { frame.check_unmarked(end) }
     }

@@ -1,16 +1,16 @@
-//! Reads a server's word that there is no answer (Gopher+ §2.3).
+//! Reads the body of a Gopher+ error response (Gopher+ §2.3).
 
 use bytes::Bytes;
 
 use super::MenuItem;
 use super::frame::{Chunk, Frame};
 use crate::gopher_plus::Refusal;
-use crate::{Inbox, Refused};
+use crate::{RecvBuffer, Rejection};
 
-/// So much of a refusal is read.
-const REFUSAL_OCTETS: usize = 16 * 1024;
+/// Maximum number of bytes read of a refusal.
+const REFUSAL_BYTES: usize = 16 * 1024;
 
-/// Reads the body of an error.
+/// A reader for the body of an error response.
 #[derive(Debug)]
 pub(super) struct RefusalReader {
     frame: Frame,
@@ -22,11 +22,11 @@ impl RefusalReader {
         Self { frame, body: Vec::new() }
     }
 
-    /// The refusal, once enough of it is here; whatever is lost of it, it remains one.
-    pub(super) fn read(&mut self, inbox: &mut Inbox) -> Option<Refused> {
-        while self.body.len() < REFUSAL_OCTETS {
-            match self.frame.next(inbox) {
-                Ok(Chunk::Octets(octets)) => self.body.extend_from_slice(&octets),
+    /// Returns the refusal once enough of it was received. A truncated error response is still a refusal.
+    pub(super) fn read(&mut self, buffer: &mut RecvBuffer) -> Option<Rejection> {
+        while self.body.len() < REFUSAL_BYTES {
+            match self.frame.next(buffer) {
+                Ok(Chunk::Data(bytes)) => self.body.extend_from_slice(&bytes),
                 Ok(Chunk::Need) if self.frame != Frame::Dot || !self.is_marked() => return None,
                 Ok(Chunk::Need | Chunk::End(_)) | Err(_) => break,
             }
@@ -38,9 +38,9 @@ impl RefusalReader {
         self.body == b".\r\n" || self.body.ends_with(b"\n.\r\n") || self.body.ends_with(b"\n.\n")
     }
 
-    fn refused(&self) -> Refused {
+    fn refused(&self) -> Rejection {
         let refusal = Refusal::parse(self.body.strip_suffix(b".\r\n").unwrap_or(&self.body));
         let moved_to = refusal.moved_to().map(|line| MenuItem::parse(&Bytes::copy_from_slice(line)));
-        Refused { asked: None, code: refusal.code, words: refusal.words().into(), moved_to }
+        Rejection { command: None, code: refusal.code, text: refusal.words().into(), moved_to }
     }
 }

@@ -1,93 +1,95 @@
-//! What is sent to fetch an item: one line, and the answers to a form behind it (RFC 1436 §2, RFC 1738
-//! §3.4.2 to §3.4.9).
+//! Builds Gopher requests: one line, and for a filled form its answers (RFC 1436 §2, RFC 1738 §3.4.2 to §3.4.9).
 
 use bytes::Bytes;
 use fetch_url_core::GopherUrl;
 use memchr::memchr;
 
 use crate::gopher_plus::is_data_block;
-use crate::{ForbiddenOctet, Octets};
+use crate::{ForbiddenByte, ForbiddenSet};
 
-/// What a Gopher+ string asks for.
+/// The kind of request that a Gopher+ string makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Plus {
-    /// `!`, or `$` for all items of a directory: the attributes of these names, without names all of them.
+    /// `!`, or `$` for all items of a menu: the attributes with these names, or all attributes if there are
+    /// none.
     Attributes(Vec<Vec<u8>>),
-    /// `+` with answers behind it: what a filled form leads to.
+    /// `+` with answers: submits a filled form.
     Filled,
-    /// `?`: the item has a form that must be filled first.
+    /// `?`: the item has a form that must be filled in first.
     Form,
-    /// `+`, or `+` and a view: the object.
+    /// `+`, or `+` and a view: retrieves the item.
     Object,
 }
 
-/// A request, its octets checked: none of them would change the protocol.
+/// A Gopher request. Its bytes are validated: none of them can inject another request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GopherRequest {
-    /// Selector and search words.
+    /// The selector and the search words.
     stem: Vec<u8>,
     /// The Gopher+ string.
     command: Option<Vec<u8>>,
-    /// The answers to a form, as they are sent behind the line.
+    /// The data block with the answers to a form, sent after the line.
     data: Vec<u8>,
 }
 
 impl GopherRequest {
-    /// The request that a URL stands for.
+    /// Builds the request for a URL (RFC 1738 §3.4).
     ///
     /// # Errors
-    /// A decoded octet that would change the protocol. Only the answers of §3.4.9 may have line ends,
-    /// and only where they are exactly one block of data.
-    pub fn of(url: &GopherUrl<'_>) -> Result<Self, ForbiddenOctet> {
-        let mut stem = Octets::GOPHER.check("selector", &url.selector().decode())?.to_vec();
-        let plus = url.plus().map(|plus| plus.decode().into_owned());
+    /// [`ForbiddenByte`] if a decoded byte would change the request. Line ends are allowed only in form
+    /// answers (RFC 1738 §3.4.9) that are exactly one data block.
+    pub fn of(url: &GopherUrl<'_>) -> Result<Self, ForbiddenByte> {
+        let mut stem = ForbiddenSet::GOPHER.check("selector", &url.selector().decode())?.to_vec();
+        let plus = url.gopher_plus().map(|plus| plus.decode().into_owned());
         let search = url.search().map(|search| search.decode().into_owned());
-        // A Gopher+ string stands behind the selector where there are no words to search for.
+        // The Gopher+ string follows the selector directly if there are no search words.
         let words = search.filter(|words| !words.is_empty() || plus.as_ref().is_none_or(Vec::is_empty));
         if let Some(words) = words {
             stem.push(b'\t');
-            stem.extend_from_slice(Octets::GOPHER.check("search", &words)?);
+            stem.extend_from_slice(ForbiddenSet::GOPHER.check("search", &words)?);
         }
         let (command, data) = match plus {
             None => (None, Vec::new()),
             Some(plus) => match filled(&plus) {
                 Some((command, data)) => (Some(command.to_vec()), data.to_vec()),
-                None => (Some(Octets::GOPHER.check("Gopher+ string", &plus)?.to_vec()), Vec::new()),
+                None => (Some(ForbiddenSet::GOPHER.check("Gopher+ string", &plus)?.to_vec()), Vec::new()),
             },
         };
         Ok(Self { stem, command, data })
     }
 
-    /// The same item, this view of it: a media type, a blank and a language (RFC 1738 §3.4.8).
+    /// Returns the request for a view of the same item: a media type, a blank and a language (RFC 1738
+    /// §3.4.8).
     ///
     /// # Errors
-    /// As for [`GopherRequest::of`].
-    pub fn with_view(mut self, view: &[u8]) -> Result<Self, ForbiddenOctet> {
-        self.command = Some([b"+", Octets::GOPHER.check("view", view)?].concat());
+    /// [`ForbiddenByte`], as for [`GopherRequest::of`].
+    pub fn with_view(mut self, view: &[u8]) -> Result<Self, ForbiddenByte> {
+        self.command = Some([b"+", ForbiddenSet::GOPHER.check("view", view)?].concat());
         Ok(self)
     }
 
-    /// The attributes of the same item, all of them: not every server knows how to choose.
+    /// Returns the request for all attributes of the same item; some servers cannot select attributes.
     #[must_use]
     pub fn for_attributes(&self) -> Self {
         Self { stem: self.stem.clone(), command: Some(b"!".to_vec()), data: Vec::new() }
     }
 
-    /// The same attributes without a choice of names.
+    /// Returns the same attribute request without a selection of names.
     #[must_use]
     pub fn for_all_attributes(&self) -> Self {
         let command = self.command.as_ref().map(|command| command[..command.len().min(1)].to_vec());
         Self { stem: self.stem.clone(), command, data: Vec::new() }
     }
 
-    /// What a form leads to, with the block of data that its answers make.
+    /// Returns the request that submits a form, with `data` as its data block (see
+    /// [`crate::gopher_plus::answers`]).
     #[must_use]
     pub fn filled_with(&self, data: Vec<u8>) -> Self {
         Self { stem: self.stem.clone(), command: Some(b"+\t1".to_vec()), data }
     }
 
-    /// What is asked for, beyond what RFC 1436 knows.
+    /// Returns the kind of the Gopher+ request, or `None` for a plain request.
     pub fn plus(&self) -> Option<Plus> {
         let command = self.command.as_deref()?;
         Some(match command.split_first()? {
@@ -98,25 +100,25 @@ impl GopherRequest {
         })
     }
 
-    /// The media type of the view that is asked for by name.
+    /// Returns the media type of the requested view, if any.
     pub fn view(&self) -> Option<&[u8]> {
         let view = self.command.as_deref()?.strip_prefix(b"+")?;
-        let media_type = view.split(|octet| matches!(octet, b' ' | b'\t')).next()?;
+        let media_type = view.split(|byte| matches!(byte, b' ' | b'\t')).next()?;
         (!media_type.is_empty()).then_some(media_type)
     }
 
-    /// All octets that are sent.
-    pub fn octets(&self) -> Bytes {
-        let mut octets = self.line();
-        octets.extend_from_slice(b"\r\n");
-        octets.extend_from_slice(&self.data);
-        octets.into()
+    /// Returns the bytes to send, with CRLF and the data block.
+    pub fn bytes(&self) -> Bytes {
+        let mut bytes = self.line();
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.data);
+        bytes.into()
     }
 
-    /// The lines that are sent, without their ends.
+    /// Returns the lines to send, without line ends, for the wire trace.
     pub fn lines(&self) -> Vec<Vec<u8>> {
         let data = self.data.strip_suffix(b"\r\n").unwrap_or(&self.data);
-        let lines = data.split(|&octet| octet == b'\n').filter(|_| !data.is_empty());
+        let lines = data.split(|&byte| byte == b'\n').filter(|_| !data.is_empty());
         let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec());
         [self.line()].into_iter().chain(lines).collect()
     }
@@ -134,13 +136,13 @@ fn filled(plus: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b'\r', plus)?;
     let (command, data) = (plus.get(..end)?, plus.get(end..)?.strip_prefix(b"\r\n")?);
     let view = command.strip_suffix(b"\t1")?;
-    let is_command = view.first() == Some(&b'+') && Octets::GOPHER.check("view", view).is_ok();
+    let is_command = view.first() == Some(&b'+') && ForbiddenSet::GOPHER.check("view", view).is_ok();
     (is_command && is_data_block(data)).then_some((command, data))
 }
 
 /// `+ABSTRACT+SMELL` or `+ABSTRACT +SMELL`, as RFC 1738 §3.4.7 writes it.
 fn attribute_names(text: &[u8]) -> Vec<Vec<u8>> {
-    let names = text.split(|octet| matches!(octet, b'+' | b' '));
+    let names = text.split(|byte| matches!(byte, b'+' | b' '));
     names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
     use fetch_url_core::{Url, parse};
 
-    fn request(text: &str) -> Result<GopherRequest, ForbiddenOctet> {
+    fn request(text: &str) -> Result<GopherRequest, ForbiddenByte> {
         match parse(text).expect("a URL").url {
             Url::Gopher(url) => GopherRequest::of(&url),
             other => panic!("{other}"),
@@ -161,7 +163,7 @@ mod tests {
         let attributes = |names: &[&str]| {
             Some(Plus::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
         };
-        for (url, octets, plus) in [
+        for (url, bytes, plus) in [
             ("gopher://h", &b"\r\n"[..], None),
             ("gopher://h/00/x", b"0/x\r\n", None),
             ("gopher://h/7/find%09two%20words", b"/find\ttwo words\r\n", None),
@@ -189,7 +191,7 @@ mod tests {
             ),
         ] {
             let request = request(url).expect("it can be sent");
-            assert_eq!(&request.octets()[..], octets, "{url}");
+            assert_eq!(&request.bytes()[..], bytes, "{url}");
             assert_eq!(request.plus(), plus, "{url}");
         }
     }
@@ -219,7 +221,7 @@ mod tests {
         let lines: [&[u8]; 5] = [b"/a\t+\t1", b"+-1", b"one", b"", b"."];
         assert_eq!(filled.lines(), lines);
         assert_eq!(filled.plus(), Some(Plus::Filled));
-        assert_eq!(&filled.for_attributes().octets()[..], b"/a\t!\r\n");
+        assert_eq!(&filled.for_attributes().bytes()[..], b"/a\t!\r\n");
         assert_eq!((filled.view(), request.view()), (None, None));
         let viewed = request.with_view(b"text/html En_US").expect("it can be sent");
         assert_eq!(viewed.view(), Some(&b"text/html"[..]));

@@ -1,40 +1,40 @@
-//! An answer that is no object but one line of type `3`: how servers without Gopher+ say no to whoever
-//! asks for a text or for octets.
+//! Detects plain Gopher responses that are a refusal: a single line of type `3` in place of a text or binary
+//! file.
 
 use bytes::Bytes;
 use memchr::memchr;
 
 use super::MenuItem;
-use crate::Inbox;
+use crate::RecvBuffer;
 
-/// A longer line is no such answer.
+/// Maximum length of a refusal in bytes.
 const MOST: usize = 2048;
 
-/// What the first octets of an answer are.
+/// The result of checking the first bytes of a response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sniffed {
-    /// The whole answer is the server's refusal, in these words.
+    /// The response is a refusal with this text.
     Refusal(Bytes),
-    /// Not to be told yet.
+    /// More data is needed.
     Need,
-    /// The object.
+    /// The response is the requested item.
     Object,
 }
 
-/// Looks at what has arrived.
-pub(super) fn sniff(inbox: &Inbox) -> Sniffed {
-    let octets = inbox.octets();
-    if octets.first().is_some_and(|first| *first != b'3') || octets.len() > MOST {
+/// Checks the data received so far.
+pub(super) fn sniff(buffer: &RecvBuffer) -> Sniffed {
+    let bytes = buffer.bytes();
+    if bytes.first().is_some_and(|first| *first != b'3') || bytes.len() > MOST {
         return Sniffed::Object;
     }
-    let end = memchr(b'\n', octets);
-    let line = &octets[..end.unwrap_or(octets.len())];
-    let behind = end.map_or(&[][..], |end| &octets[end + 1..]);
+    let end = memchr(b'\n', bytes);
+    let line = &bytes[..end.unwrap_or(bytes.len())];
+    let behind = end.map_or(&[][..], |end| &bytes[end + 1..]);
     let may_be = end.is_none() || is_error_item(line);
     let ends_here = matches!(behind, b"" | b"." | b".\r" | b".\r\n" | b".\n");
-    match (may_be && ends_here, inbox.is_ended()) {
+    match (may_be && ends_here, buffer.is_ended()) {
         (true, false) => Sniffed::Need,
-        (true, true) if !inbox.is_lost() && is_error_item(line) => Sniffed::Refusal(words(line)),
+        (true, true) if !buffer.is_lost() && is_error_item(line) => Sniffed::Refusal(words(line)),
         _ => Sniffed::Object,
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn sniff(inbox: &Inbox) -> Sniffed {
 fn is_error_item(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let item = MenuItem::parse(&Bytes::copy_from_slice(line));
-    // All its fields: a text of one line that begins with a 3 may have a TAB in it.
+    // All fields must be present: a one-line text that begins with a 3 may contain a TAB.
     item.gtype == b'3' && item.port != 0 && !item.host.is_empty()
 }
 
@@ -54,13 +54,13 @@ fn words(line: &[u8]) -> Bytes {
 mod tests {
     use super::*;
 
-    fn sniffed(octets: &[u8], is_ended: bool) -> Sniffed {
-        let mut inbox = Inbox::new();
-        inbox.push(octets);
+    fn sniffed(bytes: &[u8], is_ended: bool) -> Sniffed {
+        let mut buffer = RecvBuffer::new();
+        buffer.push(bytes);
         if is_ended {
-            inbox.end();
+            buffer.mark_closed();
         }
-        sniff(&inbox)
+        sniff(&buffer)
     }
 
     #[test]

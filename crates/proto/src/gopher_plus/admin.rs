@@ -1,25 +1,25 @@
-//! Who keeps an item, and when it was changed: the lines of `+ADMIN` ("Gopher+" appendix I).
+//! Parses the `+ADMIN` block: administrator and modification time ("Gopher+" appendix I).
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
-use crate::ftp_list::time_val;
+use crate::calendar::parse_time_val;
 
 /// `YYYYMMDDhhmmss`.
 const DATE_DIGITS: usize = 14;
 
-/// What `+ADMIN` says.
+/// The contents of an `+ADMIN` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Admin {
-    /// `name <mail>`.
+    /// The administrator, as `name <mail>`.
     pub admin: Option<Bytes>,
-    /// When the item was changed, in seconds since 1970; the server's date is taken for UTC.
+    /// The modification time in seconds since 1970-01-01 UTC; the server's local date is read as UTC.
     pub modified: Option<i64>,
 }
 
 impl Admin {
-    /// What the lines of a block say; of two of one name the first counts.
+    /// Parses the lines of the block. The first of several lines with the same name counts.
     pub fn parse(lines: &[Bytes]) -> Self {
         let value = |name: &[u8]| lines.iter().find_map(|line| value(line, name));
         Self {
@@ -29,17 +29,17 @@ impl Admin {
     }
 }
 
-/// What stands behind `name:`, if the line begins so.
+/// Returns the value after `name:`, or `None` if the line has another name.
 fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let (before, behind) = line.split_at_checked(memchr(b':', line)?)?;
     let is_named = before.trim_ascii().eq_ignore_ascii_case(name);
     behind.get(1..).filter(|_| is_named).map(<[u8]>::trim_ascii)
 }
 
-/// The date in angle brackets: what stands before them is for people.
+/// Parses the date in angle brackets; the text before it is for display only.
 fn date(value: &[u8]) -> Option<i64> {
     let (_, behind) = value.split_at_checked(memrchr(b'<', value)? + 1)?;
     let digits = behind.get(..memchr(b'>', behind)?)?.trim_ascii();
-    // The same digits as FTP's, but never with a fraction.
-    time_val(digits).filter(|_| digits.len() == DATE_DIGITS)
+    // The format is that of FTP's MDTM, but without a fraction.
+    parse_time_val(digits).filter(|_| digits.len() == DATE_DIGITS)
 }

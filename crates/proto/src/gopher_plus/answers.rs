@@ -1,34 +1,34 @@
-//! A filled form, as it follows the request line (RFC 1738 §3.4.9, "Gopher+" §2.8).
+//! Encodes the answers to a form as a data block (RFC 1738 §3.4.9, "Gopher+" §2.8).
 
 use std::fmt;
 
 use super::{Question, QuestionKind};
-use crate::Octets;
+use crate::ForbiddenSet;
 
-/// Why a form cannot be sent. Questions are numbered from 1, notes not counted.
+/// The reason why a form cannot be sent. Questions are numbered from 1, without notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// Not one of what can be chosen.
+    /// The answer is not one of the choices.
     Choice {
         /// The number of the question.
         question: usize,
     },
-    /// There are more answers than questions, or fewer.
+    /// The number of answers differs from the number of questions.
     Count {
-        /// How many are wanted.
+        /// The number of questions.
         wanted: usize,
-        /// How many there are.
+        /// The number of answers.
         given: usize,
     },
-    /// An octet that would change what is sent.
-    Octet {
+    /// The answer contains a byte that would change the request.
+    ForbiddenByte {
         /// The number of the question.
         question: usize,
-        /// The octet.
-        octet: u8,
+        /// The forbidden byte.
+        byte: u8,
     },
-    /// Neither on nor off.
+    /// The answer to a `Select` question is not on or off.
     Switch {
         /// The number of the question.
         question: usize,
@@ -39,19 +39,21 @@ impl fmt::Display for AnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Choice { question } => {
-                write!(f, "the answer to question {question} is none of its choices")
+                write!(f, "the answer to question {question} is not one of its choices")
             }
-            Self::Count { wanted, given } => write!(f, "the form wants {wanted} answers, not {given}"),
-            Self::Octet { question, octet } => {
-                let name = match octet {
+            Self::Count { wanted, given } => {
+                write!(f, "the form has {wanted} questions, but {given} answers were given")
+            }
+            Self::ForbiddenByte { question, byte } => {
+                let name = match byte {
                     0 => "NUL",
                     b'\n' => "LF",
                     b'\r' => "CR",
-                    _ => "this octet",
+                    _ => "this byte",
                 };
                 write!(
                     f,
-                    "%{octet:02X} ({name}) in the answer to question {question} would change what is sent"
+                    "%{byte:02X} ({name}) in the answer to question {question} would change the request"
                 )
             }
             Self::Switch { question } => {
@@ -63,10 +65,10 @@ impl fmt::Display for AnswerError {
 
 impl std::error::Error for AnswerError {}
 
-/// The data block of a filled form: `values` answer, in order, the questions that are answered.
+/// Encodes the data block of a filled form. `values` are the answers, in order, to the questions that need one.
 ///
 /// # Errors
-/// The answers are too many or too few, or one of them cannot be sent.
+/// [`AnswerError`] if the number of answers is wrong or an answer is not allowed.
 pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, AnswerError> {
     let answered = || questions.iter().filter(|question| question.is_answered());
     let (wanted, given) = (answered().count(), values.len());
@@ -86,9 +88,10 @@ pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, An
     Ok(block)
 }
 
-/// How many lines, then the lines: each ends in LF or CR LF, the last one perhaps in nothing.
+/// Writes the number of lines and the lines of a multi-line answer. Lines end in LF or CRLF; the last line end is
+/// optional.
 fn push_lines(block: &mut Vec<u8>, value: &[u8], question: usize) -> Result<(), AnswerError> {
-    let lines = || value.split_inclusive(|&octet| octet == b'\n');
+    let lines = || value.split_inclusive(|&byte| byte == b'\n');
     push_line(block, lines().count().to_string().as_bytes(), question)?;
     lines().try_for_each(|line| push_line(block, without_end(line), question))
 }
@@ -97,11 +100,11 @@ fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r\n").or_else(|| line.strip_suffix(b"\n")).unwrap_or(line)
 }
 
-/// A line that begins with a dot gets a second one: it cannot be the last.
+/// Writes one line. A leading dot is doubled so that the line cannot end the block.
 fn push_line(block: &mut Vec<u8>, line: &[u8], question: usize) -> Result<(), AnswerError> {
-    let line = Octets::LINE
+    let line = ForbiddenSet::LINE
         .check("answer", line)
-        .map_err(|forbidden| AnswerError::Octet { question, octet: forbidden.octet })?;
+        .map_err(|forbidden| AnswerError::ForbiddenByte { question, byte: forbidden.byte })?;
     if line.starts_with(b".") {
         block.push(b'.');
     }
@@ -110,7 +113,7 @@ fn push_line(block: &mut Vec<u8>, line: &[u8], question: usize) -> Result<(), An
     Ok(())
 }
 
-/// A choice by its text; or by its number, from 1, where no text is the same.
+/// Returns the choice with this text or, if there is none, the choice with this number (from 1).
 fn choice<'q>(question: &'q Question, value: &[u8], number: usize) -> Result<&'q [u8], AnswerError> {
     let by_number = || {
         let index = std::str::from_utf8(value).ok()?.parse::<usize>().ok()?.checked_sub(1)?;

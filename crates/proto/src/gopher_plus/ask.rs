@@ -1,29 +1,29 @@
-//! The questions of a form: the lines of `+ASK` ("Gopher+" §2.8).
+//! Parses the questions of a form: the lines of `+ASK` ("Gopher+" §2.8).
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
-/// How a question is answered.
+/// The kind of answer that a question needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QuestionKind {
-    /// With a line.
+    /// One line.
     Ask,
-    /// With the name of a file to save in.
+    /// The name of a local file to save the result in.
     AskF,
-    /// With several lines.
+    /// Several lines.
     AskL,
-    /// With a line that nobody should see.
+    /// One line that is not displayed, such as a password.
     AskP,
-    /// With one of the defaults.
+    /// One of the choices.
     Choose,
-    /// With the content of a file.
+    /// The contents of a file.
     ChooseF,
-    /// Not at all: it is only shown.
+    /// No answer: the line is only displayed.
     Note,
-    /// With a line, as far as is known.
+    /// An unknown keyword; it is answered with one line.
     Other,
-    /// With `0` or `1`.
+    /// `0` or `1`.
     Select,
 }
 
@@ -38,28 +38,28 @@ const KINDS: [(&[u8], QuestionKind); 8] = [
     (b"Select", QuestionKind::Select),
 ];
 
-/// One line of a form.
+/// One question of a form, a line of `+ASK`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
-    /// How it is answered.
+    /// The kind of answer that it needs.
     pub kind: QuestionKind,
-    /// What to show.
+    /// The text to display.
     pub prompt: Bytes,
-    /// What the server proposes: a default, or what can be chosen. None of them is empty.
+    /// The default, or the choices; empty ones are dropped.
     pub defaults: Vec<Bytes>,
 }
 
 impl Question {
-    /// What a line says: `Choose: Colour?`, a TAB, `red`, a TAB, `green`. A line that begins with
-    /// no word and colon is a note; an empty one is nothing.
+    /// Parses a line such as `Choose: Colour?`, TAB, `red`, TAB, `green`. A line without a keyword and a
+    /// colon is a note. Returns `None` for an empty line.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let line = Bytes::copy_from_slice(line.trim_ascii());
         if line.is_empty() {
             return None;
         }
         let (kind, rest) = kind(&line);
-        let mut fields = rest.split(|&octet| octet == b'\t');
+        let mut fields = rest.split(|&byte| byte == b'\t');
         let prompt = fields.next().unwrap_or_default().trim_ascii();
         let fields = fields.filter(|field| !field.is_empty()).map(|field| line.slice_ref(field));
         let mut question = Self { kind, prompt: line.slice_ref(prompt), defaults: fields.collect() };
@@ -69,15 +69,15 @@ impl Question {
         Some(question)
     }
 
-    /// Whether it wants an answer.
+    /// Returns `true` if the question needs an answer.
     pub fn is_answered(&self) -> bool {
         self.kind != QuestionKind::Note
     }
 
-    /// What is answered when nobody says otherwise, if the server proposes it.
+    /// Returns the default answer that the server proposes, if any.
     ///
-    /// Among several choices none is the default; and what is proposed for [`QuestionKind::ChooseF`]
-    /// is the name of a file of the user's, not for the server to choose.
+    /// [`QuestionKind::Choose`] has no default. For [`QuestionKind::ChooseF`] the proposed file name is
+    /// ignored: the server must not choose a local file.
     pub fn default_value(&self) -> Option<&[u8]> {
         match self.kind {
             QuestionKind::Choose | QuestionKind::ChooseF | QuestionKind::Note => None,
@@ -85,7 +85,7 @@ impl Question {
         }
     }
 
-    /// A switch's default may stand behind the last colon: `News?:0`.
+    /// Handles `News?:0`: the default of a switch may follow the last colon.
     fn split_switch(&mut self) {
         let Some(at) = memrchr(b':', &self.prompt) else { return };
         let (prompt, default) = (self.prompt.slice(..at), self.prompt.slice(at + 1..));
@@ -96,7 +96,7 @@ impl Question {
     }
 }
 
-/// How a line is answered, and what it shows and proposes.
+/// Returns the kind of the question and the text after the keyword.
 fn kind(line: &[u8]) -> (QuestionKind, &[u8]) {
     let Some((word, rest)) = memchr(b':', line).and_then(|at| line.split_at_checked(at)) else {
         return (QuestionKind::Note, line);

@@ -1,98 +1,96 @@
-//! What a server tells of an item, block by block: the answer to `!` ("Gopher+" §2.5) and, for all
-//! items of a menu, to `$` (§2.7).
+//! Parses item attributes: the response to `!` ("Gopher+" §2.5) and, for all items of a menu, to `$` (§2.7).
 
 use bytes::Bytes;
 
 use super::head::Head;
 use crate::text::LineReader;
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-const LINE_OCTETS: usize = 64 * 1024;
-const LINE_LIMIT: &str = "the length of a line of attributes";
-const ITEM_OCTETS: usize = 1024 * 1024;
+const LINE_BYTES: usize = 64 * 1024;
+const LINE_LIMIT: &str = "bytes in a line of attributes";
+const ITEM_BYTES: usize = 1024 * 1024;
 const ITEM_BLOCKS: usize = 1000;
-/// So that lines of nothing take no more memory than lines of something.
+/// Limits the memory that empty lines take.
 const ITEM_LINES: usize = 64 * 1024;
 
-/// One block: `+NAME:`, and the lines below it.
+/// One attribute block: `+NAME:` and the lines below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block {
-    /// Its name as it came, without `+` and `:`; empty for lines below no head.
+    /// The name as sent by the server, without `+` and `:`; empty for lines before the first block.
     pub name: Bytes,
-    /// What stands behind `+NAME:` on the same line, without one leading blank.
+    /// The text after `+NAME:` on the same line, without one leading blank.
     pub inline: Bytes,
-    /// The lines below it, each without one leading blank and its line end.
+    /// The lines of the block, each without one leading blank and its line end.
     pub lines: Vec<Bytes>,
 }
 
-/// What a server tells of one item. It shares its memory with what came around it.
+/// The attributes of one item. The data shares memory with the receive buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attributes {
-    /// What stands behind `+INFO: `: a menu line. Empty if there was none.
+    /// The menu line after `+INFO: `; empty if there was none.
     pub info: Bytes,
-    /// The other blocks, as they came.
+    /// The other blocks, unparsed.
     pub blocks: Vec<Block>,
 }
 
 impl Attributes {
-    /// The first block with this name, ASCII case apart.
+    /// Returns the first block with this name; ASCII case is ignored.
     pub fn block(&self, name: &str) -> Option<&Block> {
         self.blocks.iter().find(|block| block.name.eq_ignore_ascii_case(name.as_bytes()))
     }
 
-    /// Drops every block that is not named, ASCII case apart; `info` stays.
+    /// Keeps only the blocks with these names; ASCII case is ignored, and `info` stays.
     pub fn keep(&mut self, names: &[impl AsRef<[u8]>]) {
         let is = |block: &Block, name: &[u8]| block.name.eq_ignore_ascii_case(name);
         self.blocks.retain(|block| names.iter().any(|name| is(block, name.as_ref())));
     }
 }
 
-/// Reads attributes while they arrive, one item at a time: `+INFO:` begins the next.
+/// An incremental attribute parser. It returns one item at a time; `+INFO:` starts the next item.
 ///
-/// What comes before the first `+INFO:` is an item of its own, with nothing in `info`. A line of
-/// one dot is dropped where it is the last.
+/// Lines before the first `+INFO:` form an item with an empty `info`. A final line of one dot is dropped.
 #[derive(Debug)]
 pub struct AttributesReader {
     lines: LineReader,
     open: Option<Attributes>,
-    /// A line of one dot, of which it is not known yet whether it is the last.
+    /// A line of one dot that may be the last one.
     dot: Option<Bytes>,
-    /// Of the open item.
-    octets: usize,
+    /// The size of the open item in bytes.
+    bytes: usize,
     count: usize,
 }
 
 impl Default for AttributesReader {
     fn default() -> Self {
-        Self { lines: lines(), open: None, dot: None, octets: 0, count: 0 }
+        Self { lines: lines(), open: None, dot: None, bytes: 0, count: 0 }
     }
 }
 
 impl AttributesReader {
-    /// A reader at the start of the body.
+    /// Creates a parser at the start of the body.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next item; none when more octets are needed, or none is left.
+    /// Returns the next item, or `None` if more data is needed or no item is left.
     ///
-    /// A last line needs no line end. Whether the body is whole, its framing tells.
+    /// The last line needs no line end. This parser does not detect truncation; the framing does.
     ///
     /// # Errors
-    /// A line is longer than 64 KiB; or an item is longer than 1 MiB, or has more than 1000 blocks
-    /// or 65536 lines.
-    pub fn read(&mut self, inbox: &mut Inbox) -> Result<Option<Attributes>, WireError> {
-        while let Some(line) = self.lines.read_any(inbox)? {
+    /// [`WireError`] if a line is longer than 64 KiB, or an item is longer than 1 MiB or has more than 1000
+    /// blocks or 65536 lines.
+    pub fn read(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Attributes>, WireError> {
+        while let Some(line) = self.lines.read_line_or_rest(buffer)? {
             if let Some(item) = self.take(line)? {
                 return Ok(Some(item));
             }
         }
-        Ok(self.open.take_if(|_| inbox.is_ended()))
+        Ok(self.open.take_if(|_| buffer.is_ended()))
     }
 
-    /// The open item, if this line begins the next.
+    /// Adds a line. Returns the open item if the line starts the next one.
     fn take(&mut self, line: Bytes) -> Result<Option<Attributes>, WireError> {
         if let Some(dot) = self.dot.take() {
             self.push_line(dot)?;
@@ -103,7 +101,7 @@ impl AttributesReader {
         }
         match Head::of(&line) {
             Some(head) if head.is_info() => {
-                (self.octets, self.count) = (line.len(), 1);
+                (self.bytes, self.count) = (line.len(), 1);
                 Ok(self.open.replace(Attributes { info: head.inline, blocks: Vec::new() }))
             }
             Some(head) => self.push_block(line.len(), head).map(|()| None),
@@ -111,17 +109,17 @@ impl AttributesReader {
         }
     }
 
-    fn push_block(&mut self, octets: usize, head: Head) -> Result<(), WireError> {
-        let item = self.grow(octets)?;
+    fn push_block(&mut self, bytes: usize, head: Head) -> Result<(), WireError> {
+        let item = self.grow(bytes)?;
         item.blocks.push(Block { name: head.name, inline: head.inline, lines: Vec::new() });
-        within(item.blocks.len(), ITEM_BLOCKS, "the blocks of an item")
+        within(item.blocks.len(), ITEM_BLOCKS, "blocks in an item")
     }
 
     fn push_line(&mut self, line: Bytes) -> Result<(), WireError> {
         let is_below_a_head = self.open.as_ref().is_some_and(|item| !item.blocks.is_empty());
         if line.is_empty() && !is_below_a_head {
             self.count += 1;
-            return within(self.count, ITEM_LINES, "the lines of an item");
+            return within(self.count, ITEM_LINES, "lines in an item");
         }
         let item = self.grow(line.len())?;
         if !is_below_a_head {
@@ -133,20 +131,20 @@ impl AttributesReader {
         Ok(())
     }
 
-    /// The open item, which a line of so many octets will be part of.
-    fn grow(&mut self, octets: usize) -> Result<&mut Attributes, WireError> {
-        self.octets += octets;
+    /// Returns the open item after counting a line of this length.
+    fn grow(&mut self, bytes: usize) -> Result<&mut Attributes, WireError> {
+        self.bytes += bytes;
         self.count += 1;
-        within(self.octets, ITEM_OCTETS, "the octets of an item")?;
-        within(self.count, ITEM_LINES, "the lines of an item")?;
+        within(self.bytes, ITEM_BYTES, "bytes in an item")?;
+        within(self.count, ITEM_LINES, "lines in an item")?;
         Ok(self.open.get_or_insert_default())
     }
 }
 
 const fn lines() -> LineReader {
-    LineReader::new("a line of attributes", LINE_LIMIT, LINE_OCTETS)
+    LineReader::new("a line of attributes", LINE_LIMIT, LINE_BYTES)
 }
 
 const fn within(count: usize, most: usize, limit: &'static str) -> Result<(), WireError> {
-    if count > most { Err(WireError::Limit { limit, most }) } else { Ok(()) }
+    if count > most { Err(WireError::LimitExceeded { limit, max: most }) } else { Ok(()) }
 }

@@ -1,23 +1,23 @@
-//! The head of a block of attributes: `+NAME:`, and what follows on its line ("Gopher+" §2.5).
+//! Parses the first line of an attribute block: `+NAME:` and the rest of the line ("Gopher+" §2.5).
 
 use bytes::Bytes;
 
-/// Names that are a head without their colon too: some servers leave it out.
+/// Names that are accepted without a colon because some servers omit it.
 const BARE_NAMES: [&[u8]; 5] = [b"INFO", b"ADMIN", b"VIEWS", b"ABSTRACT", b"ASK"];
 
-/// What a head says.
+/// The parsed first line of a block.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) name: Bytes,
-    /// What follows on its line, without one leading blank.
+    /// The rest of the line, without one leading blank.
     pub(super) inline: Bytes,
 }
 
 impl Head {
-    /// What a line says, if it is a head.
+    /// Parses a line; returns `None` if it does not start a block.
     pub(super) fn of(line: &Bytes) -> Option<Self> {
         let rest = line.strip_prefix(b"+")?;
-        let length = rest.iter().take_while(|octet| is_of_name(**octet)).count();
+        let length = rest.iter().take_while(|byte| is_of_name(**byte)).count();
         let (name, behind) = rest.split_at_checked(length)?;
         let inline = match behind {
             [b':', inline @ ..] if !name.is_empty() => inline,
@@ -28,12 +28,12 @@ impl Head {
         Some(Self { name: line.slice_ref(name), inline: line.slice_ref(inline) })
     }
 
-    /// Whether it begins the next item.
+    /// Returns `true` if the block starts the next item.
     pub(super) fn is_info(&self) -> bool {
         self.name.eq_ignore_ascii_case(b"INFO")
     }
 }
 
-const fn is_of_name(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.')
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }

@@ -1,34 +1,34 @@
-//! The body of an error: a code, who to tell, and words ("Gopher+" §2.3).
+//! Parses the body of an error response: code, administrator and text ("Gopher+" §2.3).
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
-const BODY_OCTETS: usize = 64 * 1024;
+const BODY_BYTES: usize = 64 * 1024;
 const TEXT_LINES: usize = 100;
-const WORDS_OCTETS: usize = 1024;
-/// A code of more digits is none.
+const WORDS_BYTES: usize = 1024;
+/// Maximum number of digits of a code.
 const CODE_DIGITS: usize = 9;
 const MOVED: u32 = 3;
 
-/// Why a server does not give an item.
+/// A Gopher+ error response ("Gopher+" §2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// 1: not available. 2: try again later. 3: moved. Servers have others too.
+    /// The error code. 1: not available; 2: try again later; 3: moved. Servers also send other codes.
     pub code: Option<u32>,
-    /// Who to tell: `name <mail>`; empty where it is left out.
+    /// The administrator, as `name <mail>`; empty if there is none.
     pub admin: Bytes,
-    /// The server's words, line by line; at most 100 lines.
+    /// The error text, one element per line, at most 100 lines.
     pub text: Vec<Bytes>,
 }
 
 impl Refusal {
-    /// What the body of an error says; of a body longer than 64 KiB, what its beginning says.
+    /// Parses the body of an error response, of which at most 64 KiB are used.
     ///
-    /// A server may leave out the code and who to tell, and may begin its words on the first line.
+    /// The code and the administrator are optional, and the text may begin on the first line.
     pub fn parse(body: &[u8]) -> Self {
-        let body = body.get(..BODY_OCTETS).unwrap_or(body);
-        let lines = body.split(|&octet| octet == b'\n').map(<[u8]>::trim_ascii_end);
+        let body = body.get(..BODY_BYTES).unwrap_or(body);
+        let lines = body.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
         let mut lines: Vec<&[u8]> = lines.skip_while(|line| line.is_empty()).take(TEXT_LINES).collect();
         while lines.pop_if(|line| line.is_empty() || line == b".").is_some() {}
         let Some((first, below)) = lines.split_first() else { return Self::default() };
@@ -42,7 +42,7 @@ impl Refusal {
         Self { code, admin: Bytes::copy_from_slice(admin), text }
     }
 
-    /// The server's words in one line of at most 1 KiB, for a message.
+    /// Returns the text as one line of at most 1 KiB, for messages.
     pub fn words(&self) -> Vec<u8> {
         let mut words = Vec::new();
         for line in self.text.iter().map(|line| line.trim_ascii()).filter(|line| !line.is_empty()) {
@@ -50,15 +50,15 @@ impl Refusal {
                 words.push(b' ');
             }
             words.extend_from_slice(line);
-            if words.len() > WORDS_OCTETS {
+            if words.len() > WORDS_BYTES {
                 break;
             }
         }
-        words.truncate(WORDS_OCTETS);
+        words.truncate(WORDS_BYTES);
         words
     }
 
-    /// The menu line of where a moved item is now (code 3), if the server gives one.
+    /// Returns the menu line with the new address of a moved item (code 3), if the server sent one.
     pub fn moved_to(&self) -> Option<&[u8]> {
         let is_moved = self.code == Some(MOVED);
         let line = self.text.iter().find(|line| is_moved && memchr(b'\t', line).is_some())?;
@@ -66,10 +66,10 @@ impl Refusal {
     }
 }
 
-/// The number at the start of the first line, and what follows it.
+/// Parses the code at the start of the first line; returns it and the rest of the line.
 fn code(line: &[u8]) -> (Option<u32>, &[u8]) {
     let line = line.trim_ascii_start();
-    let digits = line.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match line.split_at_checked(digits) {
         Some((digits, rest))
             if (1..=CODE_DIGITS).contains(&digits.len())
@@ -82,8 +82,8 @@ fn code(line: &[u8]) -> (Option<u32>, &[u8]) {
     }
 }
 
-/// Who to tell, and the words that follow on the same line. What is in angle brackets is a mail
-/// address if it looks like one, or if it ends the line and the words come below.
+/// Splits the line into administrator and text. A part in angle brackets is a mail address if it contains `@`, or
+/// if it ends the line and the text follows below.
 fn admin(line: &[u8], is_text_below: bool) -> (&[u8], &[u8]) {
     const NOBODY: &[u8] = b"";
     let Some((open, close)) = memchr(b'<', line).zip(memrchr(b'>', line)) else {

@@ -1,37 +1,37 @@
-//! The line before every body: whether it is one, and where it ends ("Gopher+" §2.3).
+//! Parses the status line before a response body ("Gopher+" §2.3).
 
-/// The longest line that can be a status line, without its line end.
-pub const STATUS_OCTETS: usize = SIGN + MOST_DIGITS + BLANK;
+/// Maximum length of a status line in bytes, without its line end.
+pub const MAX_STATUS_BYTES: usize = SIGN + MAX_DIGITS + BLANK;
 
 const SIGN: usize = 1;
-/// Any 19 digits fit into 64 bits.
-const MOST_DIGITS: usize = 19;
+/// 19 digits always fit into 64 bits.
+const MAX_DIGITS: usize = 19;
 const BLANK: usize = 1;
 
-/// Where a body ends.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "Gopher+ has these three")]
 pub enum Framing {
-    /// After so many octets.
+    /// The body has this many bytes.
     Length(u64),
-    /// With a line of one dot: `-1`.
+    /// The body ends with a line of one dot (`-1`).
     Dot,
-    /// With the connection: `-2`.
+    /// The body ends with the connection (`-2`).
     End,
 }
 
-/// What a status line says.
+/// A parsed Gopher+ status line ("Gopher+" §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_structs, reason = "the line holds nothing else")]
 pub struct Status {
-    /// Whether what follows is a refusal and not what was asked for.
+    /// `true` if the body is an error response.
     pub is_error: bool,
-    /// Where what follows ends.
+    /// The framing of the body.
     pub framing: Framing,
 }
 
-/// What a line without its line end says; none if it is no status line: then the server knows no
-/// Gopher+, and the line is already part of the body.
+/// Parses a status line without its line end. Returns `None` if it is not one: then the server does not support
+/// Gopher+, and the line belongs to the body.
 pub fn status(line: &[u8]) -> Option<Status> {
     let line = line.strip_suffix(b" ").unwrap_or(line);
     let (is_error, count) = match line.split_first()? {
@@ -47,8 +47,8 @@ pub fn status(line: &[u8]) -> Option<Status> {
     Some(Status { is_error, framing })
 }
 
-/// A number of octets.
+/// Parses a body length in bytes.
 pub(super) fn length(digits: &[u8]) -> Option<u64> {
-    let is_length = (1..=MOST_DIGITS).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    let is_length = (1..=MAX_DIGITS).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     is_length.then(|| digits.iter().fold(0, |length, digit| length * 10 + u64::from(digit - b'0')))
 }

@@ -1,25 +1,25 @@
-//! The forms in which an item can be had: a line of `+VIEWS` ("Gopher+" §2.6).
+//! Parses the lines of `+VIEWS`: the alternative formats of an item ("Gopher+" §2.6).
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
-/// How many digits of a number are looked at.
-const MOST_DIGITS: usize = 15;
+/// Maximum number of digits of a size.
+const MAX_DIGITS: usize = 15;
 
-/// One form of an item.
+/// One alternative format of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct View {
-    /// Such as `text/plain`, as it came.
+    /// The media type as sent by the server, for example `text/plain`.
     pub media_type: Bytes,
-    /// Such as `En_US`.
+    /// The language, for example `En_US`.
     pub language: Option<Bytes>,
-    /// About how many octets it has, to the nearest: servers round, and count as they like.
+    /// The approximate size in bytes; servers round it.
     pub size: Option<u64>,
 }
 
 impl View {
-    /// What a line says: `text/plain En_US: <10k>`. None if it names no media type.
+    /// Parses a line such as `text/plain En_US: <10k>`. Returns `None` if it has no media type.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let (name, size) = match memchr(b'<', line).and_then(|at| line.split_at_checked(at)) {
             Some((name, size)) => (name, self::size(size)),
@@ -35,7 +35,7 @@ impl View {
     }
 }
 
-/// The media type, and the language behind its last blank: parameters may stand between them.
+/// Splits off the language after the last blank; parameters may precede it.
 fn split(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some((before, behind)) = memrchr(b' ', name).and_then(|at| name.split_at_checked(at)) else {
         return (name, None);
@@ -47,11 +47,11 @@ fn split(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     (before, Some(behind))
 }
 
-/// `<10k>`, `<.5k>`, `<1234b>`, `<2M>`, `<1234>`.
+/// Parses a size such as `<10k>`, `<.5k>`, `<1234b>`, `<2M>` or `<1234>` into bytes.
 fn size(bracket: &[u8]) -> Option<u64> {
     let inner = bracket.strip_prefix(b"<")?;
     let inner = inner.get(..memchr(b'>', inner)?)?.trim_ascii();
-    let digits = inner.iter().take_while(|octet| octet.is_ascii_digit() || **octet == b'.').count();
+    let digits = inner.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     let (number, unit) = inner.split_at_checked(digits)?;
     let unit = match unit.trim_ascii_start() {
         [] | [b'b' | b'B'] => 1,
@@ -60,15 +60,15 @@ fn size(bracket: &[u8]) -> Option<u64> {
         [b'g' | b'G'] | [b'g' | b'G', b'b' | b'B'] => 1 << 30,
         _ => return None,
     };
-    octets(number, unit)
+    bytes(number, unit)
 }
 
-/// `number` times `unit`, to the nearest.
-fn octets(number: &[u8], unit: u128) -> Option<u64> {
+/// Returns `number` times `unit`, rounded to the nearest byte.
+fn bytes(number: &[u8], unit: u128) -> Option<u64> {
     let point = memchr(b'.', number).unwrap_or(number.len());
     let (whole, fraction) = number.split_at_checked(point)?;
     let fraction = fraction.strip_prefix(b".").unwrap_or(fraction);
-    if !(1..=MOST_DIGITS).contains(&(whole.len() + fraction.len())) || fraction.contains(&b'.') {
+    if !(1..=MAX_DIGITS).contains(&(whole.len() + fraction.len())) || fraction.contains(&b'.') {
         return None;
     }
     let push = |number: u128, digit: &u8| number * 10 + u128::from(digit - b'0');

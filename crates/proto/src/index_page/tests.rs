@@ -1,20 +1,20 @@
-//! Pages of real servers, and what a hostile one may write.
+//! Index pages of real servers, and hostile ones.
 
 use super::*;
 
 const NOON: i64 = 786_285_240;
 
-fn read(page: &str, url: &str) -> Vec<Entry> {
+fn entries(page: &str, url: &str) -> Vec<Entry> {
     IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), url).collect()
 }
 
-/// Name, whether it is a directory, size, time.
+/// Returns name, whether it is a directory, size and time of each entry.
 fn rows(page: &str, url: &str) -> Vec<(String, bool, Option<u64>, Option<i64>)> {
     let row = |entry: Entry| {
         let name = String::from_utf8_lossy(&entry.name).into_owned();
         (name, entry.kind == EntryKind::Directory, entry.size, entry.modified)
     };
-    read(page, url).into_iter().map(row).collect()
+    entries(page, url).into_iter().map(row).collect()
 }
 
 fn file(name: &str, size: Option<u64>, modified: Option<i64>) -> (String, bool, Option<u64>, Option<i64>) {
@@ -26,7 +26,7 @@ fn directory(name: &str, modified: Option<i64>) -> (String, bool, Option<u64>, O
 }
 
 #[test]
-fn nginx() {
+fn nginx_page_is_parsed() {
     let page = "<html>\n<head><title>Index of /</title></head>\n<body>\n<h1>Index of /</h1><hr><pre>\
         <a href=\"../\">../</a>\n<a href=\"etc/\">etc/</a>   01-Dec-1994 12:34     -\n\
         <a href=\"a%20long%20name.txt\">a long n..&gt;</a>  01-Dec-1994 12:34         4096\n</pre><hr></body>\n</html>";
@@ -37,7 +37,7 @@ fn nginx() {
 }
 
 #[test]
-fn apache() {
+fn apache_page_is_parsed() {
     let page = "<table>\n<tr><th><a href=\"?C=N;O=D\">Name</a></th></tr>\n\
         <tr><td><img src=\"/icons/back.gif\"></td><td><a href=\"/\">Parent Directory</a></td><td>&nbsp;</td></tr>\n\
         <tr><td><a href=\"README\"><img src=\"/icons/x.gif\"></a></td><td><a href=\"README\">README</a></td>\
@@ -51,7 +51,7 @@ fn apache() {
 }
 
 #[test]
-fn caddy() {
+fn caddy_page_is_parsed() {
     let page = "<tr class=\"file\"><td></td><td><a href=\"./a/\"><svg/><span class=\"name\">a/</span></a></td>\
         <td data-order=\"-1\">&mdash;</td><td><time datetime=\" 1994-12-01T12:34:00Z\">12/01/1994</time></td></tr>\
         <tr class=\"file\"><td></td><td><a href=\"./big.bin\"><span class=\"name\">big.bin</span></a></td>\
@@ -63,13 +63,13 @@ fn caddy() {
 }
 
 #[test]
-fn a_plain_list() {
+fn plain_list_without_facts_is_parsed() {
     let page = "<ul>\n<li><a href=\"a.txt\">a.txt</a></li>\n<li><a href=\"d/\">d/</a></li>\n</ul>";
     assert_eq!(rows(page, "http://h/x/"), [file("a.txt", None, None), directory("d", None)]);
 }
 
 #[test]
-fn only_what_is_directly_below() {
+fn only_links_directly_below_the_page_are_entries() {
     for reference in [
         "../",
         "..",
@@ -102,17 +102,17 @@ fn only_what_is_directly_below() {
 }
 
 #[test]
-fn the_url_is_that_of_the_page_and_knows_no_login() {
-    let url = |page: &str, url: &str| read(page, url)[0].url.clone().expect("a URL");
+fn entry_urls_are_resolved_against_the_page_without_login() {
+    let url = |page: &str, url: &str| entries(page, url)[0].url.clone().expect("a URL");
     let page = "<a href=\"a\">x</a>";
     assert_eq!(url(page, "http://u:p@h/x/index.html?q=1"), "http://h/x/a");
     assert_eq!(url(page, "http://h"), "http://h/a");
     assert_eq!(url("<base href=\"/y/\"><a href=\"a\">x</a>", "http://h/y/z"), "http://h/y/a");
-    assert_eq!(read("<base href=\"http://evil/\"><a href=\"a\">x</a>", "http://h/y/z"), []);
+    assert_eq!(entries("<base href=\"http://evil/\"><a href=\"a\">x</a>", "http://h/y/z"), []);
 }
 
 #[test]
-fn a_page_without_links_is_no_index() {
+fn page_without_links_or_title_is_not_an_index() {
     for (page, expected) in [
         ("<h1>down for maintenance</h1>", false),
         ("<a name=x>", false),
@@ -126,27 +126,27 @@ fn a_page_without_links_is_no_index() {
 }
 
 #[test]
-fn a_path_in_another_spelling_is_the_same() {
+fn differently_encoded_paths_match() {
     assert_eq!(rows("<a href=\"/%7Eu/a\">x</a>", "http://h/~u/")[0].0, "a");
     assert_eq!(rows("<a href=\"a b\">x</a>", "http://h/")[0].0, "a b");
     assert_eq!(rows("<a href=\"/x%2Fy/a\">x</a>", "http://h/x/y/"), []);
 }
 
 #[test]
-fn what_is_in_scripts_is_no_link() {
+fn links_in_scripts_styles_and_comments_are_ignored() {
     let page = "<script>w('<a href=\"s\">')</script><style>/*<a href=\"t\">*/</style><!--<a href=\"c\">--><a href=\"a\">a</a>";
     assert_eq!(rows(page, "http://h/"), [file("a", None, None)]);
 }
 
 #[test]
-fn names_are_octets() {
-    assert_eq!(read("<a href=\"%ff%2Fx\">x</a>", "http://h/")[0].name, b"\xff/x");
-    assert_eq!(read("<a href=\"%2e%2e/\">x</a>", "http://h/")[0].name, b"..");
-    assert_eq!(read("<a href=\"a&amp;b\">x</a>", "http://h/")[0].name, b"a&b");
+fn names_are_percent_decoded_bytes() {
+    assert_eq!(entries("<a href=\"%ff%2Fx\">x</a>", "http://h/")[0].name, b"\xff/x");
+    assert_eq!(entries("<a href=\"%2e%2e/\">x</a>", "http://h/")[0].name, b"..");
+    assert_eq!(entries("<a href=\"a&amp;b\">x</a>", "http://h/")[0].name, b"a&b");
 }
 
 #[test]
-fn a_page_cut_anywhere_makes_no_panic_and_no_other_entry() {
+fn truncated_page_yields_only_entries_of_the_whole_page() {
     let page = "<pre><a href=\"../\">../</a>\n<a href=\"b\">b</a> 01-Dec-1994 12:34 4096\n<a href=\"c/\">c</a> -</pre>";
     let whole = rows(page, "http://h/");
     for end in 0..page.len() {

@@ -1,14 +1,16 @@
-//! A line of LIST ACTIVE (RFC 3977 §7.6.3): a group, its article numbers, and whether one may post.
+//! Parses a line of LIST ACTIVE (RFC 3977 §7.6.3): a group, its article numbers and its posting status.
 
 use super::GroupFacts;
 use super::overview::number;
 use crate::{Details, Entry, EntryKind};
 
-/// The group of one line, without its line end; none if the line is no such line.
+/// Parses one line of LIST ACTIVE, without its line end, into a directory entry with [`GroupFacts`]. Returns
+/// `None` if the line has no group name or no valid article numbers (RFC 3977 §7.6.3).
 ///
-/// Servers differ in what stands between the fields, and the oldest pad the numbers with zeros.
+/// Fields may be separated by any number of blanks and tabs, and numbers may have leading zeros, as old servers
+/// send them.
 pub fn active_entry(line: &[u8]) -> Option<Entry> {
-    let is_blank = |octet: &u8| matches!(octet, b' ' | b'\t');
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let mut words = line.split(is_blank).filter(|word| !word.is_empty());
     let name = words.next()?.to_vec();
     let (high, low) = (number(words.next()?)?, number(words.next()?)?);

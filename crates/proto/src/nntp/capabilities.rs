@@ -1,6 +1,6 @@
-//! What a server says it can do (RFC 3977 §5.2).
+//! Parses the capability list of a server (RFC 3977 §5.2).
 
-/// What a server says it can do, as far as it matters here. Before it has said so, nothing.
+/// The capabilities that this client uses. All are `false` until the server has sent its list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Capabilities {
     pub(super) reader: bool,
@@ -9,9 +9,9 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    /// Takes in one line.
+    /// Parses one line of the list and records its capability.
     pub(super) fn read(&mut self, line: &[u8]) {
-        let mut words = line.split(|octet| matches!(octet, b' ' | b'\t')).filter(|word| !word.is_empty());
+        let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
         let Some(label) = words.next() else { return };
         match label.to_ascii_uppercase().as_slice() {
             b"READER" => self.reader = true,

@@ -1,36 +1,36 @@
-//! Commands, as lines (RFC 3977 §3.1).
+//! NNTP commands and their encoding as lines (RFC 3977 §3.1).
 
 use std::fmt;
 
-use crate::text::escaped;
+use crate::text::escape_non_ascii;
 
-/// What a command does. RFC 3977, but for those that name another.
+/// The verb of a command, from RFC 3977 where no other RFC is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Article,
     Body,
     Capabilities,
-    /// RFC 8054.
+    /// COMPRESS DEFLATE (RFC 8054).
     Compress,
     Group,
     Head,
-    /// RFC 977: all groups.
+    /// LIST without a keyword: all groups (RFC 977).
     List,
     ListActive,
     ModeReader,
     Over,
-    /// RFC 4643.
+    /// AUTHINFO PASS (RFC 4643).
     Pass,
-    /// RFC 4642.
+    /// STARTTLS (RFC 4642).
     StartTls,
-    /// RFC 4643.
+    /// AUTHINFO USER (RFC 4643).
     User,
-    /// RFC 2980: what OVER was before it was a standard.
+    /// XOVER, the predecessor of OVER (RFC 2980).
     Xover,
 }
 
 impl Verb {
-    /// The words on the wire.
+    /// Returns the verb as it is sent.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Article => "ARTICLE",
@@ -51,7 +51,7 @@ impl Verb {
     }
 }
 
-/// One command. Display is without secrets. What goes into an argument has been checked before.
+/// A command with its argument, which has been validated. `Display` replaces the password with `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) verb: Verb,
@@ -67,7 +67,7 @@ impl Command {
         Self { verb, argument: argument.to_vec() }
     }
 
-    /// Adds its line, line end included, to `lines`.
+    /// Appends the command line, with CRLF, to `lines`.
     pub(super) fn write(&self, lines: &mut Vec<u8>) {
         lines.extend_from_slice(self.verb.words().as_bytes());
         if !self.argument.is_empty() {
@@ -84,7 +84,7 @@ impl fmt::Display for Command {
         match self.verb {
             Verb::Pass => f.write_str(" ***"),
             _ if self.argument.is_empty() => Ok(()),
-            _ => write!(f, " {}", escaped(&self.argument)),
+            _ => write!(f, " {}", escape_non_ascii(&self.argument)),
         }
     }
 }

@@ -1,10 +1,9 @@
-//! Dates of articles: RFC 5322 §3.3, and how they were written in the forty years of news before and after
-//! it (RFC 850, asctime).
+//! Parses article dates: RFC 5322 §3.3, and the older formats of RFC 850 and `asctime`.
 
-use super::header::without_comments;
+use super::comments::without_comments;
 use crate::calendar;
 
-/// The zones with a name that tells how far they are from Greenwich, in hours (RFC 5322 §4.3).
+/// The named time zones and their offset from UTC in hours (RFC 5322 §4.3).
 const ZONES: [(&[u8], i64); 8] = [
     (b"EST", -5),
     (b"EDT", -4),
@@ -16,9 +15,10 @@ const ZONES: [(&[u8], i64); 8] = [
     (b"PDT", -7),
 ];
 
-/// Seconds since 1970-01-01 UTC of the body of a Date field; none if it is no date.
+/// Parses the value of a Date field and returns seconds since 1970-01-01 UTC, or `None` if it is not a valid
+/// date.
 ///
-/// A zone that is missing, or whose name says nothing, is UTC. A leap second is the one before it.
+/// A missing or unknown time zone counts as UTC. A leap second (`:60`) counts as second 59.
 pub fn date_seconds(date: &[u8]) -> Option<i64> {
     let bare = without_comments(date);
     let mut rest = Rest(&bare);
@@ -32,10 +32,11 @@ pub fn date_seconds(date: &[u8]) -> Option<i64> {
         None => day_first(&mut rest)?,
     };
     let [year, month, day, hour, minute, second] = date;
-    Some(calendar::seconds(year, month, day, hour, minute, second)? - east)
+    Some(calendar::to_timestamp(year, month, day, hour, minute, second)? - east)
 }
 
-/// `06 Nov 1994 08:49:37 GMT`, `06-Nov-94 08:49:37 GMT`: the date, and how far its zone is east.
+/// Parses `06 Nov 1994 08:49:37 GMT` or `06-Nov-94 08:49:37 GMT`; returns the date and the offset of its zone, in
+/// seconds.
 fn day_first(rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     let day = rest.number(1, 2)?;
     rest.skip(b'-');
@@ -46,7 +47,8 @@ fn day_first(rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     Some(([year, month, day, hour, minute, second], rest.zone()?))
 }
 
-/// `Nov  6 08:49:37 1994`, as asctime writes it; date(1) puts a zone before the year, others behind it.
+/// Parses `Nov  6 08:49:37 1994` (`asctime`). The zone may stand before the year, as date(1) writes it, or after
+/// it.
 fn month_first(month: i64, rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     let day = rest.number(1, 2)?;
     let [hour, minute, second] = rest.time()?;
@@ -56,25 +58,25 @@ fn month_first(month: i64, rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     Some(([year, month, day, hour, minute, second], if behind == 0 { before } else { behind }))
 }
 
-/// What of a date has not been read; blanks may stand before each part of it.
+/// The unparsed rest of a date. Blanks before each part are skipped.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
     fn take(&mut self, is_part: impl Fn(&u8) -> bool) -> &'a [u8] {
         let start = self.0.trim_ascii_start();
-        let length = start.iter().take_while(|octet| is_part(octet)).count();
+        let length = start.iter().take_while(|byte| is_part(byte)).count();
         let (part, rest) = start.split_at(length);
         self.0 = rest;
         part
     }
 
-    /// Letters; those of other languages are in the names of zones.
+    /// Returns the next word. Non-ASCII bytes count as letters because localised zone names contain them.
     fn word(&mut self) -> Option<&'a [u8]> {
-        let word = self.take(|octet| octet.is_ascii_alphabetic() || !octet.is_ascii());
+        let word = self.take(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
         (!word.is_empty()).then_some(word)
     }
 
-    /// At least `least` and at most `most` digits.
+    /// Returns the next number if it has between `least` and `most` digits.
     fn number(&mut self, least: usize, most: usize) -> Option<i64> {
         let digits = self.take(u8::is_ascii_digit);
         let number =
@@ -82,14 +84,14 @@ impl<'a> Rest<'a> {
         (least..=most).contains(&digits.len()).then(|| number(digits))
     }
 
-    /// Whether this sign came next.
+    /// Skips `sign` if it is next; returns `true` if it was.
     fn skip(&mut self, sign: u8) -> bool {
         let behind = self.0.trim_ascii_start().strip_prefix(&[sign]);
         self.0 = behind.unwrap_or(self.0);
         behind.is_some()
     }
 
-    /// Two digits are a year of 1950 to 2049, three count from 1900 (RFC 5322 §4.3).
+    /// Returns the year. Two digits mean 1950 to 2049, three count from 1900 (RFC 5322 §4.3).
     fn year(&mut self) -> Option<i64> {
         let before = self.0.trim_ascii_start().len();
         let year = self.number(2, 4)?;
@@ -107,9 +109,9 @@ impl<'a> Rest<'a> {
         Some([hour, minute, if second == 60 { 59 } else { second }])
     }
 
-    /// What the zone is east of Greenwich, in seconds; nothing but words may follow, such as `DST`.
+    /// Returns the offset of the zone east of UTC in seconds. Only words such as `DST` may follow it.
     ///
-    /// `GMT+0100` is what it says, and not GMT.
+    /// In `GMT+0100` the numeric offset counts.
     fn zone(&mut self) -> Option<i64> {
         let mut east = self.word().map_or(0, named_zone);
         let sign = if self.skip(b'+') { 1 } else { -1 };
@@ -122,7 +124,8 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A name that is none of ours, and a letter of the military, is UTC (RFC 5322 §4.3).
+/// Returns the offset of a named zone in seconds. Unknown names and military letters count as UTC (RFC 5322
+/// §4.3).
 fn named_zone(name: &[u8]) -> i64 {
     let zone = ZONES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     zone.map_or(0, |(_, hours)| hours * 3600)
@@ -136,7 +139,7 @@ fn month(word: &[u8]) -> Option<i64> {
     place(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
 }
 
-/// Which of these, counted from 1, a word begins with.
+/// Returns the 1-based index of the three-letter name that the word begins with.
 fn place(word: &[u8], names: &[u8]) -> Option<i64> {
     let start = word.get(..3)?;
     (1..).zip(names.chunks(3)).find(|(_, name)| name.eq_ignore_ascii_case(start)).map(|(number, _)| number)

@@ -1,36 +1,37 @@
-//! What a news server's lists tell of groups and articles.
+//! The details of newsgroups and articles that a server's lists contain.
 
-/// A newsgroup, as LIST ACTIVE tells (RFC 3977 §7.6.3).
+/// The details of a newsgroup from LIST ACTIVE (RFC 3977 §7.6.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupFacts {
-    /// The lowest article number there is.
+    /// The lowest article number.
     pub low: u64,
-    /// The highest; below `low` when there is no article.
+    /// The highest article number; lower than `low` if the group is empty.
     pub high: u64,
-    /// Whether one may post: `y`, `n`, `m` (moderated), or what else the server says (`x`, `j`, `=other.group`).
+    /// The posting status: `y` (allowed), `n` (not allowed), `m` (moderated), or another value of the server
+    /// such as `x`, `j` or `=other.group`.
     pub posting: Vec<u8>,
 }
 
-/// An article, as the overview tells (RFC 3977 §8.3). The fields of its header are as the peer sends them:
-/// unfolded, encoded words (RFC 2047) still encoded.
+/// The details of an article from the overview (RFC 3977 §8.3). Header fields are as sent by the server:
+/// unfolded, with encoded words (RFC 2047) not decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArticleFacts {
-    /// Its number in the group, on this server.
+    /// The article number in its group, on this server.
     pub number: u64,
-    /// Subject.
+    /// The Subject field.
     pub subject: Vec<u8>,
-    /// From.
+    /// The From field.
     pub from: Vec<u8>,
-    /// Date, in the words of whoever wrote it.
+    /// The Date field, unparsed.
     pub date: Vec<u8>,
-    /// Message-ID, with its angle brackets.
+    /// The Message-ID field, with its angle brackets.
     pub message_id: Vec<u8>,
-    /// References.
+    /// The References field.
     pub references: Vec<u8>,
-    /// Its length in octets, as the server counts them.
-    pub octets: Option<u64>,
-    /// The lines of its body.
+    /// The size of the article in bytes, as the server counts them, if known.
+    pub bytes: Option<u64>,
+    /// The number of lines of the body, if known.
     pub lines: Option<u64>,
 }

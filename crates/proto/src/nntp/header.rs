@@ -1,45 +1,46 @@
-//! What the header of an article tells (RFC 5536 §3), for servers that keep no overview.
+//! Parses article headers (RFC 5536 §3) into overview details, for servers that have no overview.
 
 use super::ArticleFacts;
 use super::overview::{article, in_field, number};
 use crate::Entry;
 
-/// The most that is kept of a field.
-const FIELD_OCTETS: usize = 4 * 1024;
-/// The most that is kept of a name: the names we look for are shorter.
-const NAME_OCTETS: usize = 16;
-/// The fields that hold facts.
+/// Maximum number of bytes stored per field; the rest is dropped.
+const FIELD_BYTES: usize = 4 * 1024;
+/// Maximum length of a field name in bytes; the wanted names are shorter.
+const NAME_BYTES: usize = 16;
+/// The fields that [`ArticleFacts`] contains.
 const WANTED: [&[u8]; 7] = [b"subject", b"from", b"date", b"message-id", b"references", b"bytes", b"lines"];
 
-/// Reads the header of one article as it arrives, and keeps nothing else.
+/// An incremental parser for the header of one article. Feed it with [`Self::push`]; it stores only the fields of
+/// [`ArticleFacts`], each up to 4 KiB.
 #[derive(Debug)]
 pub struct HeaderReader {
     number: u64,
     place: Place,
-    /// The last octet was a CR, which may be half of a line end.
+    /// The last byte was a CR, which may be the first half of a CRLF.
     has_cr: bool,
-    /// The name that is being read.
+    /// The field name that is being parsed.
     name: Vec<u8>,
-    /// The last field is the one that is being read.
+    /// The value being parsed is stored in the last entry of `fields`.
     is_kept: bool,
     fields: Vec<(&'static [u8], Vec<u8>)>,
 }
 
-/// Where in the header the next octet stands.
+/// The position of the next byte in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// At the start of a line.
     Start,
-    /// In the name of a field.
+    /// In a field name.
     Name,
-    /// In the body of a field, or in a line that is no field.
+    /// In a field value, or in a line that is not a field.
     Value,
-    /// Behind the header.
+    /// After the header.
     Behind,
 }
 
 impl HeaderReader {
-    /// A reader of the header of the article with this number.
+    /// Creates a parser for the header of the article with this number.
     pub const fn new(number: u64) -> Self {
         Self {
             number,
@@ -51,27 +52,27 @@ impl HeaderReader {
         }
     }
 
-    /// More of the article has arrived; what is behind the header is not looked at.
-    pub fn push(&mut self, octets: &[u8]) {
-        for &octet in octets {
+    /// Parses more bytes of the article. Bytes after the header are ignored.
+    pub fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
             if self.is_done() {
                 return;
             }
-            self.take(octet);
+            self.take(byte);
         }
     }
 
-    /// Whether the header has ended.
+    /// Returns `true` once the empty line that ends the header was parsed.
     pub fn is_done(&self) -> bool {
         self.place == Place::Behind
     }
 
-    /// The article, as its line in an overview would tell.
+    /// Returns the entry for the article, equal to the one from an overview line.
     pub fn finish(self) -> Entry {
         article(self.facts())
     }
 
-    /// What has been read so far.
+    /// Returns the details parsed so far.
     pub(super) fn facts(&self) -> ArticleFacts {
         let field = |name: &[u8]| {
             let field = self.fields.iter().find(|(known, _)| *known == name);
@@ -84,19 +85,19 @@ impl HeaderReader {
             date: field(b"date").to_vec(),
             message_id: field(b"message-id").to_vec(),
             references: field(b"references").to_vec(),
-            octets: number(field(b"bytes")),
+            bytes: number(field(b"bytes")),
             lines: number(field(b"lines")),
         }
     }
 
-    fn take(&mut self, octet: u8) {
-        if std::mem::replace(&mut self.has_cr, octet == b'\r') && octet != b'\n' {
+    fn take(&mut self, byte: u8) {
+        if std::mem::replace(&mut self.has_cr, byte == b'\r') && byte != b'\n' {
             self.put(b'\r');
         }
-        match octet {
+        match byte {
             b'\r' => {}
             b'\n' => self.end_line(),
-            _ => self.put(octet),
+            _ => self.put(byte),
         }
     }
 
@@ -104,29 +105,29 @@ impl HeaderReader {
         self.place = if self.place == Place::Start { Place::Behind } else { Place::Start };
     }
 
-    /// An octet that is within a line.
-    fn put(&mut self, octet: u8) {
+    /// Parses a byte that is not part of a line end.
+    fn put(&mut self, byte: u8) {
         match self.place {
             // A folded line belongs to the field before it.
-            Place::Start if matches!(octet, b' ' | b'\t') => {
+            Place::Start if matches!(byte, b' ' | b'\t') => {
                 self.place = Place::Value;
-                self.keep(octet);
+                self.keep(byte);
             }
             Place::Start => {
                 self.is_kept = false;
                 self.name.clear();
                 self.place = Place::Name;
-                self.put(octet);
+                self.put(byte);
             }
-            Place::Name if octet == b':' => self.begin_value(),
-            Place::Name if self.name.len() == NAME_OCTETS => self.place = Place::Value,
-            Place::Name => self.name.push(octet),
-            Place::Value => self.keep(octet),
+            Place::Name if byte == b':' => self.begin_value(),
+            Place::Name if self.name.len() == NAME_BYTES => self.place = Place::Value,
+            Place::Name => self.name.push(byte),
+            Place::Value => self.keep(byte),
             Place::Behind => {}
         }
     }
 
-    /// Of several fields of one name the first counts.
+    /// Starts a field value. Only the first of several fields with the same name is stored.
     fn begin_value(&mut self) {
         self.place = Place::Value;
         let name = self.name.trim_ascii_end();
@@ -137,36 +138,12 @@ impl HeaderReader {
         }
     }
 
-    fn keep(&mut self, octet: u8) {
+    fn keep(&mut self, byte: u8) {
         let Some((_, value)) = self.fields.last_mut().filter(|_| self.is_kept) else { return };
-        let octet = in_field(octet);
-        let is_leading_blank = value.is_empty() && octet == b' ';
-        if value.len() < FIELD_OCTETS && !is_leading_blank {
-            value.push(octet);
+        let byte = in_field(byte);
+        let is_leading_blank = value.is_empty() && byte == b' ';
+        if value.len() < FIELD_BYTES && !is_leading_blank {
+            value.push(byte);
         }
     }
-}
-
-/// A field without its comments (RFC 5322 §3.2.2), each of which is a blank then.
-pub(super) fn without_comments(field: &[u8]) -> Vec<u8> {
-    let mut bare = Vec::with_capacity(field.len());
-    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
-    for &octet in field {
-        match octet {
-            _ if std::mem::take(&mut is_escaped) => {}
-            b'\\' => is_escaped = true,
-            b'"' if depth == 0 => is_quoted = !is_quoted,
-            b'(' if !is_quoted => depth += 1,
-            b')' if depth > 0 => {
-                depth -= 1;
-                bare.push(b' ');
-                continue;
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            bare.push(octet);
-        }
-    }
-    bare
 }

@@ -1,26 +1,27 @@
-//! An article as an entry of an mbox file (RFC 4155), in its variant mboxrd: what looks like the first line of
-//! an entry gets one more `>`, so that it can be undone.
+//! Converts articles to mbox entries (RFC 4155), in the reversible variant *mboxrd*: a body line that looks like
+//! `From ` after any number of `>` gets one more `>`.
 
 use memchr::memchr2;
 
-use super::header::without_comments;
+use super::comments::without_comments;
 use super::{HeaderReader, date_seconds};
 use crate::calendar;
 
-/// The most of a header that is looked at before the entry begins.
-const HEADER_OCTETS: usize = 64 * 1024;
-/// What begins an entry.
+/// Maximum number of header bytes buffered before the entry is started.
+const HEADER_BYTES: usize = 64 * 1024;
+/// The start of the first line of an entry.
 const FROM: &[u8] = b"From ";
-/// Who has sent what nobody has sent.
+/// The sender to write if the article has no usable From address.
 const NOBODY: &[u8] = b"MAILER-DAEMON";
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Makes entries of articles, one after the other, while they arrive.
+/// An incremental converter of articles to mbox entries (RFC 4155, *mboxrd*). It converts one article after
+/// another; up to 64 KiB of each header are buffered for the `From ` line.
 #[derive(Debug)]
 pub struct Mbox {
-    /// None once the entry has begun to go out.
+    /// The buffered header; `None` once the `From ` line was written.
     header: Option<Header>,
     lines: Lines,
 }
@@ -32,17 +33,17 @@ impl Default for Mbox {
 }
 
 impl Mbox {
-    /// At the start of an article.
+    /// Creates a converter that expects the start of an article.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What can go out, now that more of the article has arrived.
-    pub fn push(&mut self, octets: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(octets.len());
-        self.lines.push(octets, &mut out);
+    /// Converts more bytes of the article and returns the output that is ready, which may be empty.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        self.lines.push(bytes, &mut out);
         let Some(mut header) = self.header.take() else { return out };
-        header.push(octets, &out);
+        header.push(bytes, &out);
         if header.is_known() {
             return header.entry();
         }
@@ -50,7 +51,8 @@ impl Mbox {
         Vec::new()
     }
 
-    /// The rest of the entry; the next article may follow.
+    /// Ends the article and returns the rest of its entry. The next call of [`Self::push`] starts a new
+    /// article.
     pub fn finish(&mut self) -> Vec<u8> {
         let Self { header, mut lines } = std::mem::take(self);
         let mut out = header.map_or_else(Vec::new, Header::entry);
@@ -60,22 +62,22 @@ impl Mbox {
     }
 }
 
-/// The start of an entry, held back: its first line says what the header says.
+/// The buffered start of an entry: its first line needs the From and Date fields of the header.
 #[derive(Debug)]
 struct Header {
     reader: HeaderReader,
-    /// How much of the article may still be looked at.
+    /// The number of bytes that may still be buffered.
     left: usize,
     held: Vec<u8>,
 }
 
 impl Header {
     const fn new() -> Self {
-        Self { reader: HeaderReader::new(0), left: HEADER_OCTETS, held: Vec::new() }
+        Self { reader: HeaderReader::new(0), left: HEADER_BYTES, held: Vec::new() }
     }
 
-    fn push(&mut self, octets: &[u8], out: &[u8]) {
-        let look = octets.get(..self.left).unwrap_or(octets);
+    fn push(&mut self, bytes: &[u8], out: &[u8]) {
+        let look = bytes.get(..self.left).unwrap_or(bytes);
         self.reader.push(look);
         self.left -= look.len();
         self.held.extend_from_slice(out);
@@ -93,10 +95,10 @@ impl Header {
     }
 }
 
-/// `Thu Jan  1 00:00:00 1970`.
+/// Formats a timestamp as `Thu Jan  1 00:00:00 1970`.
 fn asctime(seconds: i64) -> String {
-    let (year, month, day, hour, minute, second) = calendar::civil(seconds);
-    // 1970 began on a Thursday, as the names do.
+    let (year, month, day, hour, minute, second) = calendar::from_timestamp(seconds);
+    // 1970-01-01 was a Thursday, the first name in `DAYS`.
     let day_name = name(&DAYS, seconds.div_euclid(86_400).rem_euclid(7));
     let month = name(&MONTHS, month - 1);
     format!("{day_name} {month} {day:2} {hour:02}:{minute:02}:{second:02} {year:04}")
@@ -106,9 +108,10 @@ fn name(names: &[&'static str], number: i64) -> &'static str {
     usize::try_from(number).ok().and_then(|number| names.get(number)).copied().unwrap_or_default()
 }
 
-/// The first address of a From field that has no comments; none if it would not be one word of the line.
+/// Returns the first address of a From field without comments, or `None` if the address contains blanks or
+/// control characters.
 ///
-/// A path of UUCP is one, too: `host!host!user`.
+/// UUCP paths (`host!host!user`) are accepted.
 fn address(from: &[u8]) -> Option<&[u8]> {
     let address = match unquoted(from, b'<') {
         Some(before) => {
@@ -118,19 +121,19 @@ fn address(from: &[u8]) -> Option<&[u8]> {
         None => unquoted(from, b',').unwrap_or(from),
     };
     let address = address.trim_ascii();
-    let is_word = !address.iter().any(|octet| octet.is_ascii_control() || *octet == b' ');
+    let is_word = !address.iter().any(|byte| byte.is_ascii_control() || *byte == b' ');
     (is_word && memchr2(b'@', b'!', address).is_some()).then_some(address)
 }
 
-/// What stands before a sign that is in no quotes.
+/// Returns the text before the first `sign` outside quotes.
 fn unquoted(field: &[u8], sign: u8) -> Option<&[u8]> {
     let (mut is_quoted, mut is_escaped) = (false, false);
-    let is_sign = |octet: &u8| {
-        match octet {
+    let is_sign = |byte: &u8| {
+        match byte {
             _ if std::mem::take(&mut is_escaped) => {}
             b'\\' => is_escaped = true,
             b'"' => is_quoted = !is_quoted,
-            octet => return *octet == sign && !is_quoted,
+            byte => return *byte == sign && !is_quoted,
         }
         false
     };
@@ -138,23 +141,23 @@ fn unquoted(field: &[u8], sign: u8) -> Option<&[u8]> {
     field.get(..at)
 }
 
-/// Ends lines in LF, and quotes those that look like the first of an entry.
+/// Converts line ends to LF and quotes lines that look like the start of an entry.
 #[derive(Debug)]
 struct Lines {
     place: Place,
-    /// The last octet was a CR, which may be half of a line end.
+    /// The last byte was a CR, which may be the first half of a CRLF.
     has_cr: bool,
 }
 
-/// Where in a line the next octet stands.
+/// The position of the next byte in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// At its start.
+    /// At the start of the line.
     Start,
-    /// Behind any number of `>`, which have gone out, and so many octets of `From `, which have not: it makes
-    /// no difference where among the others the one more `>` stands.
+    /// After any number of `>`, which are already written, and this many bytes of `From `, which are not. The
+    /// added `>` may stand anywhere among the others.
     Word(usize),
-    /// Where nothing but its end matters.
+    /// In the rest of the line, which is copied up to its end.
     Within,
 }
 
@@ -163,10 +166,10 @@ impl Lines {
         Self { place: Place::Start, has_cr: false }
     }
 
-    fn push(&mut self, octets: &[u8], out: &mut Vec<u8>) {
-        let mut rest = octets;
-        while let Some((&octet, behind)) = rest.split_first() {
-            self.take(octet, out);
+    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut rest = bytes;
+        while let Some((&byte, behind)) = rest.split_first() {
+            self.take(byte, out);
             rest = behind;
             if self.place == Place::Within && !self.has_cr {
                 let (plain, behind) = rest.split_at(memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()));
@@ -176,7 +179,7 @@ impl Lines {
         }
     }
 
-    /// The article ends here, with or without a line end.
+    /// Ends the article; a missing last line end is added.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.has_cr {
             self.put(b'\r', out);
@@ -186,14 +189,14 @@ impl Lines {
         }
     }
 
-    fn take(&mut self, octet: u8, out: &mut Vec<u8>) {
-        if std::mem::replace(&mut self.has_cr, octet == b'\r') && octet != b'\n' {
+    fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.has_cr, byte == b'\r') && byte != b'\n' {
             self.put(b'\r', out);
         }
-        match octet {
+        match byte {
             b'\r' => {}
             b'\n' => self.end_line(out),
-            _ => self.put(octet, out),
+            _ => self.put(byte, out),
         }
     }
 
@@ -203,12 +206,12 @@ impl Lines {
         self.place = Place::Start;
     }
 
-    /// An octet that is within a line.
-    fn put(&mut self, octet: u8, out: &mut Vec<u8>) {
+    /// Copies a byte that is not part of a line end.
+    fn put(&mut self, byte: u8, out: &mut Vec<u8>) {
         let held = self.held().len();
         self.place = match self.place {
-            Place::Start | Place::Word(0) if octet == b'>' => Place::Word(0),
-            Place::Start | Place::Word(_) if FROM.get(held) == Some(&octet) => {
+            Place::Start | Place::Word(0) if byte == b'>' => Place::Word(0),
+            Place::Start | Place::Word(_) if FROM.get(held) == Some(&byte) => {
                 if held + 1 < FROM.len() {
                     self.place = Place::Word(held + 1);
                     return;
@@ -219,10 +222,10 @@ impl Lines {
             _ => Place::Within,
         };
         out.extend_from_slice(FROM.get(..held).unwrap_or_default());
-        out.push(octet);
+        out.push(byte);
     }
 
-    /// What has come and not gone out, but for a CR.
+    /// Returns the bytes of `From ` that were received but not written yet.
     fn held(&self) -> &'static [u8] {
         match self.place {
             Place::Word(length) => FROM.get(..length).unwrap_or_default(),

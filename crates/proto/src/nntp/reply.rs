@@ -1,32 +1,32 @@
-//! The one line that answers a command (RFC 3977 §3.2); a block may follow it.
+//! Parses NNTP reply lines (RFC 3977 §3.2); a multi-line block may follow one.
 
 use bytes::Bytes;
 
 use crate::WireError;
 use crate::text::LineReader;
 
-/// RFC 3977 §3.1 says 512; a server that says more is understood, too.
-const LINE_OCTETS: usize = 4096;
-/// So much of what is no reply is told.
-pub(super) const SHOWN_OCTETS: usize = 80;
+/// Maximum length of a reply line in bytes. RFC 3977 §3.1 allows 512; longer replies are accepted.
+const LINE_BYTES: usize = 4096;
+/// Maximum number of bytes of an invalid reply in an error message.
+pub(super) const SHOWN_BYTES: usize = 80;
 
-/// The answer to a command.
+/// A parsed NNTP reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) code: u16,
-    /// What follows the code.
+    /// The text after the code.
     pub(super) text: Bytes,
-    /// All of it, as it may be shown.
+    /// The whole line with secrets masked, for messages.
     pub(super) shown: Bytes,
 }
 
-/// A reader of such lines.
+/// Returns a reader of reply lines.
 pub(super) const fn reply_lines() -> LineReader {
-    LineReader::new("a reply", "the length of a reply line", LINE_OCTETS)
+    LineReader::new("a reply", "bytes in a reply line", LINE_BYTES)
 }
 
 impl Reply {
-    /// Three digits, and a blank before the text; `shown` is the line without secrets.
+    /// Parses three digits and, after a blank, the text. `shown` is the line with secrets masked.
     pub(super) fn parse(line: &Bytes, shown: Bytes) -> Result<Self, WireError> {
         let code = match line.get(..3) {
             Some(&[first @ b'1'..=b'5', second @ b'0'..=b'9', third @ b'0'..=b'9']) => {
@@ -41,28 +41,24 @@ impl Reply {
         }
     }
 
-    /// The words of the text.
+    /// Returns the words of the text.
     pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
-        self.text.split(|octet| matches!(octet, b' ' | b'\t')).filter(|word| !word.is_empty())
+        self.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
     }
 
-    /// It is not what is allowed here.
-    pub(super) fn is_no(&self, what: &'static str) -> WireError {
+    /// Returns the error for a reply that is not allowed here; `what` names the expected reply.
+    pub(super) fn unexpected_error(&self, what: &'static str) -> WireError {
         unexpected(what, &self.shown)
     }
 }
 
 fn unexpected(what: &'static str, line: &Bytes) -> WireError {
-    WireError::Unexpected { what, got: line.slice(..line.len().min(SHOWN_OCTETS)) }
+    WireError::Unexpected { what, got: line.slice(..line.len().min(SHOWN_BYTES)) }
 }
 
-/// A number as servers write it; none for what is none, or does not fit.
+/// Parses a decimal number. Returns `None` if the word is not a number or does not fit in 64 bits.
 pub(super) fn number(word: &[u8]) -> Option<u64> {
-    std::str::from_utf8(word)
-        .ok()
-        .filter(|word| word.bytes().all(|octet| octet.is_ascii_digit()))?
-        .parse()
-        .ok()
+    std::str::from_utf8(word).ok().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
 #[cfg(test)]

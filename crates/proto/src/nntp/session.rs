@@ -1,18 +1,18 @@
-//! One connection to a server: what to say next, and what the replies mean. No socket, no clock.
+//! The NNTP client session as a state machine without I/O: which commands to send, and what the replies mean.
 //!
 //! ```text
 //! greeting ─▶ (STARTTLS) ─▶ GROUP ─▶ ARTICLE, ARTICLE, … ─▶ Head, Body …, Done for each
 //!                 ▲            │
-//!                 └── 480, 483, 401: a detour by STARTTLS, AUTHINFO or MODE READER, and once more
+//!                 └── 480, 483, 401: STARTTLS, AUTHINFO or MODE READER, then the same request again
 //! ```
 //!
-//! The first errand on a connection goes alone: its reply may be that we must log in. Once one was answered,
-//! articles are asked for ahead, as many as the window takes.
+//! The first request on a connection is sent alone because the server may demand a login. After its answer,
+//! article requests are pipelined, up to 128 commands.
 
 mod block;
-mod detour;
-mod hear;
-mod say;
+mod prepare;
+mod receive;
+mod send_commands;
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -21,54 +21,56 @@ use bytes::Bytes;
 
 use super::capabilities::Capabilities;
 use super::command::{Command, Verb};
-use super::reply::{Reply, SHOWN_OCTETS, reply_lines};
-use super::{Ask, GroupName, Login, StartTls, Terms};
-use crate::text::{Line, LineReader, hidden};
-use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
+use super::reply::{Reply, SHOWN_BYTES, reply_lines};
+use super::{GroupName, Login, NewsRequest, SessionOptions, StartTls};
+use crate::text::{LineReader, ReadLine, mask_secret};
+use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 use block::Block;
 
-/// One connection's side of the conversation.
+/// The client side of one NNTP connection (RFC 3977), a [`Machine`] without I/O. Requests are added with
+/// [`Self::add_request`] and answered in order.
 #[derive(Debug)]
 pub struct Session {
-    terms: Terms,
-    known: Known,
+    options: SessionOptions,
+    server: ServerState,
     lines: LineReader,
-    /// What is told before anything else is done.
+    /// Steps to return before anything else is done.
     ready: VecDeque<Step>,
-    /// What must be said before the errand can go on.
-    first: VecDeque<Verb>,
-    /// Their replies are still to come, in this order.
-    asked: VecDeque<Asked>,
-    /// The errands; the first of them is being answered.
-    asks: VecDeque<Ask>,
-    /// So many of them have been asked for.
-    begun: usize,
-    /// What follows the reply that came last.
+    /// Commands to send before the current request can continue.
+    preparing: VecDeque<Verb>,
+    /// The pending replies, in the order of their commands.
+    pending: VecDeque<PendingReply>,
+    /// The unanswered requests; the first one is the current request.
+    requests: VecDeque<NewsRequest>,
+    /// The number of requests whose commands were sent.
+    sent_requests: usize,
+    /// The multi-line block that is being received.
     block: Option<Block>,
-    /// The answer to the first errand.
-    refused: Option<Refused>,
+    /// The rejection of the current request, not reported yet.
+    refused: Option<Rejection>,
     progress: Progress,
     stage: Stage,
-    tells: bool,
+    has_wire_trace: bool,
 }
 
-/// What a reply will be the reply to.
+/// The command that a pending reply belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Asked {
+enum PendingReply {
     Greeting,
-    /// What was asked for before a detour: the refusal is known already.
-    Before,
+    /// A command sent before STARTTLS, AUTHINFO or MODE READER: its request has been refused and will be sent
+    /// again.
+    Superseded,
     Command(Verb),
     Group(GroupName),
-    /// HEAD of an article in a list.
+    /// HEAD of one article, to build a list.
     HeadOf(u64),
 }
 
-impl Asked {
-    /// The words of the command.
+impl PendingReply {
+    /// Returns the command as it was sent, without arguments.
     const fn words(&self) -> &'static str {
         match self {
-            Self::Greeting | Self::Before => "",
+            Self::Greeting | Self::Superseded => "",
             Self::Command(verb) => verb.words(),
             Self::Group(_) => Verb::Group.words(),
             Self::HeadOf(_) => Verb::Head.words(),
@@ -76,20 +78,20 @@ impl Asked {
     }
 }
 
-/// How far the connection is.
+/// The state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No errand has been answered: a detour may be needed.
+    /// No request was answered yet: the server may demand TLS, a login or MODE READER.
     New,
-    /// Errands are asked for ahead.
+    /// A request was answered: requests are pipelined.
     Answering,
-    /// The server has closed it, or nobody knows what it says next.
+    /// The server has closed the connection, or its next reply cannot be predicted.
     Over,
 }
 
-/// What is known of the server.
+/// The state of the server as far as it is known.
 #[derive(Debug, Default)]
-struct Known {
+struct ServerState {
     capabilities: Option<Capabilities>,
     selected: Option<Selected>,
     is_logged_in: bool,
@@ -98,40 +100,40 @@ struct Known {
     said_starttls: bool,
     said_compress: bool,
     said_login: bool,
-    /// The server has said that it wants one.
+    /// The server has sent 480 (login required).
     wants_login: bool,
 }
 
-/// The group that is selected.
+/// The currently selected group, from the reply to GROUP (RFC 3977 §6.1.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selected {
-    /// Its name.
+    /// The name of the group.
     pub group: GroupName,
-    /// About how many articles there are.
+    /// The estimated number of articles.
     pub count: u64,
-    /// The lowest number.
+    /// The lowest article number.
     pub low: u64,
-    /// The highest number; below `low` when there is no article.
+    /// The highest article number; lower than `low` if the group is empty.
     pub high: u64,
 }
 
-/// How far the first errand is, where it takes more than one command.
+/// The progress of the current request, if it takes more than one command.
 #[derive(Debug, Default)]
 struct Progress {
-    /// GROUP was said for it.
+    /// GROUP was sent for it.
     is_selected: bool,
-    /// How the server lists the articles of a group.
+    /// The command that lists the articles of a group.
     overview: Option<Overview>,
-    /// Articles whose header is to be asked for.
+    /// The numbers of the articles whose HEAD is still to be sent.
     heads: Option<RangeInclusive<u64>>,
-    /// The server knows no LIST ACTIVE.
+    /// The server does not support LIST ACTIVE.
     by_list: bool,
-    /// Its Head has been told.
-    is_told: bool,
+    /// [`Event::Head`] was emitted.
+    is_head_emitted: bool,
 }
 
-/// How the articles of a group are listed.
+/// The command that lists the articles of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Overview {
     Over,
@@ -140,184 +142,188 @@ enum Overview {
 }
 
 impl Session {
-    /// A session with a server that has not greeted yet.
-    pub fn new(terms: Terms) -> Self {
-        let first = match terms.start_tls {
+    /// Creates a session for a new connection; the server's greeting is read first.
+    pub fn new(options: SessionOptions) -> Self {
+        let first = match options.start_tls {
             StartTls::Never => None,
-            _ if terms.is_secure => None,
+            _ if options.is_secure => None,
             StartTls::Must | StartTls::Try => Some(Verb::StartTls),
         };
         Self {
-            terms,
-            known: Known::default(),
+            options,
+            server: ServerState::default(),
             lines: reply_lines(),
             ready: VecDeque::new(),
-            first: first.into_iter().collect(),
-            asked: VecDeque::from([Asked::Greeting]),
-            asks: VecDeque::new(),
-            begun: 0,
+            preparing: first.into_iter().collect(),
+            pending: VecDeque::from([PendingReply::Greeting]),
+            requests: VecDeque::new(),
+            sent_requests: 0,
             block: None,
             refused: None,
             progress: Progress::default(),
             stage: Stage::New,
-            tells: false,
+            has_wire_trace: false,
         }
     }
 
-    /// The dialogue is told, line by line.
+    /// Enables or disables the wire trace: [`Event::Sent`] and [`Event::Received`] for each line.
     #[must_use]
-    pub const fn telling(mut self, tells: bool) -> Self {
-        self.tells = tells;
+    pub const fn with_wire_trace(mut self, tells: bool) -> Self {
+        self.has_wire_trace = tells;
         self
     }
 
-    /// One more errand. Each is answered by [`Event::Head`], what belongs to it, and [`Step::Done`]; or by
-    /// [`Event::Refused`], which ends a list even after some of it.
-    pub fn ask(&mut self, ask: Ask) {
-        self.asks.push_back(ask);
+    /// Adds a request. It is answered by [`Event::Head`], its data and [`Step::Done`], or by
+    /// [`Event::Rejected`], which can also end a partly received list.
+    pub fn add_request(&mut self, ask: NewsRequest) {
+        self.requests.push_back(ask);
     }
 
-    /// The errands that are not answered yet, the next one first.
-    pub fn asks(&self) -> impl ExactSizeIterator<Item = &Ask> {
-        self.asks.iter()
+    /// Returns the unanswered requests, the next one first.
+    pub fn pending_requests(&self) -> impl ExactSizeIterator<Item = &NewsRequest> {
+        self.requests.iter()
     }
 
-    /// Whether a login could be of use after a refusal: one may be sent, or TLS can still be had for it.
+    /// Returns `true` if a login could help after a 480 reply: none was sent, and it is allowed on this
+    /// connection or STARTTLS is still possible.
     pub fn can_log_in(&self) -> bool {
-        let has_way = self.terms.is_secure || self.terms.clear_login || self.can_start_tls();
-        let is_known = self.known.is_logged_in || self.terms.login.is_some();
-        self.stage == Stage::New && !is_known && has_way && !self.known.is_deflated
+        let has_way = self.options.is_secure || self.options.clear_login || self.can_start_tls();
+        let is_known = self.server.is_logged_in || self.options.login.is_some();
+        self.stage == Stage::New && !is_known && has_way && !self.server.is_deflated
     }
 
-    /// Who we are, after the server has refused `ask` with 480: it is asked for once more.
-    pub fn log_in(&mut self, login: Login, ask: Ask) {
-        self.terms.login = Some(login);
-        self.asks.push_front(ask);
-        self.begin_login();
+    /// Sends a login, then `ask` again, after the server has refused `ask` with 480.
+    pub fn log_in(&mut self, login: Login, ask: NewsRequest) {
+        self.options.login = Some(login);
+        self.requests.push_front(ask);
+        self.prepare_login();
     }
 
-    /// The group that is selected.
+    /// Returns the currently selected group, if any.
     pub const fn selected(&self) -> Option<&Selected> {
-        self.known.selected.as_ref()
+        self.server.selected.as_ref()
     }
 
-    /// Whether both sides compress what they say: then nobody can log in any more.
+    /// Returns `true` if the connection is compressed. A login is no longer possible then (RFC 8054 §2.2.2).
     pub const fn is_deflated(&self) -> bool {
-        self.known.is_deflated
+        self.server.is_deflated
     }
 
-    /// Whether what comes next is the answer to the first errand; before that, anything that comes is none.
+    /// Returns `true` if a command of the current request was sent. Data received before that is not its
+    /// answer.
     pub const fn is_under_way(&self) -> bool {
-        self.begun > 0
+        self.sent_requests > 0
     }
 
-    /// Whether the last errand has its answer, and the connection can take another.
+    /// Returns `true` if the last request was answered completely and the connection can be reused.
     pub fn is_open(&self) -> bool {
         self.stage != Stage::Over && self.block.is_none() && self.refused.is_none() && self.ready.is_empty()
     }
 
-    /// What to do next; none when something was taken in, and nothing is to be done for it.
-    fn advance(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+    /// Returns the next step, or `None` if input was processed that needs no step.
+    fn advance(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Step>, WireError> {
         if let Some(step) = self.ready.pop_front() {
             return Ok(Some(step));
         }
         if self.block.is_some() {
-            return self.read_block(inbox);
+            return self.read_block(buffer);
         }
         if self.refused.is_some() && !self.awaits_rest() {
             self.end_refused();
             return Ok(None);
         }
-        let is_silent = self.asked.is_empty();
+        let is_silent = self.pending.is_empty();
         if self.refused.is_none()
-            && let Some(commands) = self.say()
+            && let Some(commands) = self.next_commands()
         {
             if is_silent {
-                self.check_silence(inbox)?;
+                self.check_silence(buffer)?;
             }
             return Ok(Some(self.send(&commands)));
         }
-        match (self.ready.is_empty(), self.asked.is_empty()) {
+        match (self.ready.is_empty(), self.pending.is_empty()) {
             (false, _) => Ok(None),
-            (true, true) if !self.asks.is_empty() => Err(WireError::Cut { what: "the dialogue" }),
+            (true, true) if !self.requests.is_empty() => {
+                Err(WireError::UnexpectedEnd { what: "the session" })
+            }
             (true, true) => Ok(Some(Step::Done)),
-            (true, false) => self.hear(inbox),
+            (true, false) => self.read_reply(buffer),
         }
     }
 
-    /// Whether replies are still to come that belong to the errand that was refused.
+    /// Returns `true` if replies to the refused request are still pending.
     fn awaits_rest(&self) -> bool {
         let has_several = self.stage == Stage::New || self.progress.heads.is_some();
-        has_several && self.stage != Stage::Over && !self.asked.is_empty()
+        has_several && self.stage != Stage::Over && !self.pending.is_empty()
     }
 
-    /// These go out, in one piece.
+    /// Sends the commands in one write.
     fn send(&mut self, commands: &[Command]) -> Step {
         let mut lines = Vec::new();
         for command in commands {
             command.write(&mut lines);
-            if self.tells {
-                self.ready.push_back(Step::Emit(Event::Said(command.to_string())));
+            if self.has_wire_trace {
+                self.ready.push_back(Step::Emit(Event::Sent(command.to_string())));
             }
         }
         self.ready.push_back(Step::Send(lines.into()));
-        // The words first, then what they are about.
+        // The wire trace events come before the write.
         self.ready.pop_front().unwrap_or(Step::Done)
     }
 
-    fn hear(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
-        match self.lines.read(inbox) {
-            Ok(Line::Need) => Ok(Some(Step::Need)),
-            Ok(Line::Whole(line)) => {
-                let shown = self.shown(&line);
-                if self.tells {
-                    self.ready.push_back(Step::Emit(Event::Heard(shown.clone())));
+    fn read_reply(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Step>, WireError> {
+        match self.lines.read_line(buffer) {
+            Ok(ReadLine::NeedMore) => Ok(Some(Step::NeedMore)),
+            Ok(ReadLine::Line(line)) => {
+                let shown = self.masked(&line);
+                if self.has_wire_trace {
+                    self.ready.push_back(Step::Emit(Event::Received(shown.clone())));
                 }
                 match Reply::parse(&line, shown) {
-                    Ok(reply) => self.take(&reply)?,
-                    Err(_) if self.refused.is_some() => self.give_up(),
+                    Ok(reply) => self.process_reply(&reply)?,
+                    Err(_) if self.refused.is_some() => self.close(),
                     Err(error) => return Err(error),
                 }
                 Ok(None)
             }
-            // What was refused is refused, whatever becomes of the connection.
-            Ok(Line::End) | Err(_) if self.refused.is_some() => {
-                self.give_up();
+            // A connection error after a refusal does not replace the refusal.
+            Ok(ReadLine::End) | Err(_) if self.refused.is_some() => {
+                self.close();
                 Ok(None)
             }
-            Ok(Line::End) => Err(WireError::Cut { what: "the dialogue" }),
+            Ok(ReadLine::End) => Err(WireError::UnexpectedEnd { what: "the session" }),
             Err(error) => Err(error),
         }
     }
 
-    /// Before something is asked for, there is no answer: whoever is on the way could have put it there, to be
-    /// taken for the next.
-    fn check_silence(&self, inbox: &Inbox) -> Result<(), WireError> {
-        if inbox.octets().is_empty() {
+    /// Returns an error if data was received before any command was sent: an attacker on the network path
+    /// could have injected it as the answer to the next command.
+    fn check_silence(&self, buffer: &RecvBuffer) -> Result<(), WireError> {
+        if buffer.bytes().is_empty() {
             return Ok(());
         }
-        let mut got = self.shown(&Bytes::copy_from_slice(inbox.octets()));
-        got.truncate(SHOWN_OCTETS);
+        let mut got = self.masked(&Bytes::copy_from_slice(buffer.bytes()));
+        got.truncate(SHOWN_BYTES);
         Err(WireError::Unexpected { what: "something that was asked for", got })
     }
 
-    /// The connection is of no use any more: nothing is said, and nothing that comes is an answer.
-    fn give_up(&mut self) {
+    /// Marks the connection as unusable: nothing more is sent, and replies are ignored.
+    fn close(&mut self) {
         self.stage = Stage::Over;
-        self.first.clear();
-        self.asked.clear();
+        self.preparing.clear();
+        self.pending.clear();
     }
 
-    /// A line without the password, which there are servers that repeat.
-    fn shown(&self, line: &Bytes) -> Bytes {
-        match &self.terms.login {
-            Some(login) => hidden(line, &login.password),
+    /// Returns the line with the password masked, because some servers repeat it.
+    fn masked(&self, line: &Bytes) -> Bytes {
+        match &self.options.login {
+            Some(login) => mask_secret(line, &login.password),
             None => line.clone(),
         }
     }
 
-    /// The first errand has its answer.
-    fn finish(&mut self) {
+    /// Ends the current request successfully.
+    fn finish_request(&mut self) {
         self.drop_first();
         self.ready.push_back(Step::Done);
         if self.stage == Stage::New {
@@ -326,34 +332,34 @@ impl Session {
     }
 
     fn drop_first(&mut self) {
-        self.asks.pop_front();
-        self.begun = self.begun.saturating_sub(1);
+        self.requests.pop_front();
+        self.sent_requests = self.sent_requests.saturating_sub(1);
         self.progress = Progress::default();
     }
 
-    /// What is known of the first errand's object, told once.
-    fn tell_head(&mut self) {
-        if !std::mem::replace(&mut self.progress.is_told, true) {
+    /// Emits [`Event::Head`] once per request.
+    fn emit_head(&mut self) {
+        if !std::mem::replace(&mut self.progress.is_head_emitted, true) {
             self.ready.push_back(Step::Emit(Event::Head(Head::default())));
         }
     }
 
-    /// An answer that nothing follows.
+    /// Ends the current request with an empty answer.
     fn finish_empty(&mut self) {
-        self.tell_head();
-        self.finish();
+        self.emit_head();
+        self.finish_request();
     }
 
     fn end_refused(&mut self) {
         let Some(refused) = self.refused.take() else { return };
         self.drop_first();
-        self.ready.push_back(Step::Emit(Event::Refused(Box::new(refused))));
+        self.ready.push_back(Step::Emit(Event::Rejected(Box::new(refused))));
     }
 
-    /// Goes on with what follows a reply.
-    fn read_block(&mut self, inbox: &mut Inbox) -> Result<Option<Step>, WireError> {
+    /// Reads more of the multi-line block.
+    fn read_block(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Step>, WireError> {
         let Some(block) = &mut self.block else { return Ok(None) };
-        match block.step(inbox)? {
+        match block.step(buffer)? {
             Step::Done => {
                 let block = self.block.take();
                 self.end_block(block);
@@ -365,21 +371,21 @@ impl Session {
 
     fn end_block(&mut self, block: Option<Block>) {
         match block {
-            Some(Block::Capabilities(list)) => self.known.capabilities = Some(list.capabilities()),
+            Some(Block::Capabilities(list)) => self.server.capabilities = Some(list.capabilities()),
             Some(Block::Header(header)) => self.ready.push_back(Step::Emit(header.event())),
-            _ => self.finish(),
+            _ => self.finish_request(),
         }
     }
 }
 
 impl Machine for Session {
-    fn has_secrets(&self) -> bool {
-        self.terms.login.is_some()
+    fn may_echo_secrets(&self) -> bool {
+        self.options.login.is_some()
     }
 
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            if let Some(step) = self.advance(inbox)? {
+            if let Some(step) = self.advance(buffer)? {
                 return Ok(step);
             }
         }

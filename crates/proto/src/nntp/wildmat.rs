@@ -1,10 +1,13 @@
-//! Patterns of group names (RFC 3977 §4), for servers that do not match them themselves.
+//! Matches group names against wildmat patterns (RFC 3977 §4), for servers that ignore the pattern of LIST
+//! ACTIVE.
 
-/// Whether a name matches a wildmat: patterns with commas between them, of which the rightmost that
-/// matches decides; `!` before it means no. `*` is any characters, `?` is one; an octet that belongs to no
-/// character of UTF-8 counts as one.
+/// Returns `true` if `name` matches the wildmat `pattern` (RFC 3977 §4).
+///
+/// A wildmat is a comma-separated list of patterns; the rightmost one that matches decides, and `!` before it
+/// negates it. `*` matches any characters, `?` one character; a byte that is not valid UTF-8 counts as one
+/// character.
 pub fn wildmat(pattern: &[u8], name: &[u8]) -> bool {
-    for pattern in pattern.rsplit(|&octet| octet == b',') {
+    for pattern in pattern.rsplit(|&byte| byte == b',') {
         let (is_wanted, pattern) = match pattern.strip_prefix(b"!") {
             Some(pattern) => (false, pattern),
             None => (true, pattern),
@@ -16,10 +19,11 @@ pub fn wildmat(pattern: &[u8], name: &[u8]) -> bool {
     false
 }
 
-/// Only the last `*` is ever asked to take more: if those before it could have taken less, then so could it.
+/// Matches one pattern. Only the last `*` is ever extended: if extending an earlier one led to a match, extending
+/// the last one would, too.
 fn is_match(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern, mut name) = (pattern, name);
-    // What is behind the last `*`, and what it has left of the name.
+    // The pattern after the last `*`, and the part of the name that it starts at.
     let mut last = None;
     loop {
         match (split_character(pattern), split_character(name)) {
@@ -41,10 +45,10 @@ fn is_match(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// The first character and what follows; an octet where there is no character.
-fn split_character(octets: &[u8]) -> Option<(&[u8], &[u8])> {
+/// Splits off the first character, or the first byte if it is not valid UTF-8.
+fn split_character(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_character =
-        |length: &usize| octets.get(..*length).is_some_and(|start| str::from_utf8(start).is_ok());
+        |length: &usize| bytes.get(..*length).is_some_and(|start| str::from_utf8(start).is_ok());
     let length = (1..=4).find(is_character).unwrap_or(1);
-    octets.split_at_checked(length)
+    bytes.split_at_checked(length)
 }

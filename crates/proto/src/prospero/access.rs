@@ -1,43 +1,44 @@
-//! Ways to an object: access methods, and the URLs that they are.
+//! Access methods of objects, and the URLs that they stand for.
 
-use fetch_url_core::{Escaped, HostPort, Url, WaisPart, charset, parse};
+use fetch_url_core::{HostPort, PercentEncoded, Url, WaisResource, charset, parse};
 
-use super::facts::{Attribute, ObjectName};
-use super::line::keyword;
+use super::object::{Attribute, ObjectName};
 use super::question::ObjectId;
-use crate::stranger::link_of_a_stranger;
-use crate::{outline, wais};
+use super::tokens::keyword;
+use crate::untrusted::untrusted_link;
+use crate::{check_sendable, wais};
 
-/// One way to the octets of an object.
+/// One method to access the contents of an object (attribute ACCESS-METHOD).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessMethod {
-    /// Its name, such as `AFTP`.
+    /// The name of the method, such as `AFTP`.
     pub method: String,
-    /// Where.
+    /// The host and name to access.
     pub object: ObjectName,
-    /// What the method needs besides.
+    /// Additional arguments of the method.
     pub extra: Vec<Vec<u8>>,
 }
 
-/// What an access method comes to.
+/// The resolved form of an access method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Way {
-    /// The octets come over Prospero itself.
+pub enum ResolvedAccess {
+    /// Retrieve the contents over Prospero.
     Contents,
-    /// A file of the server's machine.
+    /// A local file on the server's machine.
     Local(Vec<u8>),
-    /// A session of a person with a program: its URL.
+    /// An interactive session, as a `telnet:` or `tn3270:` URL.
     Session(String),
-    /// Nothing that is known here, or incomplete.
+    /// An unsupported or incomplete method.
     Unknown,
-    /// What this URL fetches.
+    /// Retrieve this URL.
     Url(String),
 }
 
 impl AccessMethod {
-    /// What the values of an ACCESS-METHOD say; those that are empty are the object's own. None with too few of them.
+    /// Parses the values of an ACCESS-METHOD attribute. Empty values default to those of the object. Returns
+    /// `None` if there are too few values.
     pub(super) fn of(attribute: &Attribute, own: &ObjectName) -> Option<Self> {
         let [method, host_type, host, _, name, extra @ ..] = attribute.values.as_slice() else { return None };
         let or_own = |value: &Vec<u8>, own: &Vec<u8>| {
@@ -53,28 +54,35 @@ impl AccessMethod {
         Some(Self { method: keyword(method), object, extra })
     }
 
-    /// What it comes to.
-    pub fn way(&self) -> Way {
+    /// Resolves the method to a URL or to another form of access. Invalid URLs give `Unknown`.
+    pub fn resolve(&self) -> ResolvedAccess {
         let url = match self.method.as_str() {
             "AFTP" => self.ftp(""),
             "FTP" => self.ftp("%2F"),
             "GOPHER" => self.gopher(),
-            "LOCAL" => return Way::Local(self.object.name.clone()),
-            "PROSPERO-CONTENTS" => return Way::Contents,
-            "TELNET" => return self.session("telnet").map_or(Way::Unknown, Way::Session),
-            "TN3270" => return self.session("tn3270").map_or(Way::Unknown, Way::Session),
-            "URL" => return link_of_a_stranger(&self.object.name).map_or(Way::Unknown, Way::Url),
+            "LOCAL" => return ResolvedAccess::Local(self.object.name.clone()),
+            "PROSPERO-CONTENTS" => return ResolvedAccess::Contents,
+            "TELNET" => {
+                return self.session("telnet").map_or(ResolvedAccess::Unknown, ResolvedAccess::Session);
+            }
+            "TN3270" => {
+                return self.session("tn3270").map_or(ResolvedAccess::Unknown, ResolvedAccess::Session);
+            }
+            "URL" => {
+                return untrusted_link(&self.object.name)
+                    .map_or(ResolvedAccess::Unknown, ResolvedAccess::Url);
+            }
             "WAIS" => self.wais(),
             _ => None,
         };
-        url.and_then(|url| sound(&url)).map_or(Way::Unknown, Way::Url)
+        url.and_then(|url| sound(&url)).map_or(ResolvedAccess::Unknown, ResolvedAccess::Url)
     }
 
-    /// The URL that it comes to, where it does.
+    /// Returns the URL of the method, if it has one.
     pub(super) fn url(&self) -> Option<String> {
-        match self.way() {
-            Way::Url(url) | Way::Session(url) => Some(url),
-            Way::Contents => self.object.url(),
+        match self.resolve() {
+            ResolvedAccess::Url(url) | ResolvedAccess::Session(url) => Some(url),
+            ResolvedAccess::Contents => self.object.url(),
             _ => None,
         }
     }
@@ -83,22 +91,22 @@ impl AccessMethod {
         self.extra.first().map(|extra| keyword(extra)).unwrap_or_default()
     }
 
-    /// `root` stands for the root of a login's files; anonymous ones begin there.
+    /// Returns an `ftp:` URL. `root` is the prefix for the root directory; anonymous logins begin there.
     fn ftp(&self, root: &str) -> Option<String> {
-        let segments = self.object.name.split(|&octet| octet == b'/').filter(|segment| !segment.is_empty());
+        let segments = self.object.name.split(|&byte| byte == b'/').filter(|segment| !segment.is_empty());
         let segments: Vec<_> =
-            segments.map(|segment| Escaped::encode(segment, charset::FSEGMENT).to_string()).collect();
+            segments.map(|segment| PercentEncoded::encode(segment, charset::FSEGMENT).to_string()).collect();
         let typecode = match self.extra().as_str() {
             "BINARY" => ";type=i",
             "TEXT" => ";type=a",
-            // It is no file.
+            // A directory is not a file.
             "DIRECTORY" => return None,
             _ => "",
         };
         Some(format!("ftp://{}/{root}{}{typecode}", self.object.place()?, segments.join("/")))
     }
 
-    /// The type is told, or is the first character of the name.
+    /// Returns a `gopher:` URL. The type is an argument, or the first character of the name.
     fn gopher(&self) -> Option<String> {
         let name = self.object.name.as_slice();
         let (gtype, selector) = match self.extra.first().map_or(&b""[..], |extra| extra) {
@@ -108,20 +116,22 @@ impl AccessMethod {
             _ if self.extra() == "TEXT" => (b'0', name),
             _ => return None,
         };
-        let gtype = Escaped::encode(&[gtype], charset::FSEGMENT);
-        let selector = Escaped::encode(selector, charset::FPATH);
+        let gtype = PercentEncoded::encode(&[gtype], charset::FSEGMENT);
+        let selector = PercentEncoded::encode(selector, charset::FPATH);
         Some(format!("gopher://{}/{gtype}{selector}", self.object.place()?))
     }
 
-    /// `WAIS-GW/host(port)/type/database/id`, or `WAIS/OBJECT/` and the parts of an id.
+    /// Returns a `wais:` URL for a name of the form `WAIS-GW/host(port)/type/database/id` or `WAIS/OBJECT/`
+    /// and document id components.
     fn wais(&self) -> Option<String> {
         let name = self.object.name.as_slice();
         if let Some(locator) = name.strip_prefix(b"WAIS/OBJECT/") {
             return wais_of_locator(locator, &self.object);
         }
-        let mut parts = name.strip_prefix(b"WAIS-GW/")?.splitn(4, |&octet| octet == b'/');
+        let mut parts = name.strip_prefix(b"WAIS-GW/")?.splitn(4, |&byte| byte == b'/');
         let (host, wtype, database, id) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        // An id begins with a tag, which is no character: one that begins with an escape is escaped already.
+        // A raw identifier begins with a tag, which is a control character; one that begins with `%` is
+        // percent-encoded.
         let is_escaped = id.starts_with(b"%");
         let id = if is_escaped { std::str::from_utf8(id).ok()?.to_owned() } else { encoded(id) };
         wais_url(&place(host)?, database, wtype, &id)
@@ -132,15 +142,15 @@ impl AccessMethod {
     }
 }
 
-/// Tags of the parts of a document's id; nobody uses more.
+/// The tags of document identifier components in use.
 const TAGS: std::ops::RangeInclusive<u8> = 1..=10;
 
-/// `1=host:port;2=database;3=id;`: the parts as RFC 1738's draft of 1993 had them.
+/// Builds the URL for `1=host:port;2=database;3=id;`, the components of RFC 1738's draft of 1993.
 fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
     let mut written = String::new();
     let (mut host, mut database) = (object.place(), None);
-    for part in locator.split(|&octet| octet == b';').filter(|part| !part.is_empty()) {
-        let at = part.iter().position(|&octet| octet == b'=')?;
+    for part in locator.split(|&byte| byte == b';').filter(|part| !part.is_empty()) {
+        let at = part.iter().position(|&byte| byte == b'=')?;
         let (tag, value) = (std::str::from_utf8(&part[..at]).ok()?, &part[at + 1..]);
         match tag.parse().ok().filter(|tag| TAGS.contains(tag))? {
             1 => host = Some(place(value)?),
@@ -149,44 +159,45 @@ fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
         }
         written.push_str(&format!("{tag}={};", encoded(value)));
     }
-    // What type it has nobody tells; a text is what all servers have.
+    // The type is not given; every server has texts.
     wais_url(&host?, database?, b"TEXT", &written)
 }
 
-/// In RFC 1738's form: the octets of the id, escaped.
+/// Returns the URL in the form of RFC 1738, with a percent-encoded identifier.
 fn wais_url(place: &str, database: &[u8], wtype: &[u8], wpath: &str) -> Option<String> {
     let start = format!("wais://{place}/{}/{}", encoded(database), encoded(wtype));
     let text = format!("{start}/{wpath}");
     let Url::Wais(url) = parse(&text).ok()?.url else { return None };
-    let WaisPart::Document { wpath, .. } = url.part() else { return None };
+    let WaisResource::Document { wpath, .. } = url.resource() else { return None };
     Some(format!("{start}/{}", encoded(&wais::document_id(wpath))))
 }
 
-fn encoded(octets: &[u8]) -> String {
-    Escaped::encode(octets, charset::UCHAR).to_string()
+fn encoded(bytes: &[u8]) -> String {
+    PercentEncoded::encode(bytes, charset::UCHAR).to_string()
 }
 
 impl ObjectName {
-    /// The host and port, as they stand in a URL; none for a host that is not of the Internet.
+    /// Returns host and port in URL form, or `None` for a host that is not an Internet host.
     fn place(&self) -> Option<String> {
         place(&self.host).filter(|_| self.host_type.to_ascii_uppercase().starts_with(b"INTERNET"))
     }
 
-    /// The URL of the object itself.
+    /// Returns the `prospero:` URL of the object (RFC 4157), or `None` if its host or name cannot be written
+    /// as a URL.
     pub fn url(&self) -> Option<String> {
-        let name = Escaped::encode(&self.name, charset::FPATH);
+        let name = PercentEncoded::encode(&self.name, charset::FPATH);
         let version = match self.version.as_slice() {
             b"" | b"0" => String::new(),
-            version => format!(";VERSION={}", Escaped::encode(version, charset::FIELD)),
+            version => format!(";VERSION={}", PercentEncoded::encode(version, charset::FIELD)),
         };
         let text = sound(&format!("prospero://{}/{name}{version}", self.place()?))?;
-        // A name that reads as another one, such as with a NUL, has no URL.
+        // A name that would be parsed differently, for example with a NUL, has no URL.
         let Url::Prospero(url) = parse(&text).ok()?.url else { return None };
         let is_same = ObjectId::of(&url).is_ok_and(|id| id.name() == self.name);
         is_same.then_some(text)
     }
 
-    /// The same object's `rest`: what is to be looked up in a directory.
+    /// Returns the name of the entry `rest` below this directory.
     pub(super) fn joined(mut self, rest: &[Vec<u8>]) -> Self {
         for part in rest {
             self.name.push(b'/');
@@ -196,9 +207,9 @@ impl ObjectName {
     }
 }
 
-/// `host(port)`, as it stands in a URL.
+/// Converts `host(port)` to URL form.
 fn place(host: &[u8]) -> Option<String> {
-    // Only what cannot be taken for another name.
+    // Non-ASCII hosts are rejected: they could be mistaken for another name.
     let text = std::str::from_utf8(host).ok().filter(|text| text.is_ascii())?;
     let place = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((host, port)) => format!("{host}:{port}"),
@@ -207,8 +218,8 @@ fn place(host: &[u8]) -> Option<String> {
     HostPort::parse(&place).ok().map(|place| place.to_string())
 }
 
-/// What a server wrote, if it is a URL whose octets may go out.
+/// Returns the normalised text if it is a URL that may be requested.
 fn sound(text: &str) -> Option<String> {
     let url = parse(text).ok()?.url;
-    outline(&url).is_ok().then(|| url.to_string())
+    check_sendable(&url).is_ok().then(|| url.to_string())
 }

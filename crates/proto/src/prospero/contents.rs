@@ -1,60 +1,60 @@
-//! The octets of an object, over Prospero itself (PROSPERO-CONTENTS).
+//! Retrieves the contents of an object over Prospero (PROSPERO-CONTENTS).
 
 use bytes::Bytes;
 
-use super::line::keyword;
 use super::question::{ObjectId, Question};
-use super::talk::{self, Read, Saying, unexpected};
-use super::tokens::{Next, TokenReader, Tokens};
-use crate::{Event, Head, Inbox, Machine, Step, WireError};
+use super::request::{self, OutgoingRequest, Read, unexpected};
+use super::tokens::{Next, TokenReader, Tokens, keyword};
+use crate::{Event, Head, Machine, RecvBuffer, Step, WireError};
 
-/// Asks for the octets and hands them on as they come: an [`Event::Head`], then each [`Event::Body`]. Octets in several
-/// attributes are an error: nobody tells what they make together.
+/// Retrieves the contents of an object, a [`Machine`] without I/O: [`Event::Head`], then [`Event::Body`] as the
+/// data arrives. Contents split over several attributes are an error, because their order is undefined.
 #[derive(Debug)]
 pub struct Contents {
-    saying: Saying,
+    request_lines: OutgoingRequest,
     reader: TokenReader,
     stage: Stage,
 }
 
 #[derive(Debug, Default)]
 enum Stage {
-    /// The line with the octets has not begun.
+    /// The line with the contents has not started.
     #[default]
     Before,
-    /// They come; what of them came already, while it waits for the head to be told.
+    /// Data is arriving; holds the first data until [`Event::Head`] was emitted.
     Begun(Option<Bytes>),
-    /// All of them have come.
+    /// All data was received.
     Whole,
-    /// They have come, and were none.
+    /// The contents are empty.
     Empty,
     Refused,
 }
 
 impl Contents {
-    /// Asks for the octets of `object`.
+    /// Creates a request for the contents of `object`.
     pub fn new(object: &ObjectId) -> Self {
-        let (saying, reader) = (Saying::new(&Question::Contents, object), TokenReader::streaming(are_next));
-        Self { saying, reader, stage: Stage::Before }
+        let (request_lines, reader) =
+            (OutgoingRequest::new(&Question::Contents, object), TokenReader::streaming(are_next));
+        Self { request_lines, reader, stage: Stage::Before }
     }
 
-    /// The octets go on, or begin.
-    fn octets(&mut self, octets: Bytes) -> Result<Step, WireError> {
+    /// Processes received data.
+    fn bytes(&mut self, bytes: Bytes) -> Result<Step, WireError> {
         match self.stage {
             Stage::Before => {
-                self.stage = Stage::Begun(Some(octets));
+                self.stage = Stage::Begun(Some(bytes));
                 Ok(Step::Emit(Event::Head(Head::default())))
             }
-            Stage::Begun(_) => Ok(Step::Emit(Event::Body(octets))),
-            _ => Err(unexpected("one answer with the octets")),
+            Stage::Begun(_) => Ok(Step::Emit(Event::Body(bytes))),
+            _ => Err(unexpected("one attribute with the contents")),
         }
     }
 
-    /// A line is over: the one with the octets, or another.
+    /// Processes a complete line.
     fn line(&mut self, tokens: Tokens, has_end: bool) -> Result<Option<Step>, WireError> {
         if !is_contents(&tokens) {
-            let heard = talk::heard(&tokens);
-            let event = match talk::read(tokens)? {
+            let heard = request::heard(&tokens);
+            let event = match request::read(tokens)? {
                 Read::Line(_) => heard,
                 Read::Refused(refused) => {
                     self.stage = Stage::Refused;
@@ -64,10 +64,10 @@ impl Contents {
             return Ok(Some(Step::Emit(event)));
         }
         if !has_end {
-            return Err(WireError::Cut { what: "the line with the octets" });
+            return Err(WireError::UnexpectedEnd { what: "the line with the contents" });
         }
         if !tokens.split_last().is_some_and(|(_, before)| are_next(before)) {
-            return Err(unexpected("the octets as one token"));
+            return Err(unexpected("the contents as one token"));
         }
         match self.stage {
             Stage::Before => {
@@ -78,7 +78,7 @@ impl Contents {
                 self.stage = Stage::Whole;
                 Ok(None)
             }
-            _ => Err(unexpected("one answer with the octets")),
+            _ => Err(unexpected("one attribute with the contents")),
         }
     }
 
@@ -86,29 +86,29 @@ impl Contents {
         match self.stage {
             Stage::Before => {
                 self.stage = Stage::Refused;
-                Ok(Step::Emit(talk::refused(Bytes::new())))
+                Ok(Step::Emit(request::refused(Bytes::new())))
             }
-            Stage::Begun(_) => Err(WireError::Cut { what: "the line with the octets" }),
+            Stage::Begun(_) => Err(WireError::UnexpectedEnd { what: "the line with the contents" }),
             _ => Ok(Step::Done),
         }
     }
 }
 
 impl Machine for Contents {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
-        if let Some(step) = self.saying.next() {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
+        if let Some(step) = self.request_lines.next() {
             return Ok(step);
         }
         if let Stage::Begun(first) = &mut self.stage
-            && let Some(octets) = first.take()
+            && let Some(bytes) = first.take()
         {
-            return Ok(Step::Emit(Event::Body(octets)));
+            return Ok(Step::Emit(Event::Body(bytes)));
         }
         loop {
-            match self.reader.next(inbox)? {
-                Next::Need => return Ok(Step::Need),
+            match self.reader.next(buffer)? {
+                Next::Need => return Ok(Step::NeedMore),
                 Next::End => return self.end(),
-                Next::Octets(octets) => return self.octets(octets),
+                Next::Data(bytes) => return self.bytes(bytes),
                 Next::Line(tokens, has_end) => {
                     if let Some(step) = self.line(tokens, has_end)? {
                         return Ok(step);
@@ -119,13 +119,13 @@ impl Machine for Contents {
     }
 }
 
-/// `ATTRIBUTE OBJECT nature CONTENTS`, and what follows: those of a link are not the object's.
+/// Returns `true` for `ATTRIBUTE OBJECT nature CONTENTS`. Attributes of links do not count.
 fn is_contents(tokens: &[Vec<u8>]) -> bool {
     let [first, precedence, _, name, ..] = tokens else { return false };
     keyword(first) == "ATTRIBUTE" && keyword(precedence) == "OBJECT" && keyword(name) == "CONTENTS"
 }
 
-/// Whether the octets are the next token: behind `DATA`, or `TAGGED` and a tag.
+/// Returns `true` if the next token is the contents: after `DATA`, or after `TAGGED` and a tag.
 fn are_next(tokens: &[Vec<u8>]) -> bool {
     if !is_contents(tokens) {
         return false;

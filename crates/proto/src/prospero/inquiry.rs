@@ -1,54 +1,56 @@
-//! A question about an object, and all that is told in answer.
+//! Queries the attributes of an object.
 
-use super::facts::{ObjectFacts, ObjectName};
+use super::facts::ObjectFacts;
 use super::line::Line;
+use super::object::ObjectName;
 use super::question::{ObjectId, Question};
-use super::talk::{self, Read, Saying};
+use super::request::{self, OutgoingRequest, Read};
 use super::tokens::{Next, TokenReader};
-use crate::{Inbox, Machine, Step, WireError};
+use crate::{Machine, RecvBuffer, Step, WireError};
 
-/// The most attributes of an object.
-const MOST_ATTRIBUTES: usize = 4096;
-/// The most octets of an answer.
-const MOST_OCTETS: usize = 1024 * 1024;
+/// Maximum number of attributes of an object.
+const MAX_ATTRIBUTES: usize = 4096;
+/// Maximum size of a response in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
 
-/// Asks for attributes; an error of the server is an [`Event::Refused`](crate::Event::Refused). What was found is told when it is done.
+/// Queries the attributes of an object, a [`Machine`] without I/O. An error of the server is an
+/// [`Event::Rejected`](crate::Event::Rejected); at [`Step::Done`] the result is in [`Self::into_found`].
 #[derive(Debug)]
 pub struct Inquiry {
-    saying: Saying,
+    request_lines: OutgoingRequest,
     reader: TokenReader,
-    octets: usize,
+    bytes: usize,
     found: Inquired,
-    /// Some line was an answer.
+    /// A line with an answer was received.
     is_answered: bool,
-    /// The link that was named last: it leads on where the next line says so.
+    /// The last link received; an UNRESOLVED line may follow it.
     link: Option<ObjectName>,
 }
 
-/// What was found.
+/// The result of an [`Inquiry`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inquired {
-    /// The object is elsewhere.
+    /// The object has moved to this name.
     Elsewhere(ObjectName),
-    /// This is known of it, which may be nothing.
+    /// The attributes, possibly none.
     Facts(ObjectFacts),
 }
 
 impl Inquiry {
-    /// Asks this about `object`.
+    /// Creates a query about `object`.
     pub fn new(question: &Question, object: &ObjectId) -> Self {
         Self {
-            saying: Saying::new(question, object),
+            request_lines: OutgoingRequest::new(question, object),
             reader: TokenReader::default(),
-            octets: 0,
+            bytes: 0,
             found: Inquired::Facts(ObjectFacts::default()),
             is_answered: false,
             link: None,
         }
     }
 
-    /// What was found.
+    /// Returns the result.
     pub fn into_found(self) -> Inquired {
         self.found
     }
@@ -57,9 +59,9 @@ impl Inquiry {
         self.is_answered |= !matches!(line, Line::Other);
         match (line, &mut self.found) {
             (Line::Attribute(attribute), Inquired::Facts(facts)) => {
-                if facts.attributes.len() == MOST_ATTRIBUTES {
+                if facts.attributes.len() == MAX_ATTRIBUTES {
                     let limit = "attributes of an object";
-                    return Err(WireError::Limit { limit, most: MOST_ATTRIBUTES });
+                    return Err(WireError::LimitExceeded { limit, max: MAX_ATTRIBUTES });
                 }
                 facts.attributes.push(attribute);
             }
@@ -77,22 +79,22 @@ impl Inquiry {
 }
 
 impl Machine for Inquiry {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
-        if let Some(step) = self.saying.next() {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
+        if let Some(step) = self.request_lines.next() {
             return Ok(step);
         }
-        let tokens = match self.reader.next(inbox)? {
+        let tokens = match self.reader.next(buffer)? {
             Next::Line(tokens, _) => tokens,
-            Next::End if !self.is_answered => return Err(talk::unexpected("an answer")),
+            Next::End if !self.is_answered => return Err(request::unexpected("an answer")),
             Next::End => return Ok(Step::Done),
-            Next::Need | Next::Octets(_) => return Ok(Step::Need),
+            Next::Need | Next::Data(_) => return Ok(Step::NeedMore),
         };
-        self.octets += tokens.iter().map(|token| token.len() + 1).sum::<usize>() + 1;
-        if self.octets > MOST_OCTETS {
-            return Err(WireError::Limit { limit: "octets of an answer", most: MOST_OCTETS });
+        self.bytes += tokens.iter().map(|token| token.len() + 1).sum::<usize>() + 1;
+        if self.bytes > MAX_BYTES {
+            return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MAX_BYTES });
         }
-        let heard = talk::heard(&tokens);
-        match talk::read(tokens)? {
+        let heard = request::heard(&tokens);
+        match request::read(tokens)? {
             Read::Line(line) => {
                 self.take(line)?;
                 Ok(Step::Emit(heard))

@@ -1,34 +1,30 @@
-//! The lines of an answer.
+//! Parses the lines of a response.
 
-use super::facts::{Attribute, LinkFacts, ObjectFacts, ObjectName};
-use super::tokens::Tokens;
+use super::facts::{LinkFacts, ObjectFacts};
+use super::object::{Attribute, ObjectName};
+use super::tokens::{Tokens, keyword};
 
-/// One line, read.
+/// A parsed response line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Attribute(Attribute),
-    /// The request is malformed: the server's words.
+    /// The server rejected the request as malformed; the error text.
     Error(Vec<u8>),
-    /// There is no answer: the code, and the server's words.
+    /// The request failed; the code and the text.
     Failure(Vec<u8>),
-    /// The object is elsewhere.
+    /// The object has moved.
     Forwarded(ObjectName),
     Link(LinkFacts),
-    /// Nothing has that name, or nothing is known; or all is well, and there is nothing to tell.
+    /// There is no such object, no such attribute, or nothing to report.
     NoneFound,
-    /// What the server tells besides, and what nobody knows.
+    /// Another or unknown line, which is ignored.
     Other,
-    /// The link before leads on to a directory in which these are to be looked up.
+    /// The preceding link leads to a directory in which these names must be looked up.
     Unresolved(Tokens),
-    /// A line whose words are too few.
+    /// A line with too few words.
     Short,
-    /// The server does not speak version 5: its words.
+    /// The server does not support version 5; the error text.
     VersionRefused(Vec<u8>),
-}
-
-/// A word of the protocol: upper and lower case are one.
-pub(super) fn keyword(token: &[u8]) -> String {
-    String::from_utf8_lossy(token).to_ascii_uppercase()
 }
 
 impl Line {
@@ -52,7 +48,7 @@ impl Line {
     }
 }
 
-/// `ATTRIBUTE precedence nature name [SEQUENCE] value…`; fields whose names are known come without SEQUENCE.
+/// Parses `ATTRIBUTE precedence nature name [SEQUENCE] value…`. Known fields are sent without SEQUENCE.
 fn attribute(tokens: Tokens) -> Option<Attribute> {
     let mut tokens = tokens.into_iter().skip(1);
     let (precedence, nature, name) = (tokens.next()?, tokens.next()?, tokens.next()?);
@@ -63,7 +59,7 @@ fn attribute(tokens: Tokens) -> Option<Attribute> {
     Some(Attribute { precedence, nature, name, values })
 }
 
-/// `L target name hosttype host hsonametype hsoname version`.
+/// Parses `L target name hosttype host hsonametype hsoname version`.
 fn link(tokens: &[Vec<u8>]) -> Option<LinkFacts> {
     let [kind, target, name, object_of @ ..] = tokens else { return None };
     Some(LinkFacts {
@@ -75,7 +71,7 @@ fn link(tokens: &[Vec<u8>]) -> Option<LinkFacts> {
     })
 }
 
-/// `hosttype host hsonametype hsoname version`.
+/// Parses `hosttype host hsonametype hsoname version`.
 fn object(tokens: &[Vec<u8>]) -> Option<ObjectName> {
     let [host_type, host, _, name, rest @ ..] = tokens else { return None };
     let version = rest.first().map_or_else(|| b"0".to_vec(), Clone::clone);

@@ -1,34 +1,34 @@
-//! The links of a directory.
+//! Lists a directory.
 
 use std::collections::VecDeque;
 
 use super::facts::LinkFacts;
 use super::line::Line;
 use super::question::{ObjectId, Question};
-use super::talk::{self, Read, Saying};
-use super::tokens::{Next, TokenReader};
-use crate::{Details, Entry, Event, Head, Inbox, Machine, Step, WireError};
+use super::request::{self, OutgoingRequest, Read};
+use super::tokens::{Next, TokenReader, keyword};
+use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Step, WireError};
 
-/// The most attributes of a link.
-const MOST_ATTRIBUTES: usize = 256;
+/// Maximum number of attributes of a link.
+const MAX_ATTRIBUTES: usize = 256;
 
-/// Asks for the links, an [`Event::Entry`] for each: an [`Event::Head`] comes first, when the answer is one.
+/// Lists a directory, a [`Machine`] without I/O: [`Event::Head`], then one [`Event::Entry`] per link.
 #[derive(Debug)]
 pub struct Links {
-    saying: Saying,
+    request_lines: OutgoingRequest,
     reader: TokenReader,
     has_begun: bool,
     is_refused: bool,
-    /// The link whose attributes may still come.
+    /// The last link; its attributes may follow.
     link: Option<LinkFacts>,
     found: VecDeque<Event>,
 }
 
 impl Links {
-    /// Asks what the directory `object` holds.
+    /// Creates a request for the entries of the directory `object`.
     pub fn new(object: &ObjectId) -> Self {
         Self {
-            saying: Saying::new(&Question::Links, object),
+            request_lines: OutgoingRequest::new(&Question::Links, object),
             reader: TokenReader::default(),
             has_begun: false,
             is_refused: false,
@@ -47,8 +47,11 @@ impl Links {
         match line {
             Line::Attribute(attribute) => {
                 let Some(link) = &mut self.link else { return Ok(()) };
-                if link.facts.attributes.len() == MOST_ATTRIBUTES {
-                    return Err(WireError::Limit { limit: "attributes of a link", most: MOST_ATTRIBUTES });
+                if link.facts.attributes.len() == MAX_ATTRIBUTES {
+                    return Err(WireError::LimitExceeded {
+                        limit: "attributes of a link",
+                        max: MAX_ATTRIBUTES,
+                    });
                 }
                 link.facts.attributes.push(attribute);
             }
@@ -58,7 +61,7 @@ impl Links {
                 self.link = Some(link);
             }
             Line::NoneFound => self.begin(),
-            Line::Forwarded(_) => return Err(talk::unexpected("the links of the directory")),
+            Line::Forwarded(_) => return Err(request::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
                 self.begin();
                 self.found.push_back(Event::Note("some links of the directory were not resolved"));
@@ -80,21 +83,30 @@ fn entry(link: LinkFacts) -> Entry {
         modified: link.facts.modified(),
         url: link.url(),
         details: Details::Link(Box::new(link.clone())),
-        ..Entry::new(link.kind())
+        ..Entry::new(kind(&link))
+    }
+}
+
+fn kind(link: &LinkFacts) -> EntryKind {
+    match keyword(&link.target).as_str() {
+        "DIRECTORY" | "DIRECTORY+FILE" => EntryKind::Directory,
+        "FILE" => EntryKind::File,
+        "EXTERNAL" | "SYMBOLIC" => EntryKind::Link,
+        _ => EntryKind::Other,
     }
 }
 
 impl Machine for Links {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
-        if let Some(step) = self.saying.next() {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
+        if let Some(step) = self.request_lines.next() {
             return Ok(step);
         }
         loop {
             if let Some(event) = self.found.pop_front() {
                 return Ok(Step::Emit(event));
             }
-            match self.reader.next(inbox)? {
-                Next::Line(tokens, _) => match talk::read(tokens)? {
+            match self.reader.next(buffer)? {
+                Next::Line(tokens, _) => match request::read(tokens)? {
                     Read::Line(line) => self.take(line)?,
                     Read::Refused(refused) => {
                         self.is_refused = true;
@@ -102,12 +114,12 @@ impl Machine for Links {
                     }
                 },
                 Next::End if self.is_refused => return Ok(Step::Done),
-                Next::End if !self.has_begun => return Err(talk::unexpected("the links of a directory")),
+                Next::End if !self.has_begun => return Err(request::unexpected("the links of a directory")),
                 Next::End => {
                     self.tell_link();
                     return Ok(self.found.pop_front().map_or(Step::Done, Step::Emit));
                 }
-                Next::Need | Next::Octets(_) => return Ok(Step::Need),
+                Next::Need | Next::Data(_) => return Ok(Step::NeedMore),
             }
         }
     }

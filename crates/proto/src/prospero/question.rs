@@ -1,13 +1,13 @@
-//! What a client asks: the lines of a request.
+//! Builds requests.
 
 use fetch_url_core::ProsperoUrl;
 
-use crate::{ForbiddenOctet, Octets, Outline};
+use crate::{ForbiddenByte, ForbiddenSet};
 
-/// The newest version of an object.
+/// The version number that stands for the newest version.
 const NEWEST: &[u8] = b"0";
 
-/// An object of one server: its name, and which version of it.
+/// The name and version of an object on a server. Validated: both can be sent in a request line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectId {
     name: Vec<u8>,
@@ -15,51 +15,53 @@ pub struct ObjectId {
 }
 
 impl ObjectId {
-    /// The object that a URL names.
+    /// Returns the object that a URL names (RFC 4157).
     ///
     /// # Errors
-    /// CR, LF or NUL in its name, its version or one of its fields.
-    pub fn of(url: &ProsperoUrl<'_>) -> Result<Self, ForbiddenOctet> {
-        let name = Octets::LINE.check("object name", &url.hsoname().decode())?.to_vec();
+    /// [`ForbiddenByte`] if its name, version or one of its fields contains CR, LF or NUL.
+    pub fn of(url: &ProsperoUrl<'_>) -> Result<Self, ForbiddenByte> {
+        let name = ForbiddenSet::LINE.check("object name", &url.hsoname().decode())?.to_vec();
         for (field, value) in url.fields() {
-            Octets::LINE.check("field", &field.decode())?;
-            Octets::LINE.check("field", &value.decode())?;
+            ForbiddenSet::LINE.check("field", &field.decode())?;
+            ForbiddenSet::LINE.check("field", &value.decode())?;
         }
         let version = url.version().filter(|version| !version.is_empty());
         let version = version.map_or_else(|| NEWEST.to_vec(), |version| version.decode().into_owned());
-        Octets::LINE.check("version", &version)?;
+        ForbiddenSet::LINE.check("version", &version)?;
         Ok(Self { name, version })
     }
 
-    /// Its name, decoded.
+    /// Returns the decoded name.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Its version, decoded.
+    /// Returns the decoded version.
     pub fn version(&self) -> &[u8] {
         &self.version
     }
 }
 
-/// A question about an object. Answers are joined without a mark, so each request asks one.
+/// A query about an object. A server does not separate the answers to several queries, so each request contains
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {
-    /// All that is known of it.
+    /// All attributes.
     All,
-    /// These attributes.
+    /// The attributes with these names.
     Attributes(Vec<String>),
-    /// Its octets.
+    /// The contents.
     Contents,
-    /// What a directory holds.
+    /// The entries of a directory.
     Links,
-    /// The ways to it, and whether it is a directory: the one question that servers answer truly for both.
+    /// The access methods and whether the object is a directory. This is the only query that servers answer
+    /// reliably for both.
     Ways,
 }
 
 impl Question {
-    /// The lines of the request, without their ends.
+    /// Returns the lines of the request, without line ends.
     pub fn lines(&self, object: &ObjectId) -> Vec<Vec<u8>> {
         let mut lines = vec![b"VERSION 5".to_vec(), b"AUTHENTICATE '' UNAUTHENTICATED anonymous".to_vec()];
         let name = quoted(&object.name);
@@ -80,7 +82,7 @@ impl Question {
         lines
     }
 
-    /// The text of the request.
+    /// Returns the request as text, with line ends.
     pub fn text(&self, object: &ObjectId) -> Vec<u8> {
         let mut text = self.lines(object).join(&b'\n');
         text.push(b'\n');
@@ -88,22 +90,15 @@ impl Question {
     }
 }
 
-/// The lines that a URL stands for.
-pub(crate) fn requests(url: &ProsperoUrl<'_>, outline: &mut Outline) -> Result<(), ForbiddenOctet> {
-    let object = ObjectId::of(url)?;
-    Question::Ways.lines(&object).iter().for_each(|line| outline.say(&[line]));
-    Ok(())
+/// Returns the token, quoted if it contains anything but letters, digits and `.-_`.
+fn token(bytes: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
+    let can_stand = !bytes.is_empty() && bytes.iter().all(is_plain);
+    if can_stand { bytes.to_vec() } else { quoted(bytes) }
 }
 
-/// As it is where that cannot be mistaken, else between apostrophes.
-fn token(octets: &[u8]) -> Vec<u8> {
-    let is_plain = |octet: &u8| octet.is_ascii_alphanumeric() || b".-_".contains(octet);
-    let can_stand = !octets.is_empty() && octets.iter().all(is_plain);
-    if can_stand { octets.to_vec() } else { quoted(octets) }
-}
-
-/// Between apostrophes; one inside is written twice.
+/// Returns the token in apostrophes, with those inside it doubled.
 fn quoted(token: &[u8]) -> Vec<u8> {
-    let inside = token.split(|&octet| octet == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
+    let inside = token.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }

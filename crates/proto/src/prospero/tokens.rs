@@ -1,87 +1,94 @@
-//! Lines of tokens. A quote may begin and end in the middle of a token, and what is quoted may be any octets, line
-//! ends too: so the text is read octet by octet, and never split before.
+//! Splits text into lines of tokens. Quotes may begin and end inside a token and may contain any bytes, line ends
+//! included, so the text is parsed byte by byte.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-/// The most octets of a line's tokens.
-const LINE_OCTETS: usize = 64 * 1024;
-/// The most tokens of a line.
+/// Maximum size of the tokens of a line in bytes.
+const LINE_BYTES: usize = 64 * 1024;
+/// Maximum number of tokens in a line.
 const LINE_TOKENS: usize = 1024;
 
 const QUOTE: u8 = b'\'';
 
-/// The tokens of a line.
+/// The tokens of one line.
 pub(super) type Tokens = Vec<Vec<u8>>;
 
-/// What is next in the text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The text is over.
-    End,
-    /// A line, and whether its end was there: the last one may lack it.
-    Line(Tokens, bool),
-    /// It has not come yet.
-    Need,
-    /// Octets of the token that is handed on as it comes; in its line it is an empty one.
-    Octets(Bytes),
+/// Returns a token in upper case: keywords are not case-sensitive.
+pub(super) fn keyword(token: &[u8]) -> String {
+    String::from_utf8_lossy(token).to_ascii_uppercase()
 }
 
-/// Whether the octets behind these tokens are handed on as they come.
+/// The next parsed part of the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The end of the text.
+    End,
+    /// A line, and whether it had a line end; the last one may have none.
+    Line(Tokens, bool),
+    /// More data is needed.
+    Need,
+    /// Data of the streamed token. In its line, that token is empty.
+    Data(Bytes),
+}
+
+/// Returns `true` if the token after these tokens is streamed.
 pub(super) type Streams = fn(&[Vec<u8>]) -> bool;
 
-/// Where the reader is.
+/// The position of the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     #[default]
     Between,
     Token,
     Quoted,
-    /// Behind an apostrophe inside of quotes: a second one is data.
+    /// After an apostrophe inside quotes: a second one is data.
     QuoteMayEnd,
 }
 
-/// Reads lines.
+/// An incremental tokeniser.
 #[derive(Debug, Default)]
 pub(super) struct TokenReader {
     place: Place,
     tokens: Tokens,
     current: Vec<u8>,
-    octets: usize,
-    /// Which token of a line is handed on as it comes: the one behind these.
+    bytes: usize,
+    /// Selects the token to stream by the tokens before it.
     streams: Option<Streams>,
     is_streaming: bool,
-    /// A CR that is not quoted: before a LF it is a part of the line's end, else an octet like others.
+    /// An unquoted CR was received: before LF it belongs to the line end, otherwise it is data.
     has_return: bool,
     found: VecDeque<Next>,
 }
 
 impl TokenReader {
-    /// The token behind those that `streams` knows is handed on as it comes.
+    /// Creates a tokeniser that streams the token selected by `streams`.
     pub(super) fn streaming(streams: Streams) -> Self {
         Self { streams: Some(streams), ..Self::default() }
     }
 
+    /// Returns the next part of the text.
+    ///
     /// # Errors
-    /// A line that is too long; a quote that is open at the end of the text.
-    pub(super) fn next(&mut self, inbox: &mut Inbox) -> Result<Next, WireError> {
+    /// [`WireError`] if a line is too long, or a quote is open at the end of the text.
+    pub(super) fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Next, WireError> {
         if self.found.is_empty() {
-            self.read(inbox)?;
+            self.read(buffer)?;
         }
         if let Some(found) = self.found.pop_front() {
             return Ok(found);
         }
         if !self.current.is_empty() && self.is_streaming {
-            return Ok(Next::Octets(std::mem::take(&mut self.current).into()));
+            return Ok(Next::Data(std::mem::take(&mut self.current).into()));
         }
-        if !inbox.is_ended() {
+        if !buffer.is_ended() {
             return Ok(Next::Need);
         }
         if self.place == Place::Quoted {
-            return Err(WireError::Cut { what: "a quoted token" });
+            return Err(WireError::UnexpectedEnd { what: "a quoted token" });
         }
         self.end_token();
         if !self.tokens.is_empty() {
@@ -90,35 +97,35 @@ impl TokenReader {
         Ok(self.found.pop_front().unwrap_or(Next::End))
     }
 
-    /// Reads until something is found, or all is read.
-    fn read(&mut self, inbox: &mut Inbox) -> Result<(), WireError> {
+    /// Parses input until a part is complete or no input is left.
+    fn read(&mut self, buffer: &mut RecvBuffer) -> Result<(), WireError> {
         let mut read = 0;
-        for &octet in inbox.octets() {
+        for &byte in buffer.bytes() {
             read += 1;
             let is_quoted = self.place == Place::Quoted;
-            if std::mem::take(&mut self.has_return) && octet != b'\n' {
+            if std::mem::take(&mut self.has_return) && byte != b'\n' {
                 self.take(b'\r')?;
             }
-            match octet {
+            match byte {
                 b'\r' if !is_quoted => self.has_return = true,
-                octet => self.take(octet)?,
+                byte => self.take(byte)?,
             }
             if !self.found.is_empty() {
                 break;
             }
         }
-        inbox.skip(read);
+        buffer.skip(read);
         Ok(())
     }
 
-    fn take(&mut self, octet: u8) -> Result<(), WireError> {
-        match (self.place, octet) {
+    fn take(&mut self, byte: u8) -> Result<(), WireError> {
+        match (self.place, byte) {
             (Place::Quoted, QUOTE) => self.place = Place::QuoteMayEnd,
             (Place::QuoteMayEnd, QUOTE) => {
                 self.place = Place::Quoted;
-                self.keep(octet)?;
+                self.keep(byte)?;
             }
-            (Place::Quoted, _) => self.keep(octet)?,
+            (Place::Quoted, _) => self.keep(byte)?,
             (_, b'\n') => {
                 self.end_token();
                 self.end_line(true);
@@ -128,9 +135,9 @@ impl TokenReader {
                 if place == Place::Between {
                     self.begin_token()?;
                 }
-                self.place = if octet == QUOTE { Place::Quoted } else { Place::Token };
-                if octet != QUOTE {
-                    self.keep(octet)?;
+                self.place = if byte == QUOTE { Place::Quoted } else { Place::Token };
+                if byte != QUOTE {
+                    self.keep(byte)?;
                 }
             }
         }
@@ -139,22 +146,22 @@ impl TokenReader {
 
     fn begin_token(&mut self) -> Result<(), WireError> {
         if self.tokens.len() == LINE_TOKENS {
-            return Err(WireError::Limit { limit: "tokens of a line", most: LINE_TOKENS });
+            return Err(WireError::LimitExceeded { limit: "tokens in a line", max: LINE_TOKENS });
         }
         self.is_streaming = self.streams.is_some_and(|streams| streams(&self.tokens));
         Ok(())
     }
 
-    fn keep(&mut self, octet: u8) -> Result<(), WireError> {
-        self.octets += usize::from(!self.is_streaming);
-        if self.octets > LINE_OCTETS {
-            return Err(WireError::Limit { limit: "octets of a line", most: LINE_OCTETS });
+    fn keep(&mut self, byte: u8) -> Result<(), WireError> {
+        self.bytes += usize::from(!self.is_streaming);
+        if self.bytes > LINE_BYTES {
+            return Err(WireError::LimitExceeded { limit: "bytes in a line", max: LINE_BYTES });
         }
-        self.current.push(octet);
+        self.current.push(byte);
         Ok(())
     }
 
-    /// The token is over, if there is one.
+    /// Ends the current token, if there is one.
     fn end_token(&mut self) {
         if std::mem::take(&mut self.place) == Place::Between {
             return;
@@ -163,7 +170,7 @@ impl TokenReader {
         if std::mem::take(&mut self.is_streaming) {
             self.tokens.push(Vec::new());
             if !token.is_empty() {
-                self.found.push_back(Next::Octets(token.into()));
+                self.found.push_back(Next::Data(token.into()));
             }
         } else {
             self.tokens.push(token);
@@ -171,7 +178,7 @@ impl TokenReader {
     }
 
     fn end_line(&mut self, has_end: bool) {
-        self.octets = 0;
+        self.bytes = 0;
         self.found.push_back(Next::Line(std::mem::take(&mut self.tokens), has_end));
     }
 }
@@ -181,17 +188,17 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8], cut: usize) -> Result<Vec<(Tokens, bool)>, WireError> {
-        let (mut reader, mut inbox, mut lines) = (TokenReader::default(), Inbox::new(), Vec::new());
+        let (mut reader, mut buffer, mut lines) = (TokenReader::default(), RecvBuffer::new(), Vec::new());
         let (first, second) = text.split_at(cut.min(text.len()));
         for part in [first, second] {
-            inbox.push(part);
-            while let Next::Line(tokens, has_end) = reader.next(&mut inbox)? {
+            buffer.push(part);
+            while let Next::Line(tokens, has_end) = reader.next(&mut buffer)? {
                 lines.push((tokens, has_end));
             }
         }
-        inbox.end();
+        buffer.mark_closed();
         loop {
-            match reader.next(&mut inbox)? {
+            match reader.next(&mut buffer)? {
                 Next::Line(tokens, has_end) => lines.push((tokens, has_end)),
                 other => {
                     assert_eq!(other, Next::End);
@@ -223,9 +230,9 @@ mod tests {
 
     #[test]
     fn what_has_no_end() {
-        assert_eq!(lines(b"a 'b\n", 3), Err(WireError::Cut { what: "a quoted token" }));
-        let long = [&b"a"[..], &vec![b'x'; LINE_OCTETS]].concat();
-        assert!(matches!(lines(&long, 5), Err(WireError::Limit { .. })));
-        assert!(matches!(lines(&b"a ".repeat(LINE_TOKENS + 1), 5), Err(WireError::Limit { .. })));
+        assert_eq!(lines(b"a 'b\n", 3), Err(WireError::UnexpectedEnd { what: "a quoted token" }));
+        let long = [&b"a"[..], &vec![b'x'; LINE_BYTES]].concat();
+        assert!(matches!(lines(&long, 5), Err(WireError::LimitExceeded { .. })));
+        assert!(matches!(lines(&b"a ".repeat(LINE_TOKENS + 1), 5), Err(WireError::LimitExceeded { .. })));
     }
 }

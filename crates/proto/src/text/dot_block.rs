@@ -1,13 +1,14 @@
-//! Blocks that end in a line of one dot, with leading dots doubled (RFC 3977 §3.1.1).
+//! Blocks that end with a line of a single dot, in which leading dots are doubled (RFC 3977 §3.1.1).
 
 use bytes::Bytes;
 use memchr::memmem;
 
-use crate::{Event, Inbox, Step, WireError};
+use crate::{Event, RecvBuffer, Step, WireError};
 
-/// Undoes the dot-stuffing of one block while it streams; line ends stay as they come.
+/// Removes the dot-stuffing of one block while it streams. Line ends are kept as they were sent.
 ///
-/// Only CR LF `.` CR LF ends a block: a bare LF begins no line, unless it is told that one does.
+/// Only CR LF `.` CR LF ends a block, and a bare LF does not start a line, unless [`DotBlock::accepting_bare_lf`] is
+/// set.
 #[derive(Debug)]
 pub struct DotBlock {
     what: &'static str,
@@ -16,61 +17,61 @@ pub struct DotBlock {
 }
 
 impl DotBlock {
-    /// At the start of a block called `what`.
+    /// Creates a decoder at the start of a block. `what` names the block in errors, such as `the article`.
     pub const fn new(what: &'static str) -> Self {
         Self { what, is_line_start: true, takes_lf: false }
     }
 
-    /// The same, and a bare LF ends a line, too.
+    /// Accepts a bare LF as the end of a line, in addition to CR LF.
     #[must_use]
-    pub const fn taking_lf(mut self) -> Self {
+    pub const fn accepting_bare_lf(mut self) -> Self {
         self.takes_lf = true;
         self
     }
 
-    /// The next octets of the block, or its end.
+    /// Returns the next bytes of the block as [`Event::Body`], [`Step::NeedMore`], or [`Step::Done`] at its end.
     ///
     /// # Errors
-    /// The input ended before the final dot.
-    pub fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
-        if self.is_line_start && inbox.octets().first() == Some(&b'.') {
-            match inbox.octets() {
+    /// [`WireError::UnexpectedEnd`] if the connection ended before the final dot.
+    pub fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
+        if self.is_line_start && buffer.bytes().first() == Some(&b'.') {
+            match buffer.bytes() {
                 [b'.', b'\r', b'\n', ..] => {
-                    inbox.skip(3);
+                    buffer.skip(3);
                     return Ok(Step::Done);
                 }
                 [b'.', b'\n', ..] if self.takes_lf => {
-                    inbox.skip(2);
+                    buffer.skip(2);
                     return Ok(Step::Done);
                 }
-                [b'.'] | [b'.', b'\r'] => return self.need(inbox),
-                [b'.', b'.', ..] => inbox.skip(1),
+                [b'.'] | [b'.', b'\r'] => return self.need_more(buffer),
+                [b'.', b'.', ..] => buffer.skip(1),
                 _ => {}
             }
         }
-        match self.whole(inbox.octets()) {
-            0 => self.need(inbox),
-            length => Ok(Step::Emit(Event::Body(self.emit(inbox, length)))),
+        match self.deliverable_len(buffer.bytes()) {
+            0 => self.need_more(buffer),
+            length => Ok(Step::Emit(Event::Body(self.take_bytes(buffer, length)))),
         }
     }
 
-    /// How many octets can go out without looking further: up to the next line that begins with a
-    /// dot, and short of a CR or CR LF whose rest has not come.
-    fn whole(&self, octets: &[u8]) -> usize {
+    /// Returns how many bytes can be passed on now: up to the next line that starts with a dot, and without a final CR,
+    /// which may be half of a line end.
+    fn deliverable_len(&self, bytes: &[u8]) -> usize {
         let before_dot = if self.takes_lf { &b"\n."[..] } else { b"\r\n." };
-        if let Some(at) = memmem::find(octets, before_dot) {
+        if let Some(at) = memmem::find(bytes, before_dot) {
             return at + before_dot.len() - 1;
         }
-        if octets.ends_with(b"\r") { octets.len() - 1 } else { octets.len() }
+        if bytes.ends_with(b"\r") { bytes.len() - 1 } else { bytes.len() }
     }
 
-    fn emit(&mut self, inbox: &mut Inbox, length: usize) -> Bytes {
-        let octets = inbox.take(length);
-        self.is_line_start = octets.ends_with(if self.takes_lf { b"\n" } else { b"\r\n" });
-        octets
+    fn take_bytes(&mut self, buffer: &mut RecvBuffer, length: usize) -> Bytes {
+        let bytes = buffer.take(length);
+        self.is_line_start = bytes.ends_with(if self.takes_lf { b"\n" } else { b"\r\n" });
+        bytes
     }
 
-    fn need(&self, inbox: &Inbox) -> Result<Step, WireError> {
-        if inbox.is_ended() { Err(WireError::Cut { what: self.what }) } else { Ok(Step::Need) }
+    fn need_more(&self, buffer: &RecvBuffer) -> Result<Step, WireError> {
+        if buffer.is_ended() { Err(WireError::UnexpectedEnd { what: self.what }) } else { Ok(Step::NeedMore) }
     }
 }

@@ -1,97 +1,101 @@
-//! Lines with a limit.
+//! Lines of limited length.
 
 use bytes::Bytes;
 use memchr::memchr;
 
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-/// Takes lines from an inbox; remembers how far it has looked, so that octets that trickle in are
-/// looked at once.
+/// Reads lines of limited length from a [`RecvBuffer`].
+///
+/// It remembers how far it has searched for a line end, so that each byte is examined once even if bytes arrive one by
+/// one.
 #[derive(Debug)]
 pub struct LineReader {
     what: &'static str,
     limit: &'static str,
-    most: usize,
-    looked: usize,
+    max: usize,
+    searched: usize,
 }
 
-/// What the inbox had.
+/// The result of [`LineReader::read_line`].
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
-pub enum Line {
-    /// Nothing, and nothing more will come.
+pub enum ReadLine {
+    /// The buffer is empty and the connection has ended.
     End,
-    /// No whole line yet.
-    Need,
-    /// A line without its LF or CR LF.
-    Whole(Bytes),
+    /// The line is not complete yet.
+    NeedMore,
+    /// A complete line, without its LF or CR LF.
+    Line(Bytes),
 }
 
 impl LineReader {
-    /// A reader of lines of at most `most` octets without their line end; `what` and `limit` are
-    /// for messages.
-    pub const fn new(what: &'static str, limit: &'static str, most: usize) -> Self {
-        Self { what, limit, most, looked: 0 }
+    /// Creates a reader of lines of at most `max` bytes, not counting the line end. In errors, `what` names a line
+    /// (`a reply`) and `limit` the limit (`bytes in a reply line`).
+    pub const fn new(what: &'static str, limit: &'static str, max: usize) -> Self {
+        Self { what, limit, max, searched: 0 }
     }
 
-    /// The next line.
+    /// Reads the next line. A line ends with LF or CR LF.
     ///
     /// # Errors
-    /// The line is longer than allowed, or the input ended within it.
-    pub fn read(&mut self, inbox: &mut Inbox) -> Result<Line, WireError> {
-        let octets = inbox.octets();
-        let Some(offset) = memchr(b'\n', &octets[self.looked..]) else {
-            self.looked = octets.len();
-            return self.unfinished(inbox);
+    /// [`WireError::LimitExceeded`] if the line is too long, [`WireError::UnexpectedEnd`] if the connection ended
+    /// within it.
+    pub fn read_line(&mut self, buffer: &mut RecvBuffer) -> Result<ReadLine, WireError> {
+        let bytes = buffer.bytes();
+        let Some(offset) = memchr(b'\n', &bytes[self.searched..]) else {
+            self.searched = bytes.len();
+            return self.handle_incomplete(buffer);
         };
-        let feed = self.looked + offset;
-        self.looked = 0;
-        let length = if feed > 0 && octets[feed - 1] == b'\r' { feed - 1 } else { feed };
-        if length > self.most {
-            return Err(self.too_long());
+        let feed = self.searched + offset;
+        self.searched = 0;
+        let length = if feed > 0 && bytes[feed - 1] == b'\r' { feed - 1 } else { feed };
+        if length > self.max {
+            return Err(self.limit_exceeded());
         }
-        let line = inbox.take(length);
-        inbox.skip(feed + 1 - length);
-        Ok(Line::Whole(line))
+        let line = buffer.take(length);
+        buffer.skip(feed + 1 - length);
+        Ok(ReadLine::Line(line))
     }
 
-    /// The next line, of an input whose last line needs no end; none when more octets are needed, or at
-    /// the end of the input.
+    /// Reads the next line, or the rest of the buffer as the last line once the connection was closed. Returns `None`
+    /// if more bytes are needed or none are left.
     ///
     /// # Errors
-    /// The line is longer than allowed, or the connection was lost within it.
-    pub fn read_any(&mut self, inbox: &mut Inbox) -> Result<Option<Bytes>, WireError> {
-        match self.read(inbox) {
-            Ok(Line::Whole(line)) => Ok(Some(line)),
-            Ok(Line::End | Line::Need) => Ok(None),
-            Err(WireError::Cut { .. }) if !inbox.is_lost() => self.last(inbox).map(Some),
+    /// [`WireError::LimitExceeded`] if the line is too long, [`WireError::UnexpectedEnd`] if the connection was lost
+    /// within it.
+    pub fn read_line_or_rest(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Bytes>, WireError> {
+        match self.read_line(buffer) {
+            Ok(ReadLine::Line(line)) => Ok(Some(line)),
+            Ok(ReadLine::End | ReadLine::NeedMore) => Ok(None),
+            Err(WireError::UnexpectedEnd { .. }) if !buffer.is_lost() => self.take_rest(buffer).map(Some),
             Err(error) => Err(error),
         }
     }
 
-    /// What is left of an input that has ended, without the half of a line end.
-    fn last(&mut self, inbox: &mut Inbox) -> Result<Bytes, WireError> {
-        self.looked = 0;
-        let mut line = inbox.take(usize::MAX);
+    /// Takes the rest of a closed connection's bytes, without a final CR.
+    fn take_rest(&mut self, buffer: &mut RecvBuffer) -> Result<Bytes, WireError> {
+        self.searched = 0;
+        let mut line = buffer.take(usize::MAX);
         if line.ends_with(b"\r") {
             line.truncate(line.len() - 1);
         }
-        if line.len() > self.most { Err(self.too_long()) } else { Ok(line) }
+        if line.len() > self.max { Err(self.limit_exceeded()) } else { Ok(line) }
     }
 
-    fn unfinished(&self, inbox: &Inbox) -> Result<Line, WireError> {
-        // One more for the CR that may already be there.
-        if self.looked > self.most + 1 {
-            return Err(self.too_long());
+    fn handle_incomplete(&self, buffer: &RecvBuffer) -> Result<ReadLine, WireError> {
+        // One more byte, for a CR that may belong to the line end.
+        if self.searched > self.max + 1 {
+            return Err(self.limit_exceeded());
         }
-        match (inbox.is_ended(), self.looked) {
-            (false, _) => Ok(Line::Need),
-            (true, 0) => Ok(Line::End),
-            (true, _) => Err(WireError::Cut { what: self.what }),
+        match (buffer.is_ended(), self.searched) {
+            (false, _) => Ok(ReadLine::NeedMore),
+            (true, 0) => Ok(ReadLine::End),
+            (true, _) => Err(WireError::UnexpectedEnd { what: self.what }),
         }
     }
 
-    const fn too_long(&self) -> WireError {
-        WireError::Limit { limit: self.limit, most: self.most }
+    const fn limit_exceeded(&self) -> WireError {
+        WireError::LimitExceeded { limit: self.limit, max: self.max }
     }
 }

@@ -1,86 +1,85 @@
-//! Replies of three digits, of one line or several (RFC 959 §4.2).
+//! Replies with a three-digit code, of one line or several (RFC 959 §4.2).
 
 use bytes::Bytes;
 
-use super::{Line, LineReader};
-use crate::{Inbox, WireError};
+use super::{LineReader, ReadLine};
+use crate::{RecvBuffer, WireError};
 
-const LINE_OCTETS: usize = 4096;
+const LINE_BYTES: usize = 4096;
 const REPLY_LINES: usize = 1000;
-const REPLY_OCTETS: usize = 64 * 1024;
+const REPLY_BYTES: usize = 64 * 1024;
 
-/// A reply: its code, and its text line by line without the code.
+/// A reply of an FTP or NNTP server: a three-digit code and lines of text (RFC 959 §4.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Three digits.
+    /// The code, 100 to 699.
     pub code: u16,
-    /// The text of each line; inner lines of a long reply are as they came.
+    /// The text of each line. The first and the last line are without the code; the lines between them are complete.
     pub lines: Vec<Bytes>,
 }
 
-/// Reads one reply after another.
+/// Reads replies from a [`RecvBuffer`], one after another.
+///
+/// Limits: 4096 bytes in a line, 1000 lines and 64 KiB in a reply.
 #[derive(Debug)]
 pub struct ReplyReader {
     lines: LineReader,
     open: Option<Reply>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Default for ReplyReader {
     fn default() -> Self {
-        Self {
-            lines: LineReader::new("a reply", "the length of a reply line", LINE_OCTETS),
-            open: None,
-            octets: 0,
-        }
+        Self { lines: LineReader::new("a reply", "bytes in a reply line", LINE_BYTES), open: None, bytes: 0 }
     }
 }
 
 impl ReplyReader {
-    /// A reader at the start of a reply.
+    /// Creates a reader at the start of a reply.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next reply, once it is whole.
+    /// Reads the next reply, or returns `None` if it is not complete yet.
     ///
     /// # Errors
-    /// Not a reply, too long a reply, or the input ended.
-    pub fn read(&mut self, inbox: &mut Inbox) -> Result<Option<Reply>, WireError> {
+    /// [`WireError::Unexpected`] if a reply does not start with a code, [`WireError::LimitExceeded`] if it is too long,
+    /// [`WireError::UnexpectedEnd`] if the connection ended.
+    pub fn read_reply(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Reply>, WireError> {
         loop {
-            let line = match self.lines.read(inbox)? {
-                Line::Need => return Ok(None),
-                Line::End => return Err(WireError::Cut { what: "a reply" }),
-                Line::Whole(line) => line,
+            let line = match self.lines.read_line(buffer)? {
+                ReadLine::NeedMore => return Ok(None),
+                ReadLine::End => return Err(WireError::UnexpectedEnd { what: "a reply" }),
+                ReadLine::Line(line) => line,
             };
-            self.count(&line)?;
-            if let Some(reply) = self.take(line)? {
-                self.octets = 0;
+            self.check_limits(&line)?;
+            if let Some(reply) = self.add_line(line)? {
+                self.bytes = 0;
                 return Ok(Some(reply));
             }
         }
     }
 
-    /// What came so far of a reply of several lines that does not end as it should.
-    pub fn abandon(&mut self) -> Option<Reply> {
-        self.octets = 0;
+    /// Takes the lines received so far of a multi-line reply that has no proper last line.
+    pub fn take_partial(&mut self) -> Option<Reply> {
+        self.bytes = 0;
         self.open.take()
     }
 
-    fn count(&mut self, line: &Bytes) -> Result<(), WireError> {
-        self.octets += line.len();
-        if self.octets > REPLY_OCTETS {
-            return Err(WireError::Limit { limit: "the length of a reply", most: REPLY_OCTETS });
+    fn check_limits(&mut self, line: &Bytes) -> Result<(), WireError> {
+        self.bytes += line.len();
+        if self.bytes > REPLY_BYTES {
+            return Err(WireError::LimitExceeded { limit: "bytes in a reply", max: REPLY_BYTES });
         }
         if self.open.as_ref().is_some_and(|open| open.lines.len() >= REPLY_LINES) {
-            return Err(WireError::Limit { limit: "the lines of a reply", most: REPLY_LINES });
+            return Err(WireError::LimitExceeded { limit: "lines in a reply", max: REPLY_LINES });
         }
         Ok(())
     }
 
-    /// A long reply ends with its own code and a space: a line that only looks like it goes on.
-    fn take(&mut self, line: Bytes) -> Result<Option<Reply>, WireError> {
-        let start = numbered(&line);
+    /// Adds a line, and returns the reply if it is complete: a multi-line reply ends with its own code and a space.
+    fn add_line(&mut self, line: Bytes) -> Result<Option<Reply>, WireError> {
+        let start = parse_code(&line);
         if let Some(mut open) = self.open.take() {
             match start {
                 Some((code, b' ')) if code == open.code => {
@@ -103,8 +102,8 @@ impl ReplyReader {
     }
 }
 
-/// The code, and what follows it; three digits alone count as with a space.
-fn numbered(line: &[u8]) -> Option<(u16, u8)> {
+/// Parses the code and the character after it. Three digits alone count as followed by a space.
+fn parse_code(line: &[u8]) -> Option<(u16, u8)> {
     let digits = line.get(..3)?;
     let is_code = matches!(digits[0], b'1'..=b'6') && digits.iter().all(u8::is_ascii_digit);
     if !is_code {
@@ -118,24 +117,24 @@ fn numbered(line: &[u8]) -> Option<(u16, u8)> {
 mod tests {
     use super::*;
 
-    fn read(octets: &[u8]) -> Result<Option<Reply>, WireError> {
-        let mut inbox = Inbox::new();
-        inbox.push(octets);
-        ReplyReader::new().read(&mut inbox)
+    fn read_one(bytes: &[u8]) -> Result<Option<Reply>, WireError> {
+        let mut buffer = RecvBuffer::new();
+        buffer.push(bytes);
+        ReplyReader::new().read_reply(&mut buffer)
     }
 
     #[test]
-    fn a_code_alone_ends_a_reply_too() {
-        for (octets, lines) in [
+    fn code_without_text_ends_a_reply() {
+        for (bytes, lines) in [
             (&b"250\r\n"[..], 1),
             (b"250-a poem\r\n250\r\n", 2),
             (b"250-a poem\r\n25\r\n2\r\n\r\n250 end\r\n", 5),
             (b"250-\r\n250-\r\n250 \r\n", 3),
         ] {
-            let reply = read(octets).ok().flatten();
-            assert_eq!(reply.map(|reply| (reply.code, reply.lines.len())), Some((250, lines)), "{octets:?}");
+            let reply = read_one(bytes).ok().flatten();
+            assert_eq!(reply.map(|reply| (reply.code, reply.lines.len())), Some((250, lines)), "{bytes:?}");
         }
-        assert_eq!(read(b"250-a poem\r\n251 not yet\r\n"), Ok(None));
-        assert!(read(b"25\r\n").is_err() && read(b"2500 x\r\n").is_err());
+        assert_eq!(read_one(b"250-a poem\r\n251 not yet\r\n"), Ok(None));
+        assert!(read_one(b"25\r\n").is_err() && read_one(b"2500 x\r\n").is_err());
     }
 }

@@ -1,22 +1,23 @@
-//! The answer to a search or a retrieval: SEARCH RESPONSE, its records and diagnostics.
+//! Parses SEARCH RESPONSE messages, the responses to searches and retrievals: records and diagnostics.
 
 use bytes::Bytes;
 
 use super::DocumentId;
 use super::coding::{Fields, number, short};
 use crate::WireError;
-use crate::stranger::link_of_a_stranger;
+use crate::untrusted::untrusted_link;
 
-/// SEARCH RESPONSE, of Z39.50-1988.
+/// The PDU type SEARCH RESPONSE (Z39.50-1988).
 const SEARCH_RESPONSE: u8 = 23;
-/// Search status, result count, number of records, next position: nobody tells the truth in them.
-const FIXED_OCTETS: usize = 10;
-/// Two hundred are asked for.
+/// Length of search status, result count, number of records and next position. They are ignored: servers send
+/// wrong values.
+const FIXED_BYTES: usize = 10;
+/// Maximum number of documents in a response; 200 are requested.
 const MOST_DOCUMENTS: usize = 1000;
-/// What ends a diagnostic.
+/// The last byte of a diagnostic.
 const TERMINATOR: &[u8] = b"\x1d";
 
-/// Tags of the information part.
+/// Tags of the WAIS information part.
 mod tag {
     pub(super) const REFERENCE: u64 = 2;
     pub(super) const DIAGNOSTIC: u64 = 28;
@@ -38,93 +39,94 @@ mod tag {
     pub(super) const TEXT_RECORD: u64 = 153;
 }
 
-/// A document that a search has found. Its octets are as the server sends them; old servers write Latin-1.
+/// A document found by a search. Texts are as sent by the server; old servers use Latin-1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentFacts {
-    /// What fetches it.
+    /// The identifier to retrieve it with.
     pub id: DocumentId,
-    /// How well it fits: 1000 for the best, as a rule.
+    /// The relevance score; usually 1000 for the best document.
     pub score: Option<u64>,
-    /// Its length in octets.
+    /// The size in bytes.
     pub length: Option<u64>,
-    /// Its lines.
+    /// The number of lines.
     pub lines: Option<u64>,
-    /// As what it can be had, such as `TEXT`; none means text.
+    /// The available types, such as `TEXT`. If empty, the type is `TEXT`.
     pub types: Vec<Vec<u8>>,
-    /// Which database it is from.
+    /// The database that contains it.
     pub source: Vec<u8>,
-    /// Its date, in whatever form the server likes.
+    /// The date, in a format that depends on the server.
     pub date: Vec<u8>,
-    /// What it is about, in a line.
+    /// The title of the document, in one line.
     pub headline: Vec<u8>,
-    /// Where it comes from.
+    /// The place of origin.
     pub city: Vec<u8>,
 }
 
 impl DocumentFacts {
-    /// The URL that the document itself is (type `URL`: the headline has it), as far as it can be followed.
+    /// Returns the URL that the headline contains, for documents of type `URL`, or `None` if it is not a URL
+    /// that may be followed.
     pub fn link(&self) -> Option<String> {
-        link_of_a_stranger(self.headline.trim_ascii())
+        untrusted_link(self.headline.trim_ascii())
     }
 
-    /// As what it is had, when nobody says otherwise.
+    /// Returns the type to retrieve by default: the first one, or `TEXT`.
     pub fn first_type(&self) -> &[u8] {
         self.types.first().map_or(b"TEXT", Vec::as_slice)
     }
 }
 
-/// What a server says beside its records, or instead.
+/// A diagnostic message, sent with the records or in place of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// Two letters or digits, such as `S1`.
+    /// The code, two letters or digits such as `S1`.
     pub code: [u8; 2],
-    /// The server's words.
+    /// The text.
     pub words: Bytes,
 }
 
 impl Diagnostic {
-    /// Whether it says no more than that the document has ended.
+    /// Returns `true` if the diagnostic only reports the end of the document.
     pub(super) const fn is_end(&self) -> bool {
         matches!(self.code, [b'S', b'F'])
     }
 
-    /// Code and words.
+    /// Returns code and text, for messages.
     pub(super) fn line(&self) -> Bytes {
         [&self.code[..], b" ", &self.words].concat().into()
     }
 }
 
-/// Octets of a document.
+/// A text record: bytes of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// Of this document.
+    /// The identifier of the document, if the record has one.
     pub(super) id: Option<Bytes>,
-    pub(super) octets: Bytes,
+    pub(super) bytes: Bytes,
 }
 
-/// What an answer holds.
+/// A parsed SEARCH RESPONSE.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) documents: Vec<DocumentFacts>,
-    /// The octets of a document; none where no text record came at all.
+    /// The text records of the response.
     pub(super) texts: Vec<Text>,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// What the request was called, where the server says so.
+    /// The reference id of the request, if the server returns it.
     pub(super) reference: Option<Bytes>,
 }
 
 impl Answer {
-    /// Reads a whole message without its header of 25 octets; none when the server had nothing to say.
+    /// Parses a message without its header of 25 bytes. Returns `None` for an empty message.
     pub(super) fn parse(message: &Bytes) -> Result<Option<Self>, WireError> {
         if message.is_empty() {
             return Ok(None);
         }
         let mut fields = Fields::new(message);
-        let length = fields.take(2)?.iter().fold(0, |length, octet| length << 8 | usize::from(*octet));
+        let length = fields.take(2)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
         let header = fields.take(length)?;
-        if header.first() != Some(&SEARCH_RESPONSE) || header.len() <= FIXED_OCTETS {
+        if header.first() != Some(&SEARCH_RESPONSE) || header.len() <= FIXED_BYTES {
             return Err(WireError::Unexpected {
                 what: "an answer to a search of WAIS",
                 got: header.first().map_or_else(Bytes::new, |pdu| format!("PDU {pdu}").into()),
@@ -148,7 +150,7 @@ impl Answer {
                     self.documents.extend(document(fields.value()?)?);
                     if self.documents.len() > MOST_DOCUMENTS {
                         let limit = "the documents of an answer";
-                        return Err(WireError::Limit { limit, most: MOST_DOCUMENTS });
+                        return Err(WireError::LimitExceeded { limit, max: MOST_DOCUMENTS });
                     }
                 }
                 tag::TEXT_RECORD => {
@@ -160,20 +162,20 @@ impl Answer {
         Ok(())
     }
 
-    /// What is not about the document's end.
+    /// Returns the diagnostics that do not report the end of the document.
     pub(super) fn complaints(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_end())
     }
 
-    /// Whether it says that the document has ended.
+    /// Returns `true` if a diagnostic reports the end of the document.
     pub(super) fn says_end(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_end)
     }
 }
 
-/// What the request was called, from the fields behind those that have no tag.
+/// Returns the reference id, from the tagged fields after the fixed ones.
 fn reference(header: &[u8]) -> Result<Option<Bytes>, WireError> {
-    let mut fields = Fields::new(header.get(FIXED_OCTETS + 1..).unwrap_or_default());
+    let mut fields = Fields::new(header.get(FIXED_BYTES + 1..).unwrap_or_default());
     while let Some((tag, value)) = fields.next()? {
         if tag == tag::REFERENCE {
             return Ok(Some(Bytes::copy_from_slice(value)));
@@ -182,9 +184,9 @@ fn reference(header: &[u8]) -> Result<Option<Bytes>, WireError> {
     Ok(None)
 }
 
-/// A diagnostic has a shape of its own: two octets of length, code, words, a flag, a terminator.
+/// Parses a diagnostic: two bytes of length, code, text, a flag and a terminator.
 fn diagnostic(fields: &mut Fields<'_>) -> Result<Diagnostic, WireError> {
-    let length = fields.take(2)?.iter().fold(0, |length, octet| length << 8 | usize::from(*octet));
+    let length = fields.take(2)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
     let mut inside = Fields::new(fields.take(length)?);
     let code = <[u8; 2]>::try_from(inside.take(2)?).map_err(|_| short())?;
     let (_, words) = inside.rest().split_last().ok_or_else(short)?;
@@ -194,7 +196,7 @@ fn diagnostic(fields: &mut Fields<'_>) -> Result<Diagnostic, WireError> {
     Ok(Diagnostic { code, words: Bytes::copy_from_slice(words) })
 }
 
-/// A header; none without the identifier that alone makes it of use.
+/// Parses a document header. Returns `None` if it has no identifier.
 fn document(group: &[u8]) -> Result<Option<DocumentFacts>, WireError> {
     let (mut fields, mut id) = (Fields::new(group), None);
     let mut facts = DocumentFacts {
@@ -236,13 +238,13 @@ fn types(group: &[u8]) -> Result<Vec<Vec<u8>>, WireError> {
 }
 
 fn text(message: &Bytes, group: &[u8]) -> Result<Option<Text>, WireError> {
-    let (mut fields, mut id, mut octets) = (Fields::new(group), None, None);
+    let (mut fields, mut id, mut bytes) = (Fields::new(group), None, None);
     while let Some((tag, value)) = fields.next()? {
         match tag {
             tag::ID => id = Some(message.slice_ref(value)),
-            tag::TEXT => octets = Some(message.slice_ref(value)),
+            tag::TEXT => bytes = Some(message.slice_ref(value)),
             _ => {}
         }
     }
-    Ok(octets.map(|octets| Text { id, octets }))
+    Ok(bytes.map(|bytes| Text { id, bytes }))
 }

@@ -1,71 +1,72 @@
-//! Tags and lengths as compressed integers, and what is made of them.
+//! Encodes and decodes tagged fields with compressed integers.
 
 use crate::WireError;
 
-/// Writers use at most four octets for an integer; padding is understood, stories are not.
-const INTEGER_OCTETS: usize = 5;
-/// What is larger is no length of anything.
+/// Maximum length of an integer in bytes: senders use at most four, and one byte of padding is accepted.
+const INTEGER_BYTES: usize = 5;
+/// Maximum value of an integer.
 const MOST: u64 = 1 << 31;
 
-/// Adds a compressed integer: seven bits an octet, the highest first, with the top bit in all but the last.
-pub(super) fn push_integer(octets: &mut Vec<u8>, value: usize) {
-    push_group(octets, value, 0);
+/// Appends a compressed integer: seven bits per byte, most significant first; the top bit is set in all bytes but
+/// the last.
+pub(super) fn push_integer(bytes: &mut Vec<u8>, value: usize) {
+    push_group(bytes, value, 0);
 }
 
-fn push_group(octets: &mut Vec<u8>, value: usize, more: u8) {
+fn push_group(bytes: &mut Vec<u8>, value: usize, more: u8) {
     if value >= 128 {
-        push_group(octets, value >> 7, 128);
+        push_group(bytes, value >> 7, 128);
     }
-    octets.push((value & 127) as u8 | more);
+    bytes.push((value & 127) as u8 | more);
 }
 
-/// Adds a tag, a length and so many octets.
-pub(super) fn push_field(octets: &mut Vec<u8>, tag: usize, value: &[u8]) {
-    push_integer(octets, tag);
-    push_integer(octets, value.len());
-    octets.extend_from_slice(value);
+/// Appends a tag, a length and the value.
+pub(super) fn push_field(bytes: &mut Vec<u8>, tag: usize, value: &[u8]) {
+    push_integer(bytes, tag);
+    push_integer(bytes, value.len());
+    bytes.extend_from_slice(value);
 }
 
-/// Adds a number in its shortest form, at least one octet.
-pub(super) fn push_number(octets: &mut Vec<u8>, tag: usize, number: u32) {
+/// Appends a number field in its shortest form, at least one byte.
+pub(super) fn push_number(bytes: &mut Vec<u8>, tag: usize, number: u32) {
     let long = number.to_be_bytes();
-    let zeros = long.iter().take(3).take_while(|octet| **octet == 0).count();
-    push_field(octets, tag, long.get(zeros..).unwrap_or_default());
+    let zeros = long.iter().take(3).take_while(|byte| **byte == 0).count();
+    push_field(bytes, tag, long.get(zeros..).unwrap_or_default());
 }
 
-/// Reads the fields of a group, one after the other.
+/// A reader of the fields of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'o> {
     rest: &'o [u8],
 }
 
 impl<'o> Fields<'o> {
-    pub(super) const fn new(octets: &'o [u8]) -> Self {
-        Self { rest: octets }
+    pub(super) const fn new(bytes: &'o [u8]) -> Self {
+        Self { rest: bytes }
     }
 
     pub(super) const fn rest(&self) -> &'o [u8] {
         self.rest
     }
 
-    /// The next tag; none at the end.
+    /// Returns the next tag, or `None` at the end.
     pub(super) fn tag(&mut self) -> Result<Option<u64>, WireError> {
         if self.rest.is_empty() { Ok(None) } else { self.integer().map(Some) }
     }
 
-    /// The octets behind a tag: a length and so many octets.
+    /// Returns the value after a tag: a length and that many bytes.
     pub(super) fn value(&mut self) -> Result<&'o [u8], WireError> {
         let length = self.integer()?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// The next field; none at the end.
+    /// Returns the next field, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &'o [u8])>, WireError> {
         let Some(tag) = self.tag()? else { return Ok(None) };
         self.value().map(|value| Some((tag, value)))
     }
 
-    /// So many octets.
+    /// Returns the next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'o [u8], WireError> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(short)?;
         self.rest = rest;
@@ -74,10 +75,10 @@ impl<'o> Fields<'o> {
 
     fn integer(&mut self) -> Result<u64, WireError> {
         let mut value = 0;
-        for _ in 0..INTEGER_OCTETS {
-            let octet = *self.take(1)?.first().ok_or_else(short)?;
-            value = value << 7 | u64::from(octet & 127);
-            if octet & 128 == 0 && value <= MOST {
+        for _ in 0..INTEGER_BYTES {
+            let byte = *self.take(1)?.first().ok_or_else(short)?;
+            value = value << 7 | u64::from(byte & 127);
+            if byte & 128 == 0 && value <= MOST {
                 return Ok(value);
             }
         }
@@ -85,13 +86,13 @@ impl<'o> Fields<'o> {
     }
 }
 
-/// A number of one to four octets, the highest first; none for what is none.
+/// Parses a big-endian number of one to four bytes. Returns `None` for other lengths.
 pub(super) fn number(value: &[u8]) -> Option<u64> {
     let is_number = (1..=4).contains(&value.len());
-    is_number.then(|| value.iter().fold(0, |number, octet| number << 8 | u64::from(*octet)))
+    is_number.then(|| value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Something was to be longer than it is.
+/// Returns the error for a truncated field.
 pub(super) fn short() -> WireError {
     WireError::Unexpected { what: "a whole answer of WAIS", got: Default::default() }
 }
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn compressed_integers_are_those_of_the_facts() {
-        for (value, octets) in [
+        for (value, bytes) in [
             (0, &[0][..]),
             (1, &[1]),
             (99, &[0x63]),
@@ -117,8 +118,8 @@ mod tests {
         ] {
             let mut written = Vec::new();
             push_integer(&mut written, value);
-            assert_eq!(written, octets);
-            let mut fields = Fields::new(octets);
+            assert_eq!(written, bytes);
+            let mut fields = Fields::new(bytes);
             assert_eq!(fields.tag(), Ok(Some(value as u64)));
             assert_eq!(fields.rest(), b"");
         }
@@ -141,11 +142,11 @@ mod tests {
 
     #[test]
     fn numbers() {
-        let mut octets = Vec::new();
-        push_number(&mut octets, 118, 489);
-        push_number(&mut octets, 5, 100_000);
-        push_number(&mut octets, 119, 0);
-        assert_eq!(octets, b"\x76\x02\x01\xe9\x05\x03\x01\x86\xa0\x77\x01\x00");
+        let mut bytes = Vec::new();
+        push_number(&mut bytes, 118, 489);
+        push_number(&mut bytes, 5, 100_000);
+        push_number(&mut bytes, 119, 0);
+        assert_eq!(bytes, b"\x76\x02\x01\xe9\x05\x03\x01\x86\xa0\x77\x01\x00");
         assert_eq!(number(b"\x01\xe9"), Some(489));
         assert_eq!(number(b""), None);
         assert_eq!(number(b"\0\0\0\0\0"), None);

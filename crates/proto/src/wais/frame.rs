@@ -1,49 +1,49 @@
-//! The 25 octets in front of every message, and the message.
+//! Reads and writes messages with their header of 25 bytes.
 
 use bytes::Bytes;
 
-use crate::{Inbox, WireError};
+use crate::{RecvBuffer, WireError};
 
-const HEADER_OCTETS: usize = 25;
-/// How many of them are the length.
+const HEADER_BYTES: usize = 25;
+/// Length of the message length field, in digits.
 const LENGTH_DIGITS: usize = 10;
-/// Real servers send at most 100,000 octets.
-const MESSAGE_OCTETS: usize = 1024 * 1024;
+/// Maximum message length in bytes; real servers send at most 100,000.
+const MESSAGE_BYTES: usize = 1024 * 1024;
 
-/// A message with its header.
+/// Returns the message with its header.
 pub(super) fn framed(message: &[u8]) -> Bytes {
     let header = format!("{:010}z2wais        0", message.len());
     [header.as_bytes(), message].concat().into()
 }
 
-/// The next message, once it is whole.
+/// Returns the next message, or `None` if it is incomplete.
 ///
 /// # Errors
-/// It is none, too long, compressed in a way that nobody uses, or the input ended.
-pub(super) fn read(inbox: &mut Inbox) -> Result<Option<Bytes>, WireError> {
-    let Some(header) = inbox.octets().get(..HEADER_OCTETS) else { return wait(inbox) };
+/// [`WireError`] if the header is invalid, the message is compressed or longer than 1 MiB, or the input ended.
+pub(super) fn read(buffer: &mut RecvBuffer) -> Result<Option<Bytes>, WireError> {
+    let Some(header) = buffer.bytes().get(..HEADER_BYTES) else { return wait(buffer) };
     let length = length(header)?;
-    if inbox.octets().len() < HEADER_OCTETS + length {
-        return wait(inbox);
+    if buffer.bytes().len() < HEADER_BYTES + length {
+        return wait(buffer);
     }
-    inbox.skip(HEADER_OCTETS);
-    Ok(Some(inbox.take(length)))
+    buffer.skip(HEADER_BYTES);
+    Ok(Some(buffer.take(length)))
 }
 
-/// Before something is asked for, there is no answer.
+/// Checks that nothing was received before a request was sent.
 ///
 /// # Errors
-/// Something came.
-pub(super) fn check_silence(inbox: &Inbox) -> Result<(), WireError> {
-    if inbox.octets().is_empty() {
+/// [`WireError::Unexpected`] if there is input.
+pub(super) fn check_silence(buffer: &RecvBuffer) -> Result<(), WireError> {
+    if buffer.bytes().is_empty() {
         return Ok(());
     }
-    let got = inbox.octets().get(..inbox.octets().len().min(HEADER_OCTETS)).unwrap_or_default();
+    let got = buffer.bytes().get(..buffer.bytes().len().min(HEADER_BYTES)).unwrap_or_default();
     Err(WireError::Unexpected { what: "an answer that was asked for", got: Bytes::copy_from_slice(got) })
 }
 
-fn wait(inbox: &Inbox) -> Result<Option<Bytes>, WireError> {
-    if inbox.is_ended() { Err(WireError::Cut { what: "the answer" }) } else { Ok(None) }
+fn wait(buffer: &RecvBuffer) -> Result<Option<Bytes>, WireError> {
+    if buffer.is_ended() { Err(WireError::UnexpectedEnd { what: "the answer" }) } else { Ok(None) }
 }
 
 fn length(header: &[u8]) -> Result<usize, WireError> {
@@ -55,13 +55,13 @@ fn length(header: &[u8]) -> Result<usize, WireError> {
     if !digits.iter().all(u8::is_ascii_digit) || !matches!(rest.first(), Some(b'z' | b'Z')) {
         return Err(unexpected());
     }
-    // The name of the server does not matter; what stands behind it says whether the message is as it should be.
+    // The server name is ignored; the field after it shows whether the message is compressed.
     if rest.get(12..14) != Some(b"  ") {
         return Err(unexpected());
     }
     let length = digits.iter().fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
-    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= MESSAGE_OCTETS) else {
-        return Err(WireError::Limit { limit: "the length of an answer", most: MESSAGE_OCTETS });
+    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES) else {
+        return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MESSAGE_BYTES });
     };
     Ok(length)
 }

@@ -1,24 +1,24 @@
-//! What is asked for, and its octets.
+//! Builds search and retrieval requests.
 
 use std::fmt;
 use std::ops::Range;
 
 use bytes::Bytes;
-use fetch_url_core::{Escaped, WaisUrl};
+use fetch_url_core::{PercentEncoded, WaisUrl};
 
 use super::coding::{Fields, push_field, push_integer, push_number};
 use super::frame::framed;
-use super::outline::{decoded_words, document_id};
-use crate::{ForbiddenOctet, Octets};
+use super::url_parts::{decoded_words, document_id};
+use crate::{ForbiddenByte, ForbiddenSet};
 
-/// SEARCH, of Z39.50-1988.
+/// The PDU type SEARCH (Z39.50-1988).
 const SEARCH: u8 = 22;
-/// The longest name of a database or of a type.
-const NAME_OCTETS: usize = 255;
-/// The longest identifier of a document.
-const ID_OCTETS: usize = 8 * 1024;
-/// The longest search.
-const WORDS_OCTETS: usize = 64 * 1024;
+/// Maximum length of a database name or type, in bytes.
+const NAME_BYTES: usize = 255;
+/// Maximum length of a document identifier, in bytes.
+const ID_BYTES: usize = 8 * 1024;
+/// Maximum length of the search words, in bytes.
+const WORDS_BYTES: usize = 64 * 1024;
 
 /// Tags of Z39.50-1988.
 mod tag {
@@ -37,76 +37,76 @@ mod tag {
     pub(super) const MOST_DOCUMENTS: usize = 114;
 }
 
-/// A name that can be asked for.
+/// A validated database name or document type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaisName(Vec<u8>);
 
-/// The identifier of a document, opaque but for those who made it.
+/// A document identifier. Only the server that created it can interpret it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentId(pub(super) Vec<u8>);
 
-/// Why something cannot be asked for.
+/// The reason why a name, an identifier or search words cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaisNameError {
-    /// It has an octet that no name has.
-    Forbidden(ForbiddenOctet),
+    /// It contains CR, LF or NUL.
+    Forbidden(ForbiddenByte),
     /// It is too long.
     Length {
-        /// The part of the URL.
+        /// The name of the URL part, for messages.
         part: &'static str,
-        /// The most octets.
+        /// The maximum length, in bytes.
         most: usize,
     },
 }
 
 impl WaisName {
-    /// The database of a URL.
+    /// Returns the database that the URL names.
     ///
     /// # Errors
-    /// CR, LF or NUL in it, or too many octets.
+    /// [`WaisNameError`] if it contains CR, LF or NUL, or is longer than 255 bytes.
     pub fn database(url: &WaisUrl<'_>) -> Result<Self, WaisNameError> {
         Self::new("database", &url.database().decode())
     }
 
-    /// The type of a document.
+    /// Validates a document type (`wtype`).
     ///
     /// # Errors
-    /// As for [`WaisName::database`].
-    pub fn wtype(wtype: &Escaped<'_>) -> Result<Self, WaisNameError> {
+    /// [`WaisNameError`], as for [`WaisName::database`].
+    pub fn wtype(wtype: &PercentEncoded<'_>) -> Result<Self, WaisNameError> {
         Self::new("type", &wtype.decode())
     }
 
-    fn new(part: &'static str, octets: &[u8]) -> Result<Self, WaisNameError> {
-        Octets::LINE.check(part, octets).map_err(WaisNameError::Forbidden)?;
-        fits(part, octets, NAME_OCTETS).map(|()| Self(octets.to_vec()))
+    fn new(part: &'static str, bytes: &[u8]) -> Result<Self, WaisNameError> {
+        ForbiddenSet::LINE.check(part, bytes).map_err(WaisNameError::Forbidden)?;
+        fits(part, bytes, NAME_BYTES).map(|()| Self(bytes.to_vec()))
     }
 
-    /// The name.
-    pub fn octets(&self) -> &[u8] {
+    /// Returns the name as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
 impl DocumentId {
-    /// What a wpath stands for, in any of the three spellings in use.
+    /// Decodes a `wpath` (RFC 1738 §3.9) in any of its three encodings in use.
     ///
     /// # Errors
-    /// It is too long.
-    pub fn of(wpath: &Escaped<'_>) -> Result<Self, WaisNameError> {
+    /// [`WaisNameError::Length`] if it is longer than 8 KiB.
+    pub fn of(wpath: &PercentEncoded<'_>) -> Result<Self, WaisNameError> {
         let id = document_id(wpath);
-        fits("document identifier", &id, ID_OCTETS).map(|()| Self(id))
+        fits("document identifier", &id, ID_BYTES).map(|()| Self(id))
     }
 
-    /// The identifier.
-    pub fn octets(&self) -> &[u8] {
+    /// Returns the identifier as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// What a file of the document could be called: the end of the path that most servers have in it.
+    /// Returns a file name for the document: the last segment of the path that most identifiers contain.
     pub fn file_name(&self) -> Option<&[u8]> {
         let (mut fields, mut original, mut distributed) = (Fields::new(&self.0), None, None);
-        let name = |path: &'_ [u8]| path.rsplit(|octet| *octet == b'/').next().map(<[u8]>::len);
+        let name = |path: &'_ [u8]| path.rsplit(|byte| *byte == b'/').next().map(<[u8]>::len);
         while let Ok(Some((tag, value))) = fields.next() {
             let end = value.get(value.len() - name(value).unwrap_or_default()..);
             match tag {
@@ -119,28 +119,29 @@ impl DocumentId {
     }
 }
 
-/// The words of a search: `+` is a space between them.
-pub(super) fn words(words: &Escaped<'_>) -> Result<Vec<u8>, WaisNameError> {
+/// Decodes the search words; `+` separates words.
+pub(super) fn words(words: &PercentEncoded<'_>) -> Result<Vec<u8>, WaisNameError> {
     let words = decoded_words(words);
-    fits("search", &words, WORDS_OCTETS).map(|()| words)
+    fits("search", &words, WORDS_BYTES).map(|()| words)
 }
 
-fn fits(part: &'static str, octets: &[u8], most: usize) -> Result<(), WaisNameError> {
-    if octets.len() > most { Err(WaisNameError::Length { part, most }) } else { Ok(()) }
+fn fits(part: &'static str, bytes: &[u8], most: usize) -> Result<(), WaisNameError> {
+    if bytes.len() > most { Err(WaisNameError::Length { part, most }) } else { Ok(()) }
 }
 
-/// A search for `words`, of whose documents at most so many are wanted. Servers die without the last two fields.
+/// Returns a search request for at most `most` documents. Servers crash without the last two fields.
 pub(super) fn search(database: &WaisName, words: &[u8], most: u32) -> Bytes {
     let mut information = Vec::new();
     push_field(&mut information, tag::WORDS, words);
     push_number(&mut information, tag::DATE_FACTOR, 1);
     push_number(&mut information, tag::MOST_DOCUMENTS, most);
-    // Small and large set bounds, medium set present number, replace indicator: as all programs have them.
+    // Small and large set bounds, medium set present number, replace indicator: the values of all known
+    // clients.
     let sets = [0, 0, 30, 0, 0x13, 0x88, 0, 0, 30, 1];
     message(&header(sets, b"", database, b"3"), tag::INFORMATION, &information)
 }
 
-/// The octets of `wanted` of a document. Servers give `reference` back with the answer.
+/// Returns a retrieval request for a byte range of a document. Servers return `reference` in the response.
 pub(super) fn retrieval(
     database: &WaisName,
     id: &DocumentId,
@@ -161,7 +162,7 @@ pub(super) fn retrieval(
     operand(b"wb ro ig ig ig ig", wanted.start.to_string().as_bytes());
     operand(b"wb rl ig ig ig ig", wanted.end.to_string().as_bytes());
     let sets = [0, 0, 10, 0, 0, 16, 0, 0, 15, 1];
-    // Names that no server looks at, as all programs of the time send them.
+    // Servers ignore these names; all known clients send them.
     let mut header = header(sets, b"FOO", database, b"1");
     push_field(&mut header, tag::ELEMENT_SETS, b" \x1fDocument Text");
     push_field(&mut header, tag::REFERENCE, reference.to_string().as_bytes());
@@ -190,8 +191,8 @@ fn message(header: &[u8], information_tag: usize, information: &[u8]) -> Bytes {
 impl fmt::Display for WaisNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Forbidden(octet) => octet.fmt(f),
-            Self::Length { part, most } => write!(f, "a {part} has at most {most} octets"),
+            Self::Forbidden(byte) => byte.fmt(f),
+            Self::Length { part, most } => write!(f, "a {part} has at most {most} bytes"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A document, piece by piece.
+//! Retrieves a document in pieces.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use bytes::Bytes;
 
 use super::answer::Answer;
 use super::{DocumentId, WaisName, frame, request};
-use crate::{Event, Head, Inbox, Machine, Refused, Step, WireError};
+use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
-/// The retrieval of a document, or of a part of it.
+/// Retrieves a document or a range of it, a [`Machine`] without I/O.
 ///
-/// Nobody tells how long a document is: it is over when the server says that the range is out of it, or gives fewer
-/// octets than were asked for; a refusal may come after some of them, and then not all have come.
+/// The size of a document is not known in advance. It has ended when the server reports that the range is outside
+/// it, or returns fewer bytes than requested. An error after some pieces means that the document is incomplete.
 #[derive(Debug)]
 pub struct Retrieval {
     database: WaisName,
@@ -20,29 +20,29 @@ pub struct Retrieval {
     wanted: Range<u64>,
     stage: Stage,
     is_begun: bool,
-    /// What tells the answer to this request from others.
+    /// The reference id of the current request.
     reference: u64,
-    /// The server says which request it answers.
+    /// The server returns reference ids.
     is_named: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
     Ask,
-    /// So many octets were asked for.
+    /// A request for this many bytes is pending.
     Answer(u64),
-    /// What else is to be told.
+    /// Events to emit, and whether the document has ended.
     Tell(Vec<Event>, bool),
     Done,
 }
 
 impl Retrieval {
-    /// So much is asked for at a time: servers have no room for much more.
+    /// The number of bytes per request; servers have little more buffer space.
     pub const PIECE: u64 = 10_000;
 
-    /// The octets of `wanted`, as far as there are any.
+    /// Retrieves the byte range `wanted`, as far as the document reaches.
     pub const fn new(database: WaisName, wtype: WaisName, id: DocumentId, wanted: Range<u64>) -> Self {
-        // The programs of the time said 3, always.
+        // Old clients always sent 3, so the first id is 3.
         Self {
             database,
             id,
@@ -55,8 +55,8 @@ impl Retrieval {
         }
     }
 
-    fn ask(&mut self, inbox: &Inbox) -> Result<Step, WireError> {
-        frame::check_silence(inbox)?;
+    fn ask(&mut self, buffer: &RecvBuffer) -> Result<Step, WireError> {
+        frame::check_silence(buffer)?;
         let count = Self::PIECE.min(self.wanted.end.saturating_sub(self.wanted.start));
         let piece = self.wanted.start..self.wanted.start + count;
         self.stage = Stage::Answer(count);
@@ -65,23 +65,19 @@ impl Retrieval {
         Ok(Step::Send(request))
     }
 
-    /// What an answer comes to: what is told, and whether that was all.
+    /// Processes a response. Returns the events and whether the document has ended.
     fn take(&mut self, answer: Option<Answer>, asked: u64) -> Result<(Vec<Event>, bool), WireError> {
-        // Nothing at all is what servers send that cannot answer.
+        // Servers that cannot answer send an empty message.
         let Some(answer) = answer else { return Ok((refused(Bytes::new()), true)) };
         self.check_names(&answer)?;
-        let count: u64 = answer.texts.iter().map(|text| text.octets.len() as u64).sum();
+        let count: u64 = answer.texts.iter().map(|text| text.bytes.len() as u64).sum();
         if count > asked {
-            return Err(unexpected("the octets that were asked for"));
+            return Err(unexpected("the requested number of bytes"));
         }
-        Ok(if count == 0 {
-            (self.take_nothing(&answer), true)
-        } else {
-            self.take_octets(answer, count, asked)
-        })
+        Ok(if count == 0 { (self.take_nothing(&answer), true) } else { self.take_data(answer, count, asked) })
     }
 
-    /// The answer must be the one to this request, where the server says which it is.
+    /// Checks that the response belongs to this request, if the server returns ids.
     fn check_names(&mut self, answer: &Answer) -> Result<(), WireError> {
         let is_ours = |reference: &Bytes| *reference == self.reference.to_string();
         let is_named = answer.reference.is_some();
@@ -96,7 +92,7 @@ impl Retrieval {
         Ok(())
     }
 
-    /// No octets: a refusal, or the end.
+    /// Processes a response without data: an error or the end.
     fn take_nothing(&mut self, answer: &Answer) -> Vec<Event> {
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         let is_empty = is_first && self.wanted.start == 0 && !answer.texts.is_empty();
@@ -114,23 +110,23 @@ impl Retrieval {
         events
     }
 
-    fn take_octets(&mut self, answer: Answer, count: u64, asked: u64) -> (Vec<Event>, bool) {
+    fn take_data(&mut self, answer: Answer, count: u64, asked: u64) -> (Vec<Event>, bool) {
         let says_end = answer.says_end();
         let complaint = answer.complaints().next().map(super::Diagnostic::line);
         let mut events: Vec<Event> =
-            answer.complaints().map(|complaint| Event::Heard(complaint.line())).collect();
+            answer.complaints().map(|complaint| Event::Received(complaint.line())).collect();
         if complaint.is_some() {
-            events.push(Event::Note("the server has a complaint about the document"));
+            events.push(Event::Note("the server sent a diagnostic about the document"));
         }
         if !std::mem::replace(&mut self.is_begun, true) {
             events.push(Event::Head(Head::default()));
         }
-        let octets = answer.texts.into_iter().map(|text| text.octets).filter(|octets| !octets.is_empty());
-        events.extend(octets.map(Event::Body));
+        let bytes = answer.texts.into_iter().map(|text| text.bytes).filter(|bytes| !bytes.is_empty());
+        events.extend(bytes.map(Event::Body));
         self.wanted.start += count;
         let is_short = count < asked && !says_end;
         if is_short {
-            // As the programs of the time had it, fewer octets than were asked for are the end; real servers say so.
+            // Fewer bytes than requested are the end, as in old clients; real servers also report it.
             events.extend(complaint.map_or_else(unmarked, refused));
         }
         (events, is_short || says_end || self.wanted.is_empty())
@@ -138,11 +134,11 @@ impl Retrieval {
 }
 
 fn refused(words: Bytes) -> Vec<Event> {
-    vec![Event::Refused(Box::new(Refused::in_words(words)))]
+    vec![Event::Rejected(Box::new(Rejection::from_text(words)))]
 }
 
 fn unmarked() -> Vec<Event> {
-    vec![Event::Unmarked("the server's word that the document has ended")]
+    vec![Event::UnterminatedEnd("the server's word that the document has ended")]
 }
 
 fn unexpected(what: &'static str) -> WireError {
@@ -150,13 +146,13 @@ fn unexpected(what: &'static str) -> WireError {
 }
 
 impl Machine for Retrieval {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
             match &mut self.stage {
-                Stage::Ask => return self.ask(inbox),
+                Stage::Ask => return self.ask(buffer),
                 Stage::Answer(asked) => {
                     let asked = *asked;
-                    let Some(message) = frame::read(inbox)? else { return Ok(Step::Need) };
+                    let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
                     let (mut events, is_over) = self.take(Answer::parse(&message)?, asked)?;
                     events.reverse();
                     self.stage = Stage::Tell(events, is_over);

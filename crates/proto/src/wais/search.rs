@@ -1,18 +1,18 @@
-//! A search and what it finds.
+//! Searches a database.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use fetch_url_core::Escaped;
+use fetch_url_core::PercentEncoded;
 
 use super::answer::Answer;
 use super::{DocumentFacts, WaisName, WaisNameError, frame, request};
-use crate::{Details, Entry, EntryKind, Event, Head, Inbox, Machine, Refused, Step, WireError};
+use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
-/// As many documents as the browsers of the time asked for.
+/// Maximum number of documents to request, as in the browsers of the time.
 const MOST_DOCUMENTS: u32 = 200;
 
-/// A search and its answer.
+/// A search and its response, a [`Machine`] without I/O: one [`Event::Entry`] per document.
 #[derive(Debug)]
 pub struct Search {
     stage: Stage,
@@ -26,28 +26,29 @@ enum Stage {
 }
 
 impl Search {
-    /// For these words of a URL, or for none: servers answer those with what the database is about.
+    /// Searches `database` for the words of a URL. Without words, servers return a description of the
+    /// database.
     ///
     /// # Errors
-    /// They are too many.
-    pub fn new(database: &WaisName, words: Option<&Escaped<'_>>) -> Result<Self, WaisNameError> {
+    /// [`WaisNameError::Length`] if the words are longer than 64 KiB.
+    pub fn new(database: &WaisName, words: Option<&PercentEncoded<'_>>) -> Result<Self, WaisNameError> {
         let words = words.map(request::words).transpose()?.unwrap_or_default();
         Ok(Self { stage: Stage::Send(request::search(database, &words, MOST_DOCUMENTS)) })
     }
 }
 
 impl Machine for Search {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
             match &mut self.stage {
                 Stage::Send(request) => {
-                    frame::check_silence(inbox)?;
+                    frame::check_silence(buffer)?;
                     let request = std::mem::take(request);
                     self.stage = Stage::Answer;
                     return Ok(Step::Send(request));
                 }
                 Stage::Answer => {
-                    let Some(message) = frame::read(inbox)? else { return Ok(Step::Need) };
+                    let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
                     self.stage = Stage::Tell(told(Answer::parse(&message)?));
                 }
                 Stage::Tell(events) => {
@@ -58,7 +59,7 @@ impl Machine for Search {
     }
 }
 
-/// Documents, and what the server says beside them; its words alone are a refusal.
+/// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
 fn told(answer: Option<Answer>) -> VecDeque<Event> {
     let Some(answer) = answer else { return refused(Bytes::new()) };
     let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
@@ -67,8 +68,8 @@ fn told(answer: Option<Answer>) -> VecDeque<Event> {
     }
     let mut events = VecDeque::new();
     if complaint.is_some() {
-        events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Heard(diagnostic.line())));
-        events.push_back(Event::Note("the server has a complaint: these may not be all documents"));
+        events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
+        events.push_back(Event::Note("the server sent a diagnostic: the result may be incomplete"));
     }
     events.push_back(Event::Head(Head::default()));
     events.extend(answer.documents.into_iter().map(|facts| Event::Entry(entry(facts))));
@@ -76,7 +77,7 @@ fn told(answer: Option<Answer>) -> VecDeque<Event> {
 }
 
 pub(super) fn refused(words: Bytes) -> VecDeque<Event> {
-    VecDeque::from([Event::Refused(Box::new(Refused::in_words(words)))])
+    VecDeque::from([Event::Rejected(Box::new(Rejection::from_text(words)))])
 }
 
 fn entry(facts: DocumentFacts) -> Entry {

@@ -1,8 +1,8 @@
 //! The words of a netrc file: bare or quoted, over as many lines as it likes.
 
-use super::NetrcError;
+use super::error::NetrcError;
 
-/// A word has fewer octets.
+/// A word has fewer bytes.
 const MAX_WORD: usize = 64 << 10;
 
 /// One word and where it stood.
@@ -25,7 +25,7 @@ pub(super) struct Words<'f> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hash {
     Comment,
-    /// The first octet of a value: a password may begin so.
+    /// The first byte of a value: a password may begin so.
     Word,
 }
 
@@ -108,8 +108,8 @@ const fn is_blank(octet: u8) -> bool {
     matches!(octet, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }
 
-/// The octets up to the closing quote, and what is behind it. `\n`, `\r` and `\t` are those controls;
-/// `\` before anything else, a quote or another `\` say, stands for that octet.
+/// The bytes up to the closing quote, and what is behind it. `\n`, `\r` and `\t` are those controls;
+/// `\` before anything else, a quote or another `\` say, stands for that byte.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut octets = Vec::new();
     let mut rest = text;

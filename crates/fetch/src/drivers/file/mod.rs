@@ -1,12 +1,13 @@
-//! `file:` (RFC 1738 §3.10, RFC 8089): files and directories of this machine.
+//! `file:` (RFC 1738 §3.10, RFC 8089): files and directories of the local machine.
 
-mod io;
+pub(crate) mod options;
 mod plan;
+mod run;
 mod special;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Reads local files.
+/// Reads local files and lists local directories.
 pub(crate) struct FileDriver;
 
 impl Driver for FileDriver {

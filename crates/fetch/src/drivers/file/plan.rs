@@ -1,15 +1,17 @@
-//! Which file a URL names, and what is wanted of it. Pure.
+//! The local path that a `file:` URL names, and what is requested of it. No I/O.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use fetch_url_core::{FileUrl, Host, Url};
-use fetch_url_proto::{Octets, text};
+use fetch_url_proto::{ForbiddenSet, text};
 
-use crate::driver::RunFuture;
-use crate::{ByteRange, Ctx, Error, Plan, Request, Resume, SpecialFiles, Want};
+use super::options::SpecialFiles;
+use crate::{ByteRange, Error, Request, Resume, Want};
 
-/// One file or directory.
+/// A request for one local file or directory.
 #[derive(Clone, Debug)]
 pub(super) struct FilePlan {
     pub(super) url: Url<'static>,
@@ -17,15 +19,16 @@ pub(super) struct FilePlan {
     pub(super) want: Want,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
+    /// FIFOs and devices may be read.
     pub(super) allows_special: bool,
 }
 
 impl FilePlan {
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Url::File(url) = request.url() else {
-            return Err(Error::unsupported("the file driver reads file URLs only"));
+            return Err(Error::unsupported("the file driver supports file URLs only"));
         };
-        check_host(url)?;
+        check_host_is_local(url)?;
         Ok(Self {
             url: request.url().clone(),
             path: local_path(url)?,
@@ -37,63 +40,44 @@ impl FilePlan {
     }
 }
 
-impl Plan for FilePlan {
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
-        Box::pin(super::io::run(*self, ctx.deadline))
-    }
-}
-
 impl fmt::Display for FilePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = if self.want == Want::Head { "stat" } else { "open" };
-        write!(f, "{verb} {}", text::printable(self.path.as_os_str().as_encoded_bytes()))
+        write!(f, "{verb} {}", text::sanitise(self.path.as_os_str().as_encoded_bytes()))
     }
 }
 
-/// A file URL that names another host is never opened here, nor turned into something else.
-fn check_host(url: &FileUrl<'_>) -> Result<(), Error> {
-    let is_here = match url.host() {
+/// Refuses a URL that names another host with `Code::Unsupported`: its path must not be opened on this machine.
+fn check_host_is_local(url: &FileUrl<'_>) -> Result<(), Error> {
+    let is_local = match url.host() {
         None => true,
         Some(Host::Name(name)) => name.strip_suffix('.').unwrap_or(name).eq_ignore_ascii_case("localhost"),
         Some(_) => false,
     };
-    if is_here {
+    if is_local {
         return Ok(());
     }
     let host = url.host().map(ToString::to_string).unwrap_or_default();
-    let detail = format!("the file is on {host}, and RFC 1738 §3.10 names no way to get it from there");
-    Err(Error::unsupported(detail).with_hint("if that host serves it by ftp or http, use such a URL"))
+    let detail = format!("the file is on {host}, and RFC 1738 §3.10 defines no protocol to retrieve it");
+    Err(Error::unsupported(detail)
+        .with_hint(format!("if {host} serves the file by ftp or http, use an ftp: or http: URL")))
 }
 
-/// The path: each segment decoded on its own, so that `%2F` can never make a directory.
+/// Returns the path of the URL. Each segment is decoded on its own, so that `%2F` cannot add a directory.
 fn local_path(url: &FileUrl<'_>) -> Result<PathBuf, Error> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for segment in url.path().split('/') {
-        octets.push(b'/');
-        octets.extend_from_slice(Octets::FILE_NAME.check("path", &segment.decode())?);
+        bytes.push(b'/');
+        bytes.extend_from_slice(ForbiddenSet::FILE_NAME.check("path", &segment.decode())?);
     }
-    from_octets(octets)
+    Ok(PathBuf::from(OsString::from_vec(bytes)))
 }
 
-#[cfg(unix)]
-fn from_octets(octets: Vec<u8>) -> Result<PathBuf, Error> {
-    use std::os::unix::ffi::OsStringExt as _;
-    Ok(PathBuf::from(std::ffi::OsString::from_vec(octets)))
-}
-
-#[cfg(not(unix))]
-fn from_octets(octets: Vec<u8>) -> Result<PathBuf, Error> {
-    let text = String::from_utf8(octets).map_err(|_| Error::unsupported("the name is not UTF-8"))?;
-    // "/C:/x" is drive C (RFC 8089 appendix D.2).
-    let is_drive = text.as_bytes().get(2).is_some_and(|octet| matches!(octet, b':' | b'|'));
-    Ok(PathBuf::from(if is_drive { text[1..].replacen('|', ":", 1) } else { text }))
-}
-
-/// The URL of a local path.
-pub(super) fn url_of(path: &Path) -> String {
-    let octets = path.as_os_str().as_encoded_bytes();
-    let plain = fetch_url_core::charset::FPATH;
-    format!("file://{}", fetch_url_core::Escaped::encode(octets, plain))
+/// Returns the `file:` URL of a local path.
+pub(super) fn file_url(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let unescaped = fetch_url_core::charset::FPATH;
+    format!("file://{}", fetch_url_core::PercentEncoded::encode(bytes, unescaped))
 }
 
 #[cfg(test)]
@@ -106,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn paths() {
+    fn local_urls_map_to_decoded_paths() {
         for (url, path) in [
             ("file:///etc/motd", "/etc/motd"),
             ("file://localhost/etc/motd", "/etc/motd"),
@@ -117,19 +101,19 @@ mod tests {
             ("file:///", "/"),
             ("file:///%252F", "/%2F"),
         ] {
-            assert_eq!(plan(url).expect("it is local").path, PathBuf::from(path), "{url}");
+            assert_eq!(plan(url).expect("the URL is local").path, PathBuf::from(path), "{url}");
         }
     }
 
     #[test]
-    fn what_is_not_here_is_not_opened() {
+    fn other_hosts_and_encoded_slashes_are_refused() {
         for (url, code) in [
             ("file://host.example/etc/motd", Code::Unsupported),
             ("file://127.0.0.1/etc/motd", Code::Unsupported),
             ("file:///a%2Fb", Code::ForbiddenOctet),
             ("file:///a%00b", Code::ForbiddenOctet),
         ] {
-            assert_eq!(plan(url).expect_err("it is refused").code(), code, "{url}");
+            assert_eq!(plan(url).expect_err("the URL is refused").code(), code, "{url}");
         }
     }
 }

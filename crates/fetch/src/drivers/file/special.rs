@@ -1,5 +1,5 @@
-//! FIFOs and devices: a read can wait for ever, so each one happens off the runtime's thread, where
-//! the idle guard and a signal can give it up.
+//! Body of a FIFO or device. A read may block for ever, so each read runs on a blocking thread, and the idle timeout or
+//! a signal can abandon it.
 
 use std::fs::File;
 use std::future::Future;
@@ -12,60 +12,60 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::{ByteSource, Code, Error, Phase};
 
-/// So much is read at once.
-const CHUNK: usize = 64 * 1024;
+/// The most bytes of one read.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Octets of a special file, as they come.
-pub(super) struct Special(State);
+/// The bytes of a FIFO or device, in chunks of at most 64 KiB.
+pub(super) struct SpecialFileSource(ReadState);
 
-enum State {
+enum ReadState {
     Ended,
     Idle(File),
     Reading(JoinHandle<io::Result<(File, Bytes)>>),
 }
 
-impl Special {
+impl SpecialFileSource {
     pub(super) const fn new(file: File) -> Self {
-        Self(State::Idle(file))
+        Self(ReadState::Idle(file))
     }
-}
 
-impl ByteSource for Special {
-    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        loop {
-            match std::mem::replace(&mut self.0, State::Ended) {
-                State::Ended => return Poll::Ready(None),
-                State::Idle(file) => self.0 = State::Reading(spawn_blocking(move || read(file))),
-                State::Reading(mut handle) => {
-                    let Poll::Ready(joined) = Pin::new(&mut handle).poll(cx) else {
-                        self.0 = State::Reading(handle);
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(
-                        self.take(joined.unwrap_or_else(|error| Err(io::Error::other(error)))),
-                    );
-                }
-            }
-        }
-    }
-}
-
-impl Special {
-    fn take(&mut self, read: io::Result<(File, Bytes)>) -> Option<Result<Bytes, Error>> {
-        match read {
-            Ok((_, octets)) if octets.is_empty() => None,
-            Ok((file, octets)) => {
-                self.0 = State::Idle(file);
-                Some(Ok(octets))
+    /// Takes the result of a read. An empty chunk is the end of the file.
+    fn finish_read(&mut self, result: io::Result<(File, Bytes)>) -> Option<Result<Bytes, Error>> {
+        match result {
+            Ok((_, chunk)) if chunk.is_empty() => None,
+            Ok((file, chunk)) => {
+                self.0 = ReadState::Idle(file);
+                Some(Ok(chunk))
             }
             Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
         }
     }
 }
 
-fn read(mut file: File) -> io::Result<(File, Bytes)> {
-    let mut octets = vec![0; CHUNK];
-    let count = file.read(&mut octets)?;
-    octets.truncate(count);
-    Ok((file, octets.into()))
+impl ByteSource for SpecialFileSource {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        loop {
+            match std::mem::replace(&mut self.0, ReadState::Ended) {
+                ReadState::Ended => return Poll::Ready(None),
+                ReadState::Idle(file) => {
+                    self.0 = ReadState::Reading(spawn_blocking(move || read_chunk(file)));
+                }
+                ReadState::Reading(mut handle) => {
+                    let Poll::Ready(joined) = Pin::new(&mut handle).poll(cx) else {
+                        self.0 = ReadState::Reading(handle);
+                        return Poll::Pending;
+                    };
+                    let result = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
+                    return Poll::Ready(self.finish_read(result));
+                }
+            }
+        }
+    }
+}
+
+fn read_chunk(mut file: File) -> io::Result<(File, Bytes)> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let count = file.read(&mut chunk)?;
+    chunk.truncate(count);
+    Ok((file, chunk.into()))
 }

@@ -1,123 +1,117 @@
-//! The octets of a transfer. It is whole when the data connection has come to its end and the server
-//! has then said 226 or 250; the size is checked by the body around it.
+//! The content of an FTP transfer. It is complete when the data connection has ended and the server has then replied
+//! 226 or 250; the `Body` around it compares the size.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::ftp::{Form, Step};
+use fetch_url_proto::ftp::{SessionStep, TransferType};
 
-use super::data::Arrival;
-use super::fault;
-use super::line::Line;
-use super::plan::FtpPlan;
-use super::servers::Servers;
+use super::data_connection::DataConnection;
+use super::server_cache::PooledConnection;
 use crate::body::{EndMark, LocalLines};
-use crate::engine::waiting::Key;
-use crate::{Body, ByteSource, Code, Ctx, Error, Phase, Proof};
+use crate::{Body, ByteSource, Code, Error, Phase, Proof, RunContext};
 
-type Ending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// A transfer under way.
+/// A running transfer.
 pub(super) struct Transfer {
     state: State,
-    /// Told when the server says itself that it was not all.
-    mark: EndMark,
-    ctx: Ctx,
-    servers: Arc<Servers>,
-    key: Key,
+    /// Set if the final reply says that data was left out.
+    end_mark: EndMark,
+    ctx: RunContext,
 }
 
 enum State {
-    Arriving(Box<(Arrival, Line)>),
-    /// The data connection has come to its end; the server's word is waited for.
-    Ending(Ending),
-    Ended,
+    Receiving(Box<(DataConnection, PooledConnection)>),
+    /// The data connection has ended; the final reply is awaited.
+    Completing(CompletionFuture),
+    Finished,
 }
 
 impl Transfer {
-    pub(super) fn new(arrival: Arrival, line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Self {
+    /// Returns the content of `data`; `pooled` is the control connection that announced it.
+    pub(super) fn new(data: DataConnection, pooled: PooledConnection, ctx: &RunContext) -> Self {
         Self {
-            state: State::Arriving(Box::new((arrival, line))),
-            mark: EndMark::default(),
+            state: State::Receiving(Box::new((data, pooled))),
+            end_mark: EndMark::default(),
             ctx: ctx.clone(),
-            servers: plan.servers.clone(),
-            key,
         }
     }
 
-    /// Told at the end.
-    pub(super) fn mark(&self) -> EndMark {
-        self.mark.clone()
+    /// Returns the mark that is set if the final reply says that data was left out.
+    pub(super) fn end_mark(&self) -> EndMark {
+        self.end_mark.clone()
     }
 
-    /// A file of `form`, of `expected` octets where that is known; only the first `stop` of them are
-    /// wanted.
-    pub(super) fn into_body(self, form: &Form, expected: Option<u64>, stop: Option<u64>) -> Body {
-        match (form, stop, expected) {
-            (Form::Ascii, ..) => {
-                let proof = Proof::Assumed("text of TYPE A has no size that the server could tell");
-                Body::from_source(Text { transfer: self, lines: LocalLines::default() }, None, proof)
+    /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the
+    /// caller asked for a range that ends inside the file.
+    pub(super) fn into_body(
+        self,
+        transfer_type: &TransferType,
+        expected: Option<u64>,
+        stop: Option<u64>,
+    ) -> Body {
+        match (transfer_type, stop, expected) {
+            (TransferType::Ascii, ..) => {
+                let proof = Proof::Assumed("the server does not report the size of a text (TYPE A)");
+                Body::from_source(TextFile { transfer: self, lines: LocalLines::default() }, None, proof)
             }
             (_, Some(stop), _) => {
-                let first = First { transfer: self, left: stop };
-                Body::from_source(
-                    first,
-                    expected,
-                    Proof::Assumed("the server does not prove where it begins"),
-                )
+                let proof = Proof::Assumed("the server does not prove the offset of the range");
+                Body::from_source(LeadingBytes { transfer: self, left: stop }, expected, proof)
             }
             (_, None, Some(size)) => {
-                let whole = Whole { transfer: self, left: size };
-                Body::from_source(whole, expected, Proof::Proven("SIZE and the reply 226"))
+                let proof = Proof::Proven("SIZE and the reply 226");
+                Body::from_source(SizedFile { transfer: self, left: size }, expected, proof)
             }
-            _ => Body::from_source(self, None, Proof::Assumed("the server does not tell the size")),
+            _ => Body::from_source(self, None, Proof::Assumed("the server does not report the size")),
         }
     }
 
-    /// First the data connection is closed, since some servers wait for that; then the server is heard.
-    fn end(&mut self, line: Line) -> Ending {
-        let (ctx, servers, key) = (self.ctx.clone(), self.servers.clone(), self.key.clone());
-        let mark = self.mark.clone();
+    /// Waits for the final reply. The data connection is closed before, because some servers wait for that.
+    fn complete(&self, mut pooled: PooledConnection) -> CompletionFuture {
+        let (ctx, end_mark) = (self.ctx.clone(), self.end_mark.clone());
         Box::pin(async move {
-            let mut line = line;
-            match line.advance(&ctx).await {
-                Ok(Step::Done) => {}
-                Ok(_) => return Err(Error::new(Code::Internal, Phase::Body, "the session has not ended")),
-                Err(trouble) => return Err(cut_short(fault::error(trouble))),
+            match pooled.connection.run_until_event(&ctx).await {
+                Ok(SessionStep::Done) => {}
+                Ok(_) => {
+                    return Err(Error::new(Code::Internal, Phase::Body, "the FTP session has not ended"));
+                }
+                Err(error) => return Err(missing_completion_reply(error.into())),
             }
-            if line.was_less() {
-                mark.is_missing("the server's word that nothing was left out");
+            if pooled.connection.reported_incomplete() {
+                end_mark.set_missing("the confirmation that the listing is complete");
             }
-            if line.prepare(&ctx.dial).await {
-                servers.put(key, line);
+            if pooled.connection.prefetch_data_connection(&ctx.connector).await {
+                pooled.release();
             }
             Ok(())
         })
     }
 
-    fn poll_arriving(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let State::Arriving(arriving) = &mut self.state else { return Poll::Ready(None) };
-        let Poll::Ready(arrived) = arriving.0.poll(cx) else {
-            let Err(trouble) = arriving.1.poll_promises(cx) else { return Poll::Pending };
-            self.state = State::Ended;
-            return Poll::Ready(Some(Err(fault::error(trouble))));
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let State::Receiving(receiving) = &mut self.state else { return Poll::Ready(None) };
+        let (data, pooled) = &mut **receiving;
+        let Poll::Ready(received) = data.poll_bytes(cx) else {
+            let Err(error) = pooled.connection.poll_repeated_preliminary(cx) else { return Poll::Pending };
+            self.state = State::Finished;
+            return Poll::Ready(Some(Err(error.into())));
         };
-        match arrived {
-            Ok(octets) if !octets.is_empty() => Poll::Ready(Some(Ok(octets))),
+        match received {
+            Ok(bytes) if !bytes.is_empty() => Poll::Ready(Some(Ok(bytes))),
             Ok(_) => {
-                let State::Arriving(arriving) = std::mem::replace(&mut self.state, State::Ended) else {
+                let State::Receiving(receiving) = std::mem::replace(&mut self.state, State::Finished) else {
                     return Poll::Ready(None);
                 };
-                let (arrival, line) = *arriving;
-                drop(arrival);
-                self.state = State::Ending(self.end(line));
+                let (data, pooled) = *receiving;
+                drop(data);
+                self.state = State::Completing(self.complete(pooled));
                 Poll::Ready(None)
             }
             Err(error) => {
-                self.state = State::Ended;
+                self.state = State::Finished;
                 let error = Error::io(Code::Truncated, Phase::Body, "the data connection", error);
                 Poll::Ready(Some(Err(error)))
             }
@@ -127,90 +121,90 @@ impl Transfer {
 
 impl ByteSource for Transfer {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        if let Some(arrived) = ready!(self.poll_arriving(cx)) {
-            return Poll::Ready(Some(arrived));
+        if let Some(received) = ready!(self.poll_receive(cx)) {
+            return Poll::Ready(Some(received));
         }
-        let State::Ending(ending) = &mut self.state else { return Poll::Ready(None) };
-        let ended = ready!(ending.as_mut().poll(cx));
-        self.state = State::Ended;
-        Poll::Ready(ended.err().map(Err))
+        let State::Completing(completion) = &mut self.state else { return Poll::Ready(None) };
+        let completed = ready!(completion.as_mut().poll(cx));
+        self.state = State::Finished;
+        Poll::Ready(completed.err().map(Err))
     }
 }
 
-/// Without the server's word that it was all, it was not.
-fn cut_short(error: Error) -> Error {
+/// Returns the error for a transfer that the server did not confirm: the content may be incomplete.
+fn missing_completion_reply(error: Error) -> Error {
     match error.code() {
         Code::EmptyReply | Code::Busy | Code::Denied | Code::NotFound => {
-            let detail = format!("without the server's word that it was all: {error}");
+            let detail = format!("the server did not confirm that the transfer is complete: {error}");
             Error::new(Code::Truncated, Phase::Body, detail)
         }
         _ => error,
     }
 }
 
-/// A file of known size: what comes beyond it shows that the size or the octets are another's.
-struct Whole {
+/// A file of known size. More data than that is an error: either the size or the content belongs to another file.
+struct SizedFile {
     transfer: Transfer,
     left: u64,
 }
 
-impl ByteSource for Whole {
+impl ByteSource for SizedFile {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let arrived = ready!(Pin::new(&mut self.transfer).poll_chunk(cx));
-        if let Some(Ok(octets)) = &arrived {
-            match self.left.checked_sub(octets.len() as u64) {
+        let received = ready!(Pin::new(&mut self.transfer).poll_chunk(cx));
+        if let Some(Ok(bytes)) = &received {
+            match self.left.checked_sub(bytes.len() as u64) {
                 Some(left) => self.left = left,
                 None => {
-                    self.transfer.state = State::Ended;
-                    let error = Error::new(Code::Truncated, Phase::Body, "more octets than SIZE told");
+                    self.transfer.state = State::Finished;
+                    let error = Error::new(Code::Truncated, Phase::Body, "more bytes than SIZE reported");
                     return Poll::Ready(Some(Err(error.lasting().voiding())));
                 }
             }
         }
-        Poll::Ready(arrived)
+        Poll::Ready(received)
     }
 }
 
-/// The first octets of what comes; then the connection is given up.
-struct First {
+/// The first bytes of a transfer; the connection is closed after them.
+struct LeadingBytes {
     transfer: Transfer,
     left: u64,
 }
 
-impl ByteSource for First {
+impl ByteSource for LeadingBytes {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         if self.left == 0 {
-            self.transfer.state = State::Ended;
+            self.transfer.state = State::Finished;
             return Poll::Ready(None);
         }
-        let arrived = ready!(Pin::new(&mut self.transfer).poll_chunk(cx));
-        Poll::Ready(arrived.map(|arrived| {
-            arrived.map(|mut octets| {
-                octets.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
-                self.left -= octets.len() as u64;
-                octets
+        let received = ready!(Pin::new(&mut self.transfer).poll_chunk(cx));
+        Poll::Ready(received.map(|received| {
+            received.map(|mut bytes| {
+                bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+                self.left -= bytes.len() as u64;
+                bytes
             })
         }))
     }
 }
 
-/// Text, its line ends as they are here.
-struct Text {
+/// A text transferred with TYPE A; its CRLF line ends become line ends of this system.
+struct TextFile {
     transfer: Transfer,
     lines: LocalLines,
 }
 
-impl ByteSource for Text {
+impl ByteSource for TextFile {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
             return Poll::Ready(match ready!(Pin::new(&mut self.transfer).poll_chunk(cx)) {
-                Some(Ok(octets)) => match self.lines.turn(octets) {
-                    // A CR alone is held back.
-                    turned if turned.is_empty() => continue,
-                    turned => Some(Ok(turned)),
+                Some(Ok(bytes)) => match self.lines.convert(bytes) {
+                    // A single CR is held back until the next byte is known.
+                    converted if converted.is_empty() => continue,
+                    converted => Some(Ok(converted)),
                 },
                 Some(Err(error)) => Some(Err(error)),
-                None => self.lines.end().map(Ok),
+                None => self.lines.finish().map(Ok),
             });
         }
     }

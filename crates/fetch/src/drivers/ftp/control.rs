@@ -1,14 +1,14 @@
-//! The control connection: suppaftp's, in the clear or in TLS. The only file that calls it.
+//! The control connection: suppaftp, in plain text or in TLS. The only file that calls suppaftp.
 //!
-//! Lines go out as octets and in one piece, past suppaftp's own commands: those would decode names as
-//! text, wait for each reply, and write passwords into its log.
+//! Commands are written as bytes, several at once, without suppaftp's own command methods: those decode file names as
+//! text, wait for each reply, and log passwords.
 
 use std::future::Future as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use fetch_url_proto::Inbox;
+use fetch_url_proto::RecvBuffer;
 use fetch_url_proto::text::{Reply, ReplyReader};
 use suppaftp::FtpError;
 use suppaftp::tokio::ImplAsyncFtpStream;
@@ -16,174 +16,178 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::client::TlsStream;
 
-use super::secure::{HandOver, Outbox, SecureLine};
-use super::{clear, fault};
+use super::driver_error::{connection_closed, connection_lost};
+use super::greeting;
+use super::reply_text::reply_summary;
+use super::tls_stream::{ControlTlsStream, ReadyTlsConnector, WriteQueue};
 use crate::{Code, Deadline, Error, Phase};
 
 /// The most lines of a reply.
-const MOST_LINES: usize = 1000;
+const MAX_REPLY_LINES: usize = 1000;
 
-type Ftp = ImplAsyncFtpStream<SecureLine>;
+type SuppaStream = ImplAsyncFtpStream<ControlTlsStream>;
 
-/// A control connection.
-pub(super) struct Control {
+/// A control connection: sends lines, receives replies.
+pub(super) struct ControlConnection {
     wire: Wire,
-    /// Where the server is.
+    /// The address of the server.
     pub(super) peer: IpAddr,
-    /// Where we are.
+    /// The local address.
     pub(super) local: IpAddr,
-    /// A reply that came earlier than it is asked for.
-    early: Option<Reply>,
-    /// What suppaftp took for one reply and is more.
-    inbox: Inbox,
+    /// A reply that was received before its caller waited for it.
+    peeked: Option<Reply>,
+    /// Received bytes after a reply that suppaftp ended too early.
+    buffer: RecvBuffer,
 }
 
 enum Wire {
-    /// Not greeted yet.
-    Fresh(TcpStream),
-    /// Not greeted yet, in TLS.
-    FreshTls(Box<TlsStream<TcpStream>>, Bytes),
-    Open(Box<Ftp>),
-    Secure(Box<Ftp>, Outbox),
-    Gone,
+    PlainBeforeGreeting(TcpStream),
+    /// The bytes are the greeting, if it was read before TLS started.
+    TlsBeforeGreeting(Box<TlsStream<TcpStream>>, Bytes),
+    Plain(Box<SuppaStream>),
+    Tls(Box<SuppaStream>, WriteQueue),
+    Closed,
 }
 
-impl Control {
-    /// A connection whose server has not greeted yet.
-    pub(super) fn plain(stream: TcpStream) -> Result<Self, Error> {
-        let (peer, local) = ends(&stream)?;
-        Ok(Self { wire: Wire::Fresh(stream), peer, local, early: None, inbox: Inbox::new() })
+impl ControlConnection {
+    /// Wraps a plain-text connection whose greeting was not read yet.
+    pub(super) fn new_plain(stream: TcpStream) -> Result<Self, Error> {
+        let (peer, local) = endpoint_addresses(&stream)?;
+        let wire = Wire::PlainBeforeGreeting(stream);
+        Ok(Self { wire, peer, local, peeked: None, buffer: RecvBuffer::new() })
     }
 
-    /// In TLS, from the first octet or since the server gave this greeting.
-    pub(super) fn tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Result<Self, Error> {
-        let (peer, local) = ends(stream.get_ref().0)?;
-        let greeting = greeting.map(|reply| [&fault::words(reply)[..], b"\r\n"].concat()).unwrap_or_default();
-        let wire = Wire::FreshTls(Box::new(stream), greeting.into());
-        Ok(Self { wire, peer, local, early: None, inbox: Inbox::new() })
+    /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
+    pub(super) fn new_tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Result<Self, Error> {
+        let (peer, local) = endpoint_addresses(stream.get_ref().0)?;
+        let greeting =
+            greeting.map(|reply| [&reply_summary(reply)[..], b"\r\n"].concat()).unwrap_or_default();
+        let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting.into());
+        Ok(Self { wire, peer, local, peeked: None, buffer: RecvBuffer::new() })
     }
 
-    /// Lines go out.
-    pub(super) async fn say(&mut self, lines: &[u8]) -> Result<(), Error> {
+    /// Sends command lines.
+    pub(super) async fn send(&mut self, lines: &[u8]) -> Result<(), Error> {
         match &mut self.wire {
-            Wire::Fresh(stream) => stream.write_all(lines).await.map_err(lost),
-            Wire::Open(ftp) => write_all(ftp, lines).await.map_err(lost),
-            // They go out before the next reply is read.
-            Wire::Secure(_, outbox) => {
-                outbox.put(lines);
+            Wire::PlainBeforeGreeting(stream) => stream.write_all(lines).await.map_err(connection_lost),
+            Wire::Plain(ftp) => write_all(ftp, lines).await.map_err(connection_lost),
+            // The stream writes the queue before it reads the next reply.
+            Wire::Tls(_, queue) => {
+                queue.push(lines);
                 Ok(())
             }
-            Wire::FreshTls(..) | Wire::Gone => Err(closed()),
+            Wire::TlsBeforeGreeting(..) | Wire::Closed => Err(connection_closed()),
         }
     }
 
-    /// The next reply.
-    pub(super) async fn hear(&mut self) -> Result<Reply, Error> {
-        if let Some(early) = self.early.take() {
-            return Ok(early);
+    /// Receives the next reply; the first one is the greeting.
+    pub(super) async fn receive_reply(&mut self) -> Result<Reply, Error> {
+        if let Some(reply) = self.peeked.take() {
+            return Ok(reply);
         }
-        match std::mem::replace(&mut self.wire, Wire::Gone) {
-            Wire::Fresh(mut stream) => {
-                clear::until_ready(&mut stream).await?;
-                let greeted = Ftp::connect_with_stream(stream).await;
-                self.greeted(greeted, Wire::Open)
+        match std::mem::replace(&mut self.wire, Wire::Closed) {
+            Wire::PlainBeforeGreeting(mut stream) => {
+                greeting::wait_for_greeting(&mut stream).await?;
+                let connected = SuppaStream::connect_with_stream(stream).await;
+                self.finish_greeting(connected, Wire::Plain)
             }
-            Wire::FreshTls(stream, greeting) => {
-                let outbox = Outbox::default();
-                let greeted = hand_over(SecureLine::new(*stream, outbox.clone(), greeting)).await?;
-                self.greeted(greeted, |ftp| Wire::Secure(ftp, outbox))
+            Wire::TlsBeforeGreeting(stream, greeting) => {
+                let queue = WriteQueue::default();
+                let stream = ControlTlsStream::new(*stream, queue.clone(), greeting);
+                let connected = connect_over_tls(stream).await?;
+                self.finish_greeting(connected, |ftp| Wire::Tls(ftp, queue))
             }
             wire => {
                 self.wire = wire;
-                self.reply().await
+                self.read_reply().await
             }
         }
     }
 
-    fn greeted(
+    fn finish_greeting(
         &mut self,
-        greeted: Result<Ftp, FtpError>,
-        wire: impl FnOnce(Box<Ftp>) -> Wire,
+        connected: Result<SuppaStream, FtpError>,
+        wire: impl FnOnce(Box<SuppaStream>) -> Wire,
     ) -> Result<Reply, Error> {
-        match greeted {
+        match connected {
             Ok(ftp) => {
                 let text = ftp.get_welcome_msg().unwrap_or("220 ").as_bytes().to_vec();
                 self.wire = wire(Box::new(ftp));
-                read(text)
+                parse_reply(&text)
             }
-            // suppaftp has given the connection up: what is not a refusal cannot be followed.
+            // suppaftp has dropped the connection: only a rejection can be returned.
             Err(FtpError::UnexpectedResponse(response)) => {
-                let reply = read(response.body)?;
+                let reply = parse_reply(&response.body)?;
                 let is_lost = reply.code == 220;
-                if is_lost { Err(failed(FtpError::BadResponse)) } else { Ok(reply) }
+                if is_lost { Err(suppaftp_error(FtpError::BadResponse)) } else { Ok(reply) }
             }
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(suppaftp_error(error)),
         }
     }
 
-    /// A reply of several lines ends with its own code (RFC 959 §4.2); suppaftp ends it with any. What
-    /// only looks like its end goes on, if it goes on at once: there are servers that end with another.
-    async fn reply(&mut self) -> Result<Reply, Error> {
-        let (Wire::Open(ftp) | Wire::Secure(ftp, _)) = &mut self.wire else { return Err(closed()) };
+    /// Reads one reply. A multi-line reply ends with a line of its own code (RFC 959 §4.2), but suppaftp ends it at a
+    /// line of any code, and some servers do too. So a reply whose last line has another code continues only if more
+    /// data is available at once.
+    async fn read_reply(&mut self) -> Result<Reply, Error> {
+        let (Wire::Plain(ftp) | Wire::Tls(ftp, _)) = &mut self.wire else { return Err(connection_closed()) };
         let mut reader = ReplyReader::new();
-        if self.inbox.octets().is_empty() {
-            self.inbox.push(&one(ftp).await.map_err(failed)?);
+        if self.buffer.bytes().is_empty() {
+            self.buffer.push(&read_suppaftp_response(ftp).await.map_err(suppaftp_error)?);
         }
-        for _ in 0..MOST_LINES {
-            if let Some(reply) = reader.read(&mut self.inbox)? {
+        for _ in 0..MAX_REPLY_LINES {
+            if let Some(reply) = reader.read_reply(&mut self.buffer)? {
                 return Ok(reply);
             }
-            match Deadline::at_once(one(ftp)).await {
-                Some(Ok(more)) => self.inbox.push(&more),
-                // A line without a code, which suppaftp has dropped.
+            match Deadline::try_briefly(read_suppaftp_response(ftp)).await {
+                Some(Ok(more)) => self.buffer.push(&more),
+                // suppaftp has dropped a line without a code.
                 Some(Err(FtpError::BadResponse)) => {}
-                Some(Err(error)) => return Err(failed(error)),
-                None => return reader.abandon().ok_or_else(closed),
+                Some(Err(error)) => return Err(suppaftp_error(error)),
+                None => return reader.take_partial().ok_or_else(connection_closed),
             }
         }
-        Err(endless())
+        Err(reply_too_long())
     }
 
-    /// The reply that is here already, without waiting; it is heard once more when it is asked for.
-    pub(super) async fn early(&mut self) -> Result<Option<&Reply>, Error> {
-        let mut hearing = Box::pin(self.hear());
-        let heard = std::future::poll_fn(|cx| Poll::Ready(hearing.as_mut().poll(cx))).await;
-        drop(hearing);
-        if let Poll::Ready(reply) = heard {
-            self.early = Some(reply?);
+    /// Returns the next reply if it is available without waiting. [`Self::receive_reply`] returns it again.
+    pub(super) async fn peek_reply(&mut self) -> Result<Option<&Reply>, Error> {
+        let mut receiving = Box::pin(self.receive_reply());
+        let received = std::future::poll_fn(|cx| Poll::Ready(receiving.as_mut().poll(cx))).await;
+        drop(receiving);
+        if let Poll::Ready(reply) = received {
+            self.peeked = Some(reply?);
         }
-        Ok(self.early.as_ref())
+        Ok(self.peeked.as_ref())
     }
 
-    /// Whether a server that has begun a transfer promises it once more: it will never send it. Looks
-    /// while there are no octets.
-    pub(super) fn poll_promises(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
-        if self.early.is_none() {
-            let mut hearing = Box::pin(self.hear());
-            let heard = hearing.as_mut().poll(cx);
-            drop(hearing);
-            if let Poll::Ready(Ok(reply)) = heard {
-                self.early = Some(reply);
+    /// Returns the next reply if it is available and preliminary (1yz). Wakes the task when a reply arrives.
+    pub(super) fn poll_preliminary_reply(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
+        if self.peeked.is_none() {
+            let mut receiving = Box::pin(self.receive_reply());
+            let received = receiving.as_mut().poll(cx);
+            drop(receiving);
+            if let Poll::Ready(Ok(reply)) = received {
+                self.peeked = Some(reply);
             }
         }
-        self.early.clone().filter(|reply| reply.code < 200)
+        self.peeked.clone().filter(|reply| reply.code < 200)
     }
 
-    /// It was heard.
-    pub(super) fn forget_early(&mut self) {
-        self.early = None;
+    /// Drops the reply that [`Self::peek_reply`] returned.
+    pub(super) fn discard_peeked(&mut self) {
+        self.peeked = None;
     }
 }
 
-/// One reply, as suppaftp counts them.
-async fn one(ftp: &mut Ftp) -> Result<Vec<u8>, FtpError> {
+/// Reads one reply, with suppaftp's rule for its end.
+async fn read_suppaftp_response(ftp: &mut SuppaStream) -> Result<Vec<u8>, FtpError> {
     match ftp.read_response_in(&[]).await {
         Ok(response) | Err(FtpError::UnexpectedResponse(response)) => Ok(response.body),
         Err(error) => Err(error),
     }
 }
 
-async fn write_all(ftp: &Ftp, mut lines: &[u8]) -> std::io::Result<()> {
+async fn write_all(ftp: &SuppaStream, mut lines: &[u8]) -> std::io::Result<()> {
     let stream = ftp.get_ref().await;
     while !lines.is_empty() {
         match stream.try_write(lines) {
@@ -195,50 +199,42 @@ async fn write_all(ftp: &Ftp, mut lines: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// See [`HandOver`].
-async fn hand_over(line: SecureLine) -> Result<Result<Ftp, FtpError>, Error> {
-    let nowhere = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(lost)?;
-    let address = nowhere.local_addr().map_err(lost)?;
-    Ok(Ftp::connect_secure_implicit(address, HandOver::new(line), "").await)
+/// Passes a TLS stream to suppaftp; [`ReadyTlsConnector`] explains the listener.
+async fn connect_over_tls(stream: ControlTlsStream) -> Result<Result<SuppaStream, FtpError>, Error> {
+    let unused = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(connection_lost)?;
+    let address = unused.local_addr().map_err(connection_lost)?;
+    Ok(SuppaStream::connect_secure_implicit(address, ReadyTlsConnector::new(stream), "").await)
 }
 
-fn read(octets: Vec<u8>) -> Result<Reply, Error> {
-    let (mut reader, mut inbox) = (ReplyReader::new(), Inbox::new());
-    inbox.push(&octets);
-    if !octets.ends_with(b"\n") {
-        inbox.push(b"\r\n");
+fn parse_reply(text: &[u8]) -> Result<Reply, Error> {
+    let (mut reader, mut buffer) = (ReplyReader::new(), RecvBuffer::new());
+    buffer.push(text);
+    if !text.ends_with(b"\n") {
+        buffer.push(b"\r\n");
     }
-    reader.read(&mut inbox)?.or_else(|| reader.abandon()).ok_or_else(closed)
+    reader.read_reply(&mut buffer)?.or_else(|| reader.take_partial()).ok_or_else(connection_closed)
 }
 
-fn ends(stream: &TcpStream) -> Result<(IpAddr, IpAddr), Error> {
-    Ok((stream.peer_addr().map_err(lost)?.ip(), stream.local_addr().map_err(lost)?.ip()))
+fn endpoint_addresses(stream: &TcpStream) -> Result<(IpAddr, IpAddr), Error> {
+    Ok((
+        stream.peer_addr().map_err(connection_lost)?.ip(),
+        stream.local_addr().map_err(connection_lost)?.ip(),
+    ))
 }
 
-fn failed(error: FtpError) -> Error {
+fn suppaftp_error(error: FtpError) -> Error {
     match error {
-        FtpError::ConnectionError(error) if is_too_large(&error) => endless(),
-        FtpError::ConnectionError(error) => lost(error),
-        FtpError::BadResponse => Error::new(Code::PeerMisbehaved, Phase::Reply, "what came is no FTP reply"),
+        FtpError::ConnectionError(error) if is_reply_too_large(&error) => reply_too_long(),
+        FtpError::ConnectionError(error) => connection_lost(error),
+        FtpError::BadResponse => Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"),
         other => Error::new(Code::PeerMisbehaved, Phase::Reply, other.to_string()),
     }
 }
 
-fn endless() -> Error {
-    Error::new(Code::LimitReached, Phase::Reply, "a reply without end")
+fn reply_too_long() -> Error {
+    Error::new(Code::LimitReached, Phase::Reply, "the reply is too long")
 }
 
-fn is_too_large(error: &std::io::Error) -> bool {
+fn is_reply_too_large(error: &std::io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<suppaftp::ReplyTooLarge>())
-}
-
-pub(super) fn closed() -> Error {
-    Error::new(Code::EmptyReply, Phase::Reply, "the server closed the connection")
-}
-
-pub(super) fn lost(error: std::io::Error) -> Error {
-    match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => closed(),
-        _ => Error::io(Code::EmptyReply, Phase::Reply, "the control connection", error),
-    }
 }

@@ -1,87 +1,88 @@
-//! A directory as it streams in.
+//! The listing of an FTP directory, as a stream of entries.
 
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fetch_url_core::{Escaped, Url, charset};
-use fetch_url_proto::ftp::{DataRoad, Errand, Fault, ListVerb, Step, Task};
-use fetch_url_proto::ftp_list::{ListForm, ListReader, Listed};
-use fetch_url_proto::{Entry, EntryKind, Inbox};
+use fetch_url_core::{PercentEncoded, Url, charset};
+use fetch_url_proto::ftp::{DataMode, ListVerb, Operation, SessionError, SessionStep};
+use fetch_url_proto::ftp_list::{ListFormat, ListLine, ListReader};
+use fetch_url_proto::{Entry, EntryKind, RecvBuffer};
 use futures_core::Stream;
 
 use super::body::Transfer;
-use super::fault;
-use super::line::{Line, Trouble};
+use super::driver_error::{DriverError, unexpected_step};
 use super::plan::FtpPlan;
+use super::server_cache::{PooledConnection, ServerCache};
 use crate::body::EndMark;
-use crate::engine::waiting::Key;
-use crate::{Body, Code, Content, Ctx, Error, Listing, Meta, Outcome, Phase, Proof, Response};
+use crate::{Body, Content, Error, Listing, Meta, Proof, Response, RunContext};
 
-/// So many lines are held back in doubt.
-const MOST_HELD: usize = 64;
+/// The most entries held back until it is known that the directory exists.
+const MAX_HELD_ENTRIES: usize = 64;
 
-/// The entries of a transfer.
-pub(super) fn of(
+/// Returns the entries of a transfer. `name` is the argument of the listing command.
+pub(super) fn listing_from_transfer(
     transfer: Transfer,
     name: Option<&[u8]>,
-    by: ListVerb,
+    verb: ListVerb,
     plan: &FtpPlan,
-    ctx: &Ctx,
+    servers: &Arc<ServerCache>,
+    ctx: &RunContext,
 ) -> Listing {
-    let reader = match by {
-        ListVerb::Mlsd => ListReader::new(ListForm::Mlsd, None),
-        ListVerb::List => ListReader::new(ListForm::List, now()),
+    let reader = match verb {
+        ListVerb::Mlsd => ListReader::new(ListFormat::Mlsd, None),
+        ListVerb::List => ListReader::new(ListFormat::List, current_unix_time()),
         ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
     };
     let proof = Proof::Proven("the reply 226");
-    let mark = transfer.mark();
+    let end_mark = transfer.end_mark();
     let body = Body::from_source(transfer, None, proof);
-    let entries = Listing::new(Entries {
+    let entries = Listing::new(EntryStream {
         body: Some(body),
-        inbox: Inbox::new(),
+        buffer: RecvBuffer::new(),
         reader,
-        directory: directory(plan),
-        asked: name.unwrap_or_default().to_vec(),
+        directory: directory_url(plan),
+        argument: name.unwrap_or_default().to_vec(),
         held: Vec::new(),
         ready: VecDeque::new(),
-        repeats: false,
-        doubt: name.map(|_| Doubt::new(plan.clone(), ctx.clone())),
-        mark: mark.clone(),
-        ends_in_a_line: true,
+        repeats_argument: false,
+        check: name.map(|_| DirectoryCheck::new(plan.clone(), servers.clone(), ctx.clone())),
+        end_mark: end_mark.clone(),
+        ends_with_newline: true,
     });
-    entries.ending_by(proof, mark)
+    entries.with_end_mark(proof, end_mark)
 }
 
-/// The lines of the year are of this one or the last.
-fn now() -> Option<i64> {
+/// Returns the current time, which tells the year of entries that have none.
+fn current_unix_time() -> Option<i64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_secs()).ok()
 }
 
-struct Entries {
+struct EntryStream {
     body: Option<Body>,
-    inbox: Inbox,
+    buffer: RecvBuffer,
     reader: ListReader,
     directory: Option<String>,
-    /// The argument of NLST.
-    asked: Vec<u8>,
-    /// What came so far, as long as there is doubt.
+    /// The argument of the listing command.
+    argument: Vec<u8>,
+    /// Entries held back until it is known that the directory exists.
     held: Vec<Entry>,
-    /// What is beyond doubt.
+    /// Entries to return next.
     ready: VecDeque<Entry>,
-    /// A line that only repeats the argument is among those held.
-    repeats: bool,
-    /// As long as nothing tells that the directory is there.
-    doubt: Option<Doubt>,
-    mark: EndMark,
-    /// The last line that came has its end.
-    ends_in_a_line: bool,
+    /// A line that repeats the argument is among the held entries.
+    repeats_argument: bool,
+    /// How to find out whether the directory exists; `None` if it is known to exist.
+    check: Option<DirectoryCheck>,
+    end_mark: EndMark,
+    /// The last line received so far is complete.
+    ends_with_newline: bool,
 }
 
-impl Stream for Entries {
+impl Stream for EntryStream {
     type Item = Result<Entry, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -90,26 +91,26 @@ impl Stream for Entries {
             if let Some(entry) = this.ready.pop_front() {
                 return Poll::Ready(Some(Ok(entry)));
             }
-            match this.reader.read(&mut this.inbox) {
-                Ok(Some(listed)) => {
-                    this.take(listed);
+            match this.reader.next_line(&mut this.buffer) {
+                Ok(Some(line)) => {
+                    this.accept_line(line);
                     continue;
                 }
                 Ok(None) => {}
-                Err(error) => return Poll::Ready(Some(Err(this.give_up(error.into())))),
+                Err(error) => return Poll::Ready(Some(Err(this.fail(error.into())))),
             }
-            let Some(body) = &mut this.body else { return this.poll_doubt(cx) };
+            let Some(body) = &mut this.body else { return this.poll_held_entries(cx) };
             match ready!(Pin::new(body).poll_next(cx)) {
-                Some(Ok(octets)) => {
-                    this.ends_in_a_line = octets.ends_with(b"\n");
-                    this.inbox.push(&octets);
+                Some(Ok(bytes)) => {
+                    this.ends_with_newline = bytes.ends_with(b"\n");
+                    this.buffer.push(&bytes);
                 }
-                Some(Err(error)) => return Poll::Ready(Some(Err(this.give_up(error)))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(this.fail(error)))),
                 None => {
-                    if !this.ends_in_a_line {
-                        this.mark.is_missing("the end of the last line");
+                    if !this.ends_with_newline {
+                        this.end_mark.set_missing("the end of the last line");
                     }
-                    this.inbox.end();
+                    this.buffer.mark_closed();
                     this.body = None;
                 }
             }
@@ -117,32 +118,34 @@ impl Stream for Entries {
     }
 }
 
-impl Entries {
-    fn give_up(&mut self, error: Error) -> Error {
-        (self.body, self.doubt) = (None, None);
+impl EntryStream {
+    fn fail(&mut self, error: Error) -> Error {
+        (self.body, self.check) = (None, None);
         self.held.clear();
         error
     }
 
-    /// Takes the next line. A complaint, or one that only repeats the argument, may be all that a server
-    /// says of a directory that it cannot read, or of a file (with which vsftpd lists the links to it).
-    fn take(&mut self, listed: Listed) {
-        self.repeats |= matches!(&listed, Listed::Entry(entry) if entry.name == self.asked);
-        let is_note = matches!(listed, Listed::Note(_));
-        self.held.push(entry(listed, self.directory.as_deref()));
-        let is_directory = !is_note && !self.repeats;
-        if self.doubt.is_none() || is_directory || self.held.len() >= MOST_HELD {
-            self.doubt = None;
+    /// Adds one line of the listing.
+    ///
+    /// An error text, or a line that repeats the argument, does not prove that the directory exists: servers list an
+    /// unreadable directory or a file that way (vsftpd lists the links to a file).
+    fn accept_line(&mut self, line: ListLine) {
+        self.repeats_argument |= matches!(&line, ListLine::Entry(entry) if entry.name == self.argument);
+        let is_unparsed = matches!(line, ListLine::Unparsed(_));
+        self.held.push(entry_from_line(line, self.directory.as_deref()));
+        let is_directory = !is_unparsed && !self.repeats_argument;
+        if self.check.is_none() || is_directory || self.held.len() >= MAX_HELD_ENTRIES {
+            self.check = None;
             self.ready.extend(self.held.drain(..));
         }
     }
 
-    /// At the end: whether what came, or nothing, is what a directory holds.
-    fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
-        if let Some(doubt) = &mut self.doubt {
-            let settled = ready!(doubt.poll(cx));
-            self.doubt = None;
-            if let Err(error) = settled {
+    /// Returns the held entries at the end of the listing, after checking that the directory exists.
+    fn poll_held_entries(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
+        if let Some(check) = &mut self.check {
+            let checked = ready!(check.poll(cx));
+            self.check = None;
+            if let Err(error) = checked {
                 self.held.clear();
                 return Poll::Ready(Some(Err(error)));
             }
@@ -152,28 +155,28 @@ impl Entries {
     }
 }
 
-fn entry(listed: Listed, directory: Option<&str>) -> Entry {
-    match listed {
-        Listed::Entry(mut entry) => {
+fn entry_from_line(line: ListLine, directory: Option<&str>) -> Entry {
+    match line {
+        ListLine::Entry(mut entry) => {
             entry.url = directory.map(|directory| {
-                // What a server calls `a/b` is one argument: RETR a/b.
-                let name = Escaped::encode(&entry.name, charset::FSEGMENT);
+                // A name that contains a slash is one argument (RETR a/b), so the slash is percent-encoded.
+                let name = PercentEncoded::encode(&entry.name, charset::FSEGMENT);
                 let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
                 format!("{directory}{name}{end}")
             });
             entry
         }
-        // A line that is none is shown as it came: it may be the server's complaint.
-        Listed::Note(line) => Entry { name: line.to_vec(), ..Entry::new(EntryKind::Other) },
+        // Shown unchanged: it may be an error text of the server.
+        ListLine::Unparsed(line) => Entry { name: line.to_vec(), ..Entry::new(EntryKind::Other) },
     }
 }
 
-/// The URL of the directory, with a slash at its end and without a password.
-fn directory(plan: &FtpPlan) -> Option<String> {
+/// Returns the URL of the directory, with a slash at its end and without a password.
+fn directory_url(plan: &FtpPlan) -> Option<String> {
     let Url::Ftp(url) = &plan.url else { return None };
     let text = plan.url.without_password().to_string();
     let Some(path) = url.path() else { return Some(format!("{text}/")) };
-    // Display is canonical: the path stands at its end.
+    // The path is the last part of the text.
     let authority = text.strip_suffix(&path.to_string())?;
     let mut directory = authority.to_owned();
     for segment in path.cwds().chain([path.name()].into_iter().filter(|name| !name.is_empty())) {
@@ -183,88 +186,91 @@ fn directory(plan: &FtpPlan) -> Option<String> {
     Some(directory)
 }
 
-/// The answer to a doubt, on its way.
-type Asking = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type CheckFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Whether a directory that lists as empty is there at all.
-struct Doubt {
-    question: Option<(FtpPlan, Ctx)>,
-    asking: Option<Asking>,
+/// Checks whether a directory exists whose listing has no clear entries.
+enum DirectoryCheck {
+    Ready(Option<Box<(FtpPlan, Arc<ServerCache>, RunContext)>>),
+    Running(CheckFuture),
 }
 
-impl Doubt {
-    const fn new(plan: FtpPlan, ctx: Ctx) -> Self {
-        Self { question: Some((plan, ctx)), asking: None }
+impl DirectoryCheck {
+    fn new(plan: FtpPlan, servers: Arc<ServerCache>, ctx: RunContext) -> Self {
+        Self::Ready(Some(Box::new((plan, servers, ctx))))
     }
 
+    /// Starts the check at the first call. Returns an error if the directory does not exist.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if let Some((plan, ctx)) = self.question.take() {
-            self.asking = Some(Box::pin(async move {
-                let key = plan.servers.key(&plan, &ctx);
-                let line = match plan.servers.take(&key, &plan.errand) {
-                    Some(line) => line,
-                    None => Line::open(&plan, &ctx).await?,
-                };
-                check_directory(line, key, &plan, &ctx).await
-            }));
-        }
-        match &mut self.asking {
-            Some(asking) => asking.as_mut().poll(cx),
-            None => Poll::Ready(Ok(())),
+        loop {
+            match self {
+                Self::Ready(input) => {
+                    let Some(input) = input.take() else { return Poll::Ready(Ok(())) };
+                    let (plan, servers, ctx) = *input;
+                    *self = Self::Running(Box::pin(async move {
+                        let key = servers.pool_key(&plan, &ctx);
+                        let pooled = match servers.take(&key, &plan.ftp_request) {
+                            Some(pooled) => pooled,
+                            None => servers.open(key, &plan, &ctx).await?,
+                        };
+                        check_directory(pooled, &plan, &ctx).await
+                    }));
+                }
+                Self::Running(future) => return future.as_mut().poll(cx),
+            }
         }
     }
 }
 
-/// CWD tells what NLST does not.
-async fn check_directory(mut line: Line, key: Key, plan: &FtpPlan, ctx: &Ctx) -> Result<(), Error> {
-    let Task::List { name: Some(name), .. } = &plan.errand.task else { return Ok(()) };
-    let mut inside = plan.errand.clone();
-    inside.cwds.push(name.clone());
-    inside.task = Task::Reach;
-    match enter(&mut line, &inside, ctx).await {
-        Ok(()) => {
-            plan.servers.put(key, line);
+/// Enters the listed directory with CWD, which fails if it does not exist.
+async fn check_directory(
+    mut pooled: PooledConnection,
+    plan: &FtpPlan,
+    ctx: &RunContext,
+) -> Result<(), Error> {
+    let Operation::List { name: Some(name), .. } = &plan.ftp_request.operation else { return Ok(()) };
+    let mut request = plan.ftp_request.clone();
+    request.cwds.push(name.clone());
+    request.operation = Operation::ChangeDir;
+    let connection = &mut pooled.connection;
+    connection.start_request(&request, &DataMode::Passive)?;
+    match connection.run_until_event(ctx).await? {
+        SessionStep::Ready => {
+            pooled.release();
             Ok(())
         }
-        Err(trouble) => Err(fault::error(trouble)),
+        _ => Err(unexpected_step()),
     }
 }
 
-async fn enter(line: &mut Line, inside: &Errand, ctx: &Ctx) -> Result<(), Trouble> {
-    line.go(inside, &DataRoad::Passive)?;
-    match line.advance(ctx).await? {
-        Step::Ready => Ok(()),
-        _ => Err(Error::new(Code::Internal, Phase::Request, "the session and its line disagree").into()),
-    }
-}
-
-/// An empty listing that the server told without a data connection.
-pub(super) async fn empty(
+/// Returns the response for a listing that is empty according to the reply of the server.
+pub(super) async fn empty_listing(
     meta: Meta,
-    line: Line,
-    key: Key,
+    pooled: PooledConnection,
     plan: &FtpPlan,
-    ctx: &Ctx,
-) -> Result<Outcome, Error> {
-    if let Task::List { name: Some(_), .. } = plan.errand.task {
-        check_directory(line, key, plan, ctx).await?;
+    ctx: &RunContext,
+) -> Result<Response, Error> {
+    if let Operation::List { name: Some(_), .. } = plan.ftp_request.operation {
+        check_directory(pooled, plan, ctx).await?;
     } else {
-        plan.servers.put(key, line);
+        pooled.release();
     }
-    Ok(Outcome::Answer(Response::new(meta, nothing(plan))))
+    Ok(Response::new(meta, empty_content(plan)))
 }
 
-/// Whether a refusal may mean an empty directory: there are servers that have no better word for one
-/// than 450 or 550. Of a directory that CWD has reached it means nothing else; of the one that the login
-/// leads to nobody has proven that it may be read.
-pub(super) fn may_be_empty(trouble: &Trouble, plan: &FtpPlan) -> bool {
-    let Trouble::Fault(Fault::Refused { asked: Some(command), reply, .. }) = trouble else { return false };
-    let Task::List { by, name } = &plan.errand.task else { return false };
-    let can_be_proven = name.is_some() || !plan.errand.cwds.is_empty();
-    can_be_proven && command.verb() == by.verb() && matches!(reply.code, 450 | 550)
+/// Returns `true` if the error may mean an empty directory.
+///
+/// Some servers reply 450 or 550 to the listing of an empty directory. If CWD can enter the directory, nothing else
+/// is meant. For the home directory this cannot be checked, so there the reply stays an error.
+pub(super) fn may_mean_empty_directory(error: &DriverError, plan: &FtpPlan) -> bool {
+    let DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) = error else {
+        return false;
+    };
+    let Operation::List { verb, name } = &plan.ftp_request.operation else { return false };
+    let can_be_checked = name.is_some() || !plan.ftp_request.cwds.is_empty();
+    can_be_checked && command.verb() == verb.verb() && matches!(reply.code, 450 | 550)
 }
 
-fn nothing(plan: &FtpPlan) -> Content {
+fn empty_content(plan: &FtpPlan) -> Content {
     if plan.options.raw_listing {
         return Content::Body(Body::from_bytes(bytes::Bytes::new()));
     }

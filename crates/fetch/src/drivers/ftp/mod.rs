@@ -1,30 +1,35 @@
-//! `ftp:` and `ftps:` (RFC 1738 §3.2, RFC 959, RFC 2428, RFC 3659, RFC 4217).
+//! The driver for `ftp:` and `ftps:` URLs (RFC 1738 §3.2, RFC 959, RFC 2428, RFC 3659, RFC 4217).
+//!
+//! `plan.rs` holds what to do, `run.rs` does it: it takes a [`connection`], starts the transfer, and hands the data
+//! connection to `body.rs` or `listing.rs`. `recovery.rs` decides what follows a rejected command.
 
 mod body;
-mod clear;
+mod connection;
 mod control;
-mod data;
-mod fault;
-mod io;
-mod line;
+mod data_connection;
+mod driver_error;
+mod fallbacks;
+mod greeting;
+mod known_servers;
 mod listing;
 pub(crate) mod options;
 mod plan;
-mod refusal;
+mod recovery;
+mod reply_text;
+mod run;
 mod secrets;
-mod secure;
-mod serve;
-mod servers;
-mod wording;
+mod server_cache;
+mod start_transfer;
+mod tls_stream;
 
 use std::sync::Arc;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Speaks FTP; keeps control connections open between URLs.
+/// The FTP driver; it keeps control connections open between URLs.
 #[derive(Default)]
 pub(crate) struct FtpDriver {
-    servers: Arc<servers::Servers>,
+    servers: Arc<server_cache::ServerCache>,
 }
 
 impl Driver for FtpDriver {
@@ -37,6 +42,6 @@ impl Driver for FtpDriver {
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(plan::FtpPlan::new(request, self.servers.clone())?))
+        Ok(Box::new(run::FtpRun::new(plan::FtpPlan::new(request)?, self.servers.clone())))
     }
 }

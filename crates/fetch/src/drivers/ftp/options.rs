@@ -1,83 +1,92 @@
-//! What only FTP understands.
+//! Options of the FTP driver.
 
 use std::net::IpAddr;
 
-use fetch_url_proto::ftp::{ListVerb, Method};
+use fetch_url_proto::ftp::{CwdMethod, ListVerb};
 
-/// How a URL is fetched by FTP: an extra of [`crate::Request`].
+/// Options of the FTP driver, set on a request with [`Request::with_extra`](crate::Request::with_extra).
+///
+/// The default enters each directory of the path with its own CWD (RFC 1738 §3.2.2), lists directories with NLST,
+/// transfers files unchanged (TYPE I), and opens data connections in passive mode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FtpOptions {
-    /// How the directories of the path are walked.
-    pub walk: FtpWalk,
-    /// How a directory is listed.
+    /// How the directories of the path are entered. Default: one CWD for each.
+    pub method: FtpMethod,
+    /// Which command lists a directory. Default: NLST, which returns names only.
     pub listing: FtpListing,
-    /// The URL names a directory, whatever it looks like.
-    pub lists: bool,
-    /// A listing is delivered as the server sends it.
+    /// Treats the URL as a directory, even if its path does not end with a slash and it has no `;type=d`. Default:
+    /// off.
+    pub force_listing: bool,
+    /// Returns a listing as bytes, unparsed: the response has a body in place of entries. Default: off.
     pub raw_listing: bool,
-    /// Without a typecode in the URL: as text, its line ends as they are here.
+    /// Transfers files as text (TYPE A) if the URL has no typecode, and converts CRLF to the line ends of this
+    /// system. Such a transfer cannot be resumed, and its size is not known. Default: off.
     pub ascii: bool,
-    /// The account, for servers that want one besides user and password (RFC 959 §4.1.1).
+    /// The argument of ACCT, for servers that require an account besides user and password (RFC 959 §4.1.1). Default:
+    /// the account in `.netrc`. A server that requires an account that is not known fails with `Code::AuthNeeded`.
     pub account: Option<Vec<u8>>,
-    /// What an anonymous login gives in place of a password (RFC 1738 §3.2.1).
-    pub anonymous_address: Option<Vec<u8>>,
-    /// The server is to open the data connection, to this address of ours.
+    /// The password of an anonymous login (RFC 1738 §3.2.1). Default: `anonymous@`.
+    pub anonymous_password: Option<Vec<u8>>,
+    /// Active mode: the server opens the data connection to this address (PORT, EPRT). Default: passive mode.
     pub active: Option<ActiveAddress>,
-    /// EPSV is not used (RFC 2428 §3).
+    /// Sends PASV in place of EPSV (RFC 2428 §3). Default: EPSV, and PASV if the server rejects it.
     pub no_epsv: bool,
-    /// EPRT is not used (RFC 2428 §2).
+    /// Sends PORT in place of EPRT in active mode (RFC 2428 §2). Default: EPRT, and PORT if the server rejects it.
     pub no_eprt: bool,
 }
 
-/// Where the server is to open the data connection to.
+/// The local address to which the server opens data connections in active mode. The port is chosen by the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
+#[allow(clippy::exhaustive_enums, reason = "an address is either given or taken from the control connection")]
 pub enum ActiveAddress {
-    /// The address that the commands come from.
+    /// The local address of the control connection.
     #[default]
     SameAsControl,
-    /// Another one of this machine.
+    /// This address of the machine. An address that the machine does not have fails with `Code::ConnectFailed`.
     At(IpAddr),
 }
 
-/// How the directories of a path are walked.
+/// How the directories of the path of an FTP URL are entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the ways")]
-pub enum FtpWalk {
-    /// As RFC 1738 says; if a CWD is refused, not at all.
+#[allow(clippy::exhaustive_enums, reason = "there are no other methods")]
+pub enum FtpMethod {
+    /// Like [`Self::Rfc1738`]; if the server rejects a CWD, like [`Self::NoCwd`].
     Auto,
-    /// No CWD: the whole path goes into the command.
+    /// No CWD: the transfer command contains the whole path.
     NoCwd,
-    /// One CWD for each directory: RFC 1738 §3.2.2.
+    /// One CWD for each directory, as RFC 1738 §3.2.2 requires. Works with servers whose paths do not use slashes.
     #[default]
     Rfc1738,
-    /// One CWD for all of them.
+    /// One CWD with the path of all directories.
     SingleCwd,
 }
 
-impl FtpWalk {
-    pub(super) const fn method(self) -> Method {
+impl FtpMethod {
+    /// Returns the method of the first attempt.
+    pub(super) const fn cwd_method(self) -> CwdMethod {
         match self {
-            Self::Auto | Self::Rfc1738 => Method::Rfc1738,
-            Self::NoCwd => Method::NoCwd,
-            Self::SingleCwd => Method::SingleCwd,
+            Self::Auto | Self::Rfc1738 => CwdMethod::MultiCwd,
+            Self::NoCwd => CwdMethod::NoCwd,
+            Self::SingleCwd => CwdMethod::SingleCwd,
         }
     }
 }
 
-/// How a directory is listed.
+/// Which command lists an FTP directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are the ways")]
+#[allow(clippy::exhaustive_enums, reason = "there are no other commands")]
 pub enum FtpListing {
-    /// By MLSD, else by LIST, else by NLST: sizes and times where the server tells them.
+    /// MLSD, or LIST if the server does not support it, or else NLST: with sizes and times where the server reports
+    /// them.
     Long,
-    /// By NLST, as RFC 1738 says: names.
+    /// NLST, as RFC 1738 §3.2.2 requires: names only.
     #[default]
     Names,
 }
 
 impl FtpListing {
+    /// Returns the command of the first attempt.
     pub(super) const fn verb(self) -> ListVerb {
         match self {
             Self::Long => ListVerb::Mlsd,

@@ -1,107 +1,108 @@
-//! What a URL asks of an FTP server, and who asks. Pure.
+//! What to fetch from which FTP server, as which user, by which commands. Pure: no I/O, no clock, no connections.
 
 use std::fmt;
-use std::sync::Arc;
 
 use fetch_url_core::{FtpUrl, Host, Security, Url};
-use fetch_url_proto::ftp::{Command, Errand, Login, Method, Pace, Verb, Wish};
+use fetch_url_proto::ftp::{
+    Command, CwdMethod, FtpRequest, Login, Operation, Pipelining, RequestOptions, TransferType, Verb,
+};
 
-use super::options::{FtpOptions, FtpWalk};
-use super::servers::Servers;
-use super::wording::Wording;
-use crate::driver::RunFuture;
-use crate::{ByteRange, Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Resume, Want};
+use super::fallbacks::Fallbacks;
+use super::options::{FtpMethod, FtpOptions};
+use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 
-/// What an anonymous login gives when the caller has said nothing.
-const NOBODYS_ADDRESS: &[u8] = b"anonymous@";
+/// The password of an anonymous login, unless the caller gives another.
+const DEFAULT_ANONYMOUS_PASSWORD: &[u8] = b"anonymous@";
 
-/// One errand at one server.
+/// One request to one FTP server. `Display` shows its commands, with passwords replaced by `***`.
 #[derive(Clone)]
 pub(super) struct FtpPlan {
     pub(super) url: Url<'static>,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
-    /// TLS from the first octet.
-    pub(super) is_implicit: bool,
+    /// The connection starts with a TLS handshake (`ftps:`).
+    pub(super) is_implicit_tls: bool,
     pub(super) login: Option<Credential>,
-    pub(super) errand: Errand,
+    pub(super) ftp_request: FtpRequest,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
+    /// The caller wants the metadata only.
     pub(super) wants_head: bool,
     pub(super) options: FtpOptions,
-    pub(super) wording: Wording,
-    pub(super) servers: Arc<Servers>,
+    pub(super) fallbacks: Fallbacks,
 }
 
 impl FtpPlan {
-    pub(super) fn new(request: &Request, servers: Arc<Servers>) -> Result<Self, Error> {
+    /// Builds the plan for `request`.
+    pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Url::Ftp(url) = request.url() else {
-            return Err(Error::unsupported("the ftp driver reads ftp URLs only"));
+            return Err(Error::unsupported("the ftp driver handles ftp: and ftps: URLs only"));
         };
         let options = request.extra::<FtpOptions>().cloned().unwrap_or_default();
         let wants_head = request.want() == Want::Head;
-        let wording = Wording::default();
-        let this = Self {
+        let fallbacks = Fallbacks::default();
+        let plan = Self {
             url: request.url().clone(),
-            host: url.login().at().host().clone(),
+            host: url.authority().host_port().host().clone(),
             port: request.url().port().unwrap_or(21),
-            is_implicit: url.scheme().security == Security::Tls,
+            is_implicit_tls: url.scheme().security == Security::Tls,
             login: request.login().cloned(),
-            errand: errand(url, &options, wants_head, wording)?,
+            ftp_request: ftp_request(url, &options, wants_head, fallbacks)?,
             range: request.wanted_range().filter(|_| !wants_head),
             resume: request.resume().filter(|_| !wants_head).cloned(),
             condition: request.condition(),
             wants_head,
             options,
-            wording,
-            servers,
+            fallbacks,
         };
-        // What would end a line is found before anything is sent.
-        this.session_login(false)?;
-        Ok(this)
+        // A user name or password that contains a line break is rejected before anything is sent.
+        plan.session_login(false)?;
+        Ok(plan)
     }
 
-    /// The same errand in other words.
-    pub(super) fn worded(mut self, wording: Wording) -> Result<Self, Error> {
+    /// Returns the same request with other fallbacks.
+    pub(super) fn with_fallbacks(mut self, fallbacks: Fallbacks) -> Result<Self, Error> {
         if let Url::Ftp(url) = &self.url {
-            self.errand = errand(url, &self.options, self.wants_head, wording)?;
+            self.ftp_request = ftp_request(url, &self.options, self.wants_head, fallbacks)?;
         }
-        self.wording = wording;
+        self.fallbacks = fallbacks;
         Ok(self)
     }
 
-    /// The caller's account, or netrc's.
+    /// Returns the argument of ACCT: from the options, or else from the credentials (`.netrc`).
     pub(super) fn account(&self) -> Option<&[u8]> {
         let known = self.login.as_ref().and_then(Credential::expose_account);
         self.options.account.as_deref().or(known)
     }
 
-    /// Who asks: nobody in particular unless a user is known.
-    pub(super) fn session_login(&self, protects: bool) -> Result<Login, Error> {
+    /// Returns the login; anonymous if no user is known. With `protects_data`, data connections use TLS too.
+    pub(super) fn session_login(&self, protects_data: bool) -> Result<Login, Error> {
         let account = self.account();
         let login = match &self.login {
             Some(login) => Login::new(login.user(), login.expose(), account)?,
             None => {
-                let address = self.options.anonymous_address.as_deref().unwrap_or(NOBODYS_ADDRESS);
-                Login::anonymous(address, account)?
+                let password =
+                    self.options.anonymous_password.as_deref().unwrap_or(DEFAULT_ANONYMOUS_PASSWORD);
+                Login::anonymous(password, account)?
             }
         };
-        Ok(if protects { login.protecting() } else { login })
+        Ok(if protects_data { login.with_protection() } else { login })
     }
 
-    /// Whether all of the object is wanted, whatever is known of it.
-    pub(super) const fn wants_all(&self) -> bool {
+    /// Returns `true` if the whole file is fetched, whatever its size and modification time are.
+    pub(super) const fn wants_whole_file(&self) -> bool {
         !self.wants_head && self.range.is_none() && self.resume.is_none() && self.condition.is_none()
     }
 
-    /// Whether it is not to begin at the beginning.
-    pub(super) const fn asks_for_part(&self) -> bool {
+    /// Returns `true` if the caller asks for a part of the file.
+    pub(super) const fn is_partial(&self) -> bool {
         self.range.is_some() || self.resume.is_some()
     }
 
-    /// The octets before `first` that the server is to send once more, to show that it begins there.
-    pub(super) fn repeated(&self, first: u64) -> &[u8] {
+    /// Returns the known bytes before offset `first`. They are downloaded again and compared, to verify that the
+    /// server starts at the offset of REST.
+    pub(super) fn overlap_bytes(&self, first: u64) -> &[u8] {
         match &self.resume {
             Some(Resume { tail, .. }) => {
                 let most = usize::try_from(first).unwrap_or(usize::MAX);
@@ -111,72 +112,64 @@ impl FtpPlan {
         }
     }
 
-    /// How many commands may be under way.
-    pub(super) fn pace(&self, way_is_long: bool) -> Pace {
-        if self.wording.one_by_one || self.servers.take_one_by_one(&self.host, self.port) {
-            return Pace::OneByOne;
+    /// Returns how many commands may be sent before their replies arrive.
+    pub(super) const fn pipelining(&self, is_distant: bool, is_known_sequential: bool) -> Pipelining {
+        if self.fallbacks.sequential || is_known_sequential {
+            return Pipelining::Off;
         }
-        if way_is_long { Pace::Ahead } else { Pace::Together }
+        if is_distant { Pipelining::BeforeGreeting } else { Pipelining::AfterLogin }
+    }
+
+    /// Checks that the object can be fetched in parts, if the caller asks for a byte range.
+    pub(super) fn check_range_supported(&self) -> Result<(), Error> {
+        match &self.ftp_request.operation {
+            Operation::Retrieve { transfer_type: TransferType::Image, .. }
+            | Operation::Stat { .. }
+            | Operation::ChangeDir => Ok(()),
+            _ if self.range.is_some() => Err(Error::new(
+                Code::RangeRefused,
+                Phase::Plan,
+                "byte ranges require a file of type image: the size of a text or a listing is not known",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
-fn errand(
+fn ftp_request(
     url: &FtpUrl<'_>,
     options: &FtpOptions,
-    facts_only: bool,
-    wording: Wording,
-) -> Result<Errand, Error> {
-    let is_auto = options.walk == FtpWalk::Auto;
-    let method = if is_auto && wording.without_cwd { Method::NoCwd } else { options.walk.method() };
-    let list_by = wording.list_by.unwrap_or_else(|| options.listing.verb());
-    let wish = Wish { method, facts_only, ascii: options.ascii, list: options.lists, list_by };
-    Ok(Errand::new(url, &wish)?)
-}
-
-impl Plan for FtpPlan {
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
-        Box::pin(super::io::run(*self, ctx))
-    }
-
-    fn speaks_for_itself(&self) -> bool {
-        true
-    }
+    stat_only: bool,
+    fallbacks: Fallbacks,
+) -> Result<FtpRequest, Error> {
+    let is_auto = options.method == FtpMethod::Auto;
+    let method = if is_auto && fallbacks.no_cwd { CwdMethod::NoCwd } else { options.method.cwd_method() };
+    let list_verb = fallbacks.list_verb.unwrap_or_else(|| options.listing.verb());
+    let (ascii, list) = (options.ascii, options.force_listing);
+    Ok(FtpRequest::new(url, &RequestOptions { method, stat_only, ascii, list, list_verb })?)
 }
 
 impl fmt::Display for FtpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = self.login.as_ref().map_or(&b"anonymous"[..], Credential::user);
-        let user = Command::with(Verb::User, user).map_err(|_| fmt::Error)?;
+        let user = Command::with_argument(Verb::User, user).map_err(|_| fmt::Error)?;
         writeln!(f, "{user}")?;
         match &self.login {
             None => writeln!(f, "PASS (the e-mail address)")?,
             Some(login) if login.expose().is_none() => writeln!(f, "PASS (asked for)")?,
             Some(_) => writeln!(f, "PASS ***")?,
         }
-        let commands = self.errand.commands().map_err(|_| fmt::Error)?;
+        let commands = self.ftp_request.commands().map_err(|_| fmt::Error)?;
         for (index, command) in commands.iter().enumerate() {
             let end = if index + 1 == commands.len() { "" } else { "\n" };
             match command.verb() {
-                Verb::Epsv if self.options.active.is_some() => write!(f, "EPRT (an address of ours){end}")?,
+                Verb::Epsv if self.options.active.is_some() => {
+                    write!(f, "EPRT (an address of this machine){end}")?;
+                }
                 Verb::Epsv if self.options.no_epsv => write!(f, "PASV{end}")?,
                 _ => write!(f, "{command}{end}")?,
             }
         }
         Ok(())
-    }
-}
-
-/// What cannot be asked for together.
-pub(super) fn check_part(plan: &FtpPlan) -> Result<(), Error> {
-    use fetch_url_proto::ftp::{Form, Task};
-    let is_part = plan.range.is_some();
-    match &plan.errand.task {
-        Task::Retrieve { form: Form::Image, .. } | Task::Facts { .. } | Task::Reach => Ok(()),
-        _ if is_part => Err(Error::new(
-            Code::RangeRefused,
-            Phase::Plan,
-            "only a file of type image has parts: lines and listings are counted otherwise",
-        )),
-        _ => Ok(()),
     }
 }

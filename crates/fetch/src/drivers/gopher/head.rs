@@ -1,38 +1,43 @@
-//! What is known of an item without fetching it: what Gopher+ tells, else its type.
+//! Fetches the metadata of an item: its Gopher+ attributes, or only its type.
 
 use fetch_url_proto::gopher::{GopherRequest, ItemType};
 use fetch_url_proto::gopher_plus::Attributes;
 use fetch_url_proto::{Details, Head};
 
 use super::plan::GopherPlan;
-use super::talk::{Begun, begin};
-use super::{io, refusal};
-use crate::{Content, Ctx, Error, Meta, Outcome, Phase, Response};
+use super::rejection::rejection_outcome;
+use super::response::{ResponseStart, response_meta, send_request};
+use crate::{Content, Error, Meta, Outcome, Phase, Response, RunContext};
 
-/// Asks for the attributes of the item; a server that does not speak Gopher+ would send the item.
-pub(super) async fn ask(request: &GopherRequest, plan: &GopherPlan, ctx: &Ctx) -> Result<Outcome, Error> {
-    let mut talk = match begin(request, false, plan, ctx).await? {
-        Begun::Talk(talk) => talk,
-        Begun::Refused(refused) => return refusal::outcome(&refused, plan),
+/// Requests the attributes of the item and returns them as header fields. A server without Gopher+ sends the item
+/// itself, which is not read.
+pub(super) async fn fetch_head(
+    request: &GopherRequest,
+    plan: &GopherPlan,
+    ctx: &RunContext,
+) -> Result<Outcome, Error> {
+    let mut response = match send_request(request, false, plan, ctx).await? {
+        ResponseStart::Accepted(response) => response,
+        ResponseStart::Rejected(rejection) => return rejection_outcome(&rejection, plan),
     };
-    let mut meta = io::meta(plan, talk.is_plus());
+    let mut meta = response_meta(plan, response.is_gopher_plus());
     let gtype = [plan.gtype];
-    let word = ItemType::word(plan.gtype);
-    meta.fields.push(("Type".to_owned(), [&gtype[..], b" ", word.as_bytes()].concat()));
-    if talk.is_plus() {
-        let entry = ctx.deadline.bound(Phase::Reply, talk.only_entry()).await?;
+    let type_name = ItemType::word(plan.gtype);
+    meta.fields.push(("Type".to_owned(), [&gtype[..], b" ", type_name.as_bytes()].concat()));
+    if response.is_gopher_plus() {
+        let entry = ctx.deadline.bound(Phase::Reply, response.read_single_entry()).await?;
         if let Some(entry) = entry {
             meta.head = Head { size: None, modified: entry.modified };
             if let Details::MenuItem(_, Some(attributes)) = &entry.details {
-                describe(&mut meta, attributes);
+                add_attribute_fields(&mut meta, attributes);
             }
         }
     }
     Ok(Outcome::Answer(Response::new(meta, Content::Head)))
 }
 
-/// Block by block, a field for each line.
-fn describe(meta: &mut Meta, attributes: &Attributes) {
+/// Adds one header field for each line of each attribute block.
+fn add_attribute_fields(meta: &mut Meta, attributes: &Attributes) {
     if !attributes.info.is_empty() {
         meta.fields.push(("INFO".to_owned(), attributes.info.to_vec()));
     }

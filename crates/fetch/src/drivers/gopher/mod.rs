@@ -1,17 +1,18 @@
 //! `gopher:` and `gophers:` (RFC 1738 §3.4, RFC 1436, RFC 4266, Gopher+).
 
 mod advice;
+mod fetch_item;
 mod form;
 mod head;
-mod io;
 pub(crate) mod options;
 mod plan;
-mod refusal;
-mod talk;
+mod rejection;
+mod response;
+mod run;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Speaks Gopher and Gopher+: a connection for each request.
+/// Speaks Gopher and Gopher+, with one connection per request.
 pub(crate) struct GopherDriver;
 
 impl Driver for GopherDriver {

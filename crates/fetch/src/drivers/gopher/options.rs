@@ -1,17 +1,21 @@
-//! What only Gopher understands.
+//! Options of the gopher driver.
 
 use fetch_url_proto::gopher::Dots;
 
-/// How a URL is fetched by Gopher: an extra of [`crate::Request`].
+/// Options for `gopher:` and `gophers:` URLs, set by [`Request::gopher`](crate::Request::gopher).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GopherOptions {
-    /// How the dots of a text are read.
+    /// How the final dot line and doubled dots of a text are handled (RFC 1436 §3.2). Default: by what the text itself
+    /// shows.
     pub dots: Dots,
-    /// The view that is wanted, by Gopher+: a media type, a blank and a language (RFC 1738 §3.4.8).
+    /// The Gopher+ view to request: a media type, optionally followed by a space and a language (RFC 1738 §3.4.8).
+    /// Default: the view that the server prefers.
     pub view: Option<Vec<u8>>,
-    /// What answers a form: the text of a question, or its number from 1, and the answer.
+    /// Answers for a Gopher+ form (`+ASK`, RFC 1738 §3.4.9), as pairs of question and answer. A question is named by
+    /// its number, counted from 1, or by its text. The answers are dropped on a redirect to another server.
     pub answers: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Menus and attributes are delivered as the server sends them.
+    /// Return menus and attributes as the bytes that the server sent, instead of a [`Listing`](crate::Listing).
+    /// Default: `false`.
     pub raw_menus: bool,
 }

@@ -1,162 +1,162 @@
-//! What a URL asks of a Gopher server. Pure.
+//! The request that a `gopher:` URL stands for. No I/O.
 
 use std::fmt;
 
 use fetch_url_core::{GopherUrl, Host, Security, Url, mask_password, parse};
-use fetch_url_proto::gopher::{GopherRequest, Here, ItemType, Plus, link};
-use fetch_url_proto::text::escaped;
+use fetch_url_proto::gopher::{GopherRequest, ItemType, Plus, ServerAddress, link};
+use fetch_url_proto::text::escape_non_ascii;
 
+use super::advice::item_advice;
 use super::options::GopherOptions;
-use super::{advice, io};
-use crate::driver::RunFuture;
-use crate::{Advice, Code, Ctx, Error, Phase, Plan, Request, Want};
+use crate::{Code, Error, NotFetchable, Phase, Request, Want};
 
-/// One errand.
+/// A request for one item at one Gopher server.
 #[derive(Clone, Debug)]
 pub(super) struct GopherPlan {
     pub(super) url: Url<'static>,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
     pub(super) is_tls: bool,
+    /// The item type (RFC 1436 §3.8).
     pub(super) gtype: u8,
     pub(super) options: GopherOptions,
-    pub(super) errand: Errand,
-    /// Which attributes are kept of those that come; without names all.
-    pub(super) kept: Vec<Vec<u8>>,
-    /// The server is not the one that the caller named.
-    pub(super) is_abroad: bool,
+    pub(super) operation: GopherOperation,
+    /// Names of the attributes that are kept in the response; empty: all.
+    pub(super) kept_attributes: Vec<Vec<u8>>,
+    /// A redirect has left the server of the caller's URL.
+    pub(super) is_cross_origin: bool,
 }
 
-/// What is to be done.
+/// What is requested of the server.
 #[derive(Clone, Debug)]
-pub(super) enum Errand {
-    /// Nothing at a Gopher server: the item is no object.
-    Advise(Advice),
-    /// One request for an object, a menu or attributes.
+pub(super) enum GopherOperation {
+    /// No request: the item is no data object.
+    Advise(NotFetchable),
+    /// Fetch an object, a menu or attributes.
     Fetch(GopherRequest),
-    /// The item has a form: it is fetched, and filled where it can be.
-    Fill(GopherRequest),
-    /// The URL carries a filled form: the server must know it.
-    Filled(GopherRequest),
-    /// The item leads elsewhere.
-    Follow(String),
-    /// Only what is known of the item.
+    /// Fetch the form of the item, fill it with the caller's answers, and send it.
+    FillForm(GopherRequest),
+    /// No request: the item is a link to another URL.
+    FollowLink(String),
+    /// Fetch only the attributes of the item.
     Head(GopherRequest),
+    /// Send the filled form that the URL contains, after a check that the item has a form.
+    SendForm(GopherRequest),
 }
 
 impl GopherPlan {
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Url::Gopher(url) = request.url() else {
-            return Err(Error::unsupported("the gopher driver speaks Gopher only"));
+            return Err(Error::unsupported("the gopher driver supports gopher URLs only"));
         };
         if request.wanted_range().is_some() && request.want() == Want::Object {
-            return Err(Error::new(Code::RangeRefused, Phase::Plan, "Gopher knows no parts of an object"));
+            return Err(Error::new(Code::RangeRefused, Phase::Plan, "Gopher cannot transfer byte ranges"));
         }
         let mut options = request.extra::<GopherOptions>().cloned().unwrap_or_default();
-        if request.is_abroad() {
-            // They were given for another server.
+        if request.is_cross_origin() {
+            // The caller gave the answers for another server.
             options.answers.clear();
         }
         Ok(Self {
             url: request.url().clone(),
-            host: url.at().host().clone(),
-            port: port(request.url()),
+            host: url.host_port().host().clone(),
+            port: port_or_default(request.url()),
             is_tls: url.scheme().security == Security::Tls,
             gtype: url.gtype(),
-            errand: errand(url, &options, request.want(), port(request.url()))?,
+            operation: plan_operation(url, &options, request.want(), port_or_default(request.url()))?,
             options,
-            kept: Vec::new(),
-            is_abroad: request.is_abroad(),
+            kept_attributes: Vec::new(),
+            is_cross_origin: request.is_cross_origin(),
         })
     }
 
-    /// The same with another request, of whose answer these attributes are kept.
-    pub(super) fn keeping(&self, request: GopherRequest, kept: Vec<Vec<u8>>) -> Self {
-        Self { errand: Errand::Fetch(request), kept, ..self.clone() }
+    /// Returns the plan for another request to the same server, in whose response only these attributes are kept.
+    pub(super) fn with_request(&self, request: GopherRequest, kept_attributes: Vec<Vec<u8>>) -> Self {
+        Self { operation: GopherOperation::Fetch(request), kept_attributes, ..self.clone() }
     }
 
-    /// This server, where entries on it are to be fetched in TLS too.
-    pub(super) fn here(&self) -> Option<Here> {
-        self.is_tls.then(|| Here { host: self.host.to_string(), port: self.port })
+    /// Returns the server if it is connected by TLS: the URLs of menu items on the same server then use TLS too.
+    pub(super) fn tls_server(&self) -> Option<ServerAddress> {
+        self.is_tls.then(|| ServerAddress { host: self.host.to_string(), port: self.port })
     }
 }
 
-fn port(url: &Url<'_>) -> u16 {
+fn port_or_default(url: &Url<'_>) -> u16 {
     url.port().unwrap_or(70)
 }
 
-fn errand(url: &GopherUrl<'_>, options: &GopherOptions, want: Want, port: u16) -> Result<Errand, Error> {
+fn plan_operation(
+    url: &GopherUrl<'_>,
+    options: &GopherOptions,
+    want: Want,
+    port: u16,
+) -> Result<GopherOperation, Error> {
     let request = GopherRequest::of(url)?;
     let gtype = url.gtype();
     if let Some(target) = link(gtype, &url.selector().decode()) {
-        return linked(target).map(Errand::Follow);
+        return check_link_target(target).map(GopherOperation::FollowLink);
     }
     match ItemType::of(gtype) {
-        ItemType::Cso | ItemType::Session => return Ok(Errand::Advise(advice::of(url, port))),
+        ItemType::Cso | ItemType::Session => {
+            return Ok(GopherOperation::Advise(item_advice(url, port)));
+        }
         ItemType::Error => {
-            return Err(Error::new(Code::NotFound, Phase::Plan, "type 3 is an error, no item"));
+            let detail = "an item of type 3 is an error message, not an object";
+            return Err(Error::new(Code::NotFound, Phase::Plan, detail));
         }
         ItemType::Info => {
-            return Err(Error::unsupported("type i is a line to be read: nothing is to be fetched"));
+            return Err(Error::unsupported("an item of type i is a line of text in a menu, not an object"));
         }
         _ => {}
     }
     if want == Want::Head {
-        return Ok(Errand::Head(request.for_attributes()));
+        return Ok(GopherOperation::Head(request.for_attributes()));
     }
     match (request.plus(), &options.view) {
         (Some(Plus::Attributes(_) | Plus::Filled), Some(_)) => {
-            let detail = "a view is of an item, not of its attributes or of the answer to a form";
+            let detail = "a view cannot be requested together with attributes or a filled form";
             Err(Error::new(Code::Usage, Phase::Plan, detail))
         }
-        (Some(Plus::Form), _) => Ok(Errand::Fill(request)),
-        (_, _) if !options.answers.is_empty() => Ok(Errand::Fill(request)),
-        (Some(Plus::Filled), None) => Ok(Errand::Filled(request)),
-        (_, Some(view)) => Ok(Errand::Fetch(request.with_view(view)?)),
-        (_, None) => Ok(Errand::Fetch(request)),
+        (Some(Plus::Form), _) => Ok(GopherOperation::FillForm(request)),
+        (_, _) if !options.answers.is_empty() => Ok(GopherOperation::FillForm(request)),
+        (Some(Plus::Filled), None) => Ok(GopherOperation::SendForm(request)),
+        (_, Some(view)) => Ok(GopherOperation::Fetch(request.with_view(view)?)),
+        (_, None) => Ok(GopherOperation::Fetch(request)),
     }
 }
 
-/// A link must be a URL by itself: a selector is nothing that it could be relative to.
-fn linked(target: &[u8]) -> Result<String, Error> {
-    let is_url = |text: &str| parse(&text.replace(' ', "%20")).map(drop);
+/// Checks that the target of a link is an absolute URL: a selector is no base for a relative reference.
+fn check_link_target(target: &[u8]) -> Result<String, Error> {
+    let parsed = |text: &str| parse(&text.replace(' ', "%20")).map(drop);
     match std::str::from_utf8(target) {
-        Ok(text) => is_url(text).map(|()| text.to_owned()).map_err(Error::from),
-        Err(_) => Err(Error::new(Code::BadUrl, Phase::Plan, "the item is a link, and no text")),
-    }
-}
-
-impl Plan for GopherPlan {
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
-        Box::pin(io::run(*self, ctx))
+        Ok(text) => parsed(text).map(|()| text.to_owned()).map_err(Error::from),
+        Err(_) => Err(Error::new(Code::BadUrl, Phase::Plan, "the target of the link is not UTF-8")),
     }
 }
 
 impl fmt::Display for GopherPlan {
+    /// Shows the lines of the request. Answers for a form are not shown, because they may be confidential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = match &self.errand {
-            Errand::Advise(_) => return f.write_str("(nothing: the item is no object)"),
-            Errand::Follow(target) => {
-                return write!(
-                    f,
-                    "(nothing: the item leads to {})",
-                    mask_password(&escaped(target.as_bytes()))
-                );
+        use GopherOperation::{Advise, Fetch, FillForm, FollowLink, Head, SendForm};
+        let lines = match &self.operation {
+            Advise(_) => return f.write_str("(no request: the item is not a data object)"),
+            FollowLink(target) => {
+                let target = mask_password(&escape_non_ascii(target.as_bytes()));
+                return write!(f, "(no request: the item is a link to {target})");
             }
-            Errand::Fetch(request) | Errand::Head(request) => request.lines(),
-            Errand::Fill(request) | Errand::Filled(request) => request.for_attributes().lines(),
+            Fetch(request) | Head(request) => request.lines(),
+            FillForm(request) | SendForm(request) => request.for_attributes().lines(),
         };
         for (index, line) in lines.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };
             match (line.is_empty(), lines.len()) {
                 (true, 1) => f.write_str("(an empty line)")?,
-                _ => write!(f, "{end}{}", escaped(line))?,
+                _ => write!(f, "{end}{}", escape_non_ascii(line))?,
             }
         }
-        // The answers may be nobody else's business.
-        match &self.errand {
-            Errand::Fill(_) => f.write_str("\n(the form, filled, when there are answers)"),
-            Errand::Filled(_) => f.write_str("\n(the form, filled as the URL says)"),
+        match &self.operation {
+            FillForm(_) => f.write_str("\n(then the filled form, if answers are given)"),
+            SendForm(_) => f.write_str("\n(then the filled form of the URL)"),
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Interim answers (RFC 9110 §15.2): a server may send some before the answer, and not without end.
+//! A limit on interim (1xx) responses: a server may send some before the final response (RFC 9110 §15.2).
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,41 +8,52 @@ use tokio::sync::Notify;
 
 use crate::{Code, Error, Phase};
 
-/// The most interim answers to one request.
-const MOST: u32 = 32;
+/// The most interim responses to one request.
+const MAX_INTERIM_RESPONSES: u32 = 32;
 
-/// Counts the interim answers to one request.
+/// Counts the interim responses to one request.
 #[derive(Clone, Default)]
-pub(super) struct Interim(Arc<Count>);
+pub(super) struct InterimCounter(Arc<InterimCount>);
 
 #[derive(Default)]
-struct Count {
+struct InterimCount {
     seen: AtomicU32,
     too_many: Notify,
 }
 
-impl Interim {
-    /// Has hyper tell of each one.
-    pub(super) fn watch<B>(&self, request: &mut http::Request<B>) {
+impl InterimCounter {
+    /// Counts the interim responses to `request`.
+    pub(super) fn count_on<B>(&self, request: &mut http::Request<B>) {
         let count = self.0.clone();
         hyper::ext::on_informational(request, move |_| {
-            if count.seen.fetch_add(1, Ordering::Relaxed) >= MOST {
+            if count.seen.fetch_add(1, Ordering::Relaxed) >= MAX_INTERIM_RESPONSES {
                 count.too_many.notify_one();
             }
         });
     }
 
-    /// Waits for `answer`, as long as there are not too many before it.
-    pub(super) async fn bound<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    /// Waits for `response`, and fails with `Code::LimitReached` after too many interim responses.
+    pub(super) async fn limit_while<T>(
+        &self,
+        response: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let result = tokio::select! {
             biased;
-            () = self.0.too_many.notified() => Err(too_many()),
-            result = answer => result,
+            () = self.0.too_many.notified() => Err(too_many_interim_error()),
+            result = response => result,
         };
-        if self.0.seen.load(Ordering::Relaxed) > MOST { Err(too_many()) } else { result }
+        if self.0.seen.load(Ordering::Relaxed) > MAX_INTERIM_RESPONSES {
+            Err(too_many_interim_error())
+        } else {
+            result
+        }
     }
 }
 
-fn too_many() -> Error {
-    Error::new(Code::LimitReached, Phase::Reply, format!("more than {MOST} interim answers"))
+fn too_many_interim_error() -> Error {
+    Error::new(
+        Code::LimitReached,
+        Phase::Reply,
+        format!("more than {MAX_INTERIM_RESPONSES} interim responses"),
+    )
 }

@@ -1,43 +1,39 @@
-//! `http:` and `https:` (RFC 1738 §3.3, RFC 9110, RFC 9112, RFC 9113).
+//! The driver for `http:` and `https:` URLs (RFC 1738 §3.3, RFC 9110, RFC 9112, RFC 9113).
+//!
+//! `plan.rs` builds the request, `run.rs` sends it over one of the [`transports`], `response.rs` interprets the
+//! response.
 
-mod answer;
-mod auth;
-pub(crate) mod cookies;
-mod decode;
-mod direct;
-mod disposition;
-mod fault;
-mod fields;
-mod frames;
-mod index;
+mod authorization;
+mod challenge;
+mod connection;
+mod connection_pool;
+mod content_coding;
+mod content_disposition;
+pub(crate) mod cookie_jar;
+mod cookie_store;
+mod direct_transport;
+mod index_page;
 mod interim;
-mod io;
-mod jar;
-mod line;
 pub(crate) mod options;
 mod plan;
-mod pool;
-mod proxied;
-mod range;
-mod refusal;
+mod proxy_transport;
+mod range_headers;
+mod request_headers;
+mod response;
+mod response_body;
+mod run;
+mod status_error;
+mod transport_error;
+mod transports;
 
 use std::sync::Arc;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Speaks HTTP/1.1 and HTTP/2; keeps connections open between requests.
+/// The HTTP driver: HTTP/1.1 and HTTP/2, with connections kept open between requests.
 #[derive(Default)]
 pub(crate) struct HttpDriver {
-    roads: Arc<Roads>,
-}
-
-/// The ways to a server.
-#[derive(Default)]
-struct Roads {
-    /// Straight, on connections of our own.
-    pool: Arc<pool::Pool>,
-    /// Through a proxy.
-    proxied: proxied::Clients,
+    transports: Arc<transports::Transports>,
 }
 
 impl Driver for HttpDriver {
@@ -50,6 +46,6 @@ impl Driver for HttpDriver {
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(plan::HttpPlan::new(request, self.roads.clone())?))
+        Ok(Box::new(run::HttpRun::new(plan::HttpPlan::new(request)?, self.transports.clone())))
     }
 }

@@ -1,69 +1,79 @@
-//! What only HTTP understands of a request: method, fields, body, coding, version.
+//! Options of the HTTP driver: method, headers, body, content coding, HTTP version, cookies.
 
 use bytes::Bytes;
 
-use super::cookies::CookieJar;
+use super::cookie_jar::CookieJar;
 
-/// An extra for the HTTP driver.
+/// Options of the HTTP driver, set on a request with [`Request::with_extra`](crate::Request::with_extra).
+///
+/// The default is a GET request without a body, over HTTP/2 where the server offers it, without content codings and
+/// cookies.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Another method than GET (POST where there is a body).
+    /// The request method (RFC 9110 §9). Default: POST with a body, HEAD for a request of metadata, or else GET. A
+    /// name that is not a token fails with `Code::Usage`.
     pub method: Option<String>,
-    /// Fields beside, or instead of, our own. Away from the server that the caller named, only those
-    /// that give nothing away are sent.
-    pub fields: Vec<Field>,
-    /// What goes with the request.
+    /// Additional headers. They replace default headers of the same name. After a redirect to another origin, only
+    /// headers that contain no secrets are sent, such as Accept-Language.
+    pub headers: Vec<HeaderField>,
+    /// The body of the request. It is not sent again after a redirect that changes the method to GET. Default: none.
     pub body: Option<Bytes>,
-    /// Lets the server compress what it sends, and undoes it.
-    pub decode: bool,
-    /// Which version may be spoken.
+    /// Offers content codings (gzip, deflate, br, zstd) and decodes the response (RFC 9110 §8.4). A decoded response
+    /// has no known size and cannot be resumed. A compression ratio above 200 fails with `Code::LimitReached`.
+    /// Default: off.
+    pub compressed: bool,
+    /// The HTTP versions that may be used. Default: HTTP/1.1 and HTTP/2.
     pub version: HttpVersion,
-    /// User and password are shown only when the server asks for them.
+    /// Sends user and password only after a 401 response. If that offers Digest (RFC 7616), the password is not sent in
+    /// plain text. Default: the first request contains user and password for Basic (RFC 7617).
     pub waits_for_challenge: bool,
-    /// A page of HTML is read as the listing of a directory: [`crate::proto::IndexPage`].
-    pub lists_pages: bool,
-    /// The body of an error is delivered like any other.
-    pub delivers_errors: bool,
-    /// Where cookies are kept.
+    /// Reads an HTML page as the listing of a directory ([`IndexPage`](fetch_url_proto::IndexPage)), up to 32 MiB. A
+    /// response that is not an index page fails with `Code::NotFound`. Default: off.
+    pub index_as_listing: bool,
+    /// Delivers the body of a response with a status code of 400 or above, and keeps the error in
+    /// [`Response::refusal`](crate::Response::refusal). Default: the request fails with the error.
+    pub deliver_error_body: bool,
+    /// The cookie jar of the request. Default: cookies are neither sent nor stored.
     pub cookies: Option<CookieJar>,
 }
 
-/// A field of a request.
+/// A header field of a request (RFC 9110 §5). `Debug` shows its name only.
 #[derive(Clone, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a field has a name and a value")]
-pub struct Field {
-    /// Its name.
+#[allow(clippy::exhaustive_structs, reason = "a header field has a name and a value")]
+pub struct HeaderField {
+    /// The field name, in any case. A name that is not a token fails with `Code::Usage`.
     pub name: String,
-    /// Its value; with none, our own field of this name is not sent.
+    /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenOctet`. `None` removes the
+    /// default header of this name.
     pub value: Option<Vec<u8>>,
 }
 
-/// Which version of HTTP may be spoken.
+/// The HTTP versions that may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HttpVersion {
-    /// What the server prefers in TLS; HTTP/1.1 without.
+    /// HTTP/2 or HTTP/1.1 as negotiated in TLS; HTTP/1.1 without TLS.
     #[default]
     Any,
-    /// HTTP/1.1.
+    /// HTTP/1.1 only.
     Http1,
 }
 
-impl Field {
-    /// A field.
+impl HeaderField {
+    /// Returns a header that is sent with this value.
     pub fn new(name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), value: Some(value.into()) }
     }
 
-    /// Our own field of this name is not sent.
+    /// Returns a header that removes the default header of this name.
     pub fn without(name: impl Into<String>) -> Self {
         Self { name: name.into(), value: None }
     }
 }
 
-impl std::fmt::Debug for Field {
+impl std::fmt::Debug for HeaderField {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Field({})", self.name)
+        write!(f, "HeaderField({})", self.name)
     }
 }

@@ -1,125 +1,120 @@
-//! The request line and fields for a URL. Pure.
+//! The HTTP request for a URL: its method, target, headers and body. No I/O; the only state that it reads is the
+//! caller's cookie jar.
 
 use std::fmt;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use fetch_url_core::{Host, Security, Url};
-use http::header::HOST;
+use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::Roads;
 use super::options::{HttpOptions, HttpVersion};
-use super::{auth, fields};
-use crate::driver::RunFuture;
-use crate::{ByteRange, Code, Condition, Credential, Ctx, Error, Phase, Plan, Request, Resume, Want};
+use super::{authorization, request_headers};
+use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 
-/// One request, as it goes out.
+/// One HTTP request. `Display` shows its request line and headers, with secrets replaced by `***`.
 pub(super) struct HttpPlan {
     pub(super) url: Url<'static>,
     pub(super) method: Method,
     pub(super) is_tls: bool,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
-    /// What the server is called in the request.
+    /// The value of Host, or of `:authority` in HTTP/2.
     pub(super) authority: String,
+    /// The request target in origin form (RFC 9112 §3.2.1), sent byte for byte.
     pub(super) target: String,
-    pub(super) fields: HeaderMap,
+    pub(super) headers: HeaderMap,
     pub(super) body: Option<Bytes>,
-    /// Only the head of the answer is wanted.
+    /// The caller wants the metadata only.
     pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
-    /// The server wanted to know who asks, and is told now.
-    pub(super) is_second: bool,
+    /// This is the second request, sent with credentials after a 401.
+    pub(super) is_auth_retry: bool,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
-    pub(super) roads: Arc<Roads>,
 }
 
 impl HttpPlan {
-    pub(super) fn new(request: &Request, roads: Arc<Roads>) -> Result<Self, Error> {
+    /// Builds the HTTP request for `request`.
+    pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Url::Http(url) = request.url() else {
-            return Err(Error::unsupported("the http driver reads http URLs only"));
+            return Err(Error::unsupported("the http driver handles http: and https: URLs only"));
         };
         let mut options = request.extra::<HttpOptions>().cloned().unwrap_or_default();
-        // What is known of an object is known of all of it.
-        let is_whole = request.want() == Want::Head;
-        let range = request.wanted_range().filter(|_| !is_whole);
-        let resume = request.resume().filter(|_| !is_whole).cloned();
-        // The body of an error is no part of the object.
-        options.delivers_errors &= range.is_none() && resume.is_none();
-        let mut fields = fields::of(request, &options)?;
-        let (is_tls, host) = (url.scheme().security == Security::Tls, url.login().at().host().clone());
+        // Metadata describes the whole object, so it is requested without a range.
+        let wants_head = request.want() == Want::Head;
+        let range = request.wanted_range().filter(|_| !wants_head);
+        let resume = request.resume().filter(|_| !wants_head).cloned();
+        // The body of an error response must not be appended to a part of the object.
+        options.deliver_error_body &= range.is_none() && resume.is_none();
+        let mut headers = request_headers::request_headers(request, &options)?;
+        let (is_tls, host) =
+            (url.scheme().security == Security::Tls, url.authority().host_port().host().clone());
         let port = request.url().port().unwrap_or(80);
         let login = request.login().cloned();
-        let is_shown = !options.waits_for_challenge && !fields.contains_key(http::header::AUTHORIZATION);
-        let shown = login.as_ref().filter(|login| is_shown && login.expose().is_some());
+        let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
+        let sent_login = login.as_ref().filter(|login| sends_login && login.expose().is_some());
         Ok(Self {
             url: request.url().clone(),
-            method: method(request, &options)?,
+            method: request_method(request, &options)?,
             is_tls,
-            authority: fields::take_host(&mut fields).unwrap_or_else(|| authority(&host, port, is_tls)),
+            authority: request_headers::take_host(&mut headers)
+                .unwrap_or_else(|| authority(&host, port, is_tls)),
             host,
             port,
             target: url.origin_form(),
-            fields,
+            headers,
             body: options.body.clone().filter(|_| !request.is_plain()),
-            wants_head: is_whole,
-            authorization: shown.map(auth::basic).transpose()?,
+            wants_head,
+            authorization: sent_login.map(authorization::basic_authorization).transpose()?,
             login,
-            is_second: false,
+            is_auth_retry: false,
             range,
             resume,
             condition: request.condition(),
             options,
-            roads,
         })
     }
 
-    /// Whether only a part of the object is asked for.
-    pub(super) const fn asks_for_part(&self) -> bool {
+    /// Returns `true` if the request asks for a part of the object.
+    pub(super) const fn is_partial(&self) -> bool {
         self.range.is_some() || self.resume.is_some()
     }
 
-    /// Whether to send it twice means no more than to send it once (RFC 9110 §9.2.2).
+    /// Returns `true` if sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
     pub(super) fn is_idempotent(&self) -> bool {
         self.method.is_idempotent()
     }
 
-    /// Whether HTTP/2 may be spoken.
-    pub(super) fn takes_http2(&self) -> bool {
+    /// Returns `true` if HTTP/2 may be negotiated.
+    pub(super) fn allows_http2(&self) -> bool {
         self.is_tls && self.options.version == HttpVersion::Any
     }
 
-    /// `scheme://host[:port]`.
+    /// Returns `scheme://host[:port]`.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
         format!("{scheme}://{}", authority(&self.host, self.port, self.is_tls))
     }
 }
 
-/// RFC 9110 §7.2: the port only when it is not the scheme's own.
+/// Returns host and port; the default port of the scheme is left out (RFC 9110 §7.2).
 fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
-    let own = if is_tls { 443 } else { 80 };
-    if port == own { host.to_string() } else { format!("{host}:{port}") }
+    let default = if is_tls { 443 } else { 80 };
+    if port == default { host.to_string() } else { format!("{host}:{port}") }
 }
 
-fn method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
+fn request_method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
     match &options.method {
-        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes())
-            .map_err(|_| Error::new(Code::Usage, Phase::Plan, format!("{method:?} is no method of HTTP"))),
+        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes()).map_err(|_| {
+            Error::new(Code::Usage, Phase::Plan, format!("{method:?} is not a valid HTTP method"))
+        }),
         None if request.want() == Want::Head => Ok(Method::HEAD),
         None if options.body.is_some() && !request.is_plain() => Ok(Method::POST),
         _ => Ok(Method::GET),
-    }
-}
-
-impl Plan for HttpPlan {
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
-        Box::pin(super::io::run(*self, ctx))
     }
 }
 
@@ -131,7 +126,7 @@ impl fmt::Display for HttpPlan {
             let scheme = authorization.to_str().ok().and_then(|text| text.split(' ').next());
             writeln!(f, "Authorization: {} ***", scheme.unwrap_or_default())?;
         }
-        for (name, value) in &self.fields {
+        for (name, value) in &self.headers {
             let shown =
                 if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
             writeln!(f, "{}: {shown}", title_case(name.as_str()))?;
@@ -143,6 +138,7 @@ impl fmt::Display for HttpPlan {
     }
 }
 
+/// Returns a header name with a capital letter at the start of each word.
 fn title_case(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));

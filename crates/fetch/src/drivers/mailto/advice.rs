@@ -1,39 +1,42 @@
-//! What a person can do with an address.
+//! What a person can do with a `mailto:` URL.
 
-use fetch_url_core::{Escaped, MailtoUrl};
-use fetch_url_proto::text::printable;
+use fetch_url_core::{MailtoUrl, PercentEncoded};
+use fetch_url_proto::text::sanitise;
 
-use crate::{Advice, Fact};
+use crate::{AdviceValue, NotFetchable};
 
-/// Fields that a stranger may suggest (RFC 6068 §4 and §7): the others could send what nobody has read, or lie about
-/// who writes.
-const HARMLESS: &[&str] = &["body", "cc", "in-reply-to", "keywords", "references", "subject", "to"];
+/// Header fields that an untrusted URL may set (RFC 6068 §4 and §7). Other fields could send a message that the user
+/// has not read, or forge the sender.
+const SAFE_FIELDS: &[&str] = &["body", "cc", "in-reply-to", "keywords", "references", "subject", "to"];
 
-/// The address, and what the message would be; fields that are not harmless are marked.
-pub(super) fn of(url: &MailtoUrl<'_>) -> Advice {
+/// Returns the address and the header fields of the message; unsafe fields are marked.
+pub(super) fn mailto_advice(url: &MailtoUrl<'_>) -> NotFetchable {
     let address = String::from_utf8_lossy(&url.address().decode()).into_owned();
-    let mut text = "This is an address for mail, not an object that can be fetched.\n".to_owned();
+    let mut text = "This is a mail address, not an object that can be fetched.\n".to_owned();
     if !address.is_empty() {
-        text.push_str(&format!("  To: {}\n", printable(address.as_bytes())));
+        text.push_str(&format!("  To: {}\n", sanitise(address.as_bytes())));
     }
-    let fields = url.headers().as_ref().map(fields).unwrap_or_default();
-    let is_safe = |index: usize, name: &str| is_harmless(name) && !is_second_to(&fields, index);
+    let fields = url.headers().as_ref().map(parse_fields).unwrap_or_default();
+    let is_safe = |index: usize, name: &str| is_safe_field(name) && !is_repeated_to(&fields, index);
     for (index, (name, value)) in fields.iter().enumerate() {
-        let mark = if is_safe(index, name) { "" } else { "  (unsafe: no mail program should take it over)" };
-        let (name, value) = (printable(name.as_bytes()), printable(value.as_bytes()));
-        text.push_str(&format!("  {name}: {value}{mark}\n"));
+        let warning =
+            if is_safe(index, name) { "" } else { "  (unsafe: mail programs should ignore this field)" };
+        let (name, value) = (sanitise(name.as_bytes()), sanitise(value.as_bytes()));
+        text.push_str(&format!("  {name}: {value}{warning}\n"));
     }
     let names = fields.iter().map(|(name, _)| name.clone()).enumerate();
     let unsafe_fields: Vec<_> =
         names.filter(|(index, name)| !is_safe(*index, name)).map(|(_, name)| name).collect();
-    let advice = Advice::new(text).with("address", address).with("fields", Fact::Pairs(fields));
-    advice.with("unsafe_fields", Fact::Words(unsafe_fields))
+    let advice = NotFetchable::new(text)
+        .with_value("address", address)
+        .with_value("fields", AdviceValue::Pairs(fields));
+    advice.with_value("unsafe_fields", AdviceValue::Words(unsafe_fields))
 }
 
-/// `name=value` with `&` between them (RFC 6068 §2); `+` is a plus.
-fn fields(headers: &Escaped<'_>) -> Vec<(String, String)> {
+/// Parses `name=value` pairs separated by `&` (RFC 6068 §2). A `+` is a plus sign, not a space.
+fn parse_fields(headers: &PercentEncoded<'_>) -> Vec<(String, String)> {
     let fields = headers.split('&').filter(|field| !field.is_empty());
-    let decoded = |part: &Escaped<'_>| String::from_utf8_lossy(&part.decode()).into_owned();
+    let decoded = |part: &PercentEncoded<'_>| String::from_utf8_lossy(&part.decode()).into_owned();
     fields
         .map(|field| match field.split_once('=') {
             Some((name, value)) => (decoded(&name), decoded(&value)),
@@ -42,12 +45,12 @@ fn fields(headers: &Escaped<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A second list of recipients is one that nobody looks at.
-fn is_second_to(fields: &[(String, String)], index: usize) -> bool {
+/// Returns `true` for every `to` field after the first: mail programs may hide the additional recipients.
+fn is_repeated_to(fields: &[(String, String)], index: usize) -> bool {
     let is_to = |name: &str| name.eq_ignore_ascii_case("to");
     is_to(&fields[index].0) && fields[..index].iter().any(|(name, _)| is_to(name))
 }
 
-fn is_harmless(name: &str) -> bool {
-    HARMLESS.iter().any(|harmless| name.eq_ignore_ascii_case(harmless))
+fn is_safe_field(name: &str) -> bool {
+    SAFE_FIELDS.iter().any(|safe| name.eq_ignore_ascii_case(safe))
 }

@@ -1,16 +1,16 @@
-//! `mailto:` (RFC 1738 §3.5, RFC 6068): an address, which names no object. Nothing is sent.
+//! `mailto:` (RFC 1738 §3.5, RFC 6068): a mail address. The URL names no data object; nothing is sent.
 
 mod advice;
 
 use std::fmt;
 
 use fetch_url_core::Url;
-use fetch_url_proto::outline;
+use fetch_url_proto::check_sendable;
 
 use crate::driver::RunFuture;
-use crate::{Advice, Content, Ctx, Driver, Error, Meta, Outcome, Plan, Request, Response};
+use crate::{Content, Driver, Error, Meta, NotFetchable, Outcome, Plan, Request, Response, RunContext};
 
-/// Tells what a person can do.
+/// Returns advice for a mail address.
 pub(crate) struct MailtoDriver;
 
 impl Driver for MailtoDriver {
@@ -24,23 +24,24 @@ impl Driver for MailtoDriver {
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
         let Url::Mailto(url) = request.url() else {
-            return Err(Error::unsupported("the mailto driver knows addresses only"));
+            return Err(Error::unsupported("the mailto driver supports mailto URLs only"));
         };
-        // A line end in an address or a field would be a field of its own in a message.
-        outline(request.url())?;
-        Ok(Box::new(MailtoPlan { url: request.url().clone(), advice: advice::of(url) }))
+        // A line end in the address or in a header field would add a header field to the message.
+        check_sendable(request.url())?;
+        Ok(Box::new(MailtoPlan { url: request.url().clone(), advice: advice::mailto_advice(url) }))
     }
 }
 
+/// A request for the advice about one address.
 struct MailtoPlan {
     url: Url<'static>,
-    advice: Advice,
+    advice: NotFetchable,
 }
 
 impl Plan for MailtoPlan {
-    fn run(self: Box<Self>, _: Ctx) -> RunFuture {
-        let answer = Response::new(Meta::new(self.url), Content::Advice(self.advice));
-        Box::pin(std::future::ready(Ok(Outcome::Answer(answer))))
+    fn run(self: Box<Self>, _: RunContext) -> RunFuture {
+        let response = Response::new(Meta::new(self.url), Content::Advice(self.advice));
+        Box::pin(std::future::ready(Ok(Outcome::Answer(response))))
     }
 }
 

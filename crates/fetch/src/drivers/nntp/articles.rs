@@ -1,232 +1,246 @@
-//! Articles as octets: one, or those of a range, one after another.
+//! Articles as a body: one article, or those of a range of numbers, one after another.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::nntp::{ArticleAt, Ask, GroupName, HeaderReader, Part};
-use fetch_url_proto::{Event, Refused, Step};
+use fetch_url_proto::nntp::{ArticleAt, GroupName, HeaderReader, NewsRequest, Part};
+use fetch_url_proto::{Event, Rejection, Step};
 
-use super::io::{answer, meta};
-use super::line::{Begun, Line, disagree};
-use super::plan::{ALL_NUMBERS, Errand, NntpPlan};
-use super::refusal;
-use super::shape::Shaper;
-use crate::{Body, ByteSource, Content, Ctx, Error, Outcome, Phase, Proof, Response};
+use super::active_request::ActiveRequest;
+use super::article_format::ArticleConverter;
+use super::connection::{FirstReply, MAX_QUEUED, NntpConnection, unexpected_step};
+use super::plan::{ALL_NUMBERS, NewsOperation};
+use super::rejection::{is_missing_article, rejection_error};
+use super::response::{outcome, response_meta};
+use crate::{Body, ByteSource, Content, Error, Outcome, Phase, Proof, Response};
 
-/// So many articles of a range are named ahead; the session asks for as many as it sees fit.
-const AHEAD: usize = 192;
-/// In so many octets the date is looked for.
-const HEADER_OCTETS: usize = 64 * 1024;
+/// The Date field is searched in this many bytes of an article.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How the end of an article is known.
-const PROOF: Proof = Proof::Proven("the line of one dot at its end");
+const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
-/// The article whose answer has begun; where its header is a part of it, with the time when it was written.
-pub(super) async fn one(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
-    let mut incoming = Incoming::new(line, plan, ctx, None);
-    let mut meta = meta(plan);
+/// Returns one article, whose reply has arrived. The header, if it is requested, is read ahead for the date.
+pub(super) async fn single_article(
+    connection: NntpConnection,
+    request: &Arc<ActiveRequest>,
+) -> Result<Outcome, Error> {
+    let plan = &request.plan;
+    let mut source = ArticleSource::new(connection, request, None);
+    let mut meta = response_meta(plan);
     if plan.options.part != Part::Body {
-        meta.head.modified = incoming.written().await?;
+        meta.head.modified = source.read_date().await?;
     }
-    let holds = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
+    let is_wanted = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
     let content =
-        if holds { Content::Body(Body::from_source(incoming, None, PROOF)) } else { Content::Unchanged };
+        if is_wanted { Content::Body(Body::from_source(source, None, PROOF)) } else { Content::Unchanged };
     Ok(Outcome::Answer(Response::new(meta, content)))
 }
 
-/// The articles of a range, of which the answer for the first has begun.
-pub(super) fn several(line: Line, plan: NntpPlan, ctx: Ctx) -> Result<Outcome, Error> {
-    let rest = rest(&line, &plan)?;
-    let body = Body::from_source(Incoming::new(line, &plan, &ctx, Some(rest)), None, PROOF);
-    Ok(answer(&plan, Content::Body(body)))
+/// Returns the articles of a range, after the reply for the first article has arrived.
+pub(super) fn article_range(
+    connection: NntpConnection,
+    request: &Arc<ActiveRequest>,
+) -> Result<Outcome, Error> {
+    let remaining = RemainingArticles::after_first(&connection, request)?;
+    Ok(range_outcome(connection, request, remaining))
 }
 
-/// The first number of a range is none of an article: the next one that is begins the answer.
-pub(super) async fn after_a_gap(
-    refused: &Refused,
-    mut line: Line,
-    plan: NntpPlan,
-    ctx: Ctx,
+fn range_outcome(
+    connection: NntpConnection,
+    request: &Arc<ActiveRequest>,
+    remaining: RemainingArticles,
+) -> Outcome {
+    let source = ArticleSource::new(connection, request, Some(remaining));
+    outcome(&request.plan, Content::Body(Body::from_source(source, None, PROOF)))
+}
+
+/// Returns the articles of a range whose first number was rejected: the body starts with the first article that exists.
+pub(super) async fn article_range_after_rejection(
+    rejection: &Rejection,
+    mut connection: NntpConnection,
+    request: &Arc<ActiveRequest>,
 ) -> Result<Outcome, Error> {
-    if line.pump.machine().selected().is_some_and(|group| group.count == 0) {
-        return without_articles(refused, &plan, &ctx);
+    let ActiveRequest { plan, ctx, .. } = &**request;
+    if connection.session().selected().is_some_and(|group| group.count == 0) {
+        return empty_range_outcome(rejection, request);
     }
-    if !refusal::is_gap(refused) {
-        return Err(refusal::error(refused, &plan, &ctx));
+    if !is_missing_article(rejection) {
+        return Err(rejection_error(rejection, request));
     }
-    let mut rest = rest(&line, &plan)?;
+    let mut remaining = RemainingArticles::after_first(&connection, request)?;
     loop {
-        rest.ask_ahead(&mut line);
-        if line.pump.machine().asks().len() == 0 {
-            line.wait(&plan, &ctx);
-            return without_articles(refused, &plan, &ctx);
+        remaining.queue_requests(&mut connection);
+        if connection.session().pending_requests().len() == 0 {
+            request.keep(connection);
+            return empty_range_outcome(rejection, request);
         }
-        line = match line.answered(&plan, &ctx).await? {
-            Begun::Line(line) => {
-                let body = Body::from_source(Incoming::new(*line, &plan, &ctx, Some(rest)), None, PROOF);
-                return Ok(answer(&plan, Content::Body(body)));
-            }
-            Begun::Refused(refused, line) if refusal::is_gap(&refused) => *line,
-            Begun::Refused(refused, _) => return Err(refusal::error(&refused, &plan, &ctx)),
+        connection = match connection.next_reply(plan, ctx).await? {
+            FirstReply::Accepted(connection) => return Ok(range_outcome(*connection, request, remaining)),
+            FirstReply::Rejected(rejection, connection) if is_missing_article(&rejection) => *connection,
+            FirstReply::Rejected(rejection, _) => return Err(rejection_error(&rejection, request)),
         };
     }
 }
 
-/// A group may have no articles, but there should be some where they were asked for by their numbers.
-fn without_articles(refused: &Refused, plan: &NntpPlan, ctx: &Ctx) -> Result<Outcome, Error> {
-    if matches!(&plan.errand, Errand::Articles(_, numbers) if *numbers == ALL_NUMBERS) {
-        return Ok(answer(plan, Content::Body(Body::from_bytes(Bytes::new()))));
+/// Returns an empty body for a whole group without articles, and an error for a range of numbers without articles.
+fn empty_range_outcome(rejection: &Rejection, request: &ActiveRequest) -> Result<Outcome, Error> {
+    let plan = &request.plan;
+    if matches!(&plan.operation, NewsOperation::ArticleRange(_, numbers) if *numbers == ALL_NUMBERS) {
+        return Ok(outcome(plan, Content::Body(Body::from_bytes(Bytes::new()))));
     }
-    Err(refusal::error(refused, plan, ctx))
+    Err(rejection_error(rejection, request))
 }
 
-/// The numbers behind the first, as far as the group has any.
-fn rest(line: &Line, plan: &NntpPlan) -> Result<Rest, Error> {
-    let Errand::Articles(group, numbers) = &plan.errand else { return Err(disagree()) };
-    let (low, high) = line.pump.machine().selected().map_or((0, u64::MAX), |group| (group.low, group.high));
-    let first = (*numbers.start() + 1).max(low);
-    Ok(Rest { group: group.clone(), numbers: first..=high.min(*numbers.end()), part: plan.options.part })
-}
-
-/// What has not been asked for yet.
-struct Rest {
+/// The articles of a range that are not requested yet.
+struct RemainingArticles {
     group: GroupName,
     numbers: RangeInclusive<u64>,
     part: Part,
 }
 
-impl Rest {
-    /// Names some more to the session.
-    fn ask_ahead(&mut self, line: &mut Line) {
-        let session = line.pump.machine_mut();
-        let named = session.asks().len();
-        // Seldom, and many at a time.
-        if named > AHEAD / 2 {
+impl RemainingArticles {
+    /// Returns the numbers after the first one, limited to those that the server reported for the group.
+    fn after_first(connection: &NntpConnection, request: &ActiveRequest) -> Result<Self, Error> {
+        let plan = &request.plan;
+        let NewsOperation::ArticleRange(group, numbers) = &plan.operation else {
+            return Err(unexpected_step());
+        };
+        let selected = connection.session().selected();
+        let (low, high) = selected.map_or((0, u64::MAX), |group| (group.low, group.high));
+        let first = (*numbers.start() + 1).max(low);
+        let numbers = first..=high.min(*numbers.end());
+        Ok(Self { group: group.clone(), numbers, part: plan.options.part })
+    }
+
+    /// Queues more requests in the session. To do this seldom, it waits until half of the queue is free.
+    fn queue_requests(&mut self, connection: &mut NntpConnection) {
+        let session = connection.session_mut();
+        let queued = session.pending_requests().len();
+        if queued > MAX_QUEUED / 2 {
             return;
         }
-        for number in self.numbers.by_ref().take(AHEAD - named) {
-            session.ask(Ask::Article(ArticleAt::Number(self.group.clone(), number), self.part));
+        for number in self.numbers.by_ref().take(MAX_QUEUED - queued) {
+            session
+                .add_request(NewsRequest::Article(ArticleAt::Number(self.group.clone(), number), self.part));
         }
     }
 }
 
-/// Octets of articles as they arrive.
-struct Incoming {
-    /// What arrived while the header was read.
-    seen: VecDeque<Bytes>,
-    /// As long as it is read.
+/// The bytes of articles as they arrive, in the requested format.
+struct ArticleSource {
+    /// Chunks that were received while the header was read.
+    read_ahead: VecDeque<Bytes>,
+    /// Collects the header, while it is read for the date.
     header: Option<HeaderReader>,
-    /// None after the end.
-    line: Option<Line>,
-    shaper: Shaper,
-    /// None for one article.
-    rest: Option<Rest>,
-    plan: NntpPlan,
-    ctx: Ctx,
+    /// `None` after the end.
+    connection: Option<NntpConnection>,
+    converter: ArticleConverter,
+    /// `None` for a single article.
+    remaining: Option<RemainingArticles>,
+    request: Arc<ActiveRequest>,
 }
 
-impl Incoming {
-    fn new(line: Line, plan: &NntpPlan, ctx: &Ctx, rest: Option<Rest>) -> Self {
+impl ArticleSource {
+    fn new(
+        connection: NntpConnection,
+        request: &Arc<ActiveRequest>,
+        remaining: Option<RemainingArticles>,
+    ) -> Self {
         Self {
-            seen: VecDeque::new(),
+            read_ahead: VecDeque::new(),
             header: None,
-            line: Some(line),
-            shaper: Shaper::new(plan.options.shape),
-            rest,
-            plan: plan.clone(),
-            ctx: ctx.clone(),
+            connection: Some(connection),
+            converter: ArticleConverter::new(request.plan.options.format),
+            remaining,
+            request: request.clone(),
         }
     }
 
-    /// When the article was written, by its header.
-    async fn written(&mut self) -> Result<Option<i64>, Error> {
-        let (deadline, mut looked) = (self.ctx.deadline, 0);
+    /// Reads ahead until the end of the header and returns its date in seconds since 1970.
+    async fn read_date(&mut self) -> Result<Option<i64>, Error> {
+        let (deadline, mut count) = (self.request.ctx.deadline, 0);
         self.header = Some(HeaderReader::new(0));
-        while looked < HEADER_OCTETS && self.header.as_ref().is_some_and(|header| !header.is_done()) {
-            let octets = deadline.bound(Phase::Body, poll_fn(|cx| self.poll_octets(cx))).await?;
-            let Some(octets) = octets else { break };
-            looked += octets.len();
-            self.seen.push_back(octets);
+        while count < MAX_HEADER_BYTES && self.header.as_ref().is_some_and(|header| !header.is_done()) {
+            let chunk = deadline.bound(Phase::Body, poll_fn(|cx| self.poll_converted(cx))).await?;
+            let Some(chunk) = chunk else { break };
+            count += chunk.len();
+            self.read_ahead.push_back(chunk);
         }
         Ok(self.header.take().and_then(|header| header.finish().modified))
     }
 
-    /// The next octets; none at the end.
-    fn poll_octets(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+    /// Returns the next chunk in the requested format, or `None` at the end.
+    fn poll_converted(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         loop {
-            let Some(line) = &mut self.line else { return Poll::Ready(Ok(None)) };
-            if let Some(rest) = &mut self.rest {
-                rest.ask_ahead(line);
+            let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(None)) };
+            if let Some(remaining) = &mut self.remaining {
+                remaining.queue_requests(connection);
             }
-            match ready!(line.pump.poll_step(cx))? {
-                Step::Emit(Event::Body(octets)) => {
+            match ready!(connection.poll_step(cx))? {
+                Step::Emit(Event::Body(chunk)) => {
                     if let Some(header) = &mut self.header {
-                        header.push(&octets);
+                        header.push(&chunk);
                     }
-                    match self.shaper.turn(octets) {
-                        // Some are held back.
-                        turned if turned.is_empty() => {}
-                        turned => return Poll::Ready(Ok(Some(turned))),
+                    let converted = self.converter.push(chunk);
+                    if !converted.is_empty() {
+                        return Poll::Ready(Ok(Some(converted)));
                     }
                 }
                 Step::Done => {
                     let separator = self.separator();
-                    self.end_if_last();
-                    let turned = [self.shaper.turn(separator), self.shaper.end()].concat();
-                    if !turned.is_empty() {
-                        return Poll::Ready(Ok(Some(turned.into())));
+                    self.release_connection_at_end();
+                    let converted = [self.converter.push(separator), self.converter.finish()].concat();
+                    if !converted.is_empty() {
+                        return Poll::Ready(Ok(Some(converted.into())));
                     }
                 }
-                Step::Emit(Event::Head(_)) if self.rest.is_some() => {}
-                Step::Emit(Event::Refused(refused)) if self.rest.is_some() => {
-                    self.take_gap(&refused)?;
-                    self.end_if_last();
+                Step::Emit(Event::Head(_)) if self.remaining.is_some() => {}
+                // Numbers without an article are skipped.
+                Step::Emit(Event::Rejected(rejection)) if self.remaining.is_some() => {
+                    if !is_missing_article(&rejection) {
+                        return Poll::Ready(Err(rejection_error(&rejection, &self.request)));
+                    }
+                    self.release_connection_at_end();
                 }
-                _ => return Poll::Ready(Err(disagree())),
+                _ => return Poll::Ready(Err(unexpected_step())),
             }
         }
     }
 
-    /// What stands between several headers: where one ends could not be seen.
+    /// Returns the empty line that separates the headers of several articles, if only headers are requested.
     fn separator(&self) -> Bytes {
-        let is_header = self.rest.as_ref().is_some_and(|rest| rest.part == Part::Head);
-        Bytes::from_static(if is_header { b"\r\n" } else { b"" })
+        let only_headers = self.remaining.as_ref().is_some_and(|remaining| remaining.part == Part::Head);
+        Bytes::from_static(if only_headers { b"\r\n" } else { b"" })
     }
 
-    /// One of several is not there: that is no fault.
-    fn take_gap(&mut self, refused: &Refused) -> Result<(), Error> {
-        if refusal::is_gap(refused) {
-            return Ok(());
-        }
-        Err(refusal::error(refused, &self.plan, &self.ctx))
-    }
-
-    /// Where nothing more is to come, the connection waits for the next URL.
-    fn end_if_last(&mut self) {
-        if let (Some(rest), Some(line)) = (&mut self.rest, &mut self.line) {
-            rest.ask_ahead(line);
-            if line.pump.machine().asks().len() > 0 {
+    /// Keeps the connection for the next URL if no article of the range is left.
+    fn release_connection_at_end(&mut self) {
+        if let (Some(remaining), Some(connection)) = (&mut self.remaining, &mut self.connection) {
+            remaining.queue_requests(connection);
+            if connection.session().pending_requests().len() > 0 {
                 return;
             }
         }
-        if let Some(line) = self.line.take() {
-            line.wait(&self.plan, &self.ctx);
+        if let Some(connection) = self.connection.take() {
+            self.request.keep(connection);
         }
     }
 }
 
-impl ByteSource for Incoming {
+impl ByteSource for ArticleSource {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        if let Some(octets) = self.seen.pop_front() {
-            return Poll::Ready(Some(Ok(octets)));
+        if let Some(chunk) = self.read_ahead.pop_front() {
+            return Poll::Ready(Some(Ok(chunk)));
         }
-        let octets = ready!(self.poll_octets(cx));
-        if octets.is_err() {
-            self.line = None;
+        let chunk = ready!(self.poll_converted(cx));
+        if chunk.is_err() {
+            self.connection = None;
         }
-        Poll::Ready(octets.transpose())
+        Poll::Ready(chunk.transpose())
     }
 }

@@ -1,55 +1,60 @@
-//! Lists of groups and of articles, line by line.
+//! Lists of groups and of articles, one entry per line.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_core::{Escaped, charset};
+use fetch_url_core::{PercentEncoded, charset};
 use fetch_url_proto::nntp::ListForm;
 use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
 
-use super::line::{Line, disagree};
-use super::plan::{Errand, NntpPlan};
-use super::refusal;
+use super::active_request::ActiveRequest;
+use super::connection::{NntpConnection, unexpected_step};
+use super::plan::{NewsOperation, NntpPlan};
+use super::rejection::rejection_error;
 use crate::body::EndMark;
-use crate::{Body, ByteSource, Content, Ctx, Error, Listing, Proof};
+use crate::{Body, ByteSource, Content, Error, Listing, Proof};
 
 /// How the end of a list is known.
-const PROOF: Proof = Proof::Proven("the line of one dot at its end");
+const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
-/// The list whose answer has begun.
-pub(super) fn arriving(line: Line, plan: &NntpPlan, ctx: &Ctx) -> Content {
-    let incoming =
-        Incoming { line: Some(line), place: Place::of(plan), plan: plan.clone(), ctx: ctx.clone() };
-    match plan.list_form() {
-        ListForm::Octets => Content::Body(Body::from_source(incoming, None, PROOF)),
-        ListForm::Entries => Content::Listing(Listing::new(incoming).ending_by(PROOF, EndMark::default())),
+/// Returns the list, whose reply has arrived, as entries or as bytes.
+pub(super) fn list_content(connection: NntpConnection, request: &Arc<ActiveRequest>) -> Content {
+    let source = ListSource {
+        connection: Some(connection),
+        entry_urls: EntryUrls::new(&request.plan),
+        request: request.clone(),
+    };
+    match request.plan.list_form() {
+        ListForm::Raw => Content::Body(Body::from_source(source, None, PROOF)),
+        ListForm::Entries => Content::Listing(Listing::new(source).with_end_mark(PROOF, EndMark::default())),
     }
 }
 
-/// Where the entries of a list are found.
-struct Place {
+/// Makes the URLs of list entries.
+struct EntryUrls {
     /// `nntp://host:port/`.
     server: String,
-    /// The group whose articles are listed.
+    /// The group whose articles are listed, percent-encoded.
     group: Option<String>,
 }
 
-impl Place {
-    fn of(plan: &NntpPlan) -> Self {
-        let (scheme, own) = if plan.is_tls { ("nntps", 563) } else { ("nntp", 119) };
-        let port = if plan.port == own { String::new() } else { format!(":{}", plan.port) };
-        let group = match &plan.errand {
-            Errand::Group(group, _) => Some(encoded(group.octets())),
+impl EntryUrls {
+    fn new(plan: &NntpPlan) -> Self {
+        let (scheme, default_port) = if plan.is_tls { ("nntps", 563) } else { ("nntp", 119) };
+        let port = if plan.port == default_port { String::new() } else { format!(":{}", plan.port) };
+        let group = match &plan.operation {
+            NewsOperation::ListArticles(group, _) => Some(encode_group(group.as_bytes())),
             _ => None,
         };
         Self { server: format!("{scheme}://{}{port}/", plan.host), group }
     }
 
-    fn url(&self, entry: &Entry) -> Option<String> {
+    fn entry_url(&self, entry: &Entry) -> Option<String> {
         match (&entry.details, &self.group) {
-            (Details::Newsgroup(_), _) => Some(format!("{}{}", self.server, encoded(&entry.name))),
+            (Details::Newsgroup(_), _) => Some(format!("{}{}", self.server, encode_group(&entry.name))),
             (Details::Article(facts), Some(group)) => {
                 Some(format!("{}{group}/{}", self.server, facts.number))
             }
@@ -58,61 +63,60 @@ impl Place {
     }
 }
 
-fn encoded(group: &[u8]) -> String {
-    Escaped::encode(group, charset::GROUP).to_string()
+fn encode_group(group: &[u8]) -> String {
+    PercentEncoded::encode(group, charset::GROUP).to_string()
 }
 
-/// Lines as they arrive.
-struct Incoming {
-    /// None after the end.
-    line: Option<Line>,
-    place: Place,
-    plan: NntpPlan,
-    ctx: Ctx,
+/// The lines of a list as they arrive.
+struct ListSource {
+    /// `None` after the end.
+    connection: Option<NntpConnection>,
+    entry_urls: EntryUrls,
+    request: Arc<ActiveRequest>,
 }
 
-impl Incoming {
-    /// The next event; none at the end.
+impl ListSource {
+    /// Returns the next event, or `None` at the end.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
-        let Some(line) = &mut self.line else { return Poll::Ready(None) };
-        let error = match ready!(line.pump.poll_step(cx)) {
-            Ok(Step::Emit(Event::Refused(refused))) => refusal::error(&refused, &self.plan, &self.ctx),
+        let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
+        let error = match ready!(connection.poll_step(cx)) {
+            Ok(Step::Emit(Event::Rejected(rejection))) => rejection_error(&rejection, &self.request),
             Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
             Ok(Step::Done) => {
-                if let Some(line) = self.line.take() {
-                    line.wait(&self.plan, &self.ctx);
+                if let Some(connection) = self.connection.take() {
+                    self.request.keep(connection);
                 }
                 return Poll::Ready(None);
             }
-            Ok(_) => disagree(),
+            Ok(_) => unexpected_step(),
             Err(error) => error,
         };
-        self.line = None;
+        self.connection = None;
         Poll::Ready(Some(Err(error)))
     }
 }
 
-impl ByteSource for Incoming {
+impl ByteSource for ListSource {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let event = ready!(self.poll_event(cx));
         Poll::Ready(event.map(|event| match event? {
-            Event::Body(octets) => Ok(octets),
-            _ => Err(disagree()),
+            Event::Body(bytes) => Ok(bytes),
+            _ => Err(unexpected_step()),
         }))
     }
 }
 
-impl Stream for Incoming {
+impl Stream for ListSource {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let event = ready!(self.poll_event(cx));
         Poll::Ready(event.map(|event| match event? {
             Event::Entry(mut entry) => {
-                entry.url = self.place.url(&entry);
+                entry.url = self.entry_urls.entry_url(&entry);
                 Ok(entry)
             }
-            _ => Err(disagree()),
+            _ => Err(unexpected_step()),
         }))
     }
 }

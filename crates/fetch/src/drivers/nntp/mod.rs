@@ -1,15 +1,19 @@
 //! `news:`, `snews:`, `nntp:` and `nntps:` (RFC 1738 §3.6 and §3.7, RFC 5538, RFC 3977).
 
+mod active_request;
+mod article_format;
 mod articles;
+mod connection;
 mod head;
-mod io;
-mod line;
 mod listing;
+mod missing_server;
 pub(crate) mod options;
 mod plan;
-mod refusal;
-mod servers;
-mod shape;
+mod rejection;
+mod response;
+mod run;
+mod server_cache;
+mod start_request;
 
 use std::sync::Arc;
 
@@ -17,10 +21,10 @@ use fetch_url_core::Host;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Reads news. A connection that has answered waits for the next URL of its server.
+/// Reads articles and lists from news servers; it keeps connections open between URLs.
 #[derive(Default)]
 pub(crate) struct NntpDriver {
-    servers: Arc<servers::Servers>,
+    cache: Arc<server_cache::ServerCache>,
 }
 
 impl Driver for NntpDriver {
@@ -33,10 +37,12 @@ impl Driver for NntpDriver {
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        let at = request.url().host().map(Host::into_owned).zip(request.url().port());
-        Ok(match at {
-            Some(at) => Box::new(plan::NntpPlan::new(request, at, self.servers.clone())?),
-            None => Box::new(plan::Homeless::new(request)?),
+        let server = request.url().host().map(Host::into_owned).zip(request.url().port());
+        Ok(match server {
+            Some(server) => {
+                Box::new(run::NntpRun::new(plan::NntpPlan::new(request, server)?, self.cache.clone()))
+            }
+            None => Box::new(missing_server::MissingServer::new(request)?),
         })
     }
 }

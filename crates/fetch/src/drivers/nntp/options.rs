@@ -1,55 +1,60 @@
-//! What only news understands.
+//! Options of the news driver.
 
 use std::sync::Arc;
 
 use fetch_url_core::Url;
 use fetch_url_proto::nntp::Part;
 
-/// How a URL is fetched from a news server: an extra of [`crate::Request`].
+/// Options for `news:`, `snews:`, `nntp:` and `nntps:` URLs, set by [`Request::news`](crate::Request::news).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct NntpOptions {
-    /// How much of an article is wanted.
+pub struct NewsOptions {
+    /// The part of each article to retrieve: header, body, or both (HEAD, BODY and ARTICLE, RFC 3977 §6.2). Default:
+    /// both.
     pub part: Part,
-    /// In what shape articles are delivered.
-    pub shape: ArticleShape,
-    /// Lists are delivered as the server sends them.
+    /// The format in which articles are delivered. Default: [`ArticleFormat::Raw`].
+    pub format: ArticleFormat,
+    /// Return lists of groups or articles as the bytes that the server sent, instead of a [`Listing`](crate::Listing).
+    /// Default: `false`.
     pub raw_lists: bool,
-    /// A range of articles stands for the list of them.
-    pub lists_ranges: bool,
-    /// A login may go out in the clear (RFC 4643 §5): whoever is on the way reads it.
-    pub clear_login: bool,
-    /// What will be asked for next, in this order: articles of the same server are asked for ahead.
-    pub next: Next,
+    /// Return the list of the articles for a URL with a range of article numbers, instead of the articles. Default:
+    /// `false`.
+    pub list_ranges: bool,
+    /// Send user name and password even on a connection without TLS (RFC 4643 §5), where they can be read on the
+    /// network. Default: `false`.
+    pub insecure_auth: bool,
+    /// URLs that the caller will request next, in this order. Articles on the same server are requested ahead on the
+    /// same connection (pipelining). Default: none.
+    pub upcoming: Upcoming,
 }
 
-/// In what shape articles are delivered.
+/// The format in which articles are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ArticleShape {
-    /// Octet by octet; several one after another.
+pub enum ArticleFormat {
+    /// The bytes of the article, with CRLF line ends. Several articles follow one another without a separator.
     #[default]
-    AsItCame,
-    /// With the line ends of this machine.
-    LocalLines,
-    /// As an mbox (RFC 4155), quoted so that nothing is lost ("mboxrd"); a group stands for all its articles.
+    Raw,
+    /// Like `Raw`, with the line ends of the local system.
+    LocalLineEndings,
+    /// An mbox (RFC 4155), quoted so that no byte is lost ("mboxrd"). The URL of a group then stands for all articles
+    /// of the group.
     Mbox,
 }
 
-/// URLs that will be asked for, in this order.
+/// URLs that the caller will request next, in this order. Clones share the URLs.
 #[derive(Clone, Debug, Default)]
-pub struct Next {
+pub struct Upcoming {
     urls: Arc<[Url<'static>]>,
     from: usize,
 }
 
-impl Next {
-    /// These, from this index on.
+impl Upcoming {
+    /// Returns the URLs from index `from` on.
     pub const fn new(urls: Arc<[Url<'static>]>, from: usize) -> Self {
         Self { urls, from }
     }
 
-    /// The URLs.
     pub(super) fn urls(&self) -> &[Url<'static>] {
         self.urls.get(self.from..).unwrap_or_default()
     }

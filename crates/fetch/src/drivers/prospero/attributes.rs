@@ -1,97 +1,102 @@
-//! What servers know of objects: for whoever asks for that alone, and to tell whether it is the object that is meant.
+//! Attributes of an object: returned as metadata, and compared with the attributes in the URL.
 
 use fetch_url_proto::prospero::{Inquired, ObjectFacts, Question};
-use fetch_url_proto::text::printable;
+use fetch_url_proto::text::sanitise;
 
-use super::io::{self, Said, Stop};
 use super::plan::ProsperoPlan;
+use super::query::{QueryError, QueryReply, query_attributes};
+use super::response::outcome;
 use crate::net::datagram::Datagrams;
-use crate::{Code, Content, Ctx, Error, Meta, Outcome, Phase};
+use crate::{Code, Content, Error, Meta, Outcome, Phase, RunContext};
 
-/// All that is known of the object.
-pub(super) async fn head(
+/// Queries all attributes of the object and returns them as header fields.
+pub(super) async fn fetch_head(
     mut facts: ObjectFacts,
     datagrams: Datagrams,
     mut meta: Meta,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<Outcome, Stop> {
-    // A server that does not tell all has told something.
-    if let (Some(all), _) = ask(&Question::All, datagrams, plan, ctx).await?
+    ctx: &RunContext,
+) -> Result<Outcome, QueryError> {
+    // If the server does not answer a query for all attributes, those of the first query remain.
+    if let (Some(all), _) = query_optional(&Question::All, datagrams, plan, ctx).await?
         && !all.attributes.is_empty()
     {
         facts = all;
     }
     meta.head.size = facts.size();
     meta.head.modified = facts.modified();
-    let fields = facts.attributes.iter().map(|attribute| (printable(&attribute.name), attribute.text()));
+    let fields = facts.attributes.iter().map(|attribute| (sanitise(&attribute.name), attribute.text()));
     meta.fields.extend(fields);
-    Ok(io::answer(meta, Content::Head))
+    Ok(outcome(meta, Content::Head))
 }
 
-/// Size and time of the object go into `meta`, where the server tells them.
-pub(super) async fn describe(
+/// Sets the size and the modification time in `meta`, if the server returns them.
+pub(super) async fn query_size_and_time(
     datagrams: Datagrams,
     meta: &mut Meta,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<Datagrams, Stop> {
+    ctx: &RunContext,
+) -> Result<Datagrams, QueryError> {
     let question = Question::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
-    let (facts, datagrams) = ask(&question, datagrams, plan, ctx).await?;
+    let (facts, datagrams) = query_optional(&question, datagrams, plan, ctx).await?;
     if let Some(facts) = facts {
         (meta.head.size, meta.head.modified) = (facts.size(), facts.modified());
     }
     Ok(datagrams)
 }
 
-/// Whether the object is what the fields of its URL say. What the server does not tell is not compared.
+/// Compares the attributes of the object with the `;field=value` pairs of the URL (RFC 1738 §3.11). An attribute that
+/// the server does not return is not compared, and noted in `meta`.
 ///
 /// # Errors
-/// `not_found`: it is another one.
-pub(super) async fn check(
+/// `Code::NotFound` if an attribute differs.
+pub(super) async fn verify_required(
     datagrams: Datagrams,
     meta: &mut Meta,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<Datagrams, Stop> {
-    let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
+    ctx: &RunContext,
+) -> Result<Datagrams, QueryError> {
+    let is_attribute_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
-    let names: Vec<_> =
-        plan.fields.iter().map(|(name, _)| name.clone()).filter(|name| is_name(name)).collect();
+    let names = plan.required_attributes.iter().map(|(name, _)| name.clone());
+    let names: Vec<_> = names.filter(|name| is_attribute_name(name)).collect();
     let mut datagrams = datagrams;
-    let mut told = ObjectFacts::default();
+    let mut returned = ObjectFacts::default();
     if !names.is_empty() {
-        let (facts, rest) = ask(&Question::Attributes(names), datagrams, plan, ctx).await?;
-        (told, datagrams) = (facts.unwrap_or_default(), rest);
+        let (facts, rest) = query_optional(&Question::Attributes(names), datagrams, plan, ctx).await?;
+        (returned, datagrams) = (facts.unwrap_or_default(), rest);
     }
-    for (name, value) in &plan.fields {
-        match told.attribute(name).map(|attribute| attribute.text()) {
+    for (name, value) in &plan.required_attributes {
+        match returned.attribute(name).map(|attribute| attribute.text()) {
             Some(text) if text == *value => {}
             Some(text) => {
-                let detail = format!("its {} is not {}", printable(name.as_bytes()), printable(value));
+                let (name, value) = (sanitise(name.as_bytes()), sanitise(value));
+                let detail = format!("the attribute {name} of the object is not {value}");
                 let error = Error::new(Code::NotFound, Phase::Request, detail).with_reply(&text);
                 return Err(error.into());
             }
-            None => meta.notes.push("a field of the URL was not compared: the server does not tell it"),
+            None => meta
+                .notes
+                .push("a field of the URL was not verified: the server does not return the attribute"),
         }
     }
     Ok(datagrams)
 }
 
-/// Asks something that the server need not know, nor understand.
-async fn ask(
+/// Sends a query that the server need not support: returns `None` if it is refused or not understood.
+async fn query_optional(
     question: &Question,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<(Option<ObjectFacts>, Datagrams), Stop> {
-    match io::inquire(question, datagrams, plan, ctx).await {
-        Ok(Said::Answer(Inquired::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
-        Ok(Said::Answer(_, datagrams) | Said::Refused(_, datagrams)) => Ok((None, datagrams)),
-        Err(Stop::Failed(error)) if error.code() == Code::PeerMisbehaved => {
-            Ok((None, ctx.dial.datagrams(&plan.host, plan.port, &ctx.deadline).await?))
+    ctx: &RunContext,
+) -> Result<(Option<ObjectFacts>, Datagrams), QueryError> {
+    match query_attributes(question, datagrams, plan, ctx).await {
+        Ok(QueryReply::Found(Inquired::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
+        Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),
+        Err(QueryError::Failed(error)) if error.code() == Code::PeerMisbehaved => {
+            Ok((None, ctx.connector.datagrams(&plan.host, plan.port, &ctx.deadline).await?))
         }
-        Err(stop) => Err(stop),
+        Err(error) => Err(error),
     }
 }

@@ -1,4 +1,4 @@
-//! The octets of an object over Prospero itself.
+//! The contents of an object, transferred over Prospero itself.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,44 +7,45 @@ use bytes::Bytes;
 use fetch_url_proto::prospero::Contents;
 use fetch_url_proto::{Event, Step};
 
-use super::attributes;
-use super::io::{self, Stop};
+use super::attributes::query_size_and_time;
 use super::plan::ProsperoPlan;
-use crate::net::courier::{Came, Courier};
+use super::query::{QueryError, end_of_response, start_query};
+use super::response::outcome;
 use crate::net::datagram::Datagrams;
-use crate::{Body, ByteSource, Content, Ctx, Error, Meta, Outcome, Proof};
+use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
+use crate::{Body, ByteSource, Content, Error, Meta, Outcome, Proof, RunContext};
 
-/// How the end is known.
-const PROOF: Proof = Proof::Proven("all numbered packets of the answer");
+/// How the end of the body is known.
+const PROOF: Proof = Proof::Proven("all numbered packets of the response");
 
-/// Asks for them.
-pub(super) async fn fetch(
+/// Requests the contents and returns them as the body.
+pub(super) async fn fetch_contents(
     datagrams: Datagrams,
     mut meta: Meta,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<Outcome, Stop> {
-    plan.range_refused()?;
-    let datagrams = attributes::describe(datagrams, &mut meta, plan, ctx).await?;
-    let courier = io::begin(Contents::new(&plan.object), datagrams, plan, ctx).await?;
-    let body = Body::from_source(Incoming { courier: Some(courier) }, meta.head.size, PROOF);
-    Ok(io::answer(meta, Content::Body(body)))
+    ctx: &RunContext,
+) -> Result<Outcome, QueryError> {
+    plan.check_no_range()?;
+    let datagrams = query_size_and_time(datagrams, &mut meta, plan, ctx).await?;
+    let connection = start_query(Contents::new(&plan.object), datagrams, plan, ctx).await?;
+    let body = Body::from_source(ContentsSource { connection: Some(connection) }, meta.head.size, PROOF);
+    Ok(outcome(meta, Content::Body(body)))
 }
 
-/// The octets, packet by packet.
-struct Incoming {
-    /// None after the end.
-    courier: Option<Courier<Contents>>,
+/// The bytes of the contents, one chunk per packet.
+struct ContentsSource {
+    /// `None` after the end.
+    connection: Option<DatagramConnection<Contents>>,
 }
 
-impl ByteSource for Incoming {
+impl ByteSource for ContentsSource {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let Some(courier) = &mut self.courier else { return Poll::Ready(None) };
-        let error = match ready!(courier.poll_step(cx)) {
-            Ok(Came::Step(Step::Emit(Event::Body(octets)))) => return Poll::Ready(Some(Ok(octets))),
-            came => io::ending(came),
+        let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
+        let error = match ready!(connection.poll_step(cx)) {
+            Ok(DatagramStep::Step(Step::Emit(Event::Body(bytes)))) => return Poll::Ready(Some(Ok(bytes))),
+            received => end_of_response(received),
         };
-        self.courier = None;
+        self.connection = None;
         Poll::Ready(error.map(Err))
     }
 }

@@ -1,4 +1,4 @@
-//! The links of a directory, as they come.
+//! The links of a directory, as a listing.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,45 +7,48 @@ use fetch_url_proto::prospero::Links;
 use fetch_url_proto::{Entry, Event, Step};
 use futures_core::Stream;
 
-use super::io::{self, Stop};
 use super::plan::ProsperoPlan;
-use crate::engine::dialogue;
-use crate::net::courier::{Came, Courier};
+use super::query::{QueryError, end_of_response, start_query};
+use super::response::outcome;
 use crate::net::datagram::Datagrams;
-use crate::{Content, Ctx, Error, Listing, Meta, Outcome};
+use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
+use crate::net::trace;
+use crate::{Content, Error, Listing, Meta, Outcome, RunContext};
 
-/// Asks for them.
-pub(super) async fn fetch(
+/// Requests the links and returns them as a listing.
+pub(super) async fn fetch_listing(
     datagrams: Datagrams,
     meta: Meta,
     plan: &ProsperoPlan,
-    ctx: &Ctx,
-) -> Result<Outcome, Stop> {
-    plan.range_refused()?;
-    let courier = io::begin(Links::new(&plan.object), datagrams, plan, ctx).await?;
-    Ok(io::answer(meta, Content::Listing(Listing::new(Incoming { courier: Some(courier) }))))
+    ctx: &RunContext,
+) -> Result<Outcome, QueryError> {
+    plan.check_no_range()?;
+    let connection = start_query(Links::new(&plan.object), datagrams, plan, ctx).await?;
+    Ok(outcome(meta, Content::Listing(Listing::new(LinkEntries { connection: Some(connection) }))))
 }
 
-struct Incoming {
-    /// None after the end.
-    courier: Option<Courier<Links>>,
+struct LinkEntries {
+    /// `None` after the end.
+    connection: Option<DatagramConnection<Links>>,
 }
 
-impl Stream for Incoming {
+impl Stream for LinkEntries {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            let Some(courier) = &mut self.courier else { return Poll::Ready(None) };
-            let error = match ready!(courier.poll_step(cx)) {
-                Ok(Came::Step(Step::Emit(Event::Entry(entry)))) => return Poll::Ready(Some(Ok(entry))),
-                Ok(Came::Step(Step::Emit(Event::Note(note)))) => {
-                    dialogue::decided(&note);
+            let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
+            let error = match ready!(connection.poll_step(cx)) {
+                Ok(DatagramStep::Step(Step::Emit(Event::Entry(entry)))) => {
+                    return Poll::Ready(Some(Ok(entry)));
+                }
+                Ok(DatagramStep::Step(Step::Emit(Event::Note(note)))) => {
+                    trace::note(&note);
                     continue;
                 }
-                came => io::ending(came),
+                received => end_of_response(received),
             };
-            self.courier = None;
+            self.connection = None;
             return Poll::Ready(error.map(Err));
         }
     }

@@ -1,16 +1,20 @@
-//! `prospero:` (RFC 1738 §3.11, RFC 4157): asks a directory server where an object is, and leads there.
+//! `prospero:` (RFC 1738 §3.11, RFC 4157): asks a directory server where an object is stored, and redirects there. See
+//! docs/spec/prospero.md.
 
+mod access;
 mod attributes;
 mod contents;
-mod io;
 mod listing;
 mod plan;
-mod refusal;
-mod ways;
+mod query;
+mod redirect;
+mod rejection;
+mod response;
+mod run;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Asks Prospero's directory servers, by datagrams.
+/// Queries Prospero directory servers over UDP.
 pub(crate) struct ProsperoDriver;
 
 impl Driver for ProsperoDriver {

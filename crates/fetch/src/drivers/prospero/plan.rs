@@ -1,84 +1,77 @@
-//! What a URL asks of a directory server. Pure.
+//! The query that a `prospero:` URL stands for. No I/O.
 
 use std::fmt;
 
 use fetch_url_core::{Host, Url};
 use fetch_url_proto::ardp::Exchange;
 use fetch_url_proto::prospero::{ObjectId, ObjectName, Question};
-use fetch_url_proto::text::escaped;
+use fetch_url_proto::text::escape_non_ascii;
 
-use super::io;
-use crate::driver::RunFuture;
-use crate::{Code, Ctx, Error, Phase, Plan, Request, Want};
+use crate::{Code, Error, Phase, Request, Want};
 
-/// One errand.
+/// A query for one object at one directory server.
 #[derive(Clone, Debug)]
 pub(super) struct ProsperoPlan {
     pub(super) url: Url<'static>,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
     pub(super) object: ObjectId,
-    /// What the object must be: attributes that the URL names, and their values.
-    pub(super) fields: Vec<(String, Vec<u8>)>,
+    /// Attributes that the object must have: the `;field=value` pairs of the URL.
+    pub(super) required_attributes: Vec<(String, Vec<u8>)>,
     pub(super) wants_head: bool,
-    pub(super) wants_part: bool,
+    /// A byte range was requested.
+    pub(super) wants_range: bool,
 }
 
 impl ProsperoPlan {
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Url::Prospero(url) = request.url() else {
-            return Err(Error::unsupported("the prospero driver speaks Prospero only"));
+            return Err(Error::unsupported("the prospero driver supports prospero URLs only"));
         };
-        let fields = url.attributes().map(|(name, value)| {
+        let required_attributes = url.attributes().map(|(name, value)| {
             (String::from_utf8_lossy(&name.decode()).into_owned(), value.decode().into_owned())
         });
         Ok(Self {
             url: request.url().clone(),
-            host: url.at().host().clone().into_owned(),
+            host: url.host_port().host().clone().into_owned(),
             port: request.url().port().unwrap_or_default(),
             object: ObjectId::of(url)?,
-            fields: fields.collect(),
+            required_attributes: required_attributes.collect(),
             wants_head: request.want() == Want::Head,
-            wants_part: request.wanted_range().is_some(),
+            wants_range: request.wanted_range().is_some(),
         })
     }
 
-    /// What the object is called, as its server would say it.
-    pub(super) fn own_name(&self) -> ObjectName {
+    /// Returns the full name of the object, in the notation of its server.
+    pub(super) fn object_name(&self) -> ObjectName {
         let host = format!("{}({})", self.host, self.port);
         ObjectName::new(host, self.object.name(), self.object.version())
     }
 
-    pub(super) fn range_refused(&self) -> Result<(), Error> {
-        match self.wants_part {
-            true => {
-                Err(Error::new(Code::RangeRefused, Phase::Request, "Prospero gives no part of an object"))
-            }
-            false => Ok(()),
+    /// Fails with `Code::RangeRefused` if a byte range was requested: Prospero itself cannot transfer one. A range is
+    /// allowed while the object is only located, because the server that stores it may support ranges.
+    pub(super) fn check_no_range(&self) -> Result<(), Error> {
+        if self.wants_range {
+            return Err(Error::new(
+                Code::RangeRefused,
+                Phase::Request,
+                "Prospero cannot transfer byte ranges",
+            ));
         }
-    }
-}
-
-impl Plan for ProsperoPlan {
-    fn run(self: Box<Self>, ctx: Ctx) -> RunFuture {
-        Box::pin(io::run(*self, ctx))
-    }
-
-    fn speaks_for_itself(&self) -> bool {
-        true
+        Ok(())
     }
 }
 
 impl fmt::Display for ProsperoPlan {
-    /// The datagram, field by field.
+    /// Shows the fields of the first datagram, one per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = Question::Ways.text(&self.object);
-        let total = text.len().div_ceil(Exchange::DATA_OCTETS);
-        writeln!(f, "ARDP datagram, version 0, header 9 octets")?;
-        writeln!(f, "  connection id (a random number)\n  packet 1 of {total}\n  received through 0")?;
+        let packets = text.len().div_ceil(Exchange::MAX_DATA_BYTES);
+        writeln!(f, "ARDP datagram, version 0, header of 9 bytes")?;
+        writeln!(f, "  connection id (a random number)\n  packet 1 of {packets}\n  received through 0")?;
         for line in Question::Ways.lines(&self.object) {
-            writeln!(f, "  {}", escaped(&line))?;
+            writeln!(f, "  {}", escape_non_ascii(&line))?;
         }
-        f.write_str("(then the first way that it tells and the policy allows, or CONTENTS, or LIST)")
+        f.write_str("(then the first access method that is supported and allowed, or CONTENTS, or LIST)")
     }
 }

@@ -1,35 +1,38 @@
-//! What a person can do with a telnet URL.
+//! What a person can do with a `telnet:` URL.
 
 use fetch_url_core::TelnetUrl;
-use fetch_url_proto::text::printable;
+use fetch_url_proto::text::sanitise;
 
-use crate::Advice;
+use crate::{Hint, NotFetchable};
 
-/// Host, port, who to log in as, and the command. User and password are advice (RFC 1738 §3.8); the password is not
-/// shown.
-pub(super) fn of(url: &TelnetUrl<'_>, port: u16) -> Advice {
-    // Programs want an IPv6 address without the brackets that a URL has.
-    let host = url.login().at().host().to_string().trim_matches(['[', ']']).to_owned();
-    let user = url.login().user().map(|user| printable(&user.decode()));
-    let named = user.as_deref().filter(|user| !user.is_empty());
-    let as_user = named.map(|user| format!("-l {} ", quoted(user))).unwrap_or_default();
-    let command = format!("telnet {as_user}{host} {port}");
+/// Returns host, port, user name and a shell command. The user name and the password of the URL are advisory (RFC 1738
+/// §3.8); the password is never shown.
+pub(super) fn telnet_advice(url: &TelnetUrl<'_>, port: u16) -> NotFetchable {
+    // Telnet programs expect an IPv6 address without the brackets of the URL.
+    let host = url.authority().host_port().host().to_string().trim_matches(['[', ']']).to_owned();
+    let user = url.authority().user().map(|user| sanitise(&user.decode()));
+    let named_user = user.as_deref().filter(|user| !user.is_empty());
+    let login_option = named_user.map(|user| format!("-l {} ", shell_quoted(user))).unwrap_or_default();
+    let command = format!("telnet {login_option}{host} {port}");
     let mut text = format!("This is a telnet session, not an object that can be fetched.\n  {command}\n");
-    if let Some(user) = named {
+    if let Some(user) = named_user {
         text.push_str(&format!("Log in as: {user}\n"));
     }
-    let has_password = url.login().password().is_some();
+    let has_password = url.authority().password().is_some();
     if has_password {
-        text.push_str("The URL holds a password, which is not shown.\n");
+        text.push_str("The URL contains a password, which is not shown.\n");
     }
-    text.push_str("fetch-url --connect opens the session here.\n");
-    let advice = Advice::new(text).with("host", host).with("port", port).with("user", user);
-    advice.with("has_password", has_password).with("command", command)
+    let advice = NotFetchable::new(text)
+        .with_hint(Hint::Connect)
+        .with_value("host", host)
+        .with_value("port", port)
+        .with_value("user", user);
+    advice.with_value("has_password", has_password).with_value("command", command)
 }
 
-/// For a shell: as it is where that cannot be mistaken, else between apostrophes.
-fn quoted(word: &str) -> String {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"._-@+".contains(&octet);
+/// Returns the word for a shell command line: unchanged if no shell can misread it, otherwise in single quotes.
+fn shell_quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     if word.bytes().all(is_plain) && !word.starts_with('-') {
         word.to_owned()
     } else {

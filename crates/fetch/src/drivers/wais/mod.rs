@@ -1,13 +1,15 @@
-//! `wais:` (RFC 1738 §3.9, RFC 1625, RFC 4156).
+//! `wais:` (RFC 1738 §3.9, RFC 1625, RFC 4156). See docs/spec/wais.md.
 
-mod io;
-mod listing;
+mod document;
+mod exchange;
 mod plan;
-mod refusal;
+mod rejection;
+mod run;
+mod search_results;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Searches WAIS databases and retrieves their documents: a connection for each URL.
+/// Searches WAIS databases and retrieves documents, with one connection per URL.
 pub(crate) struct WaisDriver;
 
 impl Driver for WaisDriver {

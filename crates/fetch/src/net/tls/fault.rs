@@ -1,4 +1,4 @@
-//! What an error of the TLS layer means, in words for a person.
+//! Converts errors of rustls to errors of this library with a readable message.
 
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
@@ -7,24 +7,21 @@ use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
 use super::verify::Refusal;
-use crate::{Code, Error, Phase};
+use crate::{Code, Error, Hint, Phase};
 
-/// For certificates that no authority in use vouches for.
-const OTHER_AUTHORITY: &str = "--cacert FILE believes another authority";
-
-/// As many of a certificate's names as a line has room for.
+/// The most names of a certificate that a message shows.
 const MAX_NAMES: usize = 5;
 
-/// The failure that an error of the TLS layer means.
+/// Returns the error for an error of rustls.
 pub(crate) fn error(error: &rustls::Error) -> Error {
     use rustls::Error as E;
     let (phase, (detail, hint)) = match error {
         E::InvalidCertificate(why) => (Phase::Certificate, certificate(why)),
-        E::NoCertificatesPresented => (Phase::Certificate, plain("the server shows no certificate")),
+        E::NoCertificatesPresented => (Phase::Certificate, plain("the server sent no certificate")),
         E::AlertReceived(alert) => (Phase::Tls, told(*alert)),
         E::PeerIncompatible(why) => (Phase::Tls, incompatible(why)),
         E::InvalidMessage(InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion) => {
-            (Phase::Tls, plain("what the server says is not TLS"))
+            (Phase::Tls, plain("the server's reply is not TLS"))
         }
         other => (Phase::Tls, plain(other.to_string())),
     };
@@ -35,23 +32,24 @@ pub(crate) fn error(error: &rustls::Error) -> Error {
     }
 }
 
-/// The TLS error inside an I/O error, if there is one.
+/// Returns the TLS error inside an I/O error, if there is one.
 pub(crate) fn inside(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-type Words = (String, Option<&'static str>);
+/// A message and its hint.
+type Message = (String, Option<Hint>);
 
-fn plain(detail: impl Into<String>) -> Words {
+fn plain(detail: impl Into<String>) -> Message {
     (detail.into(), None)
 }
 
-/// Why a certificate is refused here.
-fn certificate(why: &CertificateError) -> Words {
+/// Returns the message for a rejected certificate.
+fn certificate(why: &CertificateError) -> Message {
     use CertificateError as C;
     match why {
         C::BadEncoding => plain("the certificate is broken"),
-        // Of the handshake: those of certificates are told apart by `Refusal::ForeignSignature`.
+        // The signature of the handshake; that of a certificate is `Refusal::ForeignSignature`.
         C::BadSignature => plain("the server does not hold the certificate's key"),
         C::Expired => plain("the certificate expired"),
         C::ExpiredContext { not_after, .. } => {
@@ -67,19 +65,21 @@ fn certificate(why: &CertificateError) -> Words {
         }
         C::Revoked => plain("the certificate was revoked"),
         C::UnknownIssuer => {
-            ("no authority that is believed here issued the certificate".to_owned(), Some(OTHER_AUTHORITY))
+            ("the certificate was issued by an unknown authority".to_owned(), Some(Hint::CustomAuthority))
         }
         C::Other(other) => refused(other),
         other => plain(format!("the certificate: {other}")),
     }
 }
 
-/// Refusals that have no variant of their own.
-fn refused(other: &rustls::OtherError) -> Words {
+/// Returns the message for a rejection without a variant in rustls.
+fn refused(other: &rustls::OtherError) -> Message {
     match other.0.downcast_ref::<Refusal>() {
         Some(Refusal::Unpinned) => plain(other.to_string()),
-        Some(Refusal::ForeignSignature | Refusal::SelfSigned) => (other.to_string(), Some(OTHER_AUTHORITY)),
-        // webpki's error; its type is not within reach. `openssl req -x509` makes such certificates.
+        Some(Refusal::ForeignSignature | Refusal::SelfSigned) => {
+            (other.to_string(), Some(Hint::CustomAuthority))
+        }
+        // The error type of webpki is not public. `openssl req -x509` makes such certificates.
         None if other.to_string() == "CaUsedAsEndEntity" => {
             plain("the certificate is that of an authority (CA:TRUE), not of a server")
         }
@@ -92,7 +92,7 @@ fn wrong_name(asked: &ServerName<'_>, presented: &[String]) -> String {
     let shown = names[..names.len().min(MAX_NAMES)].join(", ");
     let asked = asked.to_str();
     match names.len() {
-        0 => format!("the certificate names no host, so it is not for {asked}"),
+        0 => format!("the certificate has no host names, so it is not for {asked}"),
         1..=MAX_NAMES => format!("the certificate is for {shown}, not for {asked}"),
         count => {
             format!("the certificate is for {shown} and {} more, not for {asked}", count - MAX_NAMES)
@@ -100,27 +100,26 @@ fn wrong_name(asked: &ServerName<'_>, presented: &[String]) -> String {
     }
 }
 
-/// The host in webpki's words for a name: `DnsName("a.example")`, `IpAddress(192.0.2.1)`.
+/// Extracts the host from webpki's form of a name: `DnsName("a.example")`, `IpAddress(192.0.2.1)`.
 fn host_of(name: &str) -> Option<&str> {
     let dns = name.strip_prefix("DnsName(\"").and_then(|rest| rest.strip_suffix("\")"));
     dns.or_else(|| name.strip_prefix("IpAddress(")?.strip_suffix(')'))
 }
 
 fn date(time: UnixTime) -> String {
-    /// The first second of the year 10000, which has no form in HTTP's dates.
+    /// The first second of the year 10000, which HTTP dates cannot represent.
     const TOO_LATE: u64 = 253_402_300_800;
     let seconds = time.as_secs().min(TOO_LATE - 1);
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
-/// Why the server goes no further, by its own word.
-fn told(alert: AlertDescription) -> Words {
+/// Returns the message for an alert of the server.
+fn told(alert: AlertDescription) -> Message {
     use AlertDescription as A;
     match alert {
-        A::CertificateRequired => (
-            "the server asks for a certificate of the client".to_owned(),
-            Some("--cert FILE gives the client's certificate"),
-        ),
+        A::CertificateRequired => {
+            ("the server asks for a certificate of the client".to_owned(), Some(Hint::ClientCertificate))
+        }
         A::BadCertificate
         | A::CertificateExpired
         | A::CertificateRevoked
@@ -129,19 +128,19 @@ fn told(alert: AlertDescription) -> Words {
         | A::UnsupportedCertificate => {
             plain(format!("the server does not accept the client's certificate ({alert:?})"))
         }
-        A::ProtocolVersion => plain("the server speaks no TLS version that is allowed here"),
-        A::UnrecognisedName => plain("the server does not know itself by this name"),
-        other => plain(format!("the server ended it: {other:?}")),
+        A::ProtocolVersion => plain("the server supports no TLS version that is enabled"),
+        A::UnrecognisedName => plain("the server does not recognise this host name"),
+        other => plain(format!("TLS alert from the server: {other:?}")),
     }
 }
 
-/// Why the two cannot come together.
-fn incompatible(why: &PeerIncompatible) -> Words {
+/// Returns the message for an incompatible server.
+fn incompatible(why: &PeerIncompatible) -> Message {
     use PeerIncompatible as P;
     match why {
-        P::ServerDoesNotSupportTls12Or13 => plain("the server speaks neither TLS 1.2 nor TLS 1.3"),
+        P::ServerDoesNotSupportTls12Or13 => plain("the server supports neither TLS 1.2 nor TLS 1.3"),
         P::ServerTlsVersionIsDisabledByOurConfig => {
-            plain("the server speaks no TLS version that is allowed here")
+            plain("the server supports no TLS version that is enabled")
         }
         other => plain(format!("the server is incompatible: {other:?}")),
     }
@@ -156,8 +155,8 @@ mod tests {
         let dns = |name: &str| format!("DnsName(\"{name}\")");
         let many: Vec<String> = (1..=7).map(|n| dns(&format!("h{n}"))).collect();
         for (presented, words) in [
-            (vec![], "names no host, so it is not for a.test"),
-            (vec!["DirectoryName".to_owned()], "names no host, so it is not for a.test"),
+            (vec![], "has no host names, so it is not for a.test"),
+            (vec!["DirectoryName".to_owned()], "has no host names, so it is not for a.test"),
             (vec![dns("b.test")], "is for b.test, not for a.test"),
             (
                 vec![dns("*.b.test"), "IpAddress(192.0.2.1)".to_owned()],
@@ -183,7 +182,10 @@ mod tests {
     fn alerts_and_incompatibilities_have_a_phase_and_words() {
         for (cause, words) in [
             (rustls::Error::AlertReceived(AlertDescription::UnknownCA), "client's certificate (UnknownCA)"),
-            (rustls::Error::AlertReceived(AlertDescription::UnrecognisedName), "by this name"),
+            (
+                rustls::Error::AlertReceived(AlertDescription::UnrecognisedName),
+                "does not recognise this host name",
+            ),
             (rustls::Error::AlertReceived(AlertDescription::HandshakeFailure), "HandshakeFailure"),
             (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "neither TLS 1.2 nor TLS 1.3"),
             (PeerIncompatible::NoCipherSuitesInCommon.into(), "NoCipherSuitesInCommon"),

@@ -1,4 +1,4 @@
-//! Who we are: the client's certificate and its private key.
+//! Client certificates and their private keys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,23 +11,21 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use super::{provider, usage};
-use crate::Error;
+use crate::{Error, Hint};
 
-/// What stands in the PEM of a key under a password: PKCS #8 (RFC 5958), and OpenSSL's older way.
+/// Markers of encrypted keys in PEM: PKCS #8 (RFC 5958) and the older form of OpenSSL.
 const ENCRYPTED: [&[u8]; 2] = [b"-----BEGIN ENCRYPTED PRIVATE KEY-----", b"Proc-Type: 4,ENCRYPTED"];
 
-/// A client's certificate with its private key. Debug shows nothing of the key.
+/// A client certificate with its private key. `Debug` does not show the key.
 #[derive(Clone)]
 pub struct Identity(Arc<CertifiedKey>);
 
 impl Identity {
-    /// From the PEM of the certificate, with those between it and its authority behind it, and the PEM
-    /// of its key: PKCS #8, PKCS #1 or SEC 1. Each may hold other things too, so that one file may be
-    /// both.
+    /// Creates an identity from PEM: `certificates` holds the certificate and its intermediates, `key` the private
+    /// key in PKCS #8, PKCS #1 or SEC 1. Other PEM sections are ignored, so both may be the same file.
     ///
     /// # Errors
-    /// `usage`: a certificate or a key is missing, unreadable or encrypted, or the two do not belong
-    /// together.
+    /// `Code::Usage` if a certificate or key is missing, invalid or encrypted, or they do not belong together.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, Error> {
         let key = private_key(key)?;
         let chain = chain(certificates)?;
@@ -41,7 +39,7 @@ impl Identity {
             Err(rustls::Error::InvalidCertificate(BadEncoding)) => {
                 Err(usage("the client certificate is broken"))
             }
-            // Other faults, such as an old version of X.509, are for the server to judge.
+            // Other errors, such as an old version of X.509, are left to the server.
             Ok(()) | Err(_) => Ok(Self(Arc::new(identity))),
         }
     }
@@ -63,7 +61,7 @@ fn chain(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     if chain.is_empty() { Err(usage("the client certificate's PEM holds no certificate")) } else { Ok(chain) }
 }
 
-/// What is wrong is told without the PEM reader's own words: they may quote what is secret.
+/// Parses the private key. The message of the PEM parser is not shown, because it may quote the key.
 fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, Error> {
     if ENCRYPTED.iter().any(|mark| pem.windows(mark.len()).any(|window| window == *mark)) {
         let hint = "openssl pkey -in FILE -out PLAIN decrypts it";
@@ -72,10 +70,7 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, Error> {
     match PrivateKeyDer::pem_slice_iter(pem).next() {
         Some(Ok(key)) => Ok(key),
         Some(Err(_)) => Err(usage("the PEM of the client's private key is broken")),
-        None => {
-            let hint = "--key FILE says where it is, if not with the certificate";
-            Err(usage("the client certificate's private key is missing").with_hint(hint))
-        }
+        None => Err(usage("the client certificate's private key is missing").with_hint(Hint::ClientKey)),
     }
 }
 
@@ -87,7 +82,7 @@ mod tests {
     use crate::Code;
 
     #[test]
-    fn what_is_no_identity() {
+    fn invalid_certificates_and_keys_are_usage_errors() {
         let (own, other) = (ServerCert::good().expect("one"), ServerCert::good().expect("two"));
         let (cert, key) = (own.cert_pem(), own.key_pem());
         let pkcs8 = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
@@ -116,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_may_be_both_in_any_order() {
+    fn certificate_and_key_may_be_in_one_file_in_any_order() {
         let own = ServerCert::good().expect("one");
         let (cert, key) = (own.cert_pem(), own.key_pem());
         for pem in [format!("{cert}{key}"), format!("{key}{cert}"), format!("words\n{cert}\nmore\n{key}")] {
@@ -125,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_no_key() {
+    fn debug_does_not_show_the_key() {
         let own = ServerCert::good().expect("one");
         let identity = Identity::from_pem(own.cert_pem().as_bytes(), own.key_pem().as_bytes()).expect("two");
         let options = crate::TlsOptions::default().identity(identity);

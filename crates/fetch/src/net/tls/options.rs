@@ -1,4 +1,4 @@
-//! What a caller may choose about TLS: whom to believe, who to be, which keys, which versions.
+//! TLS options: trust, client certificate, pinned keys, versions, STARTTLS.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::version::{TLS12, TLS13};
 
-use super::verify::Gate;
+use super::verify::PinningVerifier;
 use super::{Identity, Pins, Trust, usage};
 use crate::Error;
 
-/// A version of TLS.
+/// A TLS version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TlsVersion {
@@ -37,7 +37,8 @@ impl TlsVersion {
 /// Unless told otherwise: TLS 1.2 or 1.3, the authorities of this machine, no certificate of one's own.
 ///
 /// ```
-/// use fetch_url::{Fetcher, Pins, TlsOptions, TlsVersion};
+/// use fetch_url::tls::{Pins, TlsVersion};
+/// use fetch_url::{Fetcher, TlsOptions};
 ///
 /// # fn main() -> Result<(), fetch_url::Error> {
 /// let tls = TlsOptions::default()
@@ -58,46 +59,45 @@ pub struct TlsOptions {
     allows_truncation: bool,
 }
 
-/// When a protocol that begins in the clear goes on in TLS (RFC 4217, RFC 4642).
+/// When a plain connection is upgraded to TLS (RFC 4217 for FTP, RFC 4642 for NNTP).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
 pub enum StartTls {
-    /// Never.
+    /// Never (default).
     #[default]
     Never,
-    /// When the server can: whoever is on the way can make it look as if it could not.
+    /// If the server supports it. An attacker on the path can suppress the upgrade.
     Try,
-    /// Always; nobody logs in before.
+    /// Always; no credentials are sent before the upgrade.
     Require,
 }
 
 impl TlsOptions {
-    /// Whose certificates are believed.
+    /// Sets which server certificates are trusted (default: [`Trust::Platform`]).
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// Who we are, for servers that ask for a certificate of the client's.
+    /// Sets the client certificate for servers that request one.
     #[must_use]
     pub fn identity(mut self, identity: Identity) -> Self {
         self.identity = Some(identity);
         self
     }
 
-    /// The keys that a server may have, besides all else that is asked of its certificate; under
-    /// [`Trust::Anybody`] too.
+    /// Sets the pinned keys. They are checked in addition to the certificate, with [`Trust::Anybody`] too.
     #[must_use]
     pub fn pins(mut self, pins: Pins) -> Self {
         self.pins = Some(pins);
         self
     }
 
-    /// The versions that may be spoken, from `min` to `max`.
+    /// Sets the allowed TLS versions, from `min` to `max` (default: 1.2 to 1.3).
     ///
     /// # Errors
-    /// `usage`: there is none between the two.
+    /// `Code::Usage` if `min` is greater than `max`.
     pub fn versions(mut self, min: TlsVersion, max: TlsVersion) -> Result<Self, Error> {
         if min > max {
             let (min, max) = (min.number(), max.number());
@@ -107,16 +107,15 @@ impl TlsOptions {
         Ok(self)
     }
 
-    /// When a protocol that begins in the clear goes on in TLS.
+    /// Sets when plain connections are upgraded to TLS (default: never).
     #[must_use]
     pub const fn start(mut self, start: StartTls) -> Self {
         self.start = start;
         self
     }
 
-    /// An end without close_notify is an end all the same, where the protocol says nothing of the length:
-    /// there are servers that end so, and so can anybody on the way. It holds for gophers and for FTP's
-    /// data.
+    /// Accepts the end of a TLS connection without close_notify where the protocol has no length (gophers, FTP data;
+    /// default: `false`). An attacker on the path can then truncate the data unnoticed.
     #[must_use]
     pub const fn allow_truncation(mut self, allows: bool) -> Self {
         self.allows_truncation = allows;
@@ -131,15 +130,27 @@ impl TlsOptions {
         self.start
     }
 
+    /// Checks the PEM of the authorities, before any connection.
+    ///
+    /// # Errors
+    /// `Code::Usage`.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.trust.verifier(&super::provider()).map(drop)
+    }
+
     pub(super) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
     ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
         let trusted = self.trust.verifier(provider)?;
-        Ok(Arc::new(Gate::new(trusted, self.pins.clone(), provider.signature_verification_algorithms)))
+        Ok(Arc::new(PinningVerifier::new(
+            trusted,
+            self.pins.clone(),
+            provider.signature_verification_algorithms,
+        )))
     }
 
-    pub(super) const fn is_for_server_alone(&self) -> bool {
+    pub(super) const fn has_server_only_options(&self) -> bool {
         self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::Anybody)
     }
 
@@ -147,7 +158,7 @@ impl TlsOptions {
         self.identity.as_ref().map(Identity::resolver)
     }
 
-    /// The newest first.
+    /// Returns the allowed versions, newest first.
     pub(super) fn protocol_versions(&self) -> Vec<&'static SupportedProtocolVersion> {
         let all = [(TlsVersion::V13, &TLS13), (TlsVersion::V12, &TLS12)];
         all.into_iter().filter(|(version, _)| self.versions.contains(version)).map(|(_, own)| own).collect()

@@ -1,4 +1,4 @@
-//! Keys that were agreed on beforehand: curl's `--pinnedpubkey`.
+//! Public key pinning: curl's `--pinnedpubkey`.
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest;
@@ -12,27 +12,26 @@ use rustls::pki_types::pem::PemObject;
 use super::usage;
 use crate::Error;
 
-/// Octets of a SHA-256.
+/// Bytes of a SHA-256.
 const LENGTH: usize = 32;
 
-/// The public keys that a server may have: the SHA-256 of each one's SubjectPublicKeyInfo (RFC 5280
-/// §4.1), in DER.
+/// The public keys that a server may have: the SHA-256 of each SubjectPublicKeyInfo (RFC 5280 §4.1) in DER.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pins(Vec<[u8; LENGTH]>);
 
 impl Pins {
-    /// From `sha256//BASE64;sha256//BASE64…`: one of them has to fit.
+    /// Parses `sha256//BASE64;sha256//BASE64…`. One of the pins has to match.
     ///
     /// # Errors
-    /// `usage`: the text is not of this form.
+    /// `Code::Usage` if the text is not of this form.
     pub fn parse(text: &str) -> Result<Self, Error> {
         text.split(';').map(|pin| parse(pin.trim())).collect::<Result<_, _>>().map(Self)
     }
 
-    /// From the file of one public key, in PEM (`PUBLIC KEY`, RFC 7468 §13) or DER.
+    /// Reads a pin from a public key file in PEM (`PUBLIC KEY`, RFC 7468 §13) or DER.
     ///
     /// # Errors
-    /// `usage`: it is not one.
+    /// `Code::Usage` if the file does not contain a public key.
     pub fn from_public_key(file: &[u8]) -> Result<Self, Error> {
         if is_public_key(file) {
             return Ok(Self(vec![sha256(file)]));
@@ -44,8 +43,8 @@ impl Pins {
         }
     }
 
-    /// Whether this key, in DER, is one of them.
-    pub(super) fn hold(&self, key: &[u8]) -> bool {
+    /// Returns `true` if the SubjectPublicKeyInfo `key` in DER is pinned.
+    pub(super) fn contains(&self, key: &[u8]) -> bool {
         self.0.contains(&sha256(key))
     }
 }
@@ -53,7 +52,7 @@ impl Pins {
 fn parse(pin: &str) -> Result<[u8; LENGTH], Error> {
     let digest = pin.strip_prefix("sha256//").and_then(|digest| STANDARD.decode(digest).ok());
     digest.and_then(|digest| digest.try_into().ok()).ok_or_else(|| {
-        usage(format!("the pin {pin:?} is not of the form sha256//BASE64, with {LENGTH} octets in BASE64"))
+        usage(format!("the pin {pin:?} is not of the form sha256//BASE64, with {LENGTH} bytes in BASE64"))
     })
 }
 
@@ -63,22 +62,22 @@ fn sha256(octets: &[u8]) -> [u8; LENGTH] {
     sha256
 }
 
-/// Whether it begins as a SubjectPublicKeyInfo does and a certificate or private key does not: with an
-/// algorithm's number.
+/// Returns `true` if `der` starts as a SubjectPublicKeyInfo, and not as a certificate or private key: with an
+/// algorithm identifier.
 fn is_public_key(der: &[u8]) -> bool {
     const OBJECT_IDENTIFIER: u8 = 6;
     let Some((key, [])) = sequence(der) else { return false };
     sequence(key).is_some_and(|(algorithm, _)| algorithm.first() == Some(&OBJECT_IDENTIFIER))
 }
 
-/// What is in a SEQUENCE, and what is behind it (X.690 §8.1).
+/// Returns the content of a SEQUENCE and the bytes after it (X.690 §8.1).
 fn sequence(der: &[u8]) -> Option<(&[u8], &[u8])> {
     const SEQUENCE: u8 = 0x30;
     let (&tag, rest) = der.split_first()?;
     let (&short, rest) = rest.split_first()?;
     let (length, rest) = match short {
         0..=0x7f => (usize::from(short), rest),
-        // A public key of 16 MiB is none.
+        // Longer lengths are not those of a public key.
         0x81..=0x83 => {
             let (long, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
             (long.iter().fold(0, |sum, &octet| sum << 8 | usize::from(octet)), rest)
@@ -105,18 +104,18 @@ mod tests {
     const PUBLIC_PIN: &str = "sha256//oekVYFTgT6yJmunydRMs3Ael28TqLCrTof/G4NJTaB8=";
 
     #[test]
-    fn texts() {
+    fn pins_are_parsed_and_one_of_them_has_to_match() {
         let one = Pins::parse(NOTHING).expect("a pin");
-        assert!(one.hold(b""));
-        assert!(!one.hold(b"x"));
+        assert!(one.contains(b""));
+        assert!(!one.contains(b"x"));
         let zeros = format!("sha256//{}=", "A".repeat(43));
         for two in [format!("{zeros};{NOTHING}"), format!("{NOTHING}; {zeros}")] {
-            assert!(Pins::parse(&two).expect("two pins").hold(b""), "{two}");
+            assert!(Pins::parse(&two).expect("two pins").contains(b""), "{two}");
         }
     }
 
     #[test]
-    fn what_is_no_pin() {
+    fn invalid_pins_are_usage_errors() {
         let without_padding = NOTHING.trim_end_matches('=');
         let twice = format!("{NOTHING};");
         for text in
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn files() {
+    fn public_key_files_in_pem_and_der_are_read() {
         let pins = Pins::from_public_key(PUBLIC.as_bytes()).expect("PEM");
         assert_eq!(pins, Pins::parse(PUBLIC_PIN).expect("a pin"));
         let der = SubjectPublicKeyInfoDer::from_pem_slice(PUBLIC.as_bytes()).expect("DER");
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_public_key() {
+    fn files_without_a_public_key_are_usage_errors() {
         let cert = ServerCert::good().expect("a certificate");
         let der = SubjectPublicKeyInfoDer::from_pem_slice(PUBLIC.as_bytes()).expect("DER");
         let garbage = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n";

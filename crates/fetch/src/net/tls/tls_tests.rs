@@ -1,4 +1,4 @@
-//! Handshakes over a pipe in memory, for the host names that no resolver knows (SECURITY.md, row 42).
+//! Handshakes over a pipe in memory, for host names that no resolver knows (docs/spec/faults.md, row 42).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use super::*;
 
-/// What comes of a handshake with the server that has `cert`, when `host` is asked for.
+/// Returns the result of a handshake for `host` with a server that has `cert`.
 async fn shake(cert: &ServerCert, host: &str, options: TlsOptions) -> Result<(), Error> {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let acceptor = TlsAcceptor::from(cert.server_config().expect("a configuration"));
@@ -30,17 +30,17 @@ fn assert_refused(result: Result<(), Error>, words: &str) {
     assert!(error.to_string().contains(words), "{words:?} is not in {error}");
 }
 
-/// The certificate's names, who it is good for, who it is not.
+/// The names of a certificate, hosts that match it, hosts that do not.
 const NAMES: &[(&[&str], &[&str], &[&str])] = &[
     (&["a.test"], &["a.test", "A.TEST"], &["b.test", "a.test.evil.example", "x.a.test", "test"]),
     (&["*.a.test"], &["x.a.test", "xn--bcher-kva.a.test"], &["x.y.a.test", "a.test", "xa.test"]),
     (&["*.a.test", "a.test"], &["a.test", "x.a.test"], &["x.y.a.test"]),
-    // A wildcard is a whole label, the first one, and not all there is (RFC 6125 §6.4.3, RFC 9525 §6.3).
+    // A wildcard is one complete label, the first one, and not the only one (RFC 6125 §6.4.3, RFC 9525 §6.3).
     (&["*"], &[], &["a", "a.test"]),
     (&["*.*.test"], &[], &["x.a.test", "x.y.test"]),
     (&["x.*.test"], &[], &["x.a.test"]),
     (&["f*.a.test"], &[], &["foo.a.test", "f.a.test"]),
-    // Nor does one stand above a whole top-level domain: webpki's rule.
+    // webpki rejects wildcards directly below a top-level domain.
     (&["*.test"], &[], &["a.test", "test", "a.b.test"]),
     (&["a.test\0.evil.example"], &[], &["a.test", "evil.example"]),
     (&["\0"], &[], &["a.test"]),
@@ -48,12 +48,12 @@ const NAMES: &[(&[&str], &[&str], &[&str])] = &[
     (&[], &[], &["a.test", "192.0.2.1"]),
     (&["192.0.2.1"], &["192.0.2.1"], &["192.0.2.2", "a.test", "::ffff:192.0.2.1"]),
     (&["2001:db8::1"], &["2001:db8::1", "2001:db8:0:0::0:1"], &["2001:db8::2", "a.test"]),
-    // A name is not asked for an address.
+    // A DNS name never matches an address.
     (&["*.0.2.1"], &[], &["192.0.2.1"]),
 ];
 
 #[tokio::test]
-async fn names() {
+async fn certificate_names_match_hosts_by_rfc_9525() {
     for (names, good, bad) in NAMES {
         let cert = ServerCert::for_names(names).expect("a certificate");
         for host in *good {
@@ -67,20 +67,20 @@ async fn names() {
     }
 }
 
-/// What is asked of the name is asked under an authority only.
+/// Host names are checked only if an authority is required.
 #[tokio::test]
-async fn anybody_may_have_any_name() {
+async fn any_certificate_is_accepted_without_verification() {
     let options = || TlsOptions::default().trust(Trust::Anybody);
     for cert in [ServerCert::for_names(&["b.test"]), ServerCert::expired(), ServerCert::self_signed()] {
         shake(&cert.expect("a certificate"), "a.test", options()).await.expect("anybody");
     }
 }
 
-/// A certificate is public: who has only that is nobody.
+/// A certificate is public, so the server must prove that it has the private key.
 #[tokio::test]
-async fn the_key_of_another() {
+async fn server_without_the_private_key_is_rejected() {
     let (own, other) = (ServerCert::good().expect("one"), ServerCert::good().expect("two"));
-    let thief = own.clone().with_the_key_of(&other);
+    let thief = own.clone().with_key_of(&other);
     for thief in [thief.clone().only_tls12(), thief.only_tls13()] {
         for options in [trusting(&own), TlsOptions::default().trust(Trust::Anybody)] {
             assert_refused(shake(&thief, "localhost", options).await, "does not hold the certificate's key");
@@ -88,9 +88,9 @@ async fn the_key_of_another() {
     }
 }
 
-/// The words for those names, whole.
+/// Checks the complete message.
 #[tokio::test]
-async fn a_wrong_name_is_told_with_the_right_ones() {
+async fn wrong_name_error_lists_the_names_of_the_certificate() {
     let cert = ServerCert::for_names(&["a.test", "*.b.test", "192.0.2.1"]).expect("a certificate");
     let error = shake(&cert, "c.test", trusting(&cert)).await.expect_err("another name");
     let words = "TLS failed: the certificate is for a.test, *.b.test, 192.0.2.1, not for c.test";
@@ -101,7 +101,7 @@ async fn a_wrong_name_is_told_with_the_right_ones() {
 }
 
 #[test]
-fn the_configuration_is_made_once() {
+fn configuration_is_created_once() {
     let tls = Tls::default();
     let (one, two) = (tls.config().expect("a configuration"), tls.config().expect("the same"));
     assert!(Arc::ptr_eq(&one, &two));

@@ -1,4 +1,4 @@
-//! Whose certificates are believed, and the verifier that believes them.
+//! Trust in server certificates, and the verifier for it.
 
 use std::sync::Arc;
 
@@ -11,22 +11,24 @@ use rustls::pki_types::pem::PemObject;
 use rustls_platform_verifier::Verifier;
 
 use super::usage;
-use super::verify::Anybody;
+use super::verify::AcceptAnyCertificate;
 use crate::{Code, Error, Phase};
 
-/// Whose certificates are believed.
+/// Which server certificates are trusted.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Trust {
-    /// Everybody's: a server may be anyone, and anyone on the way may read and change what is said. It
-    /// still has to hold the key of the certificate that it shows, and [pins](super::Pins) still hold.
+    /// All certificates (curl's `-k`). An attacker on the path can read and change all data. The server still has to
+    /// hold the private key of its certificate, and [pins](super::Pins) are still checked.
     Anybody,
-    /// Only those signed by these authorities, in PEM. If it holds none or one that is broken, the
-    /// first TLS connection fails with `usage`.
+    /// Certificates of these authorities in PEM only. If the PEM has no certificate or an invalid one, the first TLS
+    /// connection fails with `Code::Usage`.
     Authorities(Vec<u8>),
-    /// Those that this machine believes, and Mozilla's where it has none of its own.
+    /// The trust store of the operating system, or Mozilla's roots if it is empty (default).
     #[default]
     Platform,
+    /// The trust store of [`Platform`](Self::Platform) and these authorities in PEM.
+    PlatformAnd(Vec<u8>),
 }
 
 impl Trust {
@@ -35,18 +37,34 @@ impl Trust {
         provider: &Arc<CryptoProvider>,
     ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
         match self {
-            Self::Anybody => Ok(Arc::new(Anybody::new(provider.signature_verification_algorithms))),
-            Self::Authorities(pem) => below(authorities(pem)?, provider),
+            Self::Anybody => {
+                Ok(Arc::new(AcceptAnyCertificate::new(provider.signature_verification_algorithms)))
+            }
+            Self::Authorities(pem) => verifier_for_roots(authorities(pem)?, provider),
             Self::Platform => match Verifier::new(provider.clone()) {
                 Ok(verifier) => Ok(Arc::new(verifier)),
-                // A bare container has no roots of its own.
-                Err(_) => below(mozilla(), provider),
+                // Minimal containers have no trust store.
+                Err(_) => verifier_for_roots(mozilla(), provider),
             },
+            Self::PlatformAnd(pem) => {
+                let extra = authorities(pem)?;
+                match Verifier::new_with_extra_roots(certificates(pem)?, provider.clone()) {
+                    Ok(verifier) => Ok(Arc::new(verifier)),
+                    Err(_) => {
+                        let mut roots = mozilla();
+                        roots.roots.extend(extra.roots);
+                        verifier_for_roots(roots, provider)
+                    }
+                }
+            }
         }
     }
 }
 
-fn below(roots: RootCertStore, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+fn verifier_for_roots(
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, Error> {
     match WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build() {
         Ok(verifier) => Ok(verifier),
         Err(error) => Err(Error::new(Code::Internal, Phase::Tls, error.to_string())),
@@ -57,10 +75,14 @@ fn mozilla() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let read = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>();
+    read.map_err(|error| usage(format!("the authorities' PEM: {error}")))
+}
+
 fn authorities(pem: &[u8]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| usage(format!("the authorities' PEM: {error}")))?;
+    for certificate in certificates(pem)? {
         roots.add(certificate).map_err(|_| usage("the authorities' PEM holds a broken certificate"))?;
     }
     if roots.is_empty() { Err(usage("the authorities' PEM holds no certificate")) } else { Ok(roots) }

@@ -1,4 +1,4 @@
-//! What is asked of a server's certificate beyond trust, and the verifier that trusts anybody.
+//! Certificate checks beyond trust (pins, better errors), and the verifier that accepts all certificates.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,14 +12,15 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCer
 
 use super::Pins;
 
-/// What we refuse a certificate for, and rustls has no word for.
+/// Reasons to reject a certificate for which rustls has no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// An authority of its issuer's name is believed, but did not sign it: most often one was made anew.
+    /// A trusted authority has the name of the issuer, but did not sign the certificate; often the authority was
+    /// created again.
     ForeignSignature,
-    /// It has no issuer but itself, and itself is not believed.
+    /// The certificate is self-signed and not trusted.
     SelfSigned,
-    /// Its key is not among the pins.
+    /// The key is not pinned.
     Unpinned,
 }
 
@@ -41,15 +42,15 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Asks the trusted verifier first, and then the pins.
+/// Runs the inner verifier, then checks the pins.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct PinningVerifier {
     trusted: Arc<dyn ServerCertVerifier>,
     pins: Option<Pins>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl Gate {
+impl PinningVerifier {
     pub(super) const fn new(
         trusted: Arc<dyn ServerCertVerifier>,
         pins: Option<Pins>,
@@ -58,8 +59,8 @@ impl Gate {
         Self { trusted, pins, algorithms }
     }
 
-    /// Tells what is one error to rustls apart: an unknown issuer that is none, and a wrong signature of
-    /// an authority from one of the server.
+    /// Replaces errors of rustls by more precise ones: self-signed certificates, and signatures that are not of the
+    /// named authority.
     fn explained(&self, error: Error, certificate: &CertificateDer<'_>, now: UnixTime) -> Error {
         match error {
             Error::InvalidCertificate(CertificateError::BadSignature) => Refusal::ForeignSignature.into(),
@@ -72,7 +73,7 @@ impl Gate {
         }
     }
 
-    /// Whether it would be believed by one who believes it.
+    /// Returns `true` if the certificate is valid when it is trusted itself.
     fn is_self_signed(&self, certificate: &CertificateDer<'_>, now: UnixTime) -> bool {
         let mut itself = RootCertStore::empty();
         let (Ok(()), Ok(parsed)) =
@@ -84,7 +85,7 @@ impl Gate {
     }
 }
 
-impl ServerCertVerifier for Gate {
+impl ServerCertVerifier for PinningVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -99,7 +100,7 @@ impl ServerCertVerifier for Gate {
             .map_err(|error| self.explained(error, end_entity, now))?;
         if let Some(pins) = &self.pins {
             let key = ParsedCertificate::try_from(end_entity)?.subject_public_key_info();
-            if !pins.hold(&key) {
+            if !pins.contains(&key) {
                 return Err(Refusal::Unpinned.into());
             }
         }
@@ -129,17 +130,17 @@ impl ServerCertVerifier for Gate {
     }
 }
 
-/// Takes every certificate, but only from whoever holds its key.
+/// Accepts every certificate, but checks that the server has its private key.
 #[derive(Debug)]
-pub(super) struct Anybody(WebPkiSupportedAlgorithms);
+pub(super) struct AcceptAnyCertificate(WebPkiSupportedAlgorithms);
 
-impl Anybody {
+impl AcceptAnyCertificate {
     pub(super) const fn new(algorithms: WebPkiSupportedAlgorithms) -> Self {
         Self(algorithms)
     }
 }
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

@@ -1,12 +1,12 @@
-//! Who we are to the server: USER, PASS, ACCT (RFC 959 §5.4, RFC 1738 §3.2.1).
+//! The login of a session: USER, PASS, ACCT (RFC 959 §5.4, RFC 1738 §3.2.1).
 
 use std::fmt;
 
-use super::Pace;
-use crate::ForbiddenOctet;
+use super::Pipelining;
+use crate::ForbiddenByte;
 use crate::ftp::{Command, Verb};
 
-/// A login. Debug shows no password.
+/// The login of a [`Session`](super::Session). `Debug` masks the password.
 pub struct Login {
     user: Command,
     password: Option<Command>,
@@ -17,55 +17,60 @@ pub struct Login {
 }
 
 impl Login {
-    /// The login of `user`. A password that is not known is asked for, if the server wants one.
+    /// Creates the login of `user`. Without a password, the session returns
+    /// [`SessionStep::AskPassword`](super::SessionStep::AskPassword) if the server asks for one.
     ///
     /// # Errors
-    /// CR, LF or NUL in one of them.
-    pub fn new(user: &[u8], password: Option<&[u8]>, account: Option<&[u8]>) -> Result<Self, ForbiddenOctet> {
+    /// An argument contains CR, LF or NUL.
+    pub fn new(user: &[u8], password: Option<&[u8]>, account: Option<&[u8]>) -> Result<Self, ForbiddenByte> {
         Ok(Self {
-            user: Command::with(Verb::User, user)?,
-            password: password.map(|password| Command::with(Verb::Pass, password)).transpose()?,
-            account: account.map(|account| Command::with(Verb::Acct, account)).transpose()?,
+            user: Command::with_argument(Verb::User, user)?,
+            password: password.map(|password| Command::with_argument(Verb::Pass, password)).transpose()?,
+            account: account.map(|account| Command::with_argument(Verb::Acct, account)).transpose()?,
             is_anonymous: false,
             protects: false,
             is_done: false,
         })
     }
 
-    /// Nobody in particular: an address in place of a password, which is no secret.
+    /// Creates an anonymous login, with an e-mail address as the password, which is not treated as a secret
+    /// (RFC 1738 §3.2.1).
     ///
     /// # Errors
-    /// CR, LF or NUL in it.
-    pub fn anonymous(address: &[u8], account: Option<&[u8]>) -> Result<Self, ForbiddenOctet> {
+    /// An argument contains CR, LF or NUL.
+    pub fn anonymous(address: &[u8], account: Option<&[u8]>) -> Result<Self, ForbiddenByte> {
         let login = Self::new(b"anonymous", Some(address), account)?;
         Ok(Self { is_anonymous: true, ..login })
     }
 
-    /// In TLS from the first octet: the data connection is to be protected too, before anybody logs in
-    /// (RFC 4217 §9).
+    /// Sends PBSZ and PROT before the login, for a control connection in TLS, so that data connections are protected
+    /// too (RFC 4217 §9).
     #[must_use]
-    pub fn protecting(mut self) -> Self {
+    pub fn with_protection(mut self) -> Self {
         self.protects = true;
         self
     }
 
-    /// What is said without being asked.
+    /// Returns the commands that are sent without being asked for.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         if self.protects {
-            commands.extend([Command::own(Verb::Pbsz, 0), Command::own(Verb::Prot, 'P')]);
+            commands.extend([
+                Command::with_safe_argument(Verb::Pbsz, 0),
+                Command::with_safe_argument(Verb::Prot, 'P'),
+            ]);
         }
         commands.push(self.user.clone());
         commands.extend(self.password.clone());
         commands
     }
 
-    /// Whether the reply to `verb` decides what is said next.
-    pub(super) fn closes(&self, verb: Verb, pace: Pace) -> bool {
+    /// Returns `true` if the reply to `verb` decides which command is next, so that nothing may be sent behind it.
+    pub(super) fn ends_batch(&self, verb: Verb, pipelining: Pipelining) -> bool {
         match verb {
-            // A password goes out only when it is asked for.
-            Verb::User => !(self.is_anonymous && pace == Pace::Ahead),
-            Verb::Pass => self.account.is_some() || pace != Pace::Ahead,
+            // A secret password is sent only after the server has asked for it.
+            Verb::User => !(self.is_anonymous && pipelining == Pipelining::BeforeGreeting),
+            Verb::Pass => self.account.is_some() || pipelining != Pipelining::BeforeGreeting,
             Verb::Acct | Verb::Prot => true,
             _ => false,
         }
@@ -79,11 +84,11 @@ impl Login {
         self.account.take()
     }
 
-    pub(super) const fn done(&mut self) {
+    pub(super) const fn complete(&mut self) {
         self.is_done = true;
     }
 
-    pub(super) const fn is_done(&self) -> bool {
+    pub(super) const fn is_complete(&self) -> bool {
         self.is_done
     }
 }

@@ -1,95 +1,97 @@
-//! What a session asks of whoever drives it, and what it is told.
+//! The interface of a session: its settings, the steps it asks for, and its errors.
 
-use crate::ForbiddenOctet;
+use crate::ForbiddenByte;
 use crate::ftp::{Command, Verb};
 use crate::text::Reply;
 
-/// How many commands may be under way.
+/// How many commands may be sent before their replies arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the paces")]
-pub enum Pace {
-    /// Each waits for the reply to the one before it, as RFC 959 §5.4 has it.
-    OneByOne,
-    /// Once the login is done, all that do not depend on a reply.
+#[allow(clippy::exhaustive_enums, reason = "callers choose one of these")]
+pub enum Pipelining {
+    /// Each command waits for the reply to the one before it (RFC 959 §5.4).
+    Off,
+    /// After the login, all commands that do not depend on a reply are sent together. The default.
     #[default]
-    Together,
-    /// The login too, before the server has even greeted: where the way is long. A password that is a
-    /// secret still waits until it is asked for.
-    Ahead,
+    AfterLogin,
+    /// The login is pipelined too, even before the greeting of the server, to save round trips on connections with high
+    /// latency. A password other than the anonymous one is still sent only after the server has asked for it.
+    BeforeGreeting,
 }
 
-/// How the data connection is made.
+/// How the data connection is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the ways")]
-pub enum DataRoad {
-    /// By the server, to an address of ours: the arguments of EPRT and PORT.
+#[allow(clippy::exhaustive_enums, reason = "callers choose one of these")]
+pub enum DataMode {
+    /// Active: the server connects to the client.
     Active {
-        /// EPRT's, unless it is not to be used.
-        extended: Option<String>,
-        /// PORT's, where the address is one of IPv4.
-        plain: Option<String>,
+        /// The argument of EPRT (see [`port_argument`](crate::ftp::port_argument)), or `None` to send PORT only.
+        eprt: Option<String>,
+        /// The argument of PORT, if the address of the client is IPv4.
+        port: Option<String>,
     },
-    /// It is being made already.
-    Begun,
-    /// By us: EPSV, then PASV.
+    /// The data connection is being opened already; no command is needed.
+    AlreadyOpening,
+    /// Passive: the client connects to the port that the server returns to EPSV or, if that fails, to PASV.
     Passive,
-    /// By us: PASV alone.
-    PassiveV4,
+    /// Passive, with PASV only.
+    PasvOnly,
 }
 
-/// What to do next.
+/// What the caller of a [`Session`](super::Session) has to do next.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-#[allow(clippy::exhaustive_enums, reason = "whoever drives a session must know every step")]
-pub enum Step {
-    /// A password: [`super::Session::password`] takes it.
+#[allow(clippy::exhaustive_enums, reason = "the caller of a session must handle every step")]
+pub enum SessionStep {
+    /// Pass a password to [`Session::provide_password`](super::Session::provide_password).
     AskPassword,
-    /// The errand is done, and the server has said so.
+    /// Receive the next reply and pass it to [`Session::next_step`](super::Session::next_step).
+    AwaitReply,
+    /// The request is complete, and the server has confirmed it.
     Done,
-    /// Wait for the next reply and hand it in.
-    Hear,
-    /// Everything before the transfer is known: [`super::Session::transfer`] or another errand comes next.
+    /// Everything that precedes the transfer is known: call
+    /// [`Session::start_transfer`](super::Session::start_transfer), or start another request.
     Ready,
-    /// The server sends on the data connection; its end goes to [`super::Session::next`] as no reply.
-    Receive,
-    /// These go out, in one piece.
-    Say(Vec<Command>),
+    /// Receive the data connection up to its end, then call [`Session::next_step`](super::Session::next_step) without a
+    /// reply.
+    ReceiveData,
+    /// Send these commands in one write.
+    Send(Vec<Command>),
 }
 
-/// Why a session cannot go on.
+/// Why a session cannot continue with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "whoever drives a session must know every fault")]
-pub enum Fault {
-    /// The server wants an account, and none is known.
+#[allow(clippy::exhaustive_enums, reason = "the caller of a session must handle every error")]
+pub enum SessionError {
+    /// The server requires an account (reply 332), and none was given.
     AccountNeeded(Reply),
-    /// The transfer ended, and the server says that it is not whole.
-    Broken(Reply),
-    /// The server is about to close the connection (421).
+    /// The server is about to close the connection (reply 421).
     Closing(Reply),
-    /// A decoded octet would have changed what is said.
-    Forbidden(ForbiddenOctet),
-    /// The directory cannot be reached from where the session is: nothing was said.
-    OutOfReach,
-    /// No reply that the protocol allows here.
-    OutOfStep {
-        /// What it would have been the reply to; the greeting has no command.
-        asked: Option<Verb>,
-        /// What came.
+    /// An argument contains a byte that would change the command. Nothing was sent.
+    Forbidden(ForbiddenByte),
+    /// The server rejected a command, or the connection in its greeting.
+    Rejected {
+        /// The rejected command; `None` for the greeting.
+        command: Option<Command>,
+        /// The command was the CWD back to the login directory. A new session may succeed.
+        is_login_dir: bool,
+        /// The reply.
         reply: Reply,
     },
-    /// Refused.
-    Refused {
-        /// What; the greeting has no command.
-        asked: Option<Command>,
-        /// It was the way back to where the login led: elsewhere there may be another.
-        is_way_home: bool,
-        /// Why.
+    /// The data connection ended, and the server reports that the transfer is incomplete.
+    TransferFailed(Reply),
+    /// The reply is not one that the protocol allows for the command.
+    UnexpectedReply {
+        /// The command; `None` for the greeting or if no command was pending.
+        command: Option<Verb>,
+        /// The reply.
         reply: Reply,
     },
+    /// The directory cannot be reached from the current directory of the session. Nothing was sent.
+    UnreachableDir,
 }
 
-impl From<ForbiddenOctet> for Fault {
-    fn from(forbidden: ForbiddenOctet) -> Self {
+impl From<ForbiddenByte> for SessionError {
+    fn from(forbidden: ForbiddenByte) -> Self {
         Self::Forbidden(forbidden)
     }
 }

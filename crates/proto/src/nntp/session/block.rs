@@ -1,4 +1,4 @@
-//! The lines that follow a reply, up to the line of one dot (RFC 3977 §3.1.1).
+//! Reads multi-line blocks: the lines after a reply, up to a line with one dot (RFC 3977 §3.1.1).
 
 use bytes::Bytes;
 use memchr::memchr;
@@ -7,28 +7,28 @@ use crate::nntp::capabilities::Capabilities;
 use crate::nntp::{
     GroupName, HeaderReader, ListForm, Part, active_entry, overview_entry, overview_line, wildmat,
 };
-use crate::text::{DotBlock, Line, LineReader};
-use crate::{Details, Entry, EntryKind, Event, Inbox, Step, WireError};
+use crate::text::{DotBlock, LineReader, ReadLine};
+use crate::{Details, Entry, EntryKind, Event, RecvBuffer, Step, WireError};
 
-const LINE_OCTETS: usize = 64 * 1024;
-const LINE_LIMIT: &str = "the length of a line of a list";
-const HEADER_LIMIT: &str = "the length of a header line";
-/// A server that can do more than this is telling stories.
+const LINE_BYTES: usize = 64 * 1024;
+const LINE_LIMIT: &str = "bytes in a line of a list";
+const HEADER_LIMIT: &str = "bytes in a header line";
+/// Maximum number of capability lines.
 const CAPABILITY_LINES: usize = 1000;
 
-/// What follows a reply.
+/// The multi-line block that follows a reply.
 #[derive(Debug)]
 pub(super) enum Block {
     Capabilities(CapabilityList),
     Header(HeaderOf),
     List(List),
-    Octets(DotBlock, HeaderGuard),
+    Raw(DotBlock, HeaderGuard),
 }
 
 impl Block {
     pub(super) fn article(part: Part) -> Self {
         let guard = HeaderGuard { is_over: part == Part::Body, length: 0 };
-        Self::Octets(DotBlock::new("the article"), guard)
+        Self::Raw(DotBlock::new("the article"), guard)
     }
 
     pub(super) fn capabilities() -> Self {
@@ -48,16 +48,16 @@ impl Block {
         Self::List(List { lines: Lines::new(what), of, form })
     }
 
-    /// The next octets, the next entry, or the end.
-    pub(super) fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    /// Returns the next data, the next entry, or the end of the block.
+    pub(super) fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         match self {
-            Self::Capabilities(list) => list.step(inbox),
-            Self::Header(header) => header.step(inbox),
-            Self::List(list) => list.step(inbox),
-            Self::Octets(dots, guard) => {
-                let step = dots.step(inbox)?;
-                if let Step::Emit(Event::Body(octets)) = &step {
-                    guard.check(octets)?;
+            Self::Capabilities(list) => list.step(buffer),
+            Self::Header(header) => header.step(buffer),
+            Self::List(list) => list.step(buffer),
+            Self::Raw(dots, guard) => {
+                let step = dots.step(buffer)?;
+                if let Step::Emit(Event::Body(bytes)) = &step {
+                    guard.check(bytes)?;
                 }
                 Ok(step)
             }
@@ -65,35 +65,35 @@ impl Block {
     }
 }
 
-/// Lines of a block.
+/// A reader of the lines of a block, without dot-stuffing.
 #[derive(Debug)]
 struct Lines {
     dots: DotBlock,
-    unstuffed: Inbox,
+    unstuffed: RecvBuffer,
     reader: LineReader,
 }
 
 impl Lines {
     fn new(what: &'static str) -> Self {
-        let reader = LineReader::new("a line of a list", LINE_LIMIT, LINE_OCTETS);
-        Self { dots: DotBlock::new(what), unstuffed: Inbox::new(), reader }
+        let reader = LineReader::new("a line of a list", LINE_LIMIT, LINE_BYTES);
+        Self { dots: DotBlock::new(what), unstuffed: RecvBuffer::new(), reader }
     }
 
-    /// The next line; or that more is needed, or that there is none.
-    fn next(&mut self, inbox: &mut Inbox) -> Result<Result<Bytes, Step>, WireError> {
+    /// Returns the next line, or the step `NeedMore` or `Done`.
+    fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Result<Bytes, Step>, WireError> {
         loop {
-            if let Line::Whole(line) = self.reader.read(&mut self.unstuffed)? {
+            if let ReadLine::Line(line) = self.reader.read_line(&mut self.unstuffed)? {
                 return Ok(Ok(line));
             }
-            match self.dots.step(inbox)? {
-                Step::Emit(Event::Body(octets)) => self.unstuffed.push(&octets),
+            match self.dots.step(buffer)? {
+                Step::Emit(Event::Body(bytes)) => self.unstuffed.push(&bytes),
                 step => return Ok(Err(step)),
             }
         }
     }
 }
 
-/// What the server says it can do.
+/// The capability list of the server.
 #[derive(Debug)]
 pub(super) struct CapabilityList {
     lines: Lines,
@@ -102,13 +102,13 @@ pub(super) struct CapabilityList {
 }
 
 impl CapabilityList {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            match self.lines.next(inbox)? {
+            match self.lines.next(buffer)? {
                 Ok(_) if self.count == CAPABILITY_LINES => {
-                    return Err(WireError::Limit {
+                    return Err(WireError::LimitExceeded {
                         limit: "the lines of capabilities",
-                        most: CAPABILITY_LINES,
+                        max: CAPABILITY_LINES,
                     });
                 }
                 Ok(line) => self.found.read(&line),
@@ -138,9 +138,9 @@ enum Of {
 }
 
 impl List {
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            let line = match self.lines.next(inbox)? {
+            let line = match self.lines.next(buffer)? {
                 Ok(line) => line,
                 Err(step) => return Ok(step),
             };
@@ -149,13 +149,13 @@ impl List {
                 Of::Groups(_) => active_entry(&line),
             };
             if let (Of::Groups(Some(pattern)), Some(entry)) = (&self.of, &entry)
-                && !wildmat(pattern.octets(), &entry.name)
+                && !wildmat(pattern.as_bytes(), &entry.name)
             {
-                // There are servers that do not look at the pattern.
+                // Some servers ignore the pattern.
                 continue;
             }
             match (self.form, entry) {
-                (ListForm::Octets, _) => return Ok(Step::Emit(Event::Body(with_line_end(&line)))),
+                (ListForm::Raw, _) => return Ok(Step::Emit(Event::Body(with_line_end(&line)))),
                 (ListForm::Entries, Some(entry)) => return Ok(Step::Emit(Event::Entry(entry))),
                 (ListForm::Entries, None) if line.is_empty() => {}
                 (ListForm::Entries, None) => return Ok(Step::Emit(Event::Entry(not_understood(&line)))),
@@ -164,7 +164,7 @@ impl List {
     }
 }
 
-/// A line that is none of the list stays in it, as it came.
+/// Returns an entry with the unparsed line as its name, so that the list stays complete.
 fn not_understood(line: &Bytes) -> Entry {
     Entry { name: line.to_vec(), ..Entry::new(EntryKind::Other) }
 }
@@ -173,7 +173,7 @@ fn with_line_end(line: &[u8]) -> Bytes {
     [line, b"\r\n"].concat().into()
 }
 
-/// The header of an article, as a line of a list.
+/// Reads a header and turns it into a line of a list.
 #[derive(Debug)]
 pub(super) struct HeaderOf {
     dots: DotBlock,
@@ -188,47 +188,47 @@ impl HeaderOf {
         Self { dots: DotBlock::new("a header"), guard, reader: HeaderReader::new(number), form }
     }
 
-    fn step(&mut self, inbox: &mut Inbox) -> Result<Step, WireError> {
+    fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            match self.dots.step(inbox)? {
-                Step::Emit(Event::Body(octets)) => {
-                    self.guard.check(&octets)?;
-                    self.reader.push(&octets);
+            match self.dots.step(buffer)? {
+                Step::Emit(Event::Body(bytes)) => {
+                    self.guard.check(&bytes)?;
+                    self.reader.push(&bytes);
                 }
                 step => return Ok(step),
             }
         }
     }
 
-    /// What the list has of it.
+    /// Returns the list entry for the header.
     pub(super) fn event(self) -> Event {
         let entry = self.reader.finish();
         match (self.form, &entry.details) {
-            (ListForm::Octets, Details::Article(facts)) => Event::Body(with_line_end(&overview_line(facts))),
+            (ListForm::Raw, Details::Article(facts)) => Event::Body(with_line_end(&overview_line(facts))),
             _ => Event::Entry(entry),
         }
     }
 }
 
-/// Sees to it that no line of a header is longer than anybody could want.
+/// Limits the length of header lines to 64 KiB.
 #[derive(Debug)]
 pub(super) struct HeaderGuard {
     is_over: bool,
-    /// Of the line so far.
+    /// The length of the current line in bytes.
     length: usize,
 }
 
 impl HeaderGuard {
-    fn check(&mut self, octets: &[u8]) -> Result<(), WireError> {
-        let mut rest = octets;
+    fn check(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        let mut rest = bytes;
         while !self.is_over {
             let end = memchr(b'\n', rest);
             let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            // A CR alone is an empty line, too, if it is all that there is before the LF.
+            // A line with only a CR before the LF counts as empty.
             let is_blank = self.length == 0 && matches!(line, b"" | b"\r");
             self.length += line.len();
-            if self.length > LINE_OCTETS {
-                return Err(WireError::Limit { limit: HEADER_LIMIT, most: LINE_OCTETS });
+            if self.length > LINE_BYTES {
+                return Err(WireError::LimitExceeded { limit: HEADER_LIMIT, max: LINE_BYTES });
             }
             let Some(end) = end else { return Ok(()) };
             self.is_over = is_blank;

@@ -1,0 +1,46 @@
+//! Where the journal of finished files is, for a batch and for a mirror.
+
+use std::path::{Path, PathBuf};
+
+use fetch_url::output::safe_name;
+
+use crate::flags::Fetch;
+
+/// The name of a mirror's journal. No name from a listing can be this one: sanitised names begin with no dot.
+const MIRROR_JOURNAL: &str = ".fetch-url-mirror";
+
+/// Which journal to open, and how.
+pub(crate) struct JournalOptions {
+    pub(crate) path: PathBuf,
+    /// What the journal is about: another subject starts it again.
+    pub(crate) subject: String,
+    /// Keeps the entries of earlier runs.
+    pub(crate) keeps_entries: bool,
+    /// Creates the directory of the journal.
+    pub(crate) creates_directory: bool,
+    /// The run can do without a journal.
+    pub(crate) is_optional: bool,
+}
+
+impl JournalOptions {
+    /// The journal of `--input-file`, beside the files; `None` without an input file.
+    pub(super) fn for_batch(flags: &Fetch) -> Option<Self> {
+        let input = flags.many.input_file.as_ref()?;
+        let name = input.file_name().and_then(|name| safe_name(name.as_encoded_bytes()));
+        let name = name.filter(|_| input.as_os_str() != "-").unwrap_or_else(|| "stdin".to_owned());
+        let directory = flags.output_dir.clone().unwrap_or_default();
+        Some(Self {
+            path: directory.join(format!(".{name}.journal")),
+            subject: name,
+            keeps_entries: flags.resumes(),
+            creates_directory: flags.create_dirs,
+            is_optional: true,
+        })
+    }
+
+    /// The journal of a mirror, in its directory.
+    pub(super) fn for_mirror(directory: &Path, subject: String) -> Self {
+        let path = directory.join(MIRROR_JOURNAL);
+        Self { path, subject, keeps_entries: true, creates_directory: true, is_optional: false }
+    }
+}

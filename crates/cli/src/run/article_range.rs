@@ -1,0 +1,87 @@
+//! Ranges of articles with one file per article.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use fetch_url::news::NewsOptions;
+use fetch_url::url::{Url, parse};
+use fetch_url::{Code, Content, Error, Phase, Request};
+use fetch_url_proto::Details;
+use fetch_url_proto::nntp::Part;
+
+use super::context::Run;
+use super::work::PlannedTransfer;
+use crate::flags::Format;
+use crate::job::Output;
+use crate::job::news::is_range;
+
+/// The number of URLs that are made at a time.
+const PIECE: usize = 512;
+
+/// The existing articles of a range.
+pub(super) struct ArticleRange {
+    /// The URL of the group.
+    group: String,
+    numbers: Vec<u64>,
+}
+
+impl ArticleRange {
+    /// Returns the URLs in pieces.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
+        let url = |number: &u64| {
+            parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
+        };
+        self.numbers.chunks(PIECE).map(move |numbers| numbers.iter().filter_map(url).collect())
+    }
+}
+
+/// Lists the articles of a range, or returns `None` if the transfer has one output.
+pub(super) async fn expand_range(
+    run: &Run,
+    planned: &PlannedTransfer,
+) -> Result<Option<ArticleRange>, Error> {
+    let is_named = matches!(planned.transfer.output, Output::Named { .. });
+    let is_whole = run.options.format == Format::Mbox || run.options.head;
+    if !is_named || is_whole || !is_range(&planned.transfer.url) {
+        return Ok(None);
+    }
+    let request = planned.request.clone()?;
+    let Url::Nntp(url) = request.url() else { return Ok(None) };
+    let (first, last) = url.articles().map_or((0, 0), |articles| (articles.first, articles.last));
+    let text = request.url().to_string();
+    let group = text.rsplit_once('/').map_or(text.as_str(), |(group, _)| group).to_owned();
+    let numbers = list(run, request, first..=last).await?;
+    if numbers.is_empty() {
+        return Err(Error::new(Code::NotFound, Phase::Request, "no article has one of these numbers"));
+    }
+    Ok(Some(ArticleRange { group, numbers }))
+}
+
+/// Requests the list of the range. Numbers outside the range are rejected, because they become file names.
+async fn list(run: &Run, request: Request, mut wanted: RangeInclusive<u64>) -> Result<Vec<u64>, Error> {
+    let mut options = request.extra::<NewsOptions>().cloned().unwrap_or_default();
+    (options.list_ranges, options.raw_lists, options.part) = (true, false, Part::default());
+    let plain = Request::from_url(request.url().clone()).with_extra(options);
+    let Content::Listing(mut entries) = run.fetcher.fetch(plain).await?.content else {
+        return Err(Error::new(Code::Internal, Phase::Request, "a range is no list"));
+    };
+    let mut found = Vec::new();
+    while let Some(entry) = entries.next().await? {
+        let Details::Article(facts) = &entry.details else {
+            return Err(misbehaved("a line of the list of articles is none", &entry.name));
+        };
+        if !wanted.contains(&facts.number) {
+            return Err(misbehaved(
+                "the list has a number that was not asked for, or not in order",
+                &entry.name,
+            ));
+        }
+        wanted = facts.number + 1..=*wanted.end();
+        found.push(facts.number);
+    }
+    Ok(found)
+}
+
+fn misbehaved(detail: &str, line: &[u8]) -> Error {
+    Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(line)
+}

@@ -1,0 +1,66 @@
+//! One run of the program: what to do, and what all its transfers share.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+
+use fetch_url::mirror::Journal;
+use fetch_url::{Code, Error};
+
+use super::checksum_lists::ChecksumLists;
+use super::journal_file::JournalFile;
+use super::output_paths::{OutputPaths, make_directory};
+use crate::job::{Invocation, JournalOptions};
+use crate::render;
+
+/// The invocation and the state that its transfers share. Dereferences to the invocation.
+pub(super) struct Run {
+    invocation: Invocation,
+    /// The files that earlier runs have finished.
+    pub(super) journal: Option<JournalFile>,
+    /// Which transfer writes which file.
+    pub(super) output_paths: OutputPaths,
+    /// The checksum lists that were fetched in this run.
+    pub(super) checksum_lists: RefCell<ChecksumLists>,
+}
+
+impl Run {
+    /// Opens the journal, if the invocation has one.
+    pub(super) fn new(invocation: Invocation) -> Result<Self, Error> {
+        let journal = match &invocation.journal {
+            Some(options) => open_journal(options, invocation.log.is_silent)?,
+            None => None,
+        };
+        let (output_paths, checksum_lists) = (OutputPaths::default(), RefCell::default());
+        Ok(Self { invocation, journal, output_paths, checksum_lists })
+    }
+}
+
+impl Deref for Run {
+    type Target = Invocation;
+
+    fn deref(&self) -> &Invocation {
+        &self.invocation
+    }
+}
+
+/// Opens or creates a journal. A batch can do without one, if the directory cannot be written to: its files may all go
+/// elsewhere.
+fn open_journal(options: &JournalOptions, is_silent: bool) -> Result<Option<JournalFile>, Error> {
+    if let Some(directory) = options.path.parent().filter(|_| options.creates_directory) {
+        make_directory(directory)?;
+    }
+    match Journal::open(&options.path, &options.subject, options.keeps_entries) {
+        Ok(journal) => Ok(Some(JournalFile::new(journal))),
+        Err(error) if options.is_optional && is_missing_directory(&error, options) => {
+            if !is_silent {
+                render::print_note(&format!("without a journal: {error}"));
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_missing_directory(error: &Error, options: &JournalOptions) -> bool {
+    error.code() == Code::SinkFailed && options.path.symlink_metadata().is_err()
+}

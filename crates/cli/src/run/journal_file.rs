@@ -1,0 +1,130 @@
+//! The journal of a run: which files need not be fetched again.
+
+use std::cell::{Cell, RefCell};
+use std::fs::{self, Metadata};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fetch_url::mirror::{FileEntry, Journal};
+use fetch_url::url::{Url, mask_password};
+use fetch_url::{Error, Meta};
+
+use crate::job::Transfer;
+use crate::report::TransferReport;
+
+/// Two changes within a minute may have the same time in a listing, so recent files are checked again (seconds).
+const SETTLED: i64 = 120;
+
+/// The journal of a batch or mirror.
+pub(crate) struct JournalFile {
+    journal: RefCell<Journal>,
+    /// Writing failed; downloads continue.
+    is_broken: Cell<bool>,
+}
+
+impl JournalFile {
+    pub(crate) const fn new(journal: Journal) -> Self {
+        Self { journal: RefCell::new(journal), is_broken: Cell::new(false) }
+    }
+
+    /// Returns `true` if the file exists and the journal shows that it is current, without asking the server.
+    pub(super) fn has(&self, transfer: &Transfer, path: &Path) -> bool {
+        let facts = transfer.entry.as_deref().map_or(Some(String::new()), listed);
+        let (Some(file), Some(facts)) = (plain_file(path), facts) else { return false };
+        self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
+    }
+
+    /// Returns `true` if the listing tells too little about a file of an earlier run, so the server must be asked.
+    pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
+        let is_untold = transfer.entry.as_deref().is_some_and(|leaf| listed(leaf).is_none());
+        let knows =
+            |file: &Metadata| self.journal.borrow().knows(&name(transfer, path), &source(transfer), file);
+        is_untold && plain_file(path).is_some_and(|file| knows(&file))
+    }
+
+    /// Returns `true` if the metadata of the server matches the file.
+    pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
+        let (Some(file), Some(facts)) = (plain_file(path), told(meta)) else { return false };
+        self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
+    }
+
+    /// Records a finished file. Returns the error the first time that writing fails.
+    pub(super) fn add(&self, transfer: &Transfer, path: &Path, report: &TransferReport) -> Option<Error> {
+        // A device is never finished.
+        let file = plain_file(path)?;
+        if self.is_broken.get() {
+            return None;
+        }
+        let meta = report.meta.as_ref();
+        let facts = match transfer.entry.as_deref() {
+            None => String::new(),
+            Some(leaf) => {
+                let is_settled = meta.is_none_or(|meta| !is_fresh(leaf, meta));
+                let facts = listed(leaf).filter(|_| is_settled);
+                // An entry without facts only records that the file is ours.
+                facts.or_else(|| told(meta?)).unwrap_or_else(|| "?".to_owned())
+            }
+        };
+        let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, &file);
+        self.is_broken.set(added.is_err());
+        added.err()
+    }
+
+    /// Returns the whole journal.
+    pub(super) const fn journal(&self) -> &RefCell<Journal> {
+        &self.journal
+    }
+
+    /// Ends the run: removes the journal if nothing is missing, otherwise syncs it.
+    pub(super) fn close(&self, is_all: bool) {
+        let journal = self.journal.borrow();
+        if is_all { journal.remove() } else { journal.sync() }
+    }
+}
+
+fn plain_file(path: &Path) -> Option<Metadata> {
+    fs::symlink_metadata(path).ok().filter(Metadata::is_file)
+}
+
+/// Returns the name of a file in the journal.
+fn name(transfer: &Transfer, path: &Path) -> String {
+    transfer.entry.as_ref().map_or_else(|| path.to_string_lossy().into_owned(), |leaf| leaf.path.clone())
+}
+
+/// Returns the source of a file: its URL and required checksum.
+fn source(transfer: &Transfer) -> String {
+    match (&transfer.entry, &transfer.checksum) {
+        (Some(leaf), _) => leaf.url.without_password().to_string(),
+        (None, Some(checksum)) => format!("{checksum} {}", mask_password(&transfer.url)),
+        (None, None) => mask_password(&transfer.url),
+    }
+}
+
+/// Returns the listed size and time, which change when the file changes, or `None` without a time. An article never
+/// changes.
+fn listed(leaf: &FileEntry) -> Option<String> {
+    let size = leaf.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    match leaf.modified {
+        Some(modified) => Some(format!("{size} {modified}")),
+        None => matches!(leaf.url, Url::Nntp(_)).then(|| "article".to_owned()),
+    }
+}
+
+/// Returns the same facts from the metadata of the object.
+fn told(meta: &Meta) -> Option<String> {
+    let size = meta.head.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    let is_told = meta.validator.is_some() || meta.head.modified.is_some();
+    let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+    is_told.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
+}
+
+/// Returns `true` if the object changed so recently that another change may not show in a listing with minutes.
+fn is_fresh(leaf: &FileEntry, meta: &Meta) -> bool {
+    let now =
+        SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
+    let is_rounded = leaf.modified.is_some_and(|modified| modified % 60 == 0);
+    match (now, meta.head.modified) {
+        (Some(now), Some(modified)) => is_rounded && now - modified < SETTLED,
+        _ => false,
+    }
+}

@@ -1,0 +1,98 @@
+//! The output of a transfer: its file name, whether the file exists, and the sink.
+
+use std::path::{Path, PathBuf};
+
+use fetch_url::mirror::DirHandle;
+use fetch_url::output::{FileSink, Sink, file_name, safe_name};
+use fetch_url::url::Url;
+use fetch_url::{Error, Response};
+
+use super::context::Run;
+use super::output_paths::make_directory;
+use crate::error::{no_object_error, usage_error};
+use crate::job::{Output, Transfer};
+use crate::render::stdio::stdout_file;
+use crate::render::terminal::TerminalWriter;
+use crate::report::TransferReport;
+
+/// Returns the path of the file, if it is known before the response.
+pub(super) fn path_before(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathBuf>, Error> {
+    match &transfer.output {
+        Output::File(path) => Ok(Some(path.clone())),
+        Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
+        Output::Named { by_server: true, .. } if run.options.resume => {
+            Err(usage_error("-J cannot continue: its name comes too late"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns `true` if the file exists and need not be fetched.
+pub(super) fn is_there(transfer: &Transfer, path: &Path, run: &Run) -> bool {
+    let is_kept = run.options.skips_existing && path.exists();
+    is_kept || run.journal.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
+}
+
+/// Opens the file of a transfer. Files of a mirror stay below its directory, whatever is in it.
+pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
+    let options = run.options.options;
+    if let (Some(leaf), Some(copy)) = (&transfer.entry, &run.mirror) {
+        let (below, name) = leaf.path.rsplit_once('/').unwrap_or(("", &leaf.path));
+        return FileSink::open_beneath(&DirHandle::open(&copy.directory, below)?, name, options);
+    }
+    make_parent(path, run)?;
+    FileSink::open(path, options)
+}
+
+fn make_parent(path: &Path, run: &Run) -> Result<(), Error> {
+    path.parent().filter(|_| run.options.create_dirs).map_or(Ok(()), make_directory)
+}
+
+/// Returns the sink of the object.
+pub(super) fn sink(
+    file: Option<FileSink>,
+    transfer: &Transfer,
+    response: &Response,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<Sink, Error> {
+    Ok(match (file, &transfer.output) {
+        (Some(file), _) => Sink::file(file),
+        (None, Output::Named { .. }) => {
+            let (path, file) = open_as_suggested(transfer, response, run)?;
+            report.file = Some(path);
+            Sink::file(file)
+        }
+        (None, Output::Stdout { is_explicit: false }) if run.log.stdout_is_terminal => {
+            Sink::writer(TerminalWriter::default())
+        }
+        (None, _) => Sink::open(stdout_file()?),
+    })
+}
+
+fn open_as_suggested(
+    transfer: &Transfer,
+    response: &Response,
+    run: &Run,
+) -> Result<(PathBuf, FileSink), Error> {
+    let Output::Named { directory, .. } = &transfer.output else { return Err(usage_error("-J needs -O")) };
+    let suggested = response.meta.suggested_name.as_deref().and_then(safe_name);
+    let name = match suggested {
+        Some(name) => name,
+        None => name_of(&response.meta.url)?,
+    };
+    let path = directory.join(name);
+    make_parent(&path, run)?;
+    let file = FileSink::open(&path, run.options.options.no_clobber(true))?;
+    Ok((path, file))
+}
+
+/// Returns the sanitised last part of the URL.
+pub(super) fn name_of(url: &Url<'_>) -> Result<String, Error> {
+    match url {
+        Url::Mailto(_) | Url::Telnet(_) => Err(no_object_error()),
+        url => file_name(url).ok_or_else(|| {
+            usage_error("the URL has no file name at its end").with_hint("name the file with -o")
+        }),
+    }
+}

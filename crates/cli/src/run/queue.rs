@@ -1,0 +1,161 @@
+//! Which work a worker does next: transfers of the command line, the input file or a mirror, each with a permit of its host.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fetch_url::internal::HostPermit;
+use fetch_url::news::Upcoming;
+use fetch_url::url::Url;
+
+use super::context::Run;
+use super::mirror::MirrorWalker;
+use super::work::{PlannedTransfer, Work};
+use crate::job::news::may_be_news;
+
+/// The most transfers that wait for busy hosts while transfers of other hosts go on.
+const MAX_WAITING: usize = 128;
+
+/// Work with its number and the permit of its host.
+pub(super) type NumberedWork = (usize, Work, Option<Arc<HostPermit>>);
+
+/// The queue that all workers of a batch share.
+pub(super) struct WorkQueue {
+    run: Rc<Run>,
+    /// The number of the next transfer.
+    next: Cell<usize>,
+    /// Transfers that wait for a permit of their host.
+    waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
+    pub(super) walker: Option<MirrorWalker>,
+    /// The URLs of the command line, if a driver may fetch ahead.
+    urls: Arc<[Url<'static>]>,
+    is_stopped: Cell<bool>,
+}
+
+impl WorkQueue {
+    pub(super) fn new(run: &Rc<Run>) -> Self {
+        let is_sequence = run.parallel == 1 && run.transfers.len() > 1;
+        Self {
+            run: run.clone(),
+            next: Cell::new(0),
+            waiting: RefCell::default(),
+            walker: run.mirror.as_ref().map(MirrorWalker::new),
+            urls: if is_sequence { news_urls(run) } else { Arc::default() },
+            is_stopped: Cell::new(false),
+        }
+    }
+
+    /// Gives out no more work.
+    pub(super) fn stop(&self) {
+        self.is_stopped.set(true);
+    }
+
+    pub(super) const fn is_stopped(&self) -> bool {
+        self.is_stopped.get()
+    }
+
+    /// The next work whose host has a permit. Work of a busy host waits and does not block work of other hosts.
+    pub(super) async fn next_with_permit(&self) -> Option<NumberedWork> {
+        if self.walker.is_some() {
+            // All of a mirror is on one host, and a listing must not be dropped halfway.
+            let (number, work) = self.take().await?;
+            let permit = match self.limited_url(&work) {
+                Some(url) => self.run.host_limiter.acquire(&url).await.map(Arc::new),
+                None => None,
+            };
+            return Some((number, work, permit));
+        }
+        loop {
+            if self.is_stopped() {
+                return None;
+            }
+            if let Some(ready) = self.take_ready() {
+                return Some(ready);
+            }
+            let can_wait = self.waiting.borrow().len() < MAX_WAITING;
+            let taken = tokio::select! {
+                biased;
+                taken = self.take(), if can_wait => taken,
+                () = self.run.host_limiter.changed(), if !self.waiting.borrow().is_empty() => continue,
+            };
+            let Some((number, work)) = taken else {
+                if self.waiting.borrow().is_empty() {
+                    return None;
+                }
+                self.run.host_limiter.changed().await;
+                continue;
+            };
+            let Some(url) = self.limited_url(&work) else { return Some((number, work, None)) };
+            match self.run.host_limiter.try_acquire(&url) {
+                Some(permit) => return Some((number, work, Some(Arc::new(permit)))),
+                None => self.waiting.borrow_mut().push_back((number, work, url)),
+            }
+        }
+    }
+
+    /// The first waiting work whose host has a permit now.
+    fn take_ready(&self) -> Option<NumberedWork> {
+        let mut waiting = self.waiting.borrow_mut();
+        for index in 0..waiting.len() {
+            if let Some(permit) = self.run.host_limiter.try_acquire(&waiting[index].2) {
+                let (number, work, _) = waiting.remove(index)?;
+                return Some((number, work, Some(Arc::new(permit))));
+            }
+        }
+        None
+    }
+
+    /// The URL whose host limits the work; a single transfer is not limited.
+    fn limited_url(&self, work: &Work) -> Option<Url<'static>> {
+        let Work::Transfer(planned) = work else { return None };
+        let url = planned.url().filter(|_| !self.run.is_of_one());
+        url.filter(|url| url.host().is_some() && !may_be_news_without_server(url, planned)).cloned()
+    }
+
+    /// The next work: first the command line, then the input file or the mirror.
+    async fn take(&self) -> Option<(usize, Work)> {
+        if self.is_stopped() {
+            return None;
+        }
+        let work = match self.run.transfers.get(self.next.get()) {
+            Some(transfer) => {
+                let upcoming = Upcoming::new(self.urls.clone(), self.next.get() + 1);
+                planned(PlannedTransfer::new(transfer.clone(), upcoming, &self.run.options))
+            }
+            None => self.take_more().await?,
+        };
+        (!self.is_stopped()).then(|| (self.next.replace(self.next.get() + 1), work))
+    }
+
+    async fn take_more(&self) -> Option<Work> {
+        if let (Some(walker), Some(mirror)) = (&self.walker, &self.run.mirror) {
+            return walker.next(&self.run, mirror).await;
+        }
+        Some(match self.run.input.as_ref()?.next().await? {
+            Ok(transfer) => planned(PlannedTransfer::new(transfer, Upcoming::default(), &self.run.options)),
+            Err(error) => Work::Failed { url: String::new(), error },
+        })
+    }
+}
+
+fn planned(transfer: PlannedTransfer) -> Work {
+    Work::Transfer(Box::new(transfer))
+}
+
+/// `true` for `news:x`, whose server comes from an option: it is not limited per host.
+fn may_be_news_without_server(url: &Url<'_>, planned: &PlannedTransfer) -> bool {
+    matches!(url, Url::News(_)) && !planned.transfer.url.contains("://")
+}
+
+/// The URLs of all transfers, for drivers that fetch ahead (news); empty if one of them is not a URL, which its own
+/// transfer reports.
+fn news_urls(run: &Run) -> Arc<[Url<'static>]> {
+    if !run.transfers.iter().any(|transfer| may_be_news(&transfer.url)) {
+        return Arc::default();
+    }
+    let planned = run.transfers.iter().map(|transfer| {
+        PlannedTransfer::new(transfer.clone(), Upcoming::default(), &run.options).url().cloned()
+    });
+    planned.collect::<Option<Vec<_>>>().unwrap_or_default().into()
+}

@@ -1,0 +1,259 @@
+//! One transfer in five stages: where it goes, whether it can be skipped, fetch, save, record.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use fetch_url::driver::Want;
+use fetch_url::events::{Event, Observer as _};
+use fetch_url::http::HttpOptions;
+use fetch_url::internal::HostPermit;
+use fetch_url::output::{FileSink, Segments, Sink, save};
+use fetch_url::url::{Url, mask_password};
+use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, Response};
+
+use super::context::Run;
+use super::{advisory, checksum, output, session};
+use crate::job::{Output, Transfer, news};
+use crate::render::progress::{ProgressMode, TransferProgress};
+use crate::render::{self, listing};
+use crate::report::TransferReport;
+
+/// Fetches `request` and writes the object where `transfer` says. What happened is recorded in `report`.
+pub(super) async fn run_transfer(
+    run: &Run,
+    transfer: &Transfer,
+    request: Request,
+    permit: Option<Arc<HostPermit>>,
+    report: &mut TransferReport,
+) -> Result<(), Error> {
+    let request = with_observer(request, run, report).with_permit(permit);
+    note_mid_url(&request, transfer, run);
+    record_request(&request, report);
+
+    // 1. Where does it go?
+    let path = output::path_before(transfer, request.url(), run)?;
+    report.file.clone_from(&path);
+
+    // 2. Can it be skipped?
+    if let Some(path) = &path
+        && can_skip(&request, transfer, path, run).await?
+    {
+        report.is_skipped = true;
+        return Ok(());
+    }
+    let file = open_file(path, transfer, run, report)?;
+    let expected = checksum::expected(&request, transfer, run).await?;
+
+    // 3. Fetch.
+    let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    let file = match file {
+        Some(file) if resume.is_none() => {
+            match fetch_in_segments(run, transfer, &request, file, expected.clone(), report).await? {
+                Some(file) => Some(file),
+                None => return Ok(()),
+            }
+        }
+        file => file,
+    };
+    let response = run.fetcher.fetch(request.resuming(resume)).await?;
+    report.meta = Some(response.meta.clone());
+    let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
+    if matches!(response.content, Content::Unchanged) && !run.options.head {
+        report.is_skipped = true;
+        return Ok(());
+    }
+
+    // 4. Save. 5. Record.
+    save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Returns `true` if the file is there and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
+/// mirror.
+async fn can_skip(request: &Request, transfer: &Transfer, path: &Path, run: &Run) -> Result<bool, Error> {
+    if output::is_there(transfer, path, run) {
+        return Ok(true);
+    }
+    let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
+        return Ok(false);
+    };
+    let meta = run.fetcher.fetch(request.clone().head()).await?.meta;
+    Ok(journal.is_same(transfer, path, &meta))
+}
+
+/// Opens the file, so that a name that cannot be written fails before a connection is made.
+fn open_file(
+    path: Option<PathBuf>,
+    transfer: &Transfer,
+    run: &Run,
+    report: &TransferReport,
+) -> Result<Option<FileSink>, Error> {
+    let Some(path) = path else { return Ok(None) };
+    if !run.is_of_one() {
+        run.output_paths.claim(&path, report.number, &transfer.url)?;
+    }
+    output::open(&path, transfer, run).map(Some)
+}
+
+/// Handles content that is not saved: sessions, and advice that is printed or handed to the desktop. Returns `None` when
+/// the transfer is done.
+async fn special_content(
+    mut response: Response,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Option<Response>, Error> {
+    response.content = match response.content {
+        Content::Session(session) => return session::hold(*session).await.map(|()| None),
+        Content::Advice(advice) => match advisory::advised(advice, &response.meta, transfer, run)? {
+            Some(advice) => Content::Advice(advice),
+            None => return Ok(None),
+        },
+        Content::Listing(_) if transfer.entry.is_some() => {
+            return Err(Error::new(Code::NotFound, Phase::Reply, "it is a directory"));
+        }
+        content => content,
+    };
+    Ok(Some(response))
+}
+
+/// Writes the response to its destination and records the receipt.
+async fn save_response(
+    response: Response,
+    file: Option<FileSink>,
+    expected: Option<Checksum>,
+    transfer: &Transfer,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<(), Error> {
+    let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
+    let mut response = with_output_format(response, run);
+    let refusal = response.refusal.take();
+    let sink = output::sink(file, transfer, &response, run, report)?;
+    let sink = match expected {
+        Some(checksum) if is_object => sink.expecting(checksum),
+        _ => sink,
+    };
+    let is_read_now = run.log.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
+    let mut progress = start_progress(run, transfer, report.number);
+    let saved = save(response, sink, &mut progress).await;
+    report.received = if is_object { progress.received() } else { 0 };
+    progress.finish();
+    let receipt = saved?;
+    print_notes(&receipt, run, is_read_now);
+    report.receipt = Some(receipt);
+    refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
+}
+
+/// Notes that a `mid:` URL is fetched as a news article.
+fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
+    let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
+    if is_article && !run.log.is_silent {
+        let note = "mid: names a message; fetching the article with this message-id from the news server";
+        run.progress.print_above(|| render::print_note_for(&transfer.url, note, run.options.format));
+    }
+}
+
+/// Prints the notes of a receipt, and that the end mark is missing if the object was stored.
+fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {
+    if run.log.is_silent || (run.mirror.is_some() && run.log.verbose == 0) {
+        return;
+    }
+    let missing = receipt.missing.filter(|_| !is_read_now);
+    let missing = missing.map(|mark| format!("{mark} is missing: the object may be incomplete"));
+    for note in receipt.notes.iter().map(ToString::to_string).chain(missing) {
+        run.progress.print_above(|| render::print_note_for(&receipt.url, &note, run.options.format));
+    }
+}
+
+/// Fetches a file over several connections, if `--segments` asks for it and the server can; otherwise returns the file.
+async fn fetch_in_segments(
+    run: &Run,
+    transfer: &Transfer,
+    request: &Request,
+    file: FileSink,
+    expected: Option<Checksum>,
+    report: &mut TransferReport,
+) -> Result<Option<FileSink>, Error> {
+    let Some(segments) = Segments::plan(&run.fetcher, request, run.options.segments).await? else {
+        return Ok(Some(file));
+    };
+    report.meta = Some(segments.meta().clone());
+    let mut progress = start_progress(run, transfer, report.number);
+    let sink = expected.into_iter().fold(Sink::file(file), Sink::expecting);
+    let saved = segments.save(sink, &mut progress).await;
+    report.received = progress.received();
+    progress.finish();
+    report.receipt = Some(saved?);
+    Ok(None)
+}
+
+/// Adds the observer that counts retries, prints notes and writes events.
+pub(super) fn with_observer(request: Request, run: &Run, report: &TransferReport) -> Request {
+    let events = run.events.as_ref().map(|events| events.observer(report.number));
+    let retries = report.retry_counter();
+    let prints_notes = run.log.notes;
+    let progress = run.progress.clone();
+    request.observed_by(Arc::new(move |event: &Event<'_>| {
+        if let Event::Retry { .. } = event {
+            retries.fetch_add(1, Ordering::Relaxed);
+        }
+        if prints_notes {
+            progress.print_above(|| render::print_retry(event));
+        }
+        if let Some(events) = &events {
+            events.observe(event);
+        }
+    }))
+}
+
+/// Records method, body size and referer of an HTTP request for `-w`.
+fn record_request(request: &Request, report: &mut TransferReport) {
+    let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)));
+    let Some(options) = options else { return };
+    let usual = match (request.want(), &options.body) {
+        (Want::Head, _) => "HEAD",
+        (_, Some(_)) => "POST",
+        _ => "GET",
+    };
+    report.method = Some(options.method.clone().unwrap_or_else(|| usual.to_owned()));
+    report.sent = options.body.as_ref().map_or(0, |body| body.len() as u64);
+    let referer = options.headers.iter().find(|field| field.name.eq_ignore_ascii_case("referer"));
+    report.referer =
+        referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));
+}
+
+/// Starts the progress of a transfer; nothing is shown if the object goes to the same terminal.
+fn start_progress(run: &Run, transfer: &Transfer, number: usize) -> TransferProgress {
+    let is_file = !matches!(transfer.output, Output::Stdout { .. });
+    let kind = if run.log.stdout_is_terminal && !is_file { ProgressMode::Nothing } else { run.log.progress };
+    let ticker = run.events.as_ref().map(|events| events.progress(number));
+    // The names of an input file or a mirror are more telling than their URLs.
+    let name = match &transfer.output {
+        Output::File(path) if run.input.is_some() || run.mirror.is_some() => path.to_string_lossy(),
+        _ => mask_password(&transfer.url).into(),
+    };
+    TransferProgress::new(kind, &name, &run.progress, ticker)
+}
+
+/// The response in the form of `-I`, `-i` and `--format`. Rendered content is not the object, so it cannot be resumed.
+fn with_output_format(response: Response, run: &Run) -> Response {
+    let format = run.options.format;
+    let Response { mut meta, content, refusal, .. } = response;
+    let with = |meta, body| {
+        let mut response = Response::new(meta, Content::Body(body));
+        response.refusal = refusal;
+        response
+    };
+    let body = match content {
+        Content::Body(body) if !run.options.include => return with(meta, body),
+        Content::Body(body) => match render::head_text(&meta, format) {
+            head if head.is_empty() => body,
+            head => body.with_prefix(head + "\n"),
+        },
+        Content::Listing(entries) => listing::listing_body(entries, format),
+        Content::Advice(advice) => Body::from_bytes(render::advice_text(&advice, &meta, format)),
+        _ => Body::from_bytes(render::head_text(&meta, format)),
+    };
+    meta.is_resumable = false;
+    with(meta, body)
+}

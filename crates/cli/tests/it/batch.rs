@@ -1,0 +1,6 @@
+//! Many transfers in one run: input files, the journal, busy hosts, reports.
+
+mod busy_hosts;
+mod input_file;
+mod journal;
+mod reports;

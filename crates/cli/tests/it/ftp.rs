@@ -1,0 +1,14 @@
+//! Integration tests of the `ftp:` and `ftps:` schemes.
+
+mod command_bytes;
+mod commands;
+mod connection_reuse;
+mod data_connection;
+mod faults;
+mod listing;
+mod login;
+mod pipelining;
+mod redirects;
+mod resume;
+mod tls;
+mod transfer_replies;

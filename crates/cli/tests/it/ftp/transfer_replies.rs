@@ -1,0 +1,202 @@
+//! FTP replies about a transfer and how they decide whether it is complete (docs/spec/semantics.md §2,
+//! "Completeness"; docs/spec/faults.md, rows 95 to 97, and section 3.2): malformed SIZE and MDTM replies, wrong sizes,
+//! unusual and negative replies around the transfer.
+
+use std::fs;
+
+use crate::support::{RunResult, check_in_parallel, run_fetch_url, temp_dir};
+use fetch_url_tests::{FtpAction, FtpConfig, FtpServer, pattern_vec};
+
+const SIZE: usize = 50_000;
+
+fn start_server(config: FtpConfig) -> FtpServer {
+    FtpServer::start(config).expect("start server")
+}
+
+fn test_config() -> FtpConfig {
+    FtpConfig::new().pattern("/a/x", SIZE as u64).file("/a/void", "")
+}
+
+fn fetch_x(server: &FtpServer, options: &str) -> RunResult {
+    let common = ["--read-timeout", "2"].into_iter().chain(options.split_whitespace());
+    run_fetch_url(common.chain([server.url("/a/x").as_str()]))
+}
+
+#[track_caller]
+fn assert_complete(result: &RunResult, case: &str) {
+    assert_eq!(result.exit, 0, "{case}: {}", result.stderr);
+    assert!(result.stdout == pattern_vec(0, SIZE), "{case}: {} bytes", result.stdout.len());
+}
+
+/// docs/spec/faults.md, row 97.
+#[test]
+fn malformed_size_and_mdtm_replies_are_not_fatal() {
+    let rows: Vec<(&str, &str)> = ["SIZE", "MDTM"]
+        .into_iter()
+        .flat_map(|command| {
+            let replies = [
+                "213 -1",
+                "213 99999999999999999999999",
+                "213 ",
+                "213 0x10",
+                "213 many",
+                "213 1e9",
+                "213 19943213000000",
+                "550 Not a plain file.",
+                "500 What?",
+                "502 No.",
+                "504 No.",
+                "450 Busy.",
+                "553 No.",
+                "213-a\r\n213 b",
+            ];
+            replies.map(|reply| (command, reply))
+        })
+        .filter(|(command, reply)| *command != "SIZE" || !reply.contains("19943213"))
+        .collect();
+    check_in_parallel(&rows, 6, |(command, reply)| {
+        let server = start_server(test_config().answer(*command, format!("{reply}\r\n")));
+        assert_complete(&fetch_x(&server, ""), &format!("{command} {reply}"));
+        assert_eq!(server.connections(), 1, "{command} {reply}: {:?}", server.received_text());
+        Ok(())
+    });
+}
+
+/// docs/spec/faults.md, row 96: the number of received bytes differs from the SIZE reply.
+#[test]
+fn transfer_fails_when_size_reply_differs_from_data() {
+    for size in ["49999", "50001", "0", "1", "18446744073709551615", "9223372036854775807"] {
+        let server = start_server(test_config().replace_reply("SIZE", format!("213 {size}\r\n")));
+        let dir = temp_dir();
+        let output = dir.path().join("x");
+        let result = fetch_x(&server, &format!("-o {}", output.display()));
+        assert!([8, 18].contains(&result.exit) || result.exit == 23 && size.len() > 15, "{size}: {result:?}");
+        assert!(!output.exists(), "{size}");
+    }
+    // SIZE counts bytes of the stored file, so it is not compared with the bytes of an ASCII transfer.
+    let server = start_server(test_config().file("/t", "a\nb\n").answer("SIZE", "213 4\r\n"));
+    assert_eq!(
+        run_fetch_url([format!("{};type=a", server.url("/t"))]).assert_exit(0).stdout_text(),
+        "a\nb\n"
+    );
+}
+
+#[test]
+fn empty_file_succeeds_but_failed_empty_transfer_does_not() {
+    let server = start_server(test_config());
+    let dir = temp_dir();
+    let output = dir.path().join("void");
+    run_fetch_url(["-o", output.to_str().expect("valid UTF-8"), &server.url("/a/void")]).assert_exit(0);
+    assert_eq!(fs::metadata(&output).expect("read file metadata").len(), 0);
+    // No SIZE, no data and a negative final reply: incomplete.
+    let server = start_server(
+        test_config().without("SIZE").on("RETR", FtpAction::Data(Vec::new())).final_reply("426 Gone.\r\n"),
+    );
+    fetch_x(&server, "").assert_exit(18);
+}
+
+/// Without SIZE the transfer is assumed to be complete; `--require-complete` turns that into exit 18.
+#[test]
+fn missing_size_fails_only_with_require_complete() {
+    let server = start_server(test_config().without("SIZE"));
+    assert_complete(&fetch_x(&server, ""), "no size");
+    fetch_x(&server, "--require-complete").assert_exit(18);
+    assert_complete(&fetch_x(&start_server(test_config()), "--require-complete"), "a size");
+}
+
+/// RFC 959 §4.2: 125 or 150 before the data, 226 or 250 after it, in the variants that real servers send.
+#[test]
+fn unusual_preliminary_and_final_replies_are_accepted() {
+    for (preliminary, final_reply) in [
+        ("125 Already open.\r\n", "226 Done.\r\n"),
+        ("150 Here.\r\n", "250 Done.\r\n"),
+        ("150-Here\r\n 226 not yet\r\n150 it comes\r\n", "226-Done\r\n 425 no\r\n226 Bye\r\n"),
+        ("150 (17 bytes)\r\n", "226 17 bytes.\r\n"),
+        ("150 (99999999999999999999999 bytes)\r\n", "226 Done.\r\n"),
+        ("150\t\r\n", "226 \r\n"),
+    ] {
+        let server = start_server(
+            test_config()
+                .on("RETR", FtpAction::PreliminaryReply(preliminary.into()))
+                .final_reply(final_reply),
+        );
+        let result = fetch_x(&server, "");
+        if preliminary.contains('\t') {
+            assert!([0, 8].contains(&result.exit), "{preliminary:?}: {result:?}");
+            continue;
+        }
+        assert_complete(&result, preliminary);
+    }
+    // Without a preliminary reply, either all bytes are delivered or the transfer fails.
+    let result =
+        fetch_x(&start_server(test_config().on("RETR", FtpAction::PreliminaryReply(Vec::new()))), "");
+    assert!([0, 8, 18].contains(&result.exit), "{result:?}");
+    assert!(result.exit != 0 || result.stdout == pattern_vec(0, SIZE), "{} bytes", result.stdout.len());
+}
+
+/// docs/spec/faults.md, rows 95 and 96: all bytes arrive, but the final reply reports a failure.
+#[test]
+fn negative_final_reply_fails_with_exit_18() {
+    for reply in [
+        "426 Cut.\r\n",
+        "451 Disk error.\r\n",
+        "452 Full.\r\n",
+        "551 Page type.\r\n",
+        "552 Quota.\r\n",
+        "425 What?\r\n",
+    ] {
+        let server = start_server(test_config().final_reply(reply));
+        let dir = temp_dir();
+        let output = dir.path().join("x");
+        let result = fetch_x(&server, &format!("-o {}", output.display()));
+        assert_eq!(result.exit, 18, "{reply}: {}", result.stderr);
+        assert!(!output.exists(), "{reply}");
+    }
+}
+
+#[test]
+fn refused_retr_exits_with_the_code_of_the_reply() {
+    for (reply, exits) in [
+        ("550 No such file.", &[78][..]),
+        ("550 Permission denied.", &[78, 9]),
+        ("530 Not for you.", &[9]),
+        ("553 Not that name.", &[9, 78]),
+        ("450 Busy.", &[92, 78, 9]),
+        ("421 Going down.", &[92]),
+        ("500 What?", &[1, 8, 9]),
+        ("332 Account?", &[67, 8]),
+        ("200 Sure.", &[8, 18]),
+        ("999 Never.", &[8]),
+        ("hello", &[8]),
+        ("", &[8, 28]),
+    ] {
+        let server = start_server(test_config().answer("RETR", format!("{reply}\r\n")));
+        let result = fetch_x(&server, "");
+        assert!(
+            exits.contains(&result.exit) && result.stdout.is_empty(),
+            "{reply}: {} {}",
+            result.exit,
+            result.stderr
+        );
+        assert!(reply.len() < 8 || result.stderr.contains(&reply[..3]), "{reply}: {}", result.stderr);
+    }
+}
+
+/// docs/spec/faults.md, rows 18 and 76: control characters in replies are escaped in every output.
+#[test]
+fn control_characters_in_replies_are_sanitised() {
+    let evil = "550 \x1b[2J\x1b]0;x\x07 \u{9b}31m \u{202e}gpj \x08\x7f\r\n";
+    for options in ["", "-vvv", "--format json", "--trace -"] {
+        let server = start_server(
+            test_config().greeting(evil.replacen("550", "220", 1).trim_end()).answer("RETR", evil),
+        );
+        let result = fetch_x(&server, options);
+        let is_control_character =
+            |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(
+            result.exit == 78 && !result.stderr.contains(is_control_character),
+            "{options}: {:?}",
+            result.stderr
+        );
+    }
+}

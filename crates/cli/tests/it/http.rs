@@ -1,0 +1,12 @@
+//! Integration tests of the `http:` and `https:` schemes.
+
+mod compressed;
+mod connections;
+mod cookies;
+mod faults;
+mod foreign_part_files;
+mod index_pages;
+mod redirect_state;
+mod redirect_targets;
+mod request_options;
+mod resume;

@@ -1,0 +1,21 @@
+//! Integration tests of the command line: they run the real binary, one folder per subject.
+
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
+mod batch;
+mod ftp;
+mod gopher;
+mod http;
+mod local_files;
+mod login;
+mod mailto;
+mod mirror;
+mod network;
+mod news;
+mod output;
+mod prospero;
+mod resume;
+mod support;
+mod telnet;
+mod terminal;
+mod wais;

@@ -1,0 +1,18 @@
+//! The `mirror` command.
+
+mod arguments;
+mod delete;
+mod failures;
+mod file_names;
+mod ftp;
+mod ftp_nlst;
+mod gopher;
+mod index_pages;
+mod interrupted_runs;
+mod limits;
+mod local;
+mod news;
+mod passwords;
+mod planted_files;
+mod reports;
+mod second_run;

@@ -1,0 +1,222 @@
+//! `mirror --delete`: what it deletes and keeps when runs or downloads fail, and the journal that it relies on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use crate::support::mirror::{MIRROR_JOURNAL, list_files, nginx_index_with_sizes};
+use crate::support::{
+    RunResult, run_fetch_url, send_signal, spawn_fetch_url, temp_dir, wait_for_exit, wait_until,
+};
+use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse, HttpServer};
+
+/// An HTTP server whose replies a test can replace; every other path is a file with the content `1`.
+struct Site {
+    server: HttpServer,
+    pages: Arc<Mutex<BTreeMap<String, HttpResponse>>>,
+}
+
+impl Site {
+    /// Starts the server with the files `a`, `b`, `one/x` and `two/y` below `/d/`.
+    fn new() -> Self {
+        let pages: Arc<Mutex<BTreeMap<String, HttpResponse>>> = Arc::default();
+        let replies = pages.clone();
+        let server = HttpServer::start(move |request| {
+            replies
+                .lock()
+                .expect("a lock")
+                .get(&request.path())
+                .cloned()
+                .unwrap_or(HttpResponse::new(200).body("1"))
+        });
+        let site = Self { server: server.expect("a server"), pages };
+        site.set_reply(
+            "/d/",
+            nginx_index_with_sizes(&[("a", "1"), ("b", "1"), ("one/", "-"), ("two/", "-")]),
+        );
+        site.set_reply("/d/one/", nginx_index_with_sizes(&[("x", "1")]));
+        site.set_reply("/d/two/", nginx_index_with_sizes(&[("y", "1")]));
+        site
+    }
+
+    fn set_reply(&self, path: &str, reply: HttpResponse) {
+        self.pages.lock().expect("a lock").insert(path.into(), reply);
+    }
+
+    fn run_mirror(&self, target: &Path, options: &str) -> RunResult {
+        run_fetch_url(self.arguments(target, options))
+    }
+
+    fn arguments(&self, target: &Path, options: &str) -> Vec<String> {
+        let (url, target) = (self.server.url("/d/"), target.display().to_string());
+        let options = options.split_whitespace();
+        ["mirror", "--retry", "0"]
+            .into_iter()
+            .chain(options)
+            .chain([&*url, &*target])
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+const ALL_FILES: [&str; 4] = ["a", "b", "one/x", "two/y"];
+
+/// A file that is in the listing is never deleted, also if its download fails.
+#[test]
+fn delete_keeps_listed_file_when_its_download_fails() {
+    for (case, reply) in [
+        ("404", HttpResponse::new(404)),
+        ("403", HttpResponse::new(403)),
+        ("503", HttpResponse::new(503)),
+        ("truncated body", HttpResponse::new(200).body("123456").cut_body_at(2)),
+    ] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        site.set_reply(
+            "/d/",
+            nginx_index_with_sizes(&[("a", "1"), ("b", "6"), ("one/", "-"), ("two/", "-")]),
+        );
+        site.set_reply("/d/b", reply);
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert_ne!(result.exit, 0, "{case}");
+        let found: Vec<String> =
+            list_files(dir.path()).into_iter().filter(|name| !name.contains(".part")).collect();
+        assert_eq!(found, ALL_FILES, "{case}");
+        assert_eq!(fs::read_to_string(dir.path().join("b")).expect("a file"), "1", "{case}");
+    }
+}
+
+/// A run that stops early has not read every listing, so it deletes nothing; a failed download alone does not prevent
+/// deletions.
+#[test]
+fn delete_keeps_files_when_run_stops_early() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    // `b` is no longer listed, and the download of `a` fails.
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a", "6"), ("one/", "-"), ("two/", "-")]));
+    site.set_reply("/d/a", HttpResponse::new(404));
+    site.run_mirror(dir.path(), "--delete --fail-early --parallel-max 1").assert_exit(78);
+    assert!(
+        ["a", "one/x", "two/y"].iter().all(|name| list_files(dir.path()).iter().any(|found| found == name))
+    );
+    site.run_mirror(dir.path(), "--delete").assert_exit(78);
+    assert_eq!(list_files(dir.path()), ["a", "one/x", "two/y"]);
+    // --max-time or a signal ends the run: directories that were not listed keep their files.
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let stalled = || HttpResponse::raw("").then_stall(Duration::from_secs(5));
+    site.set_reply("/d/one/", stalled());
+    site.set_reply("/d/two/", stalled());
+    site.set_reply("/d/", nginx_index_with_sizes(&[("b", "1"), ("one/", "-"), ("two/", "-")]));
+    site.run_mirror(dir.path(), "--delete -m 0.5").assert_exit(28);
+    assert!(
+        ["b", "one/x", "two/y"].iter().all(|name| list_files(dir.path()).iter().any(|found| found == name))
+    );
+    let before = site.server.requests().len();
+    let child = spawn_fetch_url(site.arguments(dir.path(), "--delete"));
+    assert!(wait_until(Duration::from_secs(5), || site.server.requests().len() > before + 1));
+    send_signal(&child, "TERM");
+    assert_eq!(wait_for_exit(child).signal, Some(15));
+    assert!(
+        ["b", "one/x", "two/y"].iter().all(|name| list_files(dir.path()).iter().any(|found| found == name))
+    );
+}
+
+/// A new modification time is enough to count as a local change.
+#[test]
+fn delete_keeps_file_with_locally_changed_time() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let file = fs::File::options().write(true).open(dir.path().join("b")).expect("a file");
+    file.set_modified(SystemTime::now() - Duration::from_secs(3)).expect("a time");
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("one/", "-"), ("two/", "-")]));
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ALL_FILES);
+}
+
+/// `a%01` and `a%02` have sanitised local names; only the name of the missing one is deleted.
+#[test]
+fn delete_removes_sanitised_name_of_missing_file() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a%01", "1"), ("a%02", "1"), ("con", "1"), ("b", "1")]));
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    assert_eq!(list_files(dir.path()).len(), 4);
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a%02", "1"), ("b", "1")]));
+    site.set_reply("/d/a%02", HttpResponse::new(200).body("2"));
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    let found = list_files(dir.path());
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.contains(&"b".to_owned()), "{found:?}");
+    let requests = site.server.requests().len();
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    assert_eq!((list_files(dir.path()), site.server.requests().len()), (found, requests + 1));
+}
+
+/// A run without changes adds at most one line (100 bytes) to the journal.
+#[test]
+fn journal_stays_small_over_many_runs() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let size = || fs::metadata(dir.path().join(MIRROR_JOURNAL)).expect("a journal").len();
+    let first = size();
+    for _ in 0..10 {
+        site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    }
+    assert!(size() <= first + 10 * 100, "{first}: {}", size());
+    // A file that changes in every run does not leave one line per run.
+    for round in 0..15 {
+        site.set_reply(
+            "/d/",
+            nginx_index_with_sizes(&[("a", &round.to_string()), ("b", "1"), ("one/", "-"), ("two/", "-")]),
+        );
+        site.run_mirror(dir.path(), "").assert_exit(0);
+    }
+    assert!(size() <= first + 11_000, "{first}: {}", size());
+}
+
+/// A power cut may truncate the last line; the complete lines still count.
+#[test]
+fn truncated_journal_deletes_nothing() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let journal = fs::read(dir.path().join(MIRROR_JOURNAL)).expect("a journal");
+    for cut in 1..journal.len() {
+        // To save time, only every 17th position within the first and last 120 bytes is tested.
+        if cut > 120 && cut + 120 < journal.len() || cut % 17 != 0 {
+            continue;
+        }
+        fs::write(dir.path().join(MIRROR_JOURNAL), &journal[..cut]).expect("a journal");
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert!(!result.stderr.contains("panicked"), "{cut}: {}", result.stderr);
+        assert_eq!(list_files(dir.path()), ALL_FILES, "{cut}");
+        assert!(result.exit == 0 || cut < 120, "{cut}: {}", result.stderr);
+    }
+}
+
+/// Tested with MLSD and with LIST; files that the user created stay.
+#[test]
+fn delete_removes_missing_files_and_directories_over_ftp() {
+    let all_files = || {
+        FtpConfig::new().file("/d/a", "1").file("/d/b", "1").file("/d/one/x", "1").file("/d/one/deep/y", "1")
+    };
+    let fewer_files = || FtpConfig::new().file("/d/a", "1").dir("/d/two");
+    for unsupported in ["X", "MLSD"] {
+        let dir = temp_dir();
+        let run = |site: FtpConfig, options: &str| {
+            let server = FtpServer::start(site.without(unsupported)).expect("a server");
+            let connect_to = format!("site.test:2121:127.0.0.1:{}", server.addr().port());
+            let fixed = ["mirror", "--retry", "0", "--connect-to", &connect_to];
+            let target = dir.path().display().to_string();
+            let options = options.split_whitespace().chain(["ftp://site.test:2121/d/", &target]);
+            run_fetch_url(fixed.into_iter().chain(options)).assert_exit(0);
+        };
+        run(all_files(), "");
+        fs::write(dir.path().join("one/mine"), "mine").expect("a file");
+        run(fewer_files(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a", "one/mine"], "{unsupported}");
+        run(all_files(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a", "b", "one/deep/y", "one/mine", "one/x"], "{unsupported}");
+    }
+}

@@ -1,0 +1,158 @@
+//! `mirror` of FTP servers that support only NLST, where every name may be a file or a directory; and directories that
+//! contain themselves.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::mirror::{list_files, received_commands};
+use crate::support::{RunResult, run_fetch_url, temp_dir};
+use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer};
+
+/// Starts a server and mirrors `ftp://site.test:2121/d/` from it with `--connect-to`, so that several servers can play
+/// the same host one after another.
+fn mirror_site(site: FtpConfig, target: &Path, options: &str) -> (RunResult, FtpServer) {
+    let server = FtpServer::start(site).expect("a server on loopback");
+    let connect_to = format!("site.test:2121:127.0.0.1:{}", server.addr().port());
+    let fixed = ["mirror", "--retry", "0", "--read-timeout", "2", "--connect-to", &connect_to];
+    let target = target.display().to_string();
+    let result = run_fetch_url(
+        fixed.into_iter().chain(options.split_whitespace()).chain(["ftp://site.test:2121/d/", &target]),
+    );
+    (result, server)
+}
+
+/// Returns a site with `a`, `b`, `sub/x` and `sub/deep/y` below `/d/` and without MLSD, MLST and LIST.
+fn nlst_site() -> FtpConfig {
+    let site = FtpConfig::new()
+        .file("/d/a", "1")
+        .file("/d/b", "22")
+        .file("/d/sub/x", "333")
+        .file("/d/sub/deep/y", "4444");
+    site.without("MLSD").without("MLST").without("LIST")
+}
+
+const ALL_FILES: [&str; 4] = ["a", "b", "sub/deep/y", "sub/x"];
+
+/// Without MDTM and SIZE changes cannot be detected, so every run downloads every file, except with --skip-existing.
+#[test]
+fn without_size_and_time_every_file_is_downloaded_again() {
+    let dir = temp_dir();
+    for recursive in 0..2 {
+        let (result, server) = mirror_site(nlst_site().without("MDTM").without("SIZE"), dir.path(), "");
+        result.assert_exit(0);
+        assert_eq!(list_files(dir.path()), ALL_FILES, "{recursive}: {:?}", server.received_text());
+    }
+    let (result, server) =
+        mirror_site(nlst_site().without("MDTM").without("SIZE"), dir.path(), "--skip-existing");
+    result.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ALL_FILES);
+    assert!(
+        !received_commands(&server, "RETR").iter().any(|line| line == "RETR a" || line == "RETR x"),
+        "{:?}",
+        server.received_text()
+    );
+}
+
+/// RETR and CWD fail for one name.
+#[test]
+fn refused_name_is_reported_and_deletes_nothing() {
+    let refused = b"550 Permission denied.\r\n".to_vec();
+    let refuse_b = |site: FtpConfig| site.rule(FtpRule::on("RETR b", FtpAction::Answer(refused.clone())));
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    for options in ["", "--delete"] {
+        let (result, server) = mirror_site(nlst_site(), dir.path(), options);
+        assert_eq!(
+            list_files(dir.path()),
+            ALL_FILES,
+            "{options} exit {} {}: {:?}",
+            result.exit,
+            result.stderr,
+            server.received_text()
+        );
+    }
+    let dir = temp_dir();
+    let (result, _) = mirror_site(refuse_b(nlst_site()), dir.path(), "");
+    assert_eq!(list_files(dir.path()), ["a", "sub/deep/y", "sub/x"], "{}", result.stderr);
+    assert!(result.stderr.contains("/d/b"), "{} {}", result.exit, result.stderr);
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ALL_FILES);
+    let (result, server) =
+        mirror_site(refuse_b(nlst_site().modified("/d/b", "20250102030405")), dir.path(), "--delete");
+    assert_eq!(
+        list_files(dir.path()),
+        ALL_FILES,
+        "exit {} {}: {:?}",
+        result.exit,
+        result.stderr,
+        server.received_text()
+    );
+    // A refused listing does not count as an empty directory.
+    for answer in [
+        "550 Permission denied.\r\n",
+        "450 No.\r\n",
+        "550 No files found.\r\n",
+        "226 Done (failed to open directory).\r\n",
+    ] {
+        let rule = FtpRule::on("NLST", FtpAction::Answer(answer.into())).nth(2);
+        let (result, server) = mirror_site(nlst_site().rule(rule), dir.path(), "--delete --parallel-max 1");
+        assert_eq!(
+            list_files(dir.path()),
+            ALL_FILES,
+            "{answer} exit {} {}: {:?}",
+            result.exit,
+            result.stderr,
+            server.received_text()
+        );
+    }
+    // A closed connection is an error; the name does not count as a directory.
+    let dir = temp_dir();
+    let (result, server) =
+        mirror_site(nlst_site().rule(FtpRule::on("RETR b", FtpAction::End(Ending::Close))), dir.path(), "");
+    assert_ne!(result.exit, 0, "{:?}", server.received_text());
+    assert!(!dir.path().join("b").exists());
+    assert!(list_files(dir.path()).contains(&"a".to_owned()), "{:?}", list_files(dir.path()));
+}
+
+/// A file becomes a directory, and a directory becomes a file.
+#[test]
+fn type_changes_are_mirrored_at_the_latest_by_the_second_run() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let other = FtpConfig::new().file("/d/a/inside", "1").file("/d/b", "22").file("/d/sub", "now a file");
+    let other = other.without("MLSD").without("MLST").without("LIST");
+    let (first, _) = mirror_site(other.clone(), dir.path(), "--delete");
+    assert!(!first.stderr.contains("panicked"), "{}", first.stderr);
+    let (second, server) = mirror_site(other, dir.path(), "--delete");
+    let found = list_files(dir.path());
+    let is_complete = found == ["a/inside", "b", "sub"];
+    assert!(is_complete || second.exit != 0, "{found:?} {} {:?}", second.stderr, server.received_text());
+}
+
+/// Every path into such a directory is a different one, so only --max-depth and --max-entries end the run.
+#[test]
+fn directory_that_contains_itself_ends_at_the_limits() {
+    let names: Vec<u8> = b"self\r\na\r\n".to_vec();
+    let recursive = nlst_site()
+        .dir("/d/self")
+        .on("NLST", FtpAction::Data(names))
+        .on("CWD self", FtpAction::ReplaceReply(b"250 Again.\r\n".to_vec()));
+    let dir = temp_dir();
+    let (result, server) = mirror_site(recursive, dir.path(), "--max-depth 3");
+    assert!(!result.stderr.contains("panicked"), "{}", result.stderr);
+    assert!(received_commands(&server, "NLST").len() <= 8, "{:?}", received_commands(&server, "NLST"));
+    assert!(fs::metadata(dir.path().join("a")).is_ok(), "{}", result.stderr);
+    // Two such directories: --max-entries ends the run.
+    let facts = "type=dir;modify=20240102030405; p\r\ntype=dir;modify=20240102030405; q\r\n\
+                 type=file;size=1;modify=20240102030405; a\r\n";
+    let recursive_twice =
+        FtpConfig::new().file("/d/a", "1").dir("/d/p").dir("/d/q").on("MLSD", FtpAction::Data(facts.into()));
+    let recursive_twice = recursive_twice
+        .on("CWD p", FtpAction::Answer(b"250 Again.\r\n".to_vec()))
+        .on("CWD q", FtpAction::Answer(b"250 Again.\r\n".to_vec()));
+    let dir = temp_dir();
+    let (result, server) = mirror_site(recursive_twice, dir.path(), "--max-entries 60");
+    result.assert_exit(63);
+    assert!(received_commands(&server, "MLSD").len() <= 30, "{}", received_commands(&server, "MLSD").len());
+    assert!(dir.path().join("a").exists());
+}

@@ -1,0 +1,9 @@
+//! Connections: proxies, address policy, rate limits, retries, gateways.
+
+mod gateways;
+mod hostile_proxies;
+mod policy;
+mod proxies;
+mod proxy_choice;
+mod rate_limits;
+mod retry;

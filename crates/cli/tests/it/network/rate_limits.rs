@@ -1,0 +1,73 @@
+//! `--limit-rate`, `--speed-limit` (`-Y`) and `--speed-time` (`-y`).
+
+use std::time::{Duration, Instant};
+
+use crate::support::{RunResult, run_fetch_url, temp_dir};
+use fetch_url_tests::{
+    FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer, pattern_vec,
+};
+
+const SIZE: usize = 300_000;
+
+fn start_http_server() -> HttpServer {
+    HttpServer::start(|_| HttpResponse::new(200).body(pattern_vec(0, SIZE))).expect("a server")
+}
+
+/// Runs fetch-url and returns its duration and its result.
+fn run_timed(arguments: &[&str]) -> (Duration, RunResult) {
+    let start = Instant::now();
+    let result = run_fetch_url(arguments);
+    (start.elapsed(), result)
+}
+
+/// Only a minimum duration is checked, since a busy machine may be slower.
+#[test]
+fn limit_rate_slows_down_every_scheme() {
+    let http = start_http_server();
+    let ftp = FtpServer::start(FtpConfig::new().anonymous().pattern("f", SIZE as u64)).expect("a server");
+    let gopher = GopherConfig::new().item(GopherItem::pattern("/f", SIZE as u64));
+    let gopher = GopherServer::start(gopher).expect("a server");
+    let directory = temp_dir();
+    let source = directory.path().join("f");
+    std::fs::write(&source, pattern_vec(0, SIZE)).expect("a file");
+    let local = format!("file://{}", source.display());
+    for url in [http.url("/f"), ftp.url("f"), gopher.url("9/f"), local] {
+        let target = directory.path().join("got");
+        let target = target.to_str().expect("UTF-8");
+        let (unlimited, result) = run_timed(&["-o", target, &url]);
+        result.assert_exit(0);
+        // 300,000 bytes at 400 KiB per second, with a burst of a fifth of a second: at least half a second.
+        let (limited, result) = run_timed(&["--limit-rate", "400k", "-o", target, &url]);
+        result.assert_exit(0);
+        assert_eq!(std::fs::read(target).expect("a file"), pattern_vec(0, SIZE), "{url}");
+        assert!(limited > Duration::from_millis(500), "{url}: {limited:?}, {unlimited:?} without a limit");
+    }
+    // --max-time still applies.
+    let (_, result) = run_timed(&["--limit-rate", "1k", "-m", "1", &http.url("/f")]);
+    result.assert_exit(28);
+    run_fetch_url(["--limit-rate", "0", &http.url("/f")]).assert_exit(0);
+}
+
+#[test]
+fn speed_limit_aborts_slow_transfers() {
+    let gopher =
+        GopherConfig::new().item(GopherItem::pattern("/f", 4000)).drip(10, Duration::from_millis(20));
+    let gopher = GopherServer::start(gopher).expect("a server");
+    let url = gopher.url("9/f");
+    // The server sends 500 bytes per second.
+    let (time, result) = run_timed(&["-Y", "5000", "-y", "0.5", &url]);
+    result.assert_exit(28).assert_stderr_contains("slower than 5000");
+    assert!(time < Duration::from_secs(6), "{time:?}");
+    assert!(result.stdout.len() < 4000);
+    let fast_server =
+        GopherServer::start(GopherConfig::new().item(GopherItem::pattern("/f", 4000))).expect("a server");
+    run_fetch_url(["-Y", "5000", "-y", "0.2", &fast_server.url("9/f")]).assert_exit(0);
+    run_fetch_url(["-Y", "0", &fast_server.url("9/f")]).assert_exit(0);
+    // A huge --speed-time causes no panic.
+    run_fetch_url(["-Y", "1", "-y", "1e18", &fast_server.url("9/f")]).assert_exit(0);
+    // A transfer that is slow because of --limit-rate is aborted as well.
+    let http = start_http_server();
+    run_fetch_url(["--limit-rate", "1k", "-Y", "100k", "-y", "0.3", &http.url("/f")])
+        .assert_exit(28)
+        .assert_stderr_contains("slower");
+}

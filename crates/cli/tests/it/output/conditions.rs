@@ -1,0 +1,258 @@
+//! `--time-cond` (`-z`) and `--remote-time` (`-R`); docs/spec/semantics.md §9 and §12.
+
+use std::fs;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::support::curl::run_curl;
+use crate::support::{entry_names, http_server, run_fetch_url, run_fetch_url_in, temp_dir};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
+
+/// The modification time of the file on the server, in seconds since 1970.
+const CHANGED: u64 = 786_285_296;
+const DATE: &str = "Thu, 01 Dec 1994 12:34:56 GMT";
+const EARLIER: &str = "Thu, 01 Dec 1994 12:34:55 GMT";
+const LATER: &str = "Fri, 02 Dec 1994 12:34:56 GMT";
+
+fn header_time(request: &HttpRequest, name: &str) -> Option<u64> {
+    let time = httpdate::parse_http_date(request.header_text(name)?).ok()?;
+    Some(time.duration_since(UNIX_EPOCH).expect("after 1970").as_secs())
+}
+
+/// Evaluates If-Modified-Since and If-Unmodified-Since as RFC 9110 §13.1.3 and §13.1.4 require.
+fn evaluate_conditions(request: &HttpRequest) -> HttpResponse {
+    if header_time(request, "if-modified-since").is_some_and(|since| since >= CHANGED) {
+        return HttpResponse::new(304).header("Last-Modified", DATE);
+    }
+    if header_time(request, "if-unmodified-since").is_some_and(|since| since < CHANGED) {
+        return HttpResponse::new(412).body("changed since");
+    }
+    HttpResponse::new(200).header("Last-Modified", DATE).body("new")
+}
+
+/// Ignores all conditions.
+fn ignore_conditions(_: &HttpRequest) -> HttpResponse {
+    HttpResponse::new(200).header("Last-Modified", DATE).body("new")
+}
+
+fn set_modified(path: &Path, seconds: u64) {
+    let time = UNIX_EPOCH + Duration::from_secs(seconds);
+    File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("a file");
+}
+
+fn modified(path: &Path) -> u64 {
+    let time = fs::metadata(path).and_then(|facts| facts.modified()).expect("a time");
+    time.duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
+}
+
+/// Creates a directory with `target` (old content), `object` (new content), and `before`, `same` and `after`, whose
+/// modification times surround that of the file on the server.
+fn prepare_directory() -> tempfile::TempDir {
+    let directory = temp_dir();
+    for (name, content, time) in [
+        ("target", "old", CHANGED - 1000),
+        ("before", "", CHANGED - 1),
+        ("same", "", CHANGED),
+        ("after", "", CHANGED + 1),
+        ("object", "new", CHANGED),
+    ] {
+        fs::write(directory.path().join(name), content).expect("a file");
+        set_modified(&directory.path().join(name), time);
+    }
+    directory
+}
+
+/// Arguments of `-z`, and `true` if a file with the modification time `CHANGED` is transferred.
+const CONDITIONS: [(&str, bool); 16] = [
+    (DATE, false),
+    (EARLIER, true),
+    (LATER, false),
+    ("1994-12-01", true),
+    ("1994-12-02", false),
+    ("1994-12-01 12:34:56", false),
+    ("1994-12-01 12:34:55", true),
+    ("before", true),
+    ("same", false),
+    ("after", false),
+    ("no-such-file", true),
+    ("-1994-12-01", false),
+    ("-1994-12-02", true),
+    ("-same", true),
+    ("-before", false),
+    ("-no-such-file", true),
+];
+
+/// Checks one condition with output to standard output, to an existing file and to a new file.
+fn check_condition(url: &str, condition: &str, is_transferred: bool) {
+    let directory = prepare_directory();
+    let path = |name: &str| directory.path().join(name);
+    let before = entry_names(directory.path());
+    let result = run_fetch_url_in(directory.path(), ["-z", condition, url]);
+    assert_eq!(
+        (result.exit, result.stdout_text().as_str()),
+        (0, if is_transferred { "new" } else { "" }),
+        "{url} {condition}: {}",
+        result.stderr
+    );
+    run_fetch_url_in(directory.path(), ["-z", condition, "-o", "target", url]).assert_exit(0);
+    let content = fs::read_to_string(path("target")).expect("a file");
+    assert_eq!(content, if is_transferred { "new" } else { "old" }, "{url} {condition}");
+    assert_eq!(entry_names(directory.path()), before, "{url} {condition}: the directory changed");
+    if !is_transferred {
+        assert_eq!(modified(&path("target")), CHANGED - 1000, "{url} {condition}: the old file changed");
+        run_fetch_url_in(directory.path(), ["-z", condition, "-o", "absent", url]).assert_exit(0);
+        assert!(!path("absent").exists(), "{url} {condition}: a file was created");
+    }
+}
+
+#[test]
+fn condition_is_sent_to_http_server() {
+    let server = http_server(evaluate_conditions);
+    for (condition, is_transferred) in CONDITIONS {
+        // 412 is the expected reply to a false If-Unmodified-Since, not an error.
+        check_condition(&server.url("/object"), condition, is_transferred);
+    }
+}
+
+/// The server sends the file in any case; fetch-url evaluates the condition itself.
+#[test]
+fn condition_is_evaluated_when_server_ignores_it() {
+    let server = http_server(ignore_conditions);
+    for (condition, is_transferred) in CONDITIONS {
+        check_condition(&server.url("/object"), condition, is_transferred);
+    }
+}
+
+#[test]
+fn condition_is_evaluated_for_local_files() {
+    for (condition, is_transferred) in CONDITIONS {
+        let directory = prepare_directory();
+        let url = format!("file://{}", directory.path().join("object").display());
+        check_condition(&url, condition, is_transferred);
+    }
+}
+
+#[test]
+fn condition_headers_equal_those_of_curl() {
+    let (server, directory) = (http_server(evaluate_conditions), prepare_directory());
+    // curl does not know ISO 8601 dates, and differs for the very second of RFC 9110 §13.1.4.
+    for (condition, _) in
+        CONDITIONS.iter().filter(|(condition, _)| !condition.contains("1994-12") && *condition != "-same")
+    {
+        let url = server.url("/object");
+        let arguments = ["-z", condition, "-w", "|%{http_code}", &url];
+        let Some(curl) = run_curl(directory.path(), arguments) else { return };
+        // Without -f, curl prints the body of an error response.
+        if curl.stdout_text().ends_with("412") {
+            continue;
+        }
+        let fetch_url = run_fetch_url_in(directory.path(), arguments);
+        assert_eq!((fetch_url.exit, fetch_url.stdout_text()), (curl.exit, curl.stdout_text()), "{condition}");
+        let requests = server.requests();
+        let sent =
+            |back: usize, name: &str| requests[requests.len() - back].header_text(name).map(str::to_owned);
+        for name in ["if-modified-since", "if-unmodified-since"] {
+            assert_eq!(sent(1, name), sent(2, name), "{condition}: {name}");
+        }
+    }
+}
+
+/// The modification time is unknown.
+#[test]
+fn file_without_last_modified_is_transferred() {
+    let server = http_server(|_| HttpResponse::new(200).body("new"));
+    for condition in [LATER, "-1994-12-01"] {
+        assert_eq!(run_fetch_url(["-z", condition, &server.url("/")]).assert_exit(0).stdout_text(), "new");
+    }
+}
+
+#[test]
+fn status_304_without_condition_is_an_error() {
+    let server = http_server(|_| HttpResponse::new(304));
+    let directory = prepare_directory();
+    let result = run_fetch_url_in(directory.path(), ["-o", "target", &server.url("/")]);
+    let content = fs::read_to_string(directory.path().join("target")).expect("a file");
+    assert_eq!(content, "old");
+    assert_ne!(result.exit, 0, "304 without a condition is not an error: {}", result.stderr);
+}
+
+#[test]
+fn invalid_dates_exit_with_2() {
+    let server = http_server(ignore_conditions);
+    for condition in ["31 Feb 2000 12:00", "2000-13-01 00:00", "Sat, 99 Nov 2026 12:34:56 GMT"] {
+        run_fetch_url(["-z", condition, &server.url("/")]).assert_exit(2);
+    }
+    assert_eq!(server.requests(), []);
+}
+
+fn server_with_last_modified(last_modified: &'static [u8]) -> HttpServer {
+    http_server(move |_| HttpResponse::new(200).header("Last-Modified", last_modified).body("new"))
+}
+
+#[test]
+fn remote_time_is_set_on_the_output_file() {
+    let directory = temp_dir();
+    let output = directory.path().join("output");
+    run_fetch_url_in(
+        directory.path(),
+        ["-R", "-o", "output", &server_with_last_modified(DATE.as_bytes()).url("/")],
+    )
+    .assert_exit(0);
+    assert_eq!(modified(&output), CHANGED);
+    run_fetch_url_in(
+        directory.path(),
+        ["-R", "-O", &server_with_last_modified(DATE.as_bytes()).url("/named")],
+    )
+    .assert_exit(0);
+    assert_eq!(modified(&directory.path().join("named")), CHANGED);
+    let from = format!("file://{}", output.display());
+    run_fetch_url_in(directory.path(), ["-R", "-o", "copy", &from]).assert_exit(0);
+    assert_eq!(modified(&directory.path().join("copy")), CHANGED);
+    // Together with -z, the next run transfers the file only if it is newer.
+    let server = http_server(evaluate_conditions);
+    run_fetch_url_in(directory.path(), ["-R", "-z", "output", "-o", "output", &server.url("/")])
+        .assert_exit(0);
+    assert_eq!((modified(&output), server.requests().len()), (CHANGED, 1));
+    assert_eq!(fs::read_to_string(&output).expect("a file"), "new");
+}
+
+/// The Last-Modified field is invalid or useless: the transfer succeeds with the current time.
+#[test]
+fn invalid_last_modified_is_ignored() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    for date in [
+        &b"yesterday"[..],
+        b"",
+        b"-1",
+        b"Thu, 01 Dec 1994",
+        b"Fri, 31 Feb 2000 12:00:00 GMT",
+        b"Thu, 01 Dec 99999999999999 12:34:56 GMT",
+        b"\xff\xfe",
+        b"0",
+    ] {
+        let directory = temp_dir();
+        let result = run_fetch_url_in(
+            directory.path(),
+            ["-R", "-z", "1990-01-01", "-o", "output", &server_with_last_modified(date).url("/")],
+        );
+        assert_eq!(result.exit, 0, "{}: {}", date.escape_ascii(), result.stderr);
+        let time = modified(&directory.path().join("output"));
+        assert!(time + 2 >= now, "{}: the file is of {time}", date.escape_ascii());
+    }
+}
+
+#[test]
+fn last_modified_is_read_in_every_date_format() {
+    for (date, seconds) in [
+        (&b"Thu, 01 Jan 1970 00:00:00 GMT"[..], 0),
+        (b"Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
+        (b"Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+        (b"Sun Nov  6 08:49:37 1994", 784_111_777),
+    ] {
+        let directory = temp_dir();
+        run_fetch_url_in(directory.path(), ["-R", "-o", "output", &server_with_last_modified(date).url("/")])
+            .assert_exit(0);
+        assert_eq!(modified(&directory.path().join("output")), seconds, "{}", date.escape_ascii());
+    }
+}

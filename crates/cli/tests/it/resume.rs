@@ -1,0 +1,5 @@
+//! Partial downloads: `-C`, `-r`, retries within a run, segments.
+
+mod continue_at;
+mod segments;
+mod within_a_run;

@@ -1,0 +1,155 @@
+//! Configuration files in curl's syntax: `~/.config/fetch-url/config`, `--config` (`-K`) and `--disable` (`-q`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{RunResult, fetch_url_command, run_command, run_fetch_url, run_shell, temp_dir};
+use fetch_url_tests::{HttpResponse, HttpServer, NntpArticle, NntpConfig, NntpGroup, NntpServer};
+
+fn write_config(directory: &Path, name: &str, text: &str) -> PathBuf {
+    let path = directory.join(name);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+/// Starts an HTTP server that sends back the headers X-One, X-Two and User-Agent, separated by `|`.
+fn header_echo_server() -> HttpServer {
+    let started = HttpServer::start(|request| {
+        let values =
+            ["x-one", "x-two", "user-agent"].map(|name| request.header_text(name).unwrap_or_default());
+        HttpResponse::new(200).body(values.join("|"))
+    });
+    started.expect("a server")
+}
+
+/// Runs fetch-url with an environment variable.
+fn run_with_env(variable: &str, directory: &Path, arguments: &[&str]) -> RunResult {
+    let mut command = fetch_url_command();
+    command.env(variable, directory).args(arguments);
+    run_command(command)
+}
+
+#[test]
+fn command_line_overrides_the_users_configuration_file() {
+    let http = header_echo_server();
+    let home = temp_dir();
+    let text = "# mine\nheader = \"X-One: from the file\"\nuser-agent = mine/1\n";
+    write_config(home.path(), ".config/fetch-url/config", text);
+    let url = http.url("/");
+    assert_eq!(
+        run_with_env("HOME", home.path(), &[&url]).assert_exit(0).stdout_text(),
+        "from the file||mine/1"
+    );
+    let options = ["-H", "X-Two: typed", "-A", "typed/2", &url];
+    assert_eq!(
+        run_with_env("HOME", home.path(), &options).assert_exit(0).stdout_text(),
+        "from the file|typed|typed/2"
+    );
+    let config = temp_dir();
+    write_config(config.path(), "fetch-url/config", "user-agent = other/1\n");
+    assert_eq!(
+        run_with_env("XDG_CONFIG_HOME", config.path(), &[&url]).assert_exit(0).stdout_text(),
+        "||other/1"
+    );
+    for q in ["-q", "--disable"] {
+        let plain = run_with_env("HOME", home.path(), &[q, &url]);
+        assert!(plain.assert_exit(0).stdout_text().starts_with("||fetch-url/"), "{plain:?}");
+    }
+    run_with_env("HOME", home.path(), &[&url, "-q"]).assert_exit(2).assert_stderr_contains("first argument");
+    // The file is not read by `explain`.
+    run_with_env("HOME", home.path(), &["explain", "http://h/"]).assert_exit(0);
+    // A missing file is not an error.
+    run_with_env("HOME", temp_dir().path(), &[&url]).assert_exit(0);
+}
+
+#[test]
+fn config_option_reads_named_files_and_standard_input() {
+    let http = header_echo_server();
+    let directory = temp_dir();
+    let url = http.url("/");
+    let one = write_config(directory.path(), "one", &format!("-H \"X-One: 1\"\nurl = \"{url}\"\nsilent\n"));
+    let two =
+        write_config(directory.path(), "two", "header: \"X-One: 2\"\n--header \"X-Two: \\\"quoted\\\"\"\n");
+    let (one, two) = (one.to_str().expect("UTF-8"), two.to_str().expect("UTF-8"));
+    assert!(run_fetch_url(["-K", one]).assert_exit(0).stdout_text().starts_with("1||"));
+    assert!(run_fetch_url(["--config", two, &url]).assert_exit(0).stdout_text().starts_with("2|\"quoted\"|"));
+    let result = run_fetch_url(["-K", one, "-K", two]);
+    assert!(result.assert_exit(0).stdout_text().contains("\"quoted\""), "{result:?}");
+    let piped = run_shell("printf 'header = \"X-One: piped\"\\n' | \"$F\" -K - \"$1\"", [&url]);
+    assert!(piped.assert_exit(0).stdout_text().starts_with("piped||"));
+}
+
+/// Outputs are assigned to URLs in the order of all arguments.
+#[test]
+fn urls_and_outputs_in_a_configuration_file_are_paired() {
+    let http = header_echo_server();
+    let directory = temp_dir();
+    let text = format!(
+        "url = {0}\noutput = {1}/a\nurl = {0}\noutput = {1}/b\n",
+        http.url("/"),
+        directory.path().display()
+    );
+    let path = write_config(directory.path(), "list", &text);
+    run_fetch_url(["-K".as_ref(), path.as_os_str()]).assert_exit(0);
+    assert!(directory.path().join("a").exists() && directory.path().join("b").exists());
+}
+
+#[test]
+fn errors_name_file_and_line_of_the_configuration() {
+    let http = header_echo_server();
+    let directory = temp_dir();
+    for (text, line, message) in [
+        ("silent\nno-such-option\n", 2, "unexpected argument"),
+        ("\n# x\nmax-time = soon\n", 3, "--max-time"),
+        ("header = X-Own: 1\n", 1, "must be quoted"),
+        ("header = \"X-Own: 1\n", 1, "closing quote"),
+        ("silent = 3\n", 1, "--silent"),
+        ("config = other\n", 1, "cannot name another one"),
+        ("silent\nmax-redirs = \"http://u:canary@h/\"\n", 2, "--max-redirs"),
+    ] {
+        let path = write_config(directory.path(), "config", text);
+        let result = run_fetch_url(["-K".as_ref(), path.as_os_str(), http.url("/").as_ref()]);
+        result
+            .assert_exit(2)
+            .assert_stderr_contains(&format!("config:{line}: "))
+            .assert_stderr_contains(message);
+        assert!(!result.stderr.contains("canary"), "{}", result.stderr);
+    }
+    let large = write_config(directory.path(), "large", &"#\n".repeat(600_000));
+    run_fetch_url(["-K".as_ref(), large.as_os_str(), http.url("/").as_ref()])
+        .assert_exit(2)
+        .assert_stderr_contains("larger");
+    let missing = directory.path().join("missing");
+    run_fetch_url(["-K".as_ref(), missing.as_os_str(), http.url("/").as_ref()])
+        .assert_exit(2)
+        .assert_stderr_contains("missing");
+    assert!(http.requests().is_empty());
+}
+
+/// The order of precedence is: command line, environment, configuration file (docs/spec/semantics.md §6).
+#[test]
+fn news_server_comes_from_option_environment_or_file() {
+    let start_news_server = |body: &str| {
+        let article = format!("Message-ID: <a@test.invalid>\r\nSubject: x\r\n\r\n{body}\r\n");
+        let group = NntpGroup::new("test").append(NntpArticle::new(article));
+        NntpServer::start(NntpConfig::new().group(group)).expect("a server")
+    };
+    let (from_option, from_environment, from_file) =
+        (start_news_server("typed"), start_news_server("environment"), start_news_server("file"));
+    let config = temp_dir();
+    write_config(config.path(), "fetch-url/config", &format!("news-server = {}\n", from_file.news_server()));
+    let fetch = |variable: Option<String>, options: &[&str]| {
+        let mut command = fetch_url_command();
+        command.env("XDG_CONFIG_HOME", config.path());
+        if let Some(server) = variable {
+            command.env("NNTPSERVER", server);
+        }
+        command.args(options).arg("--part").arg("body").arg("news:a@test.invalid");
+        run_command(command).assert_exit(0).stdout_text()
+    };
+    assert_eq!(fetch(None, &[]), "file\r\n");
+    assert_eq!(fetch(Some(from_environment.news_server()), &[]), "environment\r\n");
+    let named = from_option.news_server();
+    assert_eq!(fetch(Some(from_environment.news_server()), &["--news-server", &named]), "typed\r\n");
+}

@@ -1,0 +1,10 @@
+//! A body that is an open file, for copies by the kernel.
+
+use crate::source_file::SourceFile;
+
+/// An open file with the length and the limit that a body would have checked.
+pub(crate) struct FileBody {
+    pub(crate) original: SourceFile,
+    pub(crate) expected: Option<u64>,
+    pub(crate) max_size: Option<u64>,
+}

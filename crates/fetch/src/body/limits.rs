@@ -1,0 +1,101 @@
+//! The limits of one body: size, total time, idle timeout and rate.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::rate::RateLimiter;
+use crate::net::connection_info::ConnectionInfo;
+use crate::{Deadline, Error, Limits};
+
+/// The caller's limits and the idle timeout, which is armed while the source has no data.
+#[derive(Debug)]
+pub(crate) struct BodyLimits {
+    pub(crate) limits: Limits,
+    deadline: Deadline,
+    connection_info: ConnectionInfo,
+    idle_timer: Option<Pin<Box<Sleep>>>,
+    /// `None` if neither a rate limit nor a minimum rate is set.
+    rate: Option<Box<RateLimiter>>,
+}
+
+impl Clone for BodyLimits {
+    fn clone(&self) -> Self {
+        Self::new(self.limits, self.deadline, &self.connection_info)
+    }
+}
+
+impl BodyLimits {
+    /// Creates the limits of one body. `connection_info` records when bytes arrived: received bytes do not always
+    /// produce a chunk at once.
+    pub(crate) fn new(limits: Limits, deadline: Deadline, contact: &ConnectionInfo) -> Self {
+        let rate = RateLimiter::from_limits(&limits).map(Box::new);
+        Self { limits, deadline, connection_info: contact.clone(), idle_timer: None, rate }
+    }
+
+    /// Returns `true` if an end that the protocol does not prove is an error.
+    pub(crate) const fn requires_proof(&self) -> bool {
+        self.limits.requires_proof
+    }
+
+    /// Returns the deadline of the request.
+    pub(crate) const fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Disarms the idle timeout after data arrived.
+    ///
+    /// # Errors
+    /// `Code::TimedOut` if the total time is over.
+    pub(crate) fn check_deadline(&mut self) -> Result<(), Error> {
+        self.idle_timer = None;
+        self.deadline.check()
+    }
+
+    /// Ready when the rate limit allows the next chunk.
+    ///
+    /// # Errors
+    /// `Code::TimedOut` if the total time is over, or the transfer is slower than the minimum rate.
+    pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let Some(pace) = &mut self.rate else { return Poll::Ready(Ok(())) };
+        if pace.poll_ready(cx).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        match (self.deadline.check(), pace.poll_too_slow(cx)) {
+            (Err(error), _) | (Ok(()), Poll::Ready(error)) => Poll::Ready(Err(error)),
+            (Ok(()), Poll::Pending) => Poll::Pending,
+        }
+    }
+
+    /// Records the receipt of `bytes` bytes.
+    pub(crate) fn record(&mut self, bytes: usize) {
+        if let Some(pace) = &mut self.rate {
+            pace.record(bytes);
+        }
+    }
+
+    /// Returns `true` if a rate limit or a minimum rate is set.
+    pub(crate) const fn is_rate_limited(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Ready when no data arrived within the idle timeout, or the transfer is slower than the minimum rate.
+    pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+        if let Some(Poll::Ready(error)) = self.rate.as_mut().map(|pace| pace.poll_too_slow(cx)) {
+            return Poll::Ready(error);
+        }
+        loop {
+            let deadline = self.deadline;
+            let arm = || Box::pin(sleep_until(deadline.idle_end(Instant::now())));
+            ready!(self.idle_timer.get_or_insert_with(arm).as_mut().poll(cx));
+            self.idle_timer = None;
+            let heard = self.connection_info.facts().last_received.map(Instant::from_std);
+            match heard.map(|heard| deadline.idle_end(heard)).filter(|until| *until > Instant::now()) {
+                Some(until) => self.idle_timer = Some(Box::pin(sleep_until(until))),
+                None => return Poll::Ready(deadline.idle_error()),
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How a body that breaks off is resumed by the engine.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use super::Body;
+use crate::{Error, Meta, Resume};
+
+/// The next item of a body that may restart.
+#[derive(Debug)]
+pub(crate) enum Chunk {
+    /// The object starts again from offset 0, as the version that the value describes; all earlier bytes are void.
+    Restart(Box<Meta>),
+    /// The next bytes.
+    Bytes(Bytes),
+}
+
+/// Requests the rest of a body that broke off; implemented by the engine.
+pub(crate) trait Resumer: Send {
+    /// Returns the rest of the body from `reached`, or all of it if `may_restart` is `true`.
+    fn resume(self: Box<Self>, error: Error, reached: BreakPoint, may_restart: bool) -> ResumeFuture;
+}
+
+/// The position at which a body broke off.
+pub(crate) struct BreakPoint {
+    /// Offset in the object, in bytes.
+    pub(crate) offset: u64,
+    /// The last bytes before `offset`.
+    pub(crate) tail: Vec<u8>,
+}
+
+pub(crate) type ResumeFuture =
+    Pin<Box<dyn Future<Output = (Box<dyn Resumer>, Result<ResumedBody, Error>)> + Send>>;
+
+/// The continuation of a body that broke off.
+pub(crate) struct ResumedBody {
+    pub(crate) meta: Meta,
+    pub(crate) body: Body,
+    /// The body starts again from offset 0 instead of continuing.
+    pub(crate) is_restart: bool,
+    /// Number of retries so far.
+    pub(crate) retries: u32,
+}
+
+/// What happens when a body breaks off.
+#[derive(Default)]
+pub(super) enum ResumeState {
+    /// The error is returned.
+    #[default]
+    None,
+    /// The resumer is called; `may_restart` tells it whether the consumer can start again.
+    Ready { resumer: Box<dyn Resumer>, may_restart: bool },
+    /// The resumer is running.
+    Running { future: ResumeFuture, may_restart: bool },
+}
+
+/// The last [`Resume::TAIL`] bytes of a body.
+#[derive(Default)]
+pub(super) struct Tail(Vec<u8>);
+
+impl Tail {
+    pub(super) fn remember(&mut self, chunk: &[u8]) {
+        let few = chunk.len().min(Resume::TAIL);
+        let surplus = (self.0.len() + few).saturating_sub(Resume::TAIL);
+        self.0.drain(..surplus);
+        self.0.extend_from_slice(&chunk[chunk.len() - few..]);
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.0.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tail;
+
+    #[test]
+    fn tail_holds_the_last_64_bytes_for_every_chunk_size() {
+        let all: Vec<u8> = (0..=255).collect();
+        for size in [1, 3, 63, 64, 65, 256] {
+            let mut tail = Tail::default();
+            all.chunks(size).for_each(|chunk| tail.remember(chunk));
+            assert_eq!(tail.bytes(), all[192..], "{size}");
+        }
+        let mut tail = Tail::default();
+        tail.remember(b"few");
+        assert_eq!(tail.bytes(), b"few");
+    }
+}

@@ -1,0 +1,89 @@
+//! The one way to ask somebody for a password: on a thread of its own, only for the server that the
+//! caller named, and only when there is somebody to ask.
+
+use std::fmt;
+
+use fetch_url_core::Url;
+use fetch_url_proto::gopher_plus::Question as FormQuestion;
+use tokio::task::spawn_blocking;
+
+use crate::Deadline;
+use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
+
+/// Whoever can be asked for a password during one hop.
+#[derive(Clone, Default)]
+pub struct PasswordPrompt(Option<Credentials>);
+
+impl PasswordPrompt {
+    /// Away from the server that the caller named nobody is asked: what is typed there would go to
+    /// a stranger.
+    pub(crate) fn new(credentials: &Credentials, home: Option<&Url<'_>>) -> Self {
+        Self(home.map(|_| credentials.clone()))
+    }
+
+    /// Asks for the password of `user`, or for both, as the server of `url` wants it.
+    ///
+    /// # Errors
+    /// `auth_needed` when there is nobody to ask or no answer; `timed_out`.
+    pub async fn ask(
+        &self,
+        url: &Url<'_>,
+        user: Option<&[u8]>,
+        realm: Option<&[u8]>,
+        deadline: &Deadline,
+    ) -> Result<Option<Credential>, Error> {
+        let Some(credentials) = &self.0 else { return Ok(None) };
+        let Some(asker) = credentials.asker().cloned() else { return Ok(None) };
+        let (user, realm) = (user.map(<[u8]>::to_vec), realm.map(<[u8]>::to_vec));
+        let question = PromptRequest::new(url.redacted().to_string(), user, realm);
+        let asked = async {
+            let asked = spawn_blocking(move || asker.ask(&question)).await;
+            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        };
+        let answer = deadline.bound_total(Phase::Request, asked).await?;
+        if let Some(answer) = &answer {
+            credentials.keep_answer(url, answer);
+        }
+        Ok(answer)
+    }
+}
+
+impl PasswordPrompt {
+    /// Asks for the answers to those of the questions of a form that have none in `given`.
+    ///
+    /// # Errors
+    /// As for [`PasswordPrompt::ask`].
+    pub async fn fill(
+        &self,
+        url: &Url<'_>,
+        questions: &[FormQuestion],
+        given: &[Option<Vec<u8>>],
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let Some(asker) = self.0.as_ref().and_then(Credentials::asker).cloned() else { return Ok(None) };
+        let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
+        let asked = async {
+            let asked = spawn_blocking(move || asker.fill(&url, &questions, &given)).await;
+            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        };
+        deadline.bound_total(Phase::Request, asked).await
+    }
+
+    /// Whether there is anybody to ask.
+    pub fn can_ask(&self) -> bool {
+        self.0.as_ref().and_then(Credentials::asker).is_some_and(|asker| asker.is_attended())
+    }
+
+    /// What was answered for the server of `url` is wrong.
+    pub fn forget(&self, url: &Url<'_>) {
+        if let Some(credentials) = &self.0 {
+            credentials.forget_answer(url);
+        }
+    }
+}
+
+impl fmt::Debug for PasswordPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Asking" } else { "Nobody to ask" })
+    }
+}

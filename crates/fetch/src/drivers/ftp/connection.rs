@@ -1,0 +1,375 @@
+//! A control connection and its FTP session: sends the commands that the session returns, passes replies to it, and
+//! opens data connections ahead of time.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use fetch_url_proto::ftp::{
+    Command, DataMode, FileFacts, FtpRequest, IacEscaping, Pipelining, Session, SessionError, SessionStep,
+    Verb,
+};
+use fetch_url_proto::text::Reply;
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use tokio::net::TcpStream;
+
+use super::control::ControlConnection;
+use super::data_connection::DataConnection;
+use super::driver_error::DriverError;
+use super::greeting;
+use super::known_servers::KnownServers;
+use super::plan::FtpPlan;
+use super::reply_text::{reply_wire_lines, reports_incomplete_listing};
+use super::secrets::ReplySecrets;
+use crate::net::trace;
+use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
+
+/// From this round-trip time on, the login is sent before the greeting has arrived.
+const PIPELINING_RTT: Duration = Duration::from_millis(25);
+/// The most TLS sessions stored for the data connections of one control connection.
+const MAX_TLS_SESSIONS: usize = 8;
+
+/// A data connection that is opened before it is needed.
+type PendingDataConnection = Pin<Box<dyn Future<Output = Result<TcpStream, Error>> + Send>>;
+
+/// A control connection, the state of its session, and the next data connection.
+pub(super) struct Connection {
+    control: ControlConnection,
+    session: Session,
+    iac: IacEscaping,
+    tls: Option<Arc<ClientConfig>>,
+    pending_data: Option<PendingDataConnection>,
+    secrets: ReplySecrets,
+    /// A transfer was started on this connection before.
+    is_used: bool,
+    /// The last reply said that the server left data out.
+    reported_incomplete: bool,
+}
+
+impl Connection {
+    /// Connects to the server of `plan`, with TLS if the scheme or the caller asks for it. The greeting is read
+    /// later.
+    pub(super) async fn open(plan: &FtpPlan, known: &KnownServers, ctx: &RunContext) -> Result<Self, Error> {
+        match ctx.connector.start_tls() {
+            _ if plan.is_implicit_tls => {
+                let config = tls_config_with_own_sessions(&ctx.connector)?;
+                let deadline = ctx.deadline.connecting();
+                let stream = ctx.connector.connect(&plan.host, plan.port, &deadline).await?;
+                let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
+                ctx.connector.connection_info().update(|facts| facts.secured = Some(Instant::now()));
+                Self::start_session(ControlConnection::new_tls(stream, None)?, Some(config), plan, known, ctx)
+            }
+            StartTls::Never => {
+                let stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
+                Self::start_session(ControlConnection::new_plain(stream)?, None, plan, known, ctx)
+            }
+            start => Self::open_with_auth_tls(start, plan, known, ctx).await,
+        }
+    }
+
+    async fn open_with_auth_tls(
+        start: StartTls,
+        plan: &FtpPlan,
+        known: &KnownServers,
+        ctx: &RunContext,
+    ) -> Result<Self, Error> {
+        let config = tls_config_with_own_sessions(&ctx.connector)?;
+        let mut stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
+        match ctx.deadline.bound(Phase::Reply, greeting::request_auth_tls(&mut stream)).await {
+            Ok(greeting) => {
+                let deadline = ctx.deadline.connecting();
+                let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
+                ctx.connector.connection_info().update(|facts| facts.secured = Some(Instant::now()));
+                let control = ControlConnection::new_tls(stream, Some(&greeting))?;
+                Self::start_session(control, Some(config), plan, known, ctx)
+            }
+            // Only a rejected AUTH permits plain text; a wrong certificate does not.
+            Err(error) if start == StartTls::Try && greeting::is_tls_refused(&error) => {
+                trace::note(&"the server does not support TLS: continuing in plain text");
+                let stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
+                Self::start_session(ControlConnection::new_plain(stream)?, None, plan, known, ctx)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn start_session(
+        control: ControlConnection,
+        tls: Option<Arc<ClientConfig>>,
+        plan: &FtpPlan,
+        known: &KnownServers,
+        ctx: &RunContext,
+    ) -> Result<Self, Error> {
+        // On a busy machine, the measured time to a loopback address can exceed the limit.
+        let is_distant =
+            tls.is_none() && !control.peer.is_loopback() && round_trip_time(ctx) >= PIPELINING_RTT;
+        let login = plan.session_login(tls.is_some())?;
+        let is_sequential = known.needs_sequential_commands(&plan.host, plan.port);
+        let mut session = Session::new(plan.pipelining(is_distant, is_sequential), login);
+        if known.serves_several_directories(&plan.host, plan.port) {
+            session = session.querying_login_dir();
+        }
+        Ok(Self {
+            control,
+            session,
+            iac: plan.fallbacks.iac,
+            tls,
+            pending_data: None,
+            secrets: ReplySecrets::for_plan(plan),
+            is_used: false,
+            reported_incomplete: false,
+        })
+    }
+
+    /// Returns the number of CWD commands to the directory of `request`, or `None` if it cannot be reached.
+    pub(super) fn cwd_distance_to(&self, request: &FtpRequest) -> Option<usize> {
+        self.session.cwds_needed(request)
+    }
+
+    /// Returns `true` if the transfer of `request` needs no command before it that the server could reject.
+    pub(super) fn is_ready_for(&self, request: &FtpRequest) -> bool {
+        self.session.is_ready_for(request)
+    }
+
+    /// Drops the data connection that was prepared. After a rejected command its state is not known, so the next
+    /// request asks for another port.
+    pub(super) fn discard_pending_data(&mut self) {
+        self.pending_data = None;
+        let _ = self.session.take_port();
+    }
+
+    /// Starts a request on this connection.
+    pub(super) fn start_request(&mut self, request: &FtpRequest, mode: &DataMode) -> Result<(), DriverError> {
+        self.session.start_request(request, mode).map_err(DriverError::Session)
+    }
+
+    /// Exchanges commands and replies until the session needs its caller: for a password, for the data connection,
+    /// for the transfer, or because the request is complete.
+    pub(super) async fn run_until_event(&mut self, ctx: &RunContext) -> Result<SessionStep, DriverError> {
+        let mut reply = None;
+        loop {
+            match self.session.next_step(reply.take()).map_err(DriverError::Session)? {
+                SessionStep::Send(commands) => self.send_commands(&commands, &ctx.deadline).await?,
+                SessionStep::AwaitReply => {
+                    // The port may be known before the other replies arrive: both waits overlap.
+                    if self.session.is_preparing() && self.pending_data.is_none() {
+                        self.start_data_connection(&ctx.connector).await;
+                    }
+                    reply = Some(self.receive_reply(&ctx.deadline).await?);
+                }
+                SessionStep::ReceiveData => return self.check_transfer_start().await,
+                step => return Ok(step),
+            }
+        }
+    }
+
+    /// Rejects a second preliminary reply (1yz): a server that repeats it never sends the data. Any other early reply
+    /// is read after the data.
+    async fn check_transfer_start(&mut self) -> Result<SessionStep, DriverError> {
+        match self.control.peek_reply().await {
+            Ok(Some(reply)) if reply.code < 200 => Err(repeated_preliminary_reply(reply.clone())),
+            _ => Ok(SessionStep::ReceiveData),
+        }
+    }
+
+    /// Does the check of [`Self::check_transfer_start`] while data is awaited.
+    pub(super) fn poll_repeated_preliminary(&mut self, cx: &mut Context<'_>) -> Result<(), DriverError> {
+        self.control.poll_preliminary_reply(cx).map_or(Ok(()), |reply| Err(repeated_preliminary_reply(reply)))
+    }
+
+    async fn send_commands(&mut self, commands: &[Command], deadline: &Deadline) -> Result<(), Error> {
+        let mut lines = Vec::new();
+        for command in commands {
+            trace::sent(command);
+            command.write_line(&mut lines, self.iac);
+        }
+        deadline.bound(Phase::Request, self.control.send(&lines)).await
+    }
+
+    async fn receive_reply(&mut self, deadline: &Deadline) -> Result<Reply, DriverError> {
+        let receiving = self.control.receive_reply();
+        let received = if self.session.is_pipeline_pending() {
+            match deadline.bound_probe(Phase::Reply, receiving).await {
+                Ok(None) => return Err(DriverError::PipelineStalled),
+                Ok(Some(reply)) => Ok(reply),
+                Err(error) => Err(error),
+            }
+        } else {
+            deadline.bound(Phase::Reply, receiving).await
+        };
+        let mut reply = received.map_err(|error| match self.session.take_rejection() {
+            // The server rejected a command, then closed the connection: the rejection says more.
+            Some(rejection) => DriverError::Session(rejection),
+            None => DriverError::ConnectionLost(error),
+        })?;
+        self.redact_and_trace(&mut reply);
+        self.reported_incomplete = reports_incomplete_listing(&reply);
+        Ok(reply)
+    }
+
+    fn redact_and_trace(&self, reply: &mut Reply) {
+        self.secrets.redact(reply, self.session.is_logged_in());
+        reply_wire_lines(reply).for_each(|line| trace::received(&line));
+    }
+
+    /// Passes the password that the session asked for.
+    pub(super) fn send_password(&mut self, password: &[u8]) -> Result<(), DriverError> {
+        self.secrets.add(password);
+        self.session.provide_password(password).map_err(DriverError::Session)
+    }
+
+    /// Returns `true` if the last reply said that the server left data out.
+    pub(super) const fn reported_incomplete(&self) -> bool {
+        self.reported_incomplete
+    }
+
+    /// Returns `true` if commands may be sent before the replies to earlier ones arrive.
+    pub(super) fn is_pipelining(&self) -> bool {
+        self.session.pipelining() != Pipelining::Off
+    }
+
+    /// Returns `true` if commands were sent before the replies to earlier ones arrived.
+    pub(super) fn has_pipelined(&self) -> bool {
+        match self.session.pipelining() {
+            Pipelining::Off => false,
+            Pipelining::AfterLogin => self.session.is_logged_in(),
+            Pipelining::BeforeGreeting => true,
+        }
+    }
+
+    /// Returns the size and modification time that the server reported.
+    pub(super) const fn file_facts(&self) -> &FileFacts {
+        self.session.facts()
+    }
+
+    /// Returns the address of the server and the local address.
+    pub(super) const fn endpoints(&self) -> (IpAddr, IpAddr) {
+        (self.control.peer, self.control.local)
+    }
+
+    /// Returns the passive data connection: the one prepared, or a new one to the port that the server named.
+    pub(super) async fn open_data_connection(&mut self, ctx: &RunContext) -> Result<TcpStream, Error> {
+        let deadline = ctx.deadline.connecting();
+        if let Some(pending) = self.pending_data.take() {
+            return deadline.bound(Phase::Connect, pending).await;
+        }
+        let Some(port) = self.session.take_port() else {
+            return Err(Error::new(Code::Internal, Phase::Connect, "no data port was requested"));
+        };
+        let connecting = ctx.connector.connect_data(self.control.peer, port);
+        deadline.bound(Phase::Connect, connecting).await
+    }
+
+    /// Requests the transfer from `offset` on. From the second passive transfer of a connection on, the port of the
+    /// next data connection is requested too.
+    pub(super) fn request_transfer(&mut self, offset: u64, is_passive: bool) {
+        self.session.start_transfer(offset, is_passive && self.is_used);
+        self.is_used = true;
+    }
+
+    /// Returns `true` if the server rejected REST, so that the transfer starts at offset 0.
+    pub(super) const fn was_rest_refused(&self) -> bool {
+        self.session.was_rest_rejected()
+    }
+
+    /// Returns the data connection, with TLS if the control connection uses TLS.
+    pub(super) async fn secure_data_connection(
+        &mut self,
+        stream: TcpStream,
+        plan: &FtpPlan,
+        ctx: &RunContext,
+    ) -> Result<DataConnection, Error> {
+        let Some(config) = &self.tls else {
+            return Ok(DataConnection::new(ctx.connector.plain_stream(stream)));
+        };
+        let deadline = ctx.deadline.connecting();
+        let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
+        Ok(DataConnection::new(ctx.connector.tls_stream(stream)))
+    }
+
+    /// After a completed request: if the next port was requested and its reply is here, starts to connect to it.
+    /// Returns `true` if the connection can serve another request.
+    pub(super) async fn prefetch_data_connection(&mut self, connector: &Connector) -> bool {
+        if !self.session.is_next_port_pending() {
+            return true;
+        }
+        match Deadline::try_briefly(self.control.receive_reply()).await {
+            None => true,
+            Some(Err(_)) => false,
+            Some(Ok(reply)) => {
+                let is_expected = self.accept_prefetched_reply(reply);
+                if is_expected {
+                    self.start_data_connection(connector).await;
+                }
+                is_expected
+            }
+        }
+    }
+
+    /// Passes the reply to the request for the next port to the session. Returns `true` if it was expected.
+    fn accept_prefetched_reply(&mut self, mut reply: Reply) -> bool {
+        self.redact_and_trace(&mut reply);
+        matches!(self.session.next_step(Some(reply)), Ok(SessionStep::Done))
+    }
+
+    /// Returns `true` if no unexpected reply has arrived: it would be taken for the reply to the next command.
+    pub(super) async fn is_idle(&mut self) -> bool {
+        loop {
+            match self.control.peek_reply().await {
+                Ok(None) => return true,
+                Ok(Some(reply)) if self.session.is_next_port_pending() => {
+                    let reply = reply.clone();
+                    self.control.discard_peeked();
+                    if !self.accept_prefetched_reply(reply) {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// Returns `true` if the next data connection is being opened.
+    pub(super) const fn has_pending_data(&self) -> bool {
+        self.pending_data.is_some()
+    }
+
+    /// Starts to open the data connection, without waiting for it.
+    async fn start_data_connection(&mut self, connector: &Connector) {
+        // A port that is not allowed is dropped: the next request asks for another.
+        let port = self.session.take_port().filter(|&port| connector.allows_data_port(port));
+        let Some(port) = port else { return };
+        let (connector, peer) = (connector.clone(), self.control.peer);
+        let mut connecting: PendingDataConnection =
+            Box::pin(async move { connector.connect_data(peer, port).await });
+        // The first poll sends the SYN.
+        let first_poll = std::future::poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
+        self.pending_data = Some(match first_poll {
+            Poll::Pending => connecting,
+            Poll::Ready(connected) => Box::pin(async { connected }),
+        });
+    }
+}
+
+/// Returns how long the TCP handshake took, or zero if that is not known.
+fn round_trip_time(ctx: &RunContext) -> Duration {
+    let facts = ctx.connector.connection_info().facts();
+    let time = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
+    time.unwrap_or_default()
+}
+
+fn repeated_preliminary_reply(reply: Reply) -> DriverError {
+    DriverError::Session(SessionError::UnexpectedReply { command: Some(Verb::Retr), reply })
+}
+
+/// Returns a TLS configuration with a session cache of its own: servers require that a data connection resumes the
+/// TLS session of its own control connection.
+fn tls_config_with_own_sessions(connector: &Connector) -> Result<Arc<ClientConfig>, Error> {
+    let mut config = (*connector.tls_config()?).clone();
+    config.resumption = Resumption::in_memory_sessions(MAX_TLS_SESSIONS);
+    Ok(Arc::new(config))
+}

@@ -1,0 +1,49 @@
+//! The receiving side of a data connection.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::net::stream::Stream;
+
+/// A data connection, read until the server closes it.
+pub(super) struct DataConnection {
+    stream: Stream,
+    buffer: BytesMut,
+    /// Received bytes that the next read returns.
+    unread: Bytes,
+}
+
+impl DataConnection {
+    /// Wraps an open connection.
+    pub(super) fn new(stream: Stream) -> Self {
+        Self { stream, buffer: BytesMut::new(), unread: Bytes::new() }
+    }
+
+    /// Reads as many bytes as `expected` has and returns `true` if they are equal. The reply to REST does not prove
+    /// the offset: some servers accept REST and still send the file from its start.
+    pub(super) async fn strip_expected_prefix(&mut self, expected: &[u8]) -> io::Result<bool> {
+        let mut rest = expected;
+        while !rest.is_empty() {
+            let bytes = poll_fn(|cx| self.poll_bytes(cx)).await?;
+            let count = bytes.len().min(rest.len());
+            if count == 0 || bytes[..count] != rest[..count] {
+                return Ok(false);
+            }
+            rest = &rest[count..];
+            self.unread = bytes.slice(count..);
+        }
+        Ok(true)
+    }
+
+    /// Returns the next bytes; none at the end.
+    pub(super) fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        if !self.unread.is_empty() {
+            return Poll::Ready(Ok(std::mem::take(&mut self.unread)));
+        }
+        ready!(self.stream.poll_read(cx, &mut self.buffer))?;
+        Poll::Ready(Ok(self.buffer.split().freeze()))
+    }
+}

@@ -1,0 +1,131 @@
+//! Why an FTP request failed, and the error that the caller gets.
+
+use fetch_url_proto::ftp::{Command, SessionError, Verb};
+use fetch_url_proto::text::Reply;
+
+use super::reply_text::reply_summary;
+use crate::{Code, Error, Hint, Phase};
+
+/// Why a control connection cannot go on with a request.
+pub(super) enum DriverError {
+    /// A reply of the server, or a command that cannot be sent.
+    Session(SessionError),
+    /// The control connection failed, or a timeout expired.
+    ConnectionLost(Error),
+    /// No reply arrives after several commands were sent together.
+    PipelineStalled,
+    /// The data connection could not be opened; the transfer command was not sent yet.
+    DataConnectionFailed(Error),
+}
+
+impl From<Error> for DriverError {
+    fn from(error: Error) -> Self {
+        Self::ConnectionLost(error)
+    }
+}
+
+impl From<DriverError> for Error {
+    fn from(error: DriverError) -> Self {
+        match error {
+            DriverError::ConnectionLost(error) | DriverError::DataConnectionFailed(error) => error,
+            DriverError::PipelineStalled => {
+                Self::new(Code::TimedOut, Phase::Reply, "no reply to pipelined commands")
+            }
+            DriverError::Session(error) => session_error(error),
+        }
+    }
+}
+
+fn session_error(error: SessionError) -> Error {
+    let with_reply = |code, phase, detail: &str, reply: &Reply| {
+        Error::new(code, phase, detail).with_reply(&reply_summary(reply))
+    };
+    match error {
+        SessionError::AccountNeeded(reply) => {
+            let error =
+                with_reply(Code::AuthNeeded, Phase::Request, "the server requires an account (ACCT)", &reply);
+            error.with_hint(Hint::FtpAccount)
+        }
+        SessionError::TransferFailed(reply) => {
+            with_reply(Code::Truncated, Phase::Body, "the server aborted the transfer", &reply)
+        }
+        SessionError::Closing(reply) => with_reply(Code::Busy, Phase::Request, "", &reply),
+        SessionError::Forbidden(byte) => byte.into(),
+        SessionError::UnreachableDir => {
+            let detail = "the pooled connection cannot reach the directory of the URL";
+            Error::new(Code::Internal, Phase::Plan, detail)
+        }
+        SessionError::UnexpectedReply { command, reply } => {
+            let detail = match command {
+                Some(verb) => format!("unexpected reply to {}", verb.as_str()),
+                None => "unexpected reply instead of a greeting".to_owned(),
+            };
+            with_reply(Code::PeerMisbehaved, Phase::Reply, &detail, &reply)
+        }
+        SessionError::Rejected { command, reply, .. } => rejection_error(command.as_ref(), &reply),
+    }
+}
+
+/// Returns the error for a first reply that is not a greeting (220).
+pub(super) fn greeting_error(reply: Reply) -> Error {
+    match reply.code {
+        400..=599 => rejection_error(None, &reply),
+        _ => session_error(SessionError::UnexpectedReply { command: None, reply }),
+    }
+}
+
+/// Returns the error for a rejected command; without a command, the server rejected the connection.
+fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
+    let verb = command.map(Command::verb);
+    let is_empty_cwd = verb == Some(Verb::Cwd) && command.and_then(Command::argument) == Some(b"");
+    let code = code_for_reply(verb, reply.code);
+    let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
+    let detail = verb.map_or("", Verb::as_str);
+    let error = Error::new(code, phase, detail).with_reply(&reply_summary(reply));
+    let error = if reply.code / 100 == 4 || reply.code == 120 { error.passing() } else { error };
+    match (verb, code) {
+        _ if is_empty_cwd => error.with_hint(
+            "an empty path segment is a CWD without an argument (RFC 1738 §3.2.2); /%2F is the root directory",
+        ),
+        (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.lasting(),
+        _ => error,
+    }
+}
+
+/// Maps a reply code to an error code (RFC 959 §4.2.2, RFC 4217 §12, RFC 2228 §6).
+fn code_for_reply(verb: Option<Verb>, reply: u16) -> Code {
+    match (verb, reply) {
+        (None, 120 | 400..=499) => Code::Busy,
+        (Some(Verb::Pbsz | Verb::Prot), _) | (_, 431 | 522 | 533..=535) => Code::TlsFailed,
+        (Some(Verb::User | Verb::Pass | Verb::Acct), 430 | 500..=599) | (_, 532) => Code::AuthNeeded,
+        (Some(Verb::Type), 500..=599) => Code::Unsupported,
+        (_, 425) => Code::ConnectFailed,
+        (_, 426) => Code::Truncated,
+        (_, 400..=499) => Code::Busy,
+        (_, 550) => Code::NotFound,
+        _ => Code::Denied,
+    }
+}
+
+/// Returns the error for a server that closed the control connection.
+pub(super) fn connection_closed() -> Error {
+    Error::new(Code::EmptyReply, Phase::Reply, "the server closed the connection")
+}
+
+/// Returns the error for an I/O error on the control connection.
+pub(super) fn connection_lost(error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => connection_closed(),
+        _ => Error::io(Code::EmptyReply, Phase::Reply, "the control connection", error),
+    }
+}
+
+/// Returns the error for a byte range that the server cannot deliver.
+pub(super) fn range_refused(detail: &str) -> Error {
+    Error::new(Code::RangeRefused, Phase::Request, detail)
+}
+
+/// Returns the error for a step of the session that its caller does not expect: a bug in this program.
+pub(super) fn unexpected_step() -> Error {
+    Error::new(Code::Internal, Phase::Request, "the FTP session returned an unexpected step")
+}

@@ -1,0 +1,144 @@
+//! Reads the greeting of a plain-text connection before suppaftp does, and requests TLS with AUTH TLS (RFC 4217 §4).
+
+use fetch_url_proto::RecvBuffer;
+use fetch_url_proto::text::{Reply, ReplyReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::driver_error::{connection_closed, connection_lost, greeting_error};
+use super::reply_text::reply_summary;
+use crate::net::trace;
+use crate::{Code, Error, Phase};
+
+/// How many replies 120 (service ready in n minutes) may precede the greeting.
+const MAX_DELAY_REPLIES: u32 = 8;
+/// The most bytes that one read returns.
+const READ_SIZE: usize = 4096;
+
+/// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
+/// multi-line greeting that look like its last line. The rest of the greeting stays unread.
+pub(super) async fn wait_for_greeting(stream: &mut TcpStream) -> Result<(), Error> {
+    let mut buffer = [0; READ_SIZE];
+    for _ in 0..MAX_DELAY_REPLIES {
+        let count = stream.peek(&mut buffer).await.map_err(connection_lost)?;
+        match &buffer[..count] {
+            [b'1', ..] => read_delay_reply(stream).await?,
+            [_, _, _, separator, ..] if !matches!(separator, b' ' | b'-' | b'\r' | b'\n') => {
+                return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"));
+            }
+            received => {
+                let length = misleading_prefix_length(received);
+                if length > 0 {
+                    stream.read_exact(&mut buffer[..length]).await.map_err(connection_lost)?;
+                    buffer[..length].split(|&byte| byte == b'\n').for_each(trace::received);
+                }
+                return Ok(());
+            }
+        }
+    }
+    let detail = format!("{MAX_DELAY_REPLIES} replies 120 (not ready yet) instead of a greeting");
+    Err(Error::new(Code::LimitReached, Phase::Reply, detail))
+}
+
+/// Returns the length of the lines before the last line of a greeting, if one of them looks like a last line; 0 if
+/// none does, or if the greeting is incomplete.
+fn misleading_prefix_length(received: &[u8]) -> usize {
+    let mut buffer = RecvBuffer::new();
+    buffer.push(received);
+    if !matches!(ReplyReader::new().read_reply(&mut buffer), Ok(Some(_))) {
+        return 0;
+    }
+    let reply = &received[..received.len() - buffer.bytes().len()];
+    let Some(last) = memchr::memrchr(b'\n', &reply[..reply.len() - 1]) else { return 0 };
+    let looks_last = |line: &[u8]| matches!(line, [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b' ', ..]);
+    let is_misleading = reply[..last].split(|&byte| byte == b'\n').any(looks_last);
+    if is_misleading { last + 1 } else { 0 }
+}
+
+/// Reads one reply and no byte after it.
+async fn read_delay_reply(stream: &mut TcpStream) -> Result<(), Error> {
+    let (mut reader, mut buffer) = (ReplyReader::new(), RecvBuffer::new());
+    loop {
+        buffer.push(&[stream.read_u8().await.map_err(connection_lost)?]);
+        if let Some(reply) = reader.read_reply(&mut buffer)? {
+            trace_reply(&reply);
+            return Ok(());
+        }
+    }
+}
+
+/// Reads the greeting and sends AUTH TLS. Returns the greeting once the server has agreed to TLS.
+///
+/// # Errors
+/// `tls_failed` if the server rejects AUTH, or if it sends data in plain text after its reply.
+pub(super) async fn request_auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
+    wait_for_greeting(stream).await?;
+    let mut buffer = RecvBuffer::new();
+    let greeting = read_reply(stream, &mut buffer).await?;
+    if greeting.code != 220 {
+        return Err(greeting_error(greeting));
+    }
+    trace::sent(&"AUTH TLS");
+    stream.write_all(b"AUTH TLS\r\n").await.map_err(connection_lost)?;
+    let reply = read_reply(stream, &mut buffer).await?;
+    if reply.code != 234 {
+        return Err(auth_refused_error(&reply));
+    }
+    // An attacker on the network could inject replies here, to be read as replies inside TLS.
+    if !buffer.bytes().is_empty() {
+        let detail = "plain-text data after the reply to AUTH";
+        return Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
+    }
+    Ok(greeting)
+}
+
+/// Returns `true` if the error is a permanent rejection of AUTH TLS by the server.
+pub(super) fn is_tls_refused(error: &Error) -> bool {
+    error.code() == Code::TlsFailed && error.reply().is_some() && !error.is_temporary()
+}
+
+fn auth_refused_error(reply: &Reply) -> Error {
+    let code = if reply.code == 421 { Code::Busy } else { Code::TlsFailed };
+    let error = Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&reply_summary(reply));
+    if (400..500).contains(&reply.code) { error.passing() } else { error }
+}
+
+async fn read_reply(stream: &mut TcpStream, buffer: &mut RecvBuffer) -> Result<Reply, Error> {
+    let mut reader = ReplyReader::new();
+    let mut received = [0; READ_SIZE];
+    loop {
+        if let Some(reply) = reader.read_reply(buffer)? {
+            trace_reply(&reply);
+            return Ok(reply);
+        }
+        match stream.read(&mut received).await.map_err(connection_lost)? {
+            0 => return Err(connection_closed()),
+            count => buffer.push(&received[..count]),
+        }
+    }
+}
+
+fn trace_reply(reply: &Reply) {
+    trace::received(&reply_summary(reply));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misleading_prefix_ends_before_the_last_line() {
+        for (greeting, length) in [
+            ("220 hello\r\n", 0),
+            ("220-hello\r\n220 now\r\n", 0),
+            ("220-hello\r\n331 not yet\r\n220 now\r\n", 24),
+            ("220-hello\r\n331 not yet\r\n220 now\r\n331 who\r\n", 24),
+            ("220-hello\r\n331 not yet\r\n220", 0),
+            ("220-hello\r\n331 not yet\r\n", 0),
+            ("", 0),
+            ("\n", 0),
+        ] {
+            assert_eq!(misleading_prefix_length(greeting.as_bytes()), length, "{greeting:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Properties of FTP servers that the driver has learned and uses for later connections.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fetch_url_core::Host;
+
+use crate::net::idle_pool::server_name;
+
+/// The most servers stored for each property; further servers are not stored.
+const MAX_SERVERS: usize = 1024;
+
+/// A server: its host name in lower case, and its port.
+type ServerName = (String, u16);
+
+/// Learned properties of servers, independent of the user.
+#[derive(Default)]
+pub(super) struct KnownServers {
+    sequential: Mutex<HashSet<ServerName>>,
+    several_directories: Mutex<HashSet<ServerName>>,
+}
+
+impl KnownServers {
+    /// Returns `true` if this run fetches URLs in several directories of the server.
+    pub(super) fn serves_several_directories(&self, host: &Host<'_>, port: u16) -> bool {
+        locked(&self.several_directories).contains(&(server_name(host), port))
+    }
+
+    /// Stores that this run fetches URLs in several directories of the server.
+    pub(super) fn mark_several_directories(&self, name: String, port: u16) {
+        remember(&self.several_directories, (name, port));
+    }
+
+    /// Returns `true` if the server mishandled pipelined commands before.
+    pub(super) fn needs_sequential_commands(&self, host: &Host<'_>, port: u16) -> bool {
+        locked(&self.sequential).contains(&(server_name(host), port))
+    }
+
+    /// Stores that the server mishandles pipelined commands.
+    pub(super) fn mark_sequential(&self, host: &Host<'_>, port: u16) {
+        remember(&self.sequential, (server_name(host), port));
+    }
+}
+
+fn remember(set: &Mutex<HashSet<ServerName>>, name: ServerName) {
+    let mut set = locked(set);
+    if set.len() < MAX_SERVERS {
+        set.insert(name);
+    }
+}
+
+fn locked(set: &Mutex<HashSet<ServerName>>) -> MutexGuard<'_, HashSet<ServerName>> {
+    set.lock().unwrap_or_else(PoisonError::into_inner)
+}

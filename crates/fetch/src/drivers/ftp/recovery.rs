@@ -1,0 +1,161 @@
+//! What follows a failed attempt: a second attempt with other commands, an empty listing, or an error.
+
+use fetch_url_proto::ftp::{Command, IacEscaping, Operation, SessionError, Verb};
+use fetch_url_proto::text::Reply;
+
+use super::connection::Connection;
+use super::driver_error::{DriverError, range_refused};
+use super::fallbacks::Fallbacks;
+use super::known_servers::KnownServers;
+use super::listing;
+use super::options::FtpMethod;
+use super::plan::FtpPlan;
+use super::server_cache::PooledConnection;
+use crate::net::trace;
+use crate::{Code, Error, Meta, Response, RunContext};
+
+/// How often a server may name a data port that belongs to another protocol. A server that chooses among all ports
+/// names such a port from time to time.
+const MAX_REFUSED_PORTS: u8 = 2;
+
+/// What to do after a failed attempt.
+pub(super) enum Recovery {
+    /// Run this plan, which has other fallbacks.
+    Resend(Box<FtpPlan>),
+    /// The failure means an empty listing.
+    Respond(Box<Response>),
+}
+
+/// Decides what follows `error`. Returns the connection to the pool if it can serve another request.
+pub(super) async fn recover(
+    error: DriverError,
+    mut pooled: PooledConnection,
+    plan: FtpPlan,
+    ctx: &RunContext,
+) -> Result<Recovery, Error> {
+    pooled.connection.discard_pending_data();
+    let fallback = next_fallback(&error, &pooled.connection, &plan, pooled.known_servers());
+    if let Some((fallbacks, reason)) = fallback {
+        trace::note(&reason);
+        if leaves_connection_usable(&error) {
+            pooled.release();
+        }
+        return Ok(Recovery::Resend(Box::new(plan.with_fallbacks(fallbacks)?)));
+    }
+    if listing::may_mean_empty_directory(&error, &plan) {
+        let meta = Meta::new(plan.url.clone());
+        let response = listing::empty_listing(meta, pooled, &plan, ctx).await?;
+        return Ok(Recovery::Respond(Box::new(response)));
+    }
+    if plan.is_partial() && rejects_restart_position(&error) {
+        // The offset of REST may still be set: the connection is closed.
+        return Err(range_refused("the server cannot start at this offset"));
+    }
+    if leaves_connection_usable(&error) {
+        pooled.release();
+    }
+    Err(error.into())
+}
+
+/// Returns `true` if the server rejected the offset of REST (RFC 3659 §5).
+fn rejects_restart_position(error: &DriverError) -> bool {
+    matches!(error, DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
+        if command.verb() == Verb::Retr && reply.code == 554)
+}
+
+/// Returns `true` if a reused connection caused the error: the server closed it while it was idle, its replies are
+/// out of order, or the session cannot return to its home directory. The request is repeated on another connection.
+pub(super) const fn is_stale_connection(error: &DriverError) -> bool {
+    match error {
+        DriverError::PipelineStalled => true,
+        DriverError::ConnectionLost(error) => {
+            matches!(error.code(), Code::EmptyReply | Code::PeerMisbehaved | Code::TimedOut | Code::Policy)
+        }
+        DriverError::Session(error) => matches!(
+            error,
+            SessionError::Closing(_)
+                | SessionError::UnexpectedReply { .. }
+                | SessionError::Rejected { is_login_dir: true, .. }
+                // The server closed the data connection that was opened ahead.
+                | SessionError::Rejected { reply: Reply { code: 425, .. }, .. }
+        ),
+        DriverError::DataConnectionFailed(_) => false,
+    }
+}
+
+/// Returns `true` if the server rejected only this request, so that the connection can serve others.
+const fn leaves_connection_usable(error: &DriverError) -> bool {
+    use Verb::{Acct, Pass, Pbsz, Prot, User};
+    match error {
+        DriverError::Session(SessionError::Rejected { command: Some(command), .. }) => {
+            !matches!(command.verb(), User | Pass | Acct | Pbsz | Prot)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the fallbacks for the next attempt and the reason for the trace, or `None` if no fallback can help.
+fn next_fallback(
+    error: &DriverError,
+    connection: &Connection,
+    plan: &FtpPlan,
+    known: &KnownServers,
+) -> Option<(Fallbacks, String)> {
+    match error {
+        DriverError::PipelineStalled if connection.is_pipelining() => {
+            Some(fallback_to_sequential(plan, known))
+        }
+        DriverError::Session(SessionError::UnexpectedReply { .. }) if connection.has_pipelined() => {
+            Some(fallback_to_sequential(plan, known))
+        }
+        DriverError::DataConnectionFailed(error) => fallback_after_data_error(error, plan),
+        DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
+            fallback_after_rejection(command, reply.code, plan)
+        }
+        _ => None,
+    }
+}
+
+fn fallback_to_sequential(plan: &FtpPlan, known: &KnownServers) -> (Fallbacks, String) {
+    known.mark_sequential(&plan.host, plan.port);
+    let reason = "the server mishandles pipelined commands: sending one command at a time";
+    (Fallbacks { sequential: true, ..plan.fallbacks }, reason.to_owned())
+}
+
+fn fallback_after_data_error(error: &Error, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
+    let used = plan.fallbacks;
+    match error.code() {
+        Code::ConnectFailed if !used.pasv_only && !plan.options.no_epsv => {
+            Some((Fallbacks { pasv_only: true, ..used }, format!("{error}: trying PASV")))
+        }
+        Code::Policy if used.refused_ports < MAX_REFUSED_PORTS => {
+            let refused_ports = used.refused_ports + 1;
+            Some((Fallbacks { refused_ports, ..used }, format!("{error}: asking for another port")))
+        }
+        _ => None,
+    }
+}
+
+fn fallback_after_rejection(command: &Command, code: u16, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
+    let used = plan.fallbacks;
+    if command.contains_iac() && used.iac == IacEscaping::Plain {
+        let reason = "sending each byte 0xFF twice (RFC 854)";
+        return Some((Fallbacks { iac: IacEscaping::Doubled, ..used }, reason.to_owned()));
+    }
+    match (command.verb(), &plan.ftp_request.operation) {
+        (Verb::Cwd, _) if plan.options.method == FtpMethod::Auto && !used.no_cwd => {
+            let reason = "CWD was refused: sending the whole path in one command (nocwd)";
+            Some((Fallbacks { no_cwd: true, ..used }, reason.to_owned()))
+        }
+        (Verb::Mlsd | Verb::List, Operation::List { verb, .. }) if matches!(code, 500..=504) => {
+            let fallback = verb.fallback()?;
+            let reason = format!(
+                "the server does not support {}: trying {}",
+                verb.verb().as_str(),
+                fallback.verb().as_str()
+            );
+            Some((Fallbacks { list_verb: Some(fallback), ..used }, reason))
+        }
+        _ => None,
+    }
+}

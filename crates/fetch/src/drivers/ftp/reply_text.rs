@@ -1,0 +1,29 @@
+//! What the driver reads from the text of a reply, and how it shows a reply.
+
+use fetch_url_proto::text::Reply;
+
+/// Returns the code and the last line of a reply; the lines before it may be a long banner.
+pub(super) fn reply_summary(reply: &Reply) -> Vec<u8> {
+    let text = reply.lines.last().map(|line| line.to_vec()).unwrap_or_default();
+    [format!("{} ", reply.code).as_bytes(), &text].concat()
+}
+
+/// Returns `true` if a success reply says that the listing is incomplete. Servers send such replies: "Output
+/// truncated to 10000 matches", "Transfer done (but failed to open directory)".
+pub(super) fn reports_incomplete_listing(reply: &Reply) -> bool {
+    let contains = |word: &str| {
+        reply.lines.iter().any(|line| String::from_utf8_lossy(line).to_ascii_lowercase().contains(word))
+    };
+    matches!(reply.code, 226 | 250) && (contains("truncated") || contains("failed"))
+}
+
+/// Returns the lines of a reply as they were received.
+pub(super) fn reply_wire_lines(reply: &Reply) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let last = reply.lines.len().saturating_sub(1);
+    reply.lines.iter().enumerate().map(move |(index, line)| match index {
+        _ if index == last => [format!("{} ", reply.code).as_bytes(), line].concat(),
+        0 => [format!("{}-", reply.code).as_bytes(), line].concat(),
+        // The parser keeps the inner lines unchanged.
+        _ => line.to_vec(),
+    })
+}

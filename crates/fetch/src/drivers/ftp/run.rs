@@ -1,0 +1,128 @@
+//! Runs a plan: takes an idle connection or opens one, starts the transfer, and builds the response.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fetch_url_proto::ftp::Operation;
+
+use super::body::Transfer;
+use super::driver_error::{range_refused, unexpected_step};
+use super::listing;
+use super::plan::FtpPlan;
+use super::recovery::{Recovery, is_stale_connection, recover};
+use super::server_cache::{PooledConnection, ServerCache};
+use super::start_transfer::{TransferStart, start_transfer};
+use crate::driver::RunFuture;
+use crate::{Body, Code, Content, Error, Meta, Outcome, Phase, Plan, Proof, Resend, Response, RunContext};
+
+/// A plan together with the driver's connections, ready to run. `Display` shows the plan.
+pub(super) struct FtpRun {
+    plan: FtpPlan,
+    servers: Arc<ServerCache>,
+}
+
+impl FtpRun {
+    /// Returns `plan`, ready to run over the connections of `servers`.
+    pub(super) const fn new(plan: FtpPlan, servers: Arc<ServerCache>) -> Self {
+        Self { plan, servers }
+    }
+}
+
+impl Plan for FtpRun {
+    fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
+        Box::pin(run_plan(*self, ctx))
+    }
+
+    fn traces_itself(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for FtpRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.plan.fmt(f)
+    }
+}
+
+/// Serves the plan over the idle connections that suit it, then over a new one.
+async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
+    let FtpRun { plan, servers } = run;
+    plan.check_range_supported()?;
+    let key = servers.pool_key(&plan, &ctx);
+    while let Some(mut pooled) = servers.take(&key, &plan.ftp_request) {
+        if !pooled.connection.is_idle().await {
+            continue;
+        }
+        match start_transfer(&mut pooled.connection, &plan, &ctx).await {
+            Ok(start) => {
+                return build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Answer);
+            }
+            Err(error) if is_stale_connection(&error) => {}
+            Err(error) => {
+                return recover(error, pooled, plan, &ctx)
+                    .await
+                    .map(|recovery| outcome_of(recovery, servers));
+            }
+        }
+    }
+    let mut pooled = servers.open(key, &plan, &ctx).await?;
+    match start_transfer(&mut pooled.connection, &plan, &ctx).await {
+        Ok(start) => build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Answer),
+        Err(error) => recover(error, pooled, plan, &ctx).await.map(|recovery| outcome_of(recovery, servers)),
+    }
+}
+
+/// Returns what the engine does next.
+fn outcome_of(recovery: Recovery, servers: Arc<ServerCache>) -> Outcome {
+    match recovery {
+        Recovery::Respond(response) => Outcome::Answer(*response),
+        Recovery::Resend(plan) => {
+            let rejection = Response::new(Meta::new(plan.url.clone()), Content::Head);
+            Outcome::Resend(Resend::new(rejection, Box::new(FtpRun { plan: *plan, servers })))
+        }
+    }
+}
+
+/// Builds the response. The connection moves into its body, or returns to the pool if there is none.
+async fn build_response(
+    start: TransferStart,
+    mut pooled: PooledConnection,
+    plan: &FtpPlan,
+    servers: &Arc<ServerCache>,
+    ctx: &RunContext,
+) -> Result<Response, Error> {
+    let (meta, stream, end) = match start {
+        TransferStart::Complete(response) => {
+            pooled.release();
+            return Ok(*response);
+        }
+        TransferStart::EmptyListing(meta) => return listing::empty_listing(meta, pooled, plan, ctx).await,
+        TransferStart::Receiving { meta, stream, end } => (meta, stream, end),
+    };
+    let mut data = pooled.connection.secure_data_connection(stream, plan, ctx).await?;
+    let overlap = plan.overlap_bytes(meta.offset);
+    let comparison = async {
+        let is_equal = data.strip_expected_prefix(overlap).await;
+        is_equal.map_err(|error| Error::io(Code::Truncated, Phase::Body, "the data connection", error))
+    };
+    if !ctx.deadline.bound(Phase::Body, comparison).await? {
+        return Err(range_refused("the server sends other data than expected at the offset of REST"));
+    }
+    let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
+    let expected = end.map(|end| end - meta.offset);
+    let transfer = Transfer::new(data, pooled, ctx);
+    let content = match &plan.ftp_request.operation {
+        Operation::List { .. } if plan.options.raw_listing => {
+            Content::Body(Body::from_source(transfer, None, Proof::Proven("the reply 226")))
+        }
+        Operation::List { name, verb } => {
+            let name = name.as_deref();
+            Content::Listing(listing::listing_from_transfer(transfer, name, *verb, plan, servers, ctx))
+        }
+        Operation::Retrieve { transfer_type, .. } => {
+            Content::Body(transfer.into_body(transfer_type, expected, stop))
+        }
+        Operation::Stat { .. } | Operation::ChangeDir => return Err(unexpected_step()),
+    };
+    Ok(Response::new(meta, content))
+}

@@ -1,0 +1,73 @@
+//! Idle control connections, kept open between URLs, and what the driver has learned about servers.
+
+use std::sync::Arc;
+
+use fetch_url_proto::ftp::FtpRequest;
+
+use super::connection::Connection;
+use super::known_servers::KnownServers;
+use super::plan::FtpPlan;
+use crate::net::idle_pool::{IdlePool, PoolKey};
+use crate::{Error, RunContext};
+
+/// What the FTP driver keeps between URLs.
+#[derive(Default)]
+pub(super) struct ServerCache {
+    idle: IdlePool<Connection>,
+    pub(super) known: KnownServers,
+}
+
+/// A control connection that is in use, and the pool it returns to.
+pub(super) struct PooledConnection {
+    pub(super) connection: Connection,
+    key: PoolKey,
+    cache: Arc<ServerCache>,
+}
+
+impl ServerCache {
+    /// Returns the key of the connections that can serve `plan`: same server, user, TLS and data connection settings.
+    pub(super) fn pool_key(&self, plan: &FtpPlan, ctx: &RunContext) -> PoolKey {
+        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+        let options = (plan.account(), &plan.options.anonymous_password);
+        let data = (plan.options.active.is_some(), plan.options.no_epsv, plan.fallbacks.pasv_only);
+        let identity = (login, options, data, plan.fallbacks.iac);
+        self.idle.key(&plan.host, plan.port, plan.is_implicit_tls, &ctx.connector, identity)
+    }
+
+    /// Returns the idle connection that needs the fewest CWD commands to the directory of `request`.
+    pub(super) fn take(self: &Arc<Self>, key: &PoolKey, request: &FtpRequest) -> Option<PooledConnection> {
+        let nearest = self.idle.take(key, |connection| connection.cwd_distance_to(request));
+        // A connection that cannot reach the directory is closed: the next one asks for its home directory, and can
+        // return to it.
+        if nearest.is_none() && self.idle.close_one(key) {
+            self.known.mark_several_directories(key.host.clone(), key.port);
+        }
+        nearest.map(|connection| self.pooled(connection, key.clone()))
+    }
+
+    /// Opens a new connection.
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        key: PoolKey,
+        plan: &FtpPlan,
+        ctx: &RunContext,
+    ) -> Result<PooledConnection, Error> {
+        Ok(self.pooled(Connection::open(plan, &self.known, ctx).await?, key))
+    }
+
+    fn pooled(self: &Arc<Self>, connection: Connection, key: PoolKey) -> PooledConnection {
+        PooledConnection { connection, key, cache: self.clone() }
+    }
+}
+
+impl PooledConnection {
+    /// Returns the connection to the pool, for the next request.
+    pub(super) fn release(self) {
+        self.cache.idle.put(self.key, self.connection);
+    }
+
+    /// Returns the learned properties of servers.
+    pub(super) fn known_servers(&self) -> &KnownServers {
+        &self.cache.known
+    }
+}

@@ -1,0 +1,221 @@
+//! The commands of a request up to the first byte of data.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
+use tokio::net::TcpStream;
+
+use super::connection::Connection;
+use super::driver_error::{DriverError, range_refused, unexpected_step};
+use super::options::ActiveAddress;
+use super::plan::FtpPlan;
+use crate::net::ftp_data::ActiveListener;
+use crate::net::trace;
+use crate::{
+    ByteRange, Code, Content, Credential, Error, Meta, Phase, Response, RunContext, Validator, range,
+};
+
+/// Which side opens the data connection.
+enum DataSetup {
+    Passive,
+    Active(ActiveListener),
+}
+
+/// How far a request has come.
+pub(super) enum TransferStart {
+    /// The response is complete without a transfer.
+    Complete(Box<Response>),
+    /// The server sends data over `stream`. `end` is the offset after the last requested byte, if the size is known.
+    Receiving { meta: Meta, stream: TcpStream, end: Option<u64> },
+    /// The server completed a listing command without opening a data connection.
+    EmptyListing(Meta),
+}
+
+/// Exchanges all commands of the plan up to the first byte of data.
+pub(super) async fn start_transfer(
+    connection: &mut Connection,
+    plan: &FtpPlan,
+    ctx: &RunContext,
+) -> Result<TransferStart, DriverError> {
+    let (mode, setup) = data_mode(connection.endpoints(), plan).await?;
+    if connection.has_pending_data() {
+        // If the whole file is wanted, its metadata does not change the commands. If no command comes before the
+        // transfer that the server could reject, the pending data connection belongs to this file.
+        let is_immediate = plan.wants_whole_file() && connection.is_ready_for(&plan.ftp_request);
+        connection.start_request(&plan.ftp_request, &DataMode::AlreadyOpening)?;
+        if is_immediate {
+            connection.request_transfer(0, true);
+            let step = connection.run_until_event(ctx).await?;
+            let stream = connection.open_data_connection(ctx).await?;
+            return transfer_started(step, Some(stream), setup, 0, connection, plan, ctx).await;
+        }
+    } else {
+        connection.start_request(&plan.ftp_request, &mode)?;
+    }
+    prepare_transfer(connection, plan, ctx).await?;
+    let meta = metadata_from_facts(connection, plan);
+    if let Some(content) = content_without_transfer(connection, plan, &meta)? {
+        return Ok(TransferStart::Complete(Box::new(Response::new(meta, content))));
+    }
+    if meta.head.size.is_none() && plan.range.is_some() {
+        check_file_exists(connection, plan)?;
+    }
+    let first = requested_range(plan, &meta)?.0;
+    let stream = match setup {
+        DataSetup::Passive => {
+            let opened = connection.open_data_connection(ctx).await;
+            Some(opened.map_err(DriverError::DataConnectionFailed)?)
+        }
+        DataSetup::Active(_) => None,
+    };
+    connection.request_transfer(first - plan.overlap_bytes(first).len() as u64, stream.is_some());
+    ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
+    let step = connection.run_until_event(ctx).await?;
+    transfer_started(step, stream, setup, first, connection, plan, ctx).await
+}
+
+/// Exchanges commands until the transfer can be requested. Asks for a password if the server does.
+async fn prepare_transfer(
+    connection: &mut Connection,
+    plan: &FtpPlan,
+    ctx: &RunContext,
+) -> Result<(), DriverError> {
+    let limited = || RunContext { deadline: ctx.deadline.limited_to_two_replies(), ..ctx.clone() };
+    let mut limited_ctx = limited();
+    loop {
+        match connection.run_until_event(&limited_ctx).await? {
+            SessionStep::AskPassword => {
+                connection.send_password(&prompt_for_password(plan, ctx).await?)?;
+                // The time that the user took does not count.
+                limited_ctx = limited();
+            }
+            SessionStep::Ready => return Ok(()),
+            _ => return Err(unexpected_step().into()),
+        }
+    }
+}
+
+/// Handles the reply to the transfer command.
+async fn transfer_started(
+    step: SessionStep,
+    stream: Option<TcpStream>,
+    setup: DataSetup,
+    first: u64,
+    connection: &mut Connection,
+    plan: &FtpPlan,
+    ctx: &RunContext,
+) -> Result<TransferStart, DriverError> {
+    ctx.connector.connection_info().update(|facts| facts.replied = Some(Instant::now()));
+    let mut meta = metadata_from_facts(connection, plan);
+    let end = requested_range(plan, &meta)?.1;
+    let is_from_start = connection.was_rest_refused();
+    let stream = match (step, stream, setup) {
+        (SessionStep::Done, ..) => return Ok(TransferStart::EmptyListing(meta)),
+        (SessionStep::ReceiveData, Some(stream), _) => stream,
+        (SessionStep::ReceiveData, None, DataSetup::Active(listener)) => {
+            listener.accept(&ctx.deadline).await?
+        }
+        _ => return Err(unexpected_step().into()),
+    };
+    meta.offset = if is_from_start { 0 } else { first };
+    if meta.offset != first && plan.resume.is_none() {
+        return Err(range_refused("the server does not support REST").into());
+    }
+    if meta.offset != first {
+        trace::note(&"REST was refused: downloading from the start");
+    }
+    Ok(TransferStart::Receiving { meta, stream, end })
+}
+
+/// Returns the offset of the first requested byte, and the offset after the last one if the size is known.
+fn requested_range(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Error> {
+    match meta.head.size {
+        Some(size) => {
+            let (first, end) = range::select_range(plan.resume.as_ref(), plan.range, meta, size)?;
+            Ok((first, Some(end)))
+        }
+        None => Ok((start_of_unsized_file(plan)?, None)),
+    }
+}
+
+/// Returns how the data connection is opened; active only if the caller asked for it.
+async fn data_mode((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataMode, DataSetup), Error> {
+    let needs_data = !matches!(plan.ftp_request.operation, Operation::Stat { .. } | Operation::ChangeDir);
+    let local = match plan.options.active.filter(|_| needs_data) {
+        None if plan.options.no_epsv || plan.fallbacks.pasv_only => {
+            return Ok((DataMode::PasvOnly, DataSetup::Passive));
+        }
+        None => return Ok((DataMode::Passive, DataSetup::Passive)),
+        Some(ActiveAddress::SameAsControl) => local,
+        Some(ActiveAddress::At(address)) => address,
+    };
+    let listener = ActiveListener::bind(local, peer).await?;
+    let address = listener.address()?;
+    let eprt = if plan.options.no_eprt { None } else { port_argument(address, true) };
+    let mode = DataMode::Active { eprt, port: port_argument(address, false) };
+    Ok((mode, DataSetup::Active(listener)))
+}
+
+/// Asks the user for the password (RFC 1738 §3.2.1).
+async fn prompt_for_password(plan: &FtpPlan, ctx: &RunContext) -> Result<Vec<u8>, Error> {
+    let user = plan.login.as_ref().map(Credential::user);
+    let answer = ctx.password_prompt.ask(&plan.url, user, None, &ctx.deadline).await?;
+    let password = answer.as_ref().and_then(Credential::expose);
+    password.map(<[u8]>::to_vec).ok_or_else(|| {
+        let detail = "the server requires a password, and there is no terminal or program to ask for it";
+        Error::new(Code::AuthNeeded, Phase::Request, detail)
+    })
+}
+
+/// Returns the metadata that the server reported before the transfer.
+fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Meta {
+    let facts = connection.file_facts();
+    let mut meta = Meta::new(plan.url.clone());
+    meta.protocol = Some("FTP");
+    meta.head.size = facts.size;
+    meta.head.modified = facts.modified.as_ref().map(|modified| modified.seconds);
+    meta.validator = facts.modified.as_ref().map(|modified| Validator::Modified(modified.text.clone()));
+    meta.is_resumable = meta.validator.is_some() && meta.head.size.is_some();
+    meta
+}
+
+/// Returns the content if no data has to be transferred: metadata only, or a condition that does not hold.
+fn content_without_transfer(
+    connection: &Connection,
+    plan: &FtpPlan,
+    meta: &Meta,
+) -> Result<Option<Content>, DriverError> {
+    if plan.wants_head {
+        if matches!(plan.ftp_request.operation, Operation::Stat { .. }) {
+            check_file_exists(connection, plan)?;
+        }
+        return Ok(Some(Content::Head));
+    }
+    let holds = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
+    Ok((!holds).then_some(Content::Unchanged))
+}
+
+/// Returns an error if the server replied 550 to SIZE and to MDTM: the file does not exist, or it is a directory.
+fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), DriverError> {
+    let facts = connection.file_facts();
+    let is_known = facts.size.is_some() || facts.modified.is_some();
+    let rejection = facts.rejection.as_ref().filter(|reply| reply.code == 550 && !is_known);
+    let (Some(reply), Operation::Stat { name } | Operation::Retrieve { name, .. }) =
+        (rejection, &plan.ftp_request.operation)
+    else {
+        return Ok(());
+    };
+    let command = Some(Command::with_argument(Verb::Size, name.clone()).map_err(Error::from)?);
+    let rejection = SessionError::Rejected { command, is_login_dir: false, reply: reply.clone() };
+    Err(DriverError::Session(rejection))
+}
+
+/// Returns the offset of the first requested byte of a file whose size is not known.
+fn start_of_unsized_file(plan: &FtpPlan) -> Result<u64, Error> {
+    match plan.range {
+        None => Ok(0),
+        Some(ByteRange::Span { first, last: None }) => Ok(first),
+        Some(_) => Err(range_refused("the server does not report the size of the file")),
+    }
+}

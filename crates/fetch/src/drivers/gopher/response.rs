@@ -1,0 +1,206 @@
+//! Sends one request and receives its response: first the metadata, then the bytes or entries as they arrive.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use fetch_url_proto::gopher::{Exchange, Expected, GopherRequest};
+use fetch_url_proto::gopher_plus::Framing;
+use fetch_url_proto::{Details, Entry, Event, Head, Rejection, Step};
+use futures_core::Stream;
+
+use super::plan::GopherPlan;
+use super::rejection::rejection_error;
+use crate::body::EndMark;
+use crate::net::connection::Connection;
+use crate::{
+    Body, ByteSource, Code, Content, Error, Listing, Meta, Outcome, Phase, Proof, Response, RunContext,
+};
+
+/// A response whose beginning has arrived.
+pub(super) struct GopherResponse {
+    connection: Connection<Exchange>,
+    /// Size and modification time, if the server sent them.
+    head: Head,
+    /// A note for the caller.
+    note: Option<&'static str>,
+}
+
+/// The beginning of a response.
+pub(super) enum ResponseStart {
+    Accepted(Box<GopherResponse>),
+    Rejected(Box<Rejection>),
+}
+
+/// Connects, sends `request` and waits until the response begins. With `is_raw`, menus and attributes are returned as
+/// bytes.
+pub(super) async fn send_request(
+    request: &GopherRequest,
+    is_raw: bool,
+    plan: &GopherPlan,
+    ctx: &RunContext,
+) -> Result<ResponseStart, Error> {
+    let GopherPlan { host, port, options, .. } = plan;
+    let machine = Exchange::new(request, plan.gtype, options.dots, is_raw, plan.tls_server());
+    let info = ctx.connector.connection_info();
+    let mut connection = if plan.is_tls {
+        let stream = ctx.connector.connect_tls(host, *port, &[], &ctx.deadline).await?;
+        Connection::new(machine, ctx.connector.tls_stream(stream), info)
+    } else {
+        let stream = ctx.connector.connect(host, *port, &ctx.deadline).await?;
+        Connection::new(machine, ctx.connector.plain_stream(stream), info)
+    };
+    let mut note = None;
+    let beginning = async {
+        loop {
+            match connection.step().await? {
+                Step::Emit(Event::Head(head)) => return Ok(Ok(head)),
+                Step::Emit(Event::Note(text)) => note = Some(text),
+                Step::Emit(Event::Rejected(rejection)) => return Ok(Err(rejection)),
+                _ => return Err(unexpected_step()),
+            }
+        }
+    };
+    Ok(match ctx.deadline.bound(Phase::Reply, beginning).await? {
+        Ok(head) => ResponseStart::Accepted(Box::new(GopherResponse { connection, head, note })),
+        Err(rejection) => ResponseStart::Rejected(rejection),
+    })
+}
+
+impl GopherResponse {
+    /// Returns `true` if the response has a Gopher+ status line.
+    pub(super) const fn is_gopher_plus(&self) -> bool {
+        self.connection.machine().framing().is_some()
+    }
+
+    /// Reads the rest of a response of entries and returns the first entry.
+    ///
+    /// # Errors
+    /// The server refused the request, or the connection was lost.
+    pub(super) async fn read_single_entry(&mut self) -> Result<Option<Entry>, Error> {
+        let entry = self.next_entry().await?;
+        while self.next_entry().await?.is_some() {}
+        Ok(entry)
+    }
+
+    async fn next_entry(&mut self) -> Result<Option<Entry>, Error> {
+        loop {
+            match self.connection.step().await? {
+                Step::Emit(Event::Entry(entry)) => return Ok(Some(entry)),
+                Step::Emit(Event::Rejected(rejection)) => return Err(rejection_error(&rejection)),
+                Step::Emit(_) => {}
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// Returns the outcome for the engine. `kept_attributes` are the names of the attributes to keep; empty: all.
+    pub(super) fn into_outcome(self, plan: &GopherPlan, kept_attributes: Vec<Vec<u8>>) -> Outcome {
+        let has_attributes = self.connection.machine().expected() == Expected::Attributes;
+        let mut meta = response_meta(plan, self.is_gopher_plus() && has_attributes);
+        meta.head = self.head.clone();
+        meta.notes.extend(self.note);
+        Outcome::Answer(Response::new(meta, self.into_content(kept_attributes)))
+    }
+
+    fn into_content(self, kept_attributes: Vec<Vec<u8>>) -> Content {
+        let end_mark = EndMark::default();
+        let (proof, expected) = (end_proof(self.connection.machine()), self.connection.machine().expected());
+        let source = ResponseSource {
+            connection: self.connection,
+            end_mark: end_mark.clone(),
+            kept_attributes,
+            is_finished: false,
+        };
+        match expected {
+            Expected::Attributes | Expected::Menu => {
+                Content::Listing(Listing::new(source).with_end_mark(proof, end_mark))
+            }
+            _ => Content::Body(Body::from_source(source, self.head.size, proof).with_end_mark(end_mark)),
+        }
+    }
+}
+
+/// Returns the metadata that every response has.
+pub(super) fn response_meta(plan: &GopherPlan, is_gopher_plus: bool) -> Meta {
+    let mut meta = Meta::new(plan.url.clone());
+    meta.protocol = Some(if is_gopher_plus { "Gopher+" } else { "Gopher" });
+    meta
+}
+
+/// The rest of a response: the bytes of an object, or the entries of a menu.
+struct ResponseSource {
+    connection: Connection<Exchange>,
+    end_mark: EndMark,
+    kept_attributes: Vec<Vec<u8>>,
+    is_finished: bool,
+}
+
+impl ResponseSource {
+    /// Returns the next event, or `None` at the end.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        if self.is_finished {
+            return Poll::Ready(None);
+        }
+        let last = loop {
+            match ready!(self.connection.poll_step(cx)) {
+                Ok(Step::Emit(Event::UnterminatedEnd(missing))) => self.end_mark.set_missing(missing),
+                Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
+                Ok(Step::Done) => break None,
+                Ok(_) => break Some(Err(unexpected_step())),
+                Err(error) => break Some(Err(error)),
+            }
+        };
+        self.is_finished = true;
+        Poll::Ready(last)
+    }
+}
+
+impl ByteSource for ResponseSource {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let event = ready!(self.poll_event(cx));
+        Poll::Ready(event.map(|event| match event? {
+            Event::Body(bytes) => Ok(bytes),
+            _ => Err(unexpected_step()),
+        }))
+    }
+}
+
+impl Stream for ResponseSource {
+    type Item = Result<Entry, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let event = ready!(self.poll_event(cx));
+        Poll::Ready(event.map(|event| match event? {
+            Event::Entry(mut entry) => {
+                keep_attributes(&mut entry, &self.kept_attributes);
+                Ok(entry)
+            }
+            Event::Rejected(rejection) => Err(rejection_error(&rejection)),
+            _ => Err(unexpected_step()),
+        }))
+    }
+}
+
+/// Returns how the end of a response is known. If the terminator is missing, the machine reports it at the end.
+fn end_proof(machine: &Exchange) -> Proof {
+    match (machine.framing(), machine.expected()) {
+        (Some(Framing::Length(_)), _) => Proof::Proven("the length in the Gopher+ status line"),
+        (Some(Framing::End), _) | (_, Expected::Binary) => {
+            Proof::Assumed("the server marks the end only by closing the connection")
+        }
+        _ => Proof::Proven("the final line with a single dot"),
+    }
+}
+
+/// Removes the attributes of a menu item that the caller did not request: some servers always send all of them.
+pub(super) fn keep_attributes(entry: &mut Entry, names: &[Vec<u8>]) {
+    if let (Details::MenuItem(_, Some(attributes)), false) = (&mut entry.details, names.is_empty()) {
+        attributes.keep(names);
+    }
+}
+
+/// The error for a step that the driver does not expect: a bug in this program.
+fn unexpected_step() -> Error {
+    Error::new(Code::Internal, Phase::Reply, "unexpected step of the Gopher machine")
+}

@@ -1,0 +1,30 @@
+//! Runs a plan.
+
+use super::fetch_item::fetch_item;
+use super::form::{fill_form, send_form_of_url};
+use super::head::fetch_head;
+use super::plan::{GopherOperation, GopherPlan};
+use super::rejection::redirect_to;
+use super::response::response_meta;
+use crate::driver::RunFuture;
+use crate::{Content, Error, Outcome, Plan, Response, RunContext};
+
+impl Plan for GopherPlan {
+    fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
+        Box::pin(run_plan(*self, ctx))
+    }
+}
+
+async fn run_plan(plan: GopherPlan, ctx: RunContext) -> Result<Outcome, Error> {
+    match plan.operation.clone() {
+        GopherOperation::Advise(advice) => {
+            let meta = response_meta(&plan, false);
+            Ok(Outcome::Answer(Response::new(meta, Content::Advice(advice))))
+        }
+        GopherOperation::Fetch(request) => fetch_item(&request, &plan, &ctx).await,
+        GopherOperation::FillForm(request) => fill_form(&request, &plan, &ctx).await,
+        GopherOperation::FollowLink(target) => Ok(redirect_to(&target, "the item is a link", &plan)),
+        GopherOperation::Head(request) => fetch_head(&request, &plan, &ctx).await,
+        GopherOperation::SendForm(request) => send_form_of_url(&request, &plan, &ctx).await,
+    }
+}

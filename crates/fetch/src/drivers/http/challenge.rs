@@ -1,0 +1,106 @@
+//! The answer to a 401 response: Basic (RFC 7617) or Digest (RFC 7616), whichever is the strongest challenge.
+
+use fetch_url_proto::ForbiddenSet;
+use http::header::WWW_AUTHENTICATE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_auth::{PasswordClient, PasswordParams};
+
+use super::authorization::{basic_authorization, sensitive_header_value};
+use super::plan::HttpPlan;
+use crate::{Code, Credential, Error, Phase, RunContext};
+
+/// Returns the Authorization value to send after a 401, or `None` if a second request would not help.
+///
+/// The user is asked for a password if none is known. A second 401 is final: each request is repeated at most once.
+pub(super) async fn authorization_after_challenge(
+    plan: &HttpPlan,
+    status: StatusCode,
+    headers: &HeaderMap,
+    ctx: &RunContext,
+) -> Result<Option<HeaderValue>, Error> {
+    if status != StatusCode::UNAUTHORIZED || plan.headers.contains_key(http::header::AUTHORIZATION) {
+        return Ok(None);
+    }
+    let sent_login = plan.authorization.is_some();
+    // Basic credentials were sent in full already; Digest needs the nonce of the challenge.
+    let is_useful = |client: &PasswordClient| !sent_login || !matches!(client, PasswordClient::Basic(_));
+    let Some(mut client) =
+        challenge_client(headers).filter(|client| !plan.is_auth_retry && is_useful(client))
+    else {
+        if sent_login {
+            // The password was wrong: the next URL may ask for it again.
+            ctx.password_prompt.forget(&plan.url);
+        }
+        return Ok(None);
+    };
+    let Some(login) = credential_or_prompt(plan, headers, ctx).await? else { return Ok(None) };
+    respond_to_challenge(&mut client, plan, &login).map(Some)
+}
+
+/// Returns a client for the strongest challenge that takes a user name and a password.
+fn challenge_client(headers: &HeaderMap) -> Option<PasswordClient> {
+    let texts: Vec<String> = headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).collect();
+    let builder = texts.iter().fold(PasswordClient::builder(), |builder, text| builder.challenges(text));
+    builder.build().ok()
+}
+
+/// Returns a challenge as text. A realm may hold any bytes; each byte outside printable ASCII becomes `?` if the
+/// parser rejects the text otherwise.
+fn challenge_text(challenge: &HeaderValue) -> String {
+    if let Ok(text) = std::str::from_utf8(challenge.as_bytes())
+        && http_auth::parse_challenges(text).is_ok()
+    {
+        return text.to_owned();
+    }
+    let printable = |&byte: &u8| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' };
+    challenge.as_bytes().iter().map(printable).collect()
+}
+
+async fn credential_or_prompt(
+    plan: &HttpPlan,
+    headers: &HeaderMap,
+    ctx: &RunContext,
+) -> Result<Option<Credential>, Error> {
+    match &plan.login {
+        Some(login) if login.expose().is_some() => Ok(Some(login.clone())),
+        login => {
+            let user = login.as_ref().map(Credential::user);
+            let realm = challenge_realm(headers);
+            ctx.password_prompt.ask(&plan.url, user, realm.as_deref().map(str::as_bytes), &ctx.deadline).await
+        }
+    }
+}
+
+/// Returns the realm of the first challenge, to be shown when the user is asked for the password.
+fn challenge_realm(headers: &HeaderMap) -> Option<String> {
+    let text = challenge_text(headers.get(WWW_AUTHENTICATE)?);
+    let challenges = http_auth::parse_challenges(&text).ok()?;
+    let params = &challenges.first()?.params;
+    params.iter().find(|(name, _)| name.eq_ignore_ascii_case("realm")).map(|(_, value)| value.to_unescaped())
+}
+
+fn respond_to_challenge(
+    client: &mut PasswordClient,
+    plan: &HttpPlan,
+    login: &Credential,
+) -> Result<HeaderValue, Error> {
+    if matches!(client, PasswordClient::Basic(_)) {
+        return basic_authorization(login);
+    }
+    ForbiddenSet::LINE.check("user", login.user())?;
+    ForbiddenSet::LINE.check("password", login.expose().unwrap_or_default())?;
+    let text = |bytes: &'_ [u8]| String::from_utf8(bytes.to_vec()).ok();
+    let (user, password) = (text(login.user()), text(login.expose().unwrap_or_default()));
+    let failed = |why: &str| Error::new(Code::AuthNeeded, Phase::Request, why);
+    let (Some(user), Some(password)) = (user, password) else {
+        return Err(failed("Digest authentication requires user and password in UTF-8"));
+    };
+    let params = PasswordParams {
+        username: &user,
+        password: &password,
+        uri: &plan.target,
+        method: plan.method.as_str(),
+        body: Some(plan.body.as_deref().unwrap_or_default()),
+    };
+    sensitive_header_value(&client.respond(&params).map_err(|why| failed(&why))?)
+}

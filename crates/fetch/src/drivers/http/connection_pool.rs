@@ -1,0 +1,120 @@
+//! Idle connections, kept for later requests to the same server with the same credentials and network rules.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::connection::Connection;
+use super::plan::HttpPlan;
+use crate::RunContext;
+
+/// The most idle connections in the pool.
+const MAX_IDLE: usize = 256;
+/// An idle connection is closed after this time: most servers have closed it by then.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The properties that a request must share with a connection to use it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct HttpPoolKey {
+    is_tls: bool,
+    allows_http2: bool,
+    host: String,
+    port: u16,
+    must_be_public: bool,
+    /// A keyed hash of the credentials.
+    identity: u64,
+}
+
+/// The pool of idle connections.
+#[derive(Default)]
+pub(super) struct ConnectionPool {
+    idle: Mutex<HashMap<HttpPoolKey, Vec<(Connection, Instant)>>>,
+    hasher: RandomState,
+}
+
+/// A connection that is in use, and the pool it returns to.
+pub(super) struct PooledConnection {
+    pub(super) connection: Connection,
+    key: HttpPoolKey,
+    pool: Arc<ConnectionPool>,
+}
+
+impl ConnectionPool {
+    /// Returns the key of the connections that can serve `plan`.
+    pub(super) fn pool_key(&self, plan: &HttpPlan, ctx: &RunContext) -> HttpPoolKey {
+        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+        let identity = self.hasher.hash_one((login, plan.headers.get(http::header::AUTHORIZATION)));
+        HttpPoolKey {
+            is_tls: plan.is_tls,
+            allows_http2: plan.allows_http2(),
+            host: plan.host.to_string().to_ascii_lowercase(),
+            port: plan.port,
+            must_be_public: ctx.connector.requires_public(),
+            identity,
+        }
+    }
+
+    /// Takes the connection that became idle last. An HTTP/2 connection stays in the pool, for parallel requests.
+    pub(super) fn take(self: &Arc<Self>, key: &HttpPoolKey) -> Option<PooledConnection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let connections = idle.get_mut(key)?;
+        connections.retain(|(_, since)| since.elapsed() < IDLE_TIMEOUT);
+        let (connection, since) = connections.pop()?;
+        if let Some(shared) = connection.clone_if_multiplexed() {
+            connections.push((shared, since));
+        }
+        Some(PooledConnection { connection, key: key.clone(), pool: self.clone() })
+    }
+
+    /// Registers a new connection. An HTTP/2 connection is put into the pool at once, for parallel requests.
+    pub(super) fn check_out_new(
+        self: &Arc<Self>,
+        connection: Connection,
+        key: HttpPoolKey,
+    ) -> PooledConnection {
+        if let Some(shared) = connection.clone_if_multiplexed() {
+            self.insert_idle(key.clone(), shared);
+        }
+        PooledConnection { connection, key, pool: self.clone() }
+    }
+
+    /// Removes all connections of a key, because one of them was closed.
+    pub(super) fn discard(&self, key: &HttpPoolKey) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+    }
+
+    fn insert_idle(&self, key: HttpPoolKey, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
+            evict_idle(&mut idle);
+        }
+        idle.entry(key).or_default().push((connection, Instant::now()));
+    }
+}
+
+/// Closes the connections that reached the idle timeout; if the pool is still full, also the one that is idle
+/// longest.
+fn evict_idle(idle: &mut HashMap<HttpPoolKey, Vec<(Connection, Instant)>>) {
+    for connections in idle.values_mut() {
+        connections.retain(|(_, since)| since.elapsed() < IDLE_TIMEOUT);
+    }
+    idle.retain(|_, connections| !connections.is_empty());
+    if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
+        return;
+    }
+    let oldest = idle.values_mut().min_by_key(|connections| connections.first().map(|(_, since)| *since));
+    if let Some(connections) = oldest {
+        connections.remove(0);
+    }
+}
+
+impl PooledConnection {
+    /// Returns the connection to the pool: the response is complete.
+    pub(super) fn release(self) {
+        // An HTTP/2 connection is in the pool already.
+        if let Connection::Http1 { .. } = self.connection {
+            self.pool.insert_idle(self.key, self.connection);
+        }
+    }
+}

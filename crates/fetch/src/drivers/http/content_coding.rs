@@ -1,0 +1,287 @@
+//! Decodes a body with one content coding (RFC 9110 §8.4), with a limit on the compression ratio.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use async_compression::tokio::bufread::{
+    BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
+};
+use async_compression::zstd::DParameter;
+use bytes::{Buf as _, Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
+
+use crate::{ByteSource, Code, Error, Phase};
+
+/// Decoded bytes that are always allowed: the ratio is not checked below.
+const UNCHECKED_OUTPUT: u64 = 16 * 1024 * 1024;
+/// Above [`UNCHECKED_OUTPUT`]: the most decoded bytes for each encoded byte.
+const MAX_RATIO: u64 = 200;
+/// The most bytes decoded at once.
+const CHUNK_SIZE: usize = 64 * 1024;
+
+/// A content coding that can be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContentCoding {
+    Brotli,
+    Deflate,
+    Gzip,
+    Zstd,
+}
+
+impl ContentCoding {
+    /// Returns the content coding of a response, or `None` if it has none.
+    ///
+    /// # Errors
+    /// `peer_misbehaved` for an unknown coding, and for more than one.
+    pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Error> {
+        let unsupported = |why: String| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, why));
+        let mut codings = Vec::new();
+        for value in headers.get_all(CONTENT_ENCODING) {
+            let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+            codings.extend(text.split(',').map(|name| name.trim().to_owned()));
+        }
+        codings.retain(|name| !name.is_empty());
+        match codings.as_slice() {
+            [] => Ok(None),
+            [one] => match one.as_str() {
+                "identity" => Ok(None),
+                "br" => Ok(Some(Self::Brotli)),
+                "deflate" => Ok(Some(Self::Deflate)),
+                "gzip" | "x-gzip" => Ok(Some(Self::Gzip)),
+                "zstd" => Ok(Some(Self::Zstd)),
+                other => unsupported(format!("unsupported content coding: {other}")),
+            },
+            _ => unsupported("more than one content coding".to_owned()),
+        }
+    }
+}
+
+/// Returns the decoded bytes of `encoded`. They are complete only if the coding ends and no data follows.
+pub(super) fn decode_body(encoded: impl ByteSource + 'static, coding: ContentCoding) -> impl ByteSource {
+    let encoded = EncodedReader {
+        source: Box::pin(encoded),
+        chunk: Bytes::new(),
+        consumed: 0,
+        failure: None,
+        is_at_end: false,
+    };
+    DecodedBody { decoder: Decoder::AwaitingHeader(Some((coding, encoded))), produced: 0 }
+}
+
+/// Creates the decoder. The first bytes of `encoded` must be available.
+fn decoder_for(coding: ContentCoding, encoded: EncodedReader) -> Decoder {
+    match coding {
+        ContentCoding::Brotli => Decoder::Brotli(Box::new(BrotliDecoder::new(encoded))),
+        // `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send raw deflate data.
+        ContentCoding::Deflate if is_zlib(&encoded.chunk) => {
+            Decoder::Zlib(Box::new(ZlibDecoder::new(encoded)))
+        }
+        ContentCoding::Deflate => Decoder::Deflate(Box::new(DeflateDecoder::new(encoded))),
+        ContentCoding::Gzip => {
+            let mut decoder = GzipDecoder::new(encoded);
+            // A gzip file is a series of members (RFC 1952 §2.2).
+            decoder.multiple_members(true);
+            Decoder::Gzip(Box::new(decoder))
+        }
+        ContentCoding::Zstd => {
+            // The window is limited to 8 MiB (RFC 9659 §3).
+            let mut decoder = ZstdDecoder::with_params(encoded, &[DParameter::window_log_max(23)]);
+            // Zstandard data is a series of frames (RFC 8878 §3).
+            decoder.multiple_members(true);
+            Decoder::Zstd(Box::new(decoder))
+        }
+    }
+}
+
+/// Returns `true` if the first two bytes are a zlib header (RFC 1950 §2.2).
+fn is_zlib(bytes: &[u8]) -> bool {
+    match bytes {
+        [method, flags, ..] => method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0,
+        _ => false,
+    }
+}
+
+struct DecodedBody {
+    decoder: Decoder,
+    produced: u64,
+}
+
+enum Decoder {
+    /// Waits for the first bytes; `None` while the decoder is created.
+    AwaitingHeader(Option<(ContentCoding, EncodedReader)>),
+    Brotli(Box<BrotliDecoder<EncodedReader>>),
+    Deflate(Box<DeflateDecoder<EncodedReader>>),
+    Gzip(Box<GzipDecoder<EncodedReader>>),
+    Zlib(Box<ZlibDecoder<EncodedReader>>),
+    Zstd(Box<ZstdDecoder<EncodedReader>>),
+}
+
+impl Decoder {
+    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::AwaitingHeader(_) => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+            Self::Zlib(decoder) => Pin::new(decoder).poll_read(cx, into),
+            Self::Brotli(decoder) => Pin::new(decoder).poll_read(cx, into),
+            Self::Deflate(decoder) => Pin::new(decoder).poll_read(cx, into),
+            Self::Gzip(decoder) => Pin::new(decoder).poll_read(cx, into),
+            Self::Zstd(decoder) => Pin::new(decoder).poll_read(cx, into),
+        }
+    }
+
+    fn encoded_reader(&mut self) -> Option<&mut EncodedReader> {
+        match self {
+            Self::AwaitingHeader(waiting) => waiting.as_mut().map(|(_, encoded)| encoded),
+            Self::Brotli(decoder) => Some(decoder.get_mut()),
+            Self::Deflate(decoder) => Some(decoder.get_mut()),
+            Self::Gzip(decoder) => Some(decoder.get_mut()),
+            Self::Zlib(decoder) => Some(decoder.get_mut()),
+            Self::Zstd(decoder) => Some(decoder.get_mut()),
+        }
+    }
+}
+
+impl ByteSource for DecodedBody {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        Poll::Ready(ready!(self.poll_decoded_chunk(cx)).transpose())
+    }
+}
+
+impl DecodedBody {
+    fn poll_decoded_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        if ready!(self.poll_start(cx))? == Start::Empty {
+            return Poll::Ready(Ok(None));
+        }
+        let mut chunk = BytesMut::zeroed(CHUNK_SIZE);
+        let mut into = ReadBuf::new(&mut chunk);
+        let read = ready!(self.decoder.poll_read(cx, &mut into));
+        let length = into.filled().len();
+        let Some(encoded) = self.decoder.encoded_reader() else { return Poll::Ready(Ok(None)) };
+        if let Some(failure) = encoded.failure.take() {
+            return Poll::Ready(Err(failure));
+        }
+        if let Err(error) = read {
+            return Poll::Ready(Err(decode_error(&error, encoded.is_at_end)));
+        }
+        if length == 0 {
+            return Poll::Ready(ready!(encoded.poll_no_trailing_data(cx)).map(|()| None));
+        }
+        self.produced += length as u64;
+        if self.produced > UNCHECKED_OUTPUT && self.produced > encoded.consumed.saturating_mul(MAX_RATIO) {
+            let detail = format!("decompression bomb: more than {MAX_RATIO} bytes for each compressed byte");
+            return Poll::Ready(Err(Error::new(Code::LimitReached, Phase::Body, detail)));
+        }
+        chunk.truncate(length);
+        Poll::Ready(Ok(Some(chunk.freeze())))
+    }
+
+    /// Creates the decoder when the first bytes are available. An empty body is accepted: some servers send no
+    /// encoded data for an empty object.
+    fn poll_start(&mut self, cx: &mut Context<'_>) -> Poll<Result<Start, Error>> {
+        let Decoder::AwaitingHeader(waiting) = &mut self.decoder else {
+            return Poll::Ready(Ok(Start::Ready));
+        };
+        if let Some((_, encoded)) = waiting {
+            ready!(encoded.poll_header(cx))?;
+            if encoded.chunk.is_empty() {
+                return Poll::Ready(Ok(Start::Empty));
+            }
+        }
+        if let Some((coding, encoded)) = waiting.take() {
+            self.decoder = decoder_for(coding, encoded);
+        }
+        Poll::Ready(Ok(Start::Ready))
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Start {
+    Ready,
+    Empty,
+}
+
+/// Returns the error for data that cannot be decoded: truncated, or not in this coding.
+fn decode_error(error: &io::Error, is_at_end: bool) -> Error {
+    // flate2 reports "BufError" at the end of the data.
+    let is_truncated = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("BufError");
+    if is_at_end && is_truncated {
+        return Error::new(Code::Truncated, Phase::Body, "the compressed data is incomplete").lasting();
+    }
+    Error::new(Code::PeerMisbehaved, Phase::Body, format!("cannot decode the compressed data: {error}"))
+}
+
+/// The encoded bytes, as a reader for the decoder.
+struct EncodedReader {
+    source: Pin<Box<dyn ByteSource>>,
+    chunk: Bytes,
+    consumed: u64,
+    failure: Option<Error>,
+    is_at_end: bool,
+}
+
+impl EncodedReader {
+    /// Waits until two bytes are available, or the end.
+    fn poll_header(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        while self.chunk.len() < 2 && !self.is_at_end {
+            match ready!(self.source.as_mut().poll_chunk(cx)) {
+                Some(Ok(chunk)) => self.chunk = [&self.chunk[..], &chunk].concat().into(),
+                None => self.is_at_end = true,
+                Some(Err(error)) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Checks that the body ends with the coding; this also checks that the body is complete.
+    fn poll_no_trailing_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let rest = ready!(Pin::new(&mut *self).poll_fill_buf(cx)).map(<[u8]>::len);
+        if let Some(failure) = self.failure.take() {
+            return Poll::Ready(Err(failure));
+        }
+        Poll::Ready(match rest {
+            Ok(0) => Ok(()),
+            _ => Err(Error::new(
+                Code::PeerMisbehaved,
+                Phase::Body,
+                "data after the end of the compressed data",
+            )),
+        })
+    }
+}
+
+impl AsyncBufRead for EncodedReader {
+    fn poll_fill_buf(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        while self.chunk.is_empty() && !self.is_at_end {
+            match ready!(self.source.as_mut().poll_chunk(cx)) {
+                Some(Ok(chunk)) => self.chunk = chunk,
+                None => self.is_at_end = true,
+                Some(Err(error)) => {
+                    self.failure = Some(error);
+                    return Poll::Ready(Err(io::ErrorKind::Other.into()));
+                }
+            }
+        }
+        Poll::Ready(Ok(&self.get_mut().chunk))
+    }
+
+    fn consume(mut self: Pin<&mut Self>, count: usize) {
+        self.chunk.advance(count);
+        self.consumed += count as u64;
+    }
+}
+
+impl AsyncRead for EncodedReader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let chunk = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let count = chunk.len().min(into.remaining());
+        into.put_slice(&chunk[..count]);
+        self.consume(count);
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,174 @@
+//! A store for cookies (RFC 6265). Each cookie is sent only to the host that set it, so no list of public suffixes is
+//! needed.
+//!
+//! Pure: no I/O, no clock.
+
+mod cookie;
+mod date;
+mod netscape;
+mod set_cookie;
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use cookie::{Cookie, canonical_host, request_path};
+use netscape::FileLine;
+use set_cookie::ResponseOrigin;
+
+/// The most cookies of one host (RFC 6265 §6.1 requires at least 50).
+const MAX_COOKIES_PER_HOST: usize = 180;
+/// The most cookies in all (RFC 6265 §6.1 requires at least 3000).
+const MAX_COOKIES: usize = 3000;
+
+/// The longest Cookie header, in bytes. Without a limit, one response with many large cookies could make every later
+/// request too large for its server (curl CVE-2022-32205).
+const MAX_COOKIE_HEADER: usize = 8190;
+
+/// The largest cookie file, in bytes: enough for [`MAX_COOKIES`] cookies of the largest size.
+const MAX_FILE_SIZE: usize = 32 << 20;
+
+/// Cookies, in the order in which they were first set.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct CookieStore {
+    cookies: Vec<Cookie>,
+}
+
+/// The result of reading a cookie file.
+#[derive(Debug, Default)]
+pub(crate) struct CookieFile {
+    pub(crate) store: CookieStore,
+    /// How many lines were invalid, or exceeded a limit of the store.
+    pub(crate) skipped: usize,
+    /// How many cookies are valid for subdomains in the file, but are sent to the host only.
+    pub(crate) narrowed_to_host: usize,
+}
+
+/// The error for a cookie file larger than 32 MiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a cookie file larger than 32 MiB")]
+pub(crate) struct CookieFileTooLarge;
+
+impl CookieStore {
+    /// Applies a Set-Cookie header: sets, replaces or deletes a cookie. An invalid header is ignored.
+    pub(crate) fn store_cookie(&mut self, host: &str, path: &str, is_tls: bool, set_cookie: &[u8], now: i64) {
+        let Some(cookie) = set_cookie::parse_set_cookie(set_cookie, ResponseOrigin { host, path, now })
+        else {
+            return;
+        };
+        self.cookies.retain(|kept| !kept.is_expired(now));
+        if !is_tls && (cookie.is_secure || self.cookies.iter().any(|kept| kept.is_protected_from(&cookie))) {
+            return;
+        }
+        if cookie.is_expired(now) {
+            self.cookies.retain(|kept| !kept.replaces(&cookie));
+            return;
+        }
+        let host = cookie.host.clone();
+        self.insert(cookie);
+        self.evict_oldest(&host);
+    }
+
+    /// Returns the value of the Cookie header for a request: longest path first, then oldest first (RFC 6265 §5.4).
+    pub(crate) fn cookie_header(&self, host: &str, path: &str, is_tls: bool, now: i64) -> Option<Vec<u8>> {
+        let host = canonical_host(host)?;
+        let path = request_path(path);
+        let applies = |cookie: &&Cookie| cookie.applies_to(&host, path, is_tls) && !cookie.is_expired(now);
+        let mut cookies: Vec<&Cookie> = self.cookies.iter().filter(applies).collect();
+        cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
+        let mut field = Vec::new();
+        for cookie in cookies {
+            append_cookie(&mut field, cookie);
+        }
+        (!field.is_empty()).then_some(field)
+    }
+
+    /// Reads a cookie file in the format of Netscape and curl. Invalid lines are skipped.
+    pub(crate) fn from_netscape(file: &[u8]) -> Result<CookieFile, CookieFileTooLarge> {
+        if file.len() > MAX_FILE_SIZE {
+            return Err(CookieFileTooLarge);
+        }
+        let mut read = CookieFile::default();
+        for line in file.split(|&byte| byte == b'\n') {
+            read.add_line(netscape::parse_line(line));
+        }
+        Ok(read)
+    }
+
+    /// Returns the cookies as a file in the format of Netscape and curl. Session cookies are included, as with curl.
+    pub(crate) fn to_netscape(&self) -> Vec<u8> {
+        netscape::write_file(self.cookies.iter())
+    }
+
+    /// Inserts a cookie. A cookie that replaces another keeps its age (RFC 6265 §5.3 step 11).
+    fn insert(&mut self, cookie: Cookie) {
+        match self.cookies.iter_mut().find(|kept| kept.replaces(&cookie)) {
+            Some(kept) => *kept = cookie,
+            None => self.cookies.push(cookie),
+        }
+    }
+
+    /// Removes the oldest cookies above the limits (RFC 6265 §5.3), and Secure cookies last: a response without TLS
+    /// cannot evict a cookie that was set over TLS.
+    fn evict_oldest(&mut self, host: &str) {
+        if self.count_for_host(host) > MAX_COOKIES_PER_HOST {
+            self.remove_oldest(|cookie| cookie.host == host);
+        }
+        if self.cookies.len() > MAX_COOKIES {
+            self.remove_oldest(|_| true);
+        }
+    }
+
+    fn remove_oldest(&mut self, is_candidate: impl Fn(&Cookie) -> bool) {
+        let plain = self.cookies.iter().position(|cookie| is_candidate(cookie) && !cookie.is_secure);
+        let oldest = plain.or_else(|| self.cookies.iter().position(is_candidate));
+        if let Some(oldest) = oldest {
+            self.cookies.remove(oldest);
+        }
+    }
+
+    fn count_for_host(&self, host: &str) -> usize {
+        self.cookies.iter().filter(|cookie| cookie.host == host).count()
+    }
+
+    fn has_room_for(&self, cookie: &Cookie) -> bool {
+        self.cookies.len() < MAX_COOKIES && self.count_for_host(&cookie.host) < MAX_COOKIES_PER_HOST
+    }
+}
+
+impl CookieFile {
+    fn add_line(&mut self, line: FileLine) {
+        let (cookie, is_narrowed) = match line {
+            FileLine::Blank => return,
+            FileLine::Invalid => return self.skipped += 1,
+            FileLine::Subdomain(cookie) => (cookie, true),
+            FileLine::Cookie(cookie) => (cookie, false),
+        };
+        // A full store skips the rest, so that the time to read a file is bounded.
+        if self.store.has_room_for(&cookie) {
+            self.narrowed_to_host += usize::from(is_narrowed);
+            self.store.insert(cookie);
+        } else {
+            self.skipped += 1;
+        }
+    }
+}
+
+/// Shows the names of the cookies, never their values.
+impl fmt::Debug for CookieStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |cookie: &Cookie| fetch_url_proto::text::sanitise(&cookie.name);
+        f.debug_list().entries(self.cookies.iter().map(name)).finish()
+    }
+}
+
+/// Appends a cookie unless the header would become too long; a smaller one may still fit.
+fn append_cookie(field: &mut Vec<u8>, cookie: &Cookie) {
+    let value = cookie.value.expose();
+    let separator: &[u8] = if field.is_empty() { b"" } else { b"; " };
+    if field.len() + separator.len() + cookie.name.len() + 1 + value.len() <= MAX_COOKIE_HEADER {
+        field.extend([separator, &cookie.name, b"=", value].concat());
+    }
+}
+
+#[cfg(test)]
+mod tests;

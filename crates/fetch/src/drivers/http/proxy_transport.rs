@@ -1,0 +1,212 @@
+//! Sends a request through a proxy with reqwest: HTTP proxies, CONNECT, SOCKS 4 and 5. Each proxy has one client.
+//!
+//! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
+//! variables of the environment are switched off in reqwest, because the engine handles them.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use fetch_url_core::Host;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, redirect, retry};
+
+use super::connection::{HTTP2_WINDOW, MAX_HEADERS};
+use super::plan::HttpPlan;
+use super::response_body::ResponseBody;
+use super::{request_headers, transport_error};
+use crate::net::proxy::{Proxy, ProxyKind};
+use crate::net::route::Interface;
+use crate::{Code, Error, Phase, RunContext};
+
+/// The clients, by proxy, TLS, HTTP version and network rules.
+#[derive(Default)]
+pub(super) struct ProxyClients(Mutex<HashMap<String, ProxyClient>>);
+
+/// A client and the addresses that it may connect to.
+#[derive(Clone)]
+struct ProxyClient {
+    client: Client,
+    allowed: AllowedAddresses,
+}
+
+/// Sends the request of `plan` through `proxy` and waits for the head of the response.
+pub(super) async fn send_through_proxy(
+    clients: &ProxyClients,
+    proxy: &Proxy,
+    plan: &HttpPlan,
+    ctx: &RunContext,
+) -> Result<http::Response<ResponseBody>, Error> {
+    let url = reqwest_url(plan)?;
+    ctx.connector.check_no_connect_to(&plan.host, plan.port)?;
+    let client = clients.client_for(proxy, plan, ctx)?;
+    client.allowed.allow(&proxy.host, ctx.connector.proxy_addresses(proxy, &ctx.deadline).await?);
+    if proxy.kind.resolves_here() {
+        client
+            .allowed
+            .allow(&plan.host, ctx.connector.resolve_allowed(&plan.host, plan.port, &ctx.deadline).await?);
+    } else {
+        ctx.connector.check_behind_proxy(&plan.host)?;
+    }
+    let request = build_request(&client.client, url, proxy, plan)?;
+    ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
+    let failed =
+        |error: reqwest::Error| transport_error::proxy_error(error.without_url(), plan.is_tls, proxy);
+    let sent = async { request.send().await.map_err(failed) };
+    let response = ctx.deadline.bound(Phase::Reply, sent).await?;
+    ctx.connector.connection_info().update(|facts| {
+        facts.replied = Some(Instant::now());
+        facts.peer = response.remote_addr();
+    });
+    let is_http2 = response.version() == http::Version::HTTP_2;
+    Ok(http::Response::from(response).map(|body| ResponseBody::Proxied { body, is_http2 }))
+}
+
+/// Builds the request. `Proxy-Authorization` is sent only if the proxy reads the request, never to the server.
+fn build_request(
+    client: &Client,
+    url: reqwest::Url,
+    proxy: &Proxy,
+    plan: &HttpPlan,
+) -> Result<reqwest::RequestBuilder, Error> {
+    let mut headers = plan.headers.clone();
+    let proxy_authorization = request_headers::take_proxy_authorization(&mut headers);
+    let is_read_by_proxy = !plan.is_tls && matches!(proxy.kind, ProxyKind::Http | ProxyKind::Https);
+    if let Some(value) = proxy_authorization.filter(|_| is_read_by_proxy) {
+        headers.insert(http::header::PROXY_AUTHORIZATION, value);
+    }
+    if let Some(authorization) = &plan.authorization {
+        headers.insert(http::header::AUTHORIZATION, authorization.clone());
+    }
+    let request = client.request(plan.method.clone(), url).headers(headers);
+    Ok(match &plan.body {
+        Some(body) => request.body(body.clone()),
+        None => request,
+    })
+}
+
+/// Returns the URL for reqwest, whose parser normalises URLs. Fails if reqwest would connect to another host than
+/// `plan`, or would send another request target.
+fn reqwest_url(plan: &HttpPlan) -> Result<reqwest::Url, Error> {
+    let failed = |code, detail: String| Err(Error::new(code, Phase::Plan, detail));
+    let text = format!("{}{}", plan.origin(), plan.target);
+    let Ok(url) = reqwest::Url::parse(&text) else {
+        return failed(Code::Unsupported, "this URL cannot be sent unchanged through a proxy".to_owned());
+    };
+    let agrees = url.host_str().is_some_and(|host| names_host(host, &plan.host));
+    if !agrees || url.port_or_known_default() != Some(plan.port) {
+        let detail = format!("the URL parsers disagree on the host: {} and {:?}", plan.host, url.host_str());
+        return failed(Code::Internal, detail);
+    }
+    let target = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    if target != plan.target {
+        let detail = format!("through a proxy, the path {} would be sent as {target}", plan.target);
+        return failed(Code::Unsupported, detail);
+    }
+    Ok(url)
+}
+
+/// Returns `true` if the text is this host. Addresses are compared by value, names without regard to case.
+fn names_host(text: &str, host: &Host<'_>) -> bool {
+    match host {
+        Host::V4(address) => text.parse() == Ok(*address),
+        Host::V6(address) => text.trim_matches(['[', ']']).parse() == Ok(*address),
+        Host::Name(name) => text.eq_ignore_ascii_case(name),
+    }
+}
+
+impl ProxyClients {
+    fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<ProxyClient, Error> {
+        let key =
+            format!("{proxy} {} {} {}", plan.is_tls, plan.allows_http2(), ctx.connector.requires_public());
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&key) {
+            return Ok(client.clone());
+        }
+        let client = ProxyClient::new(proxy, plan, ctx)?;
+        clients.insert(key, client.clone());
+        Ok(client)
+    }
+}
+
+impl ProxyClient {
+    fn new(proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
+        let mut config = (*ctx.connector.tls_config_through(proxy, plan.is_tls)?).clone();
+        let http2 = plan.allows_http2().then(|| b"h2".to_vec());
+        config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();
+        let allowed = AllowedAddresses::default();
+        let client = Client::builder()
+            .tls_backend_preconfigured(config)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .referer(false)
+            .no_proxy()
+            .proxy(reqwest_proxy(proxy)?)
+            .connect_timeout(ctx.deadline.connect_timeout())
+            .http1_max_headers(MAX_HEADERS)
+            .http2_initial_stream_window_size(HTTP2_WINDOW)
+            .http2_initial_connection_window_size(HTTP2_WINDOW)
+            .dns_resolver(Arc::new(allowed.clone()));
+        let client = bind_to_interface(client, ctx)?.build();
+        let client = client.map_err(|error| {
+            Error::new(Code::Internal, Phase::Proxy, "cannot create the HTTP client").with_source(error)
+        })?;
+        Ok(Self { client, allowed })
+    }
+}
+
+/// Binds the client to the interface or address that the caller chose.
+fn bind_to_interface(
+    client: reqwest::ClientBuilder,
+    ctx: &RunContext,
+) -> Result<reqwest::ClientBuilder, Error> {
+    match ctx.connector.interface() {
+        None => Ok(client),
+        Some(Interface::Address(address)) => Ok(client.local_address(address.to_owned())),
+        #[cfg(target_os = "linux")]
+        Some(Interface::Device(name)) => Ok(client.interface(name.as_str())),
+        #[cfg(not(target_os = "linux"))]
+        Some(Interface::Device(_)) => {
+            Err(Error::unsupported("this system does not support binding to a network device"))
+        }
+    }
+}
+
+fn reqwest_proxy(proxy: &Proxy) -> Result<reqwest::Proxy, Error> {
+    let configured = reqwest::Proxy::all(proxy.to_string())
+        .map_err(|error| Error::new(Code::Usage, Phase::Proxy, error.to_string()))?;
+    let Some(login) = &proxy.login else { return Ok(configured) };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
+    match (text(login.user()), text(login.expose().unwrap_or_default())) {
+        (Ok(user), Ok(password)) => Ok(configured.basic_auth(&user, &password)),
+        _ => Err(Error::new(Code::Usage, Phase::Proxy, "user and password of the proxy must be UTF-8")),
+    }
+}
+
+/// The addresses that reqwest may connect to, by host name.
+#[derive(Clone, Default)]
+struct AllowedAddresses(Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>);
+
+impl AllowedAddresses {
+    /// Replaces the addresses of `host`.
+    fn allow(&self, host: &Host<'_>, addresses: Vec<SocketAddr>) {
+        // With SOCKS, reqwest resolves even IP addresses.
+        let name = host.to_string().trim_matches(['[', ']']).to_ascii_lowercase();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, addresses);
+    }
+}
+
+impl Resolve for AllowedAddresses {
+    fn resolve(&self, name: Name) -> Resolving {
+        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let addresses = table.get(&name.as_str().to_ascii_lowercase()).cloned();
+        Box::pin(async move {
+            let addresses = addresses.ok_or("the host has no checked address")?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Range, If-Range and Content-Range (RFC 9110 §13.1.5 and §14), and the validators that allow a download to be
+//! resumed.
+
+use http::HeaderMap;
+use http::header::{CONTENT_RANGE, DATE, ETAG, LAST_MODIFIED};
+
+use crate::{ByteRange, Validator};
+
+/// A Last-Modified time is a strong validator only if it is this much older than the response (RFC 9110 §8.8.2.2).
+const STRONG_AFTER_SECONDS: u64 = 60;
+
+/// Returns the value of Range.
+pub(super) fn range_header_value(range: ByteRange) -> String {
+    match range {
+        ByteRange::Span { first, last: Some(last) } => format!("bytes={first}-{last}"),
+        ByteRange::Span { first, last: None } => format!("bytes={first}-"),
+        ByteRange::Suffix(count) => format!("bytes=-{count}"),
+    }
+}
+
+/// Returns the value of If-Range.
+pub(super) fn if_range_value(validator: &Validator) -> String {
+    match validator {
+        Validator::ETag(text) | Validator::Modified(text) => text.clone(),
+    }
+}
+
+/// A parsed Content-Range: `bytes first-last/size`, or `bytes */size` in a 416 response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContentRange {
+    /// The offsets of the first and the last byte.
+    pub(super) span: Option<(u64, u64)>,
+    /// The size of the whole object.
+    pub(super) size: Option<u64>,
+}
+
+impl ContentRange {
+    /// Returns the Content-Range of a response, if it is valid.
+    pub(super) fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        Self::parse(headers.get(CONTENT_RANGE)?.to_str().ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (span, size) = text.strip_prefix("bytes ")?.trim().split_once('/')?;
+        let size = if size == "*" { None } else { Some(parse_decimal(size)?) };
+        if span == "*" {
+            return Some(Self { span: None, size });
+        }
+        let (first, last) = span.split_once('-')?;
+        let (first, last) = (parse_decimal(first)?, parse_decimal(last)?);
+        let is_valid = first <= last && last < u64::MAX && size.is_none_or(|size| last < size);
+        is_valid.then_some(Self { span: Some((first, last)), size })
+    }
+}
+
+/// Parses digits without a sign or white space.
+pub(super) fn parse_decimal(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Returns the validator of a response: a strong entity tag, or else a Last-Modified time that is old enough.
+pub(super) fn validator_from_headers(headers: &HeaderMap) -> Option<Validator> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    if let Some(tag) = text(ETAG) {
+        let is_strong = tag.len() >= 2 && tag.starts_with('"') && tag.ends_with('"');
+        if is_strong {
+            return Some(Validator::ETag(tag.to_owned()));
+        }
+    }
+    let modified = text(LAST_MODIFIED)?;
+    let age = httpdate::parse_http_date(text(DATE)?)
+        .ok()?
+        .duration_since(httpdate::parse_http_date(modified).ok()?);
+    (age.ok()?.as_secs() >= STRONG_AFTER_SECONDS).then(|| Validator::Modified(modified.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_range_with_inconsistent_numbers_is_rejected() {
+        let parsed = |text| ContentRange::parse(text).map(|range| (range.span, range.size));
+        assert_eq!(parsed("bytes 0-9/10"), Some((Some((0, 9)), Some(10))));
+        assert_eq!(parsed("bytes 5-9/*"), Some((Some((5, 9)), None)));
+        assert_eq!(parsed("bytes */10"), Some((None, Some(10))));
+        for bad in [
+            "bytes 5-4/10",
+            "bytes 0-10/10",
+            "bytes +1-2/3",
+            "bytes 1-2",
+            "lines 1-2/3",
+            "bytes 1-99999999999999999999/*",
+        ] {
+            assert_eq!(parsed(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_strong_entity_tags_and_old_times_are_validators() {
+        let validator_of = |headers: &[(&'static str, &'static str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.insert(*name, http::HeaderValue::from_static(value));
+            }
+            validator_from_headers(&map)
+        };
+        let date = ("date", "Sat, 21 Nov 2026 01:00:00 GMT");
+        assert_eq!(validator_of(&[("etag", "\"a\"")]), Some(Validator::ETag("\"a\"".to_owned())));
+        assert_eq!(validator_of(&[("etag", "W/\"a\"")]), None);
+        assert_eq!(validator_of(&[("etag", "\"a")]), None);
+        let old = "Sat, 21 Nov 2026 00:59:00 GMT";
+        assert_eq!(validator_of(&[date, ("last-modified", old)]), Some(Validator::Modified(old.to_owned())));
+        assert_eq!(validator_of(&[date, ("last-modified", "Sat, 21 Nov 2026 00:59:01 GMT")]), None);
+        assert_eq!(validator_of(&[("last-modified", old)]), None);
+    }
+}

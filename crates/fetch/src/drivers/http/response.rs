@@ -1,0 +1,331 @@
+//! Interprets a response: content, redirect, or error (RFC 9110 §15).
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fetch_url_core::Url;
+use http::header::{
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
+};
+use http::{HeaderMap, Method, StatusCode, Version};
+
+use super::content_coding::{self, ContentCoding};
+use super::index_page;
+use super::plan::HttpPlan;
+use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
+use super::response_body::ResponseBody;
+use super::status_error::status_error;
+use crate::{
+    Body, ByteRange, Code, Content, Error, Meta, Outcome, Phase, Proof, Redirect, Response, Resume, Validator,
+};
+
+/// A response whose body has not been read yet.
+type IncomingResponse = http::Response<ResponseBody>;
+
+/// Returns the outcome of a response, by its status code.
+pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) -> Result<Outcome, Error> {
+    check_framing(response.headers())?;
+    let sets_cookies = store_cookies(plan, response.headers());
+    let status = response.status();
+    let reply = status_line(&response);
+    match status {
+        StatusCode::MOVED_PERMANENTLY
+        | StatusCode::FOUND
+        | StatusCode::SEE_OTHER
+        | StatusCode::TEMPORARY_REDIRECT
+        | StatusCode::PERMANENT_REDIRECT => redirect_outcome(plan, response, reply, sets_cookies),
+        StatusCode::MULTIPLE_CHOICES if response.headers().contains_key(LOCATION) => {
+            redirect_outcome(plan, response, reply, sets_cookies)
+        }
+        StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Answer),
+        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED if plan.condition.is_some() => {
+            let meta = response_meta(plan, &response, reply);
+            Ok(Outcome::Answer(Response::new(meta, Content::Unchanged)))
+        }
+        StatusCode::NOT_MODIFIED => {
+            Err(unrequested_response_error("304 without a condition in the request", &reply))
+        }
+        _ if status.is_informational() => {
+            Err(unrequested_response_error("1xx in place of a final response", &reply))
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE if plan.is_partial() => {
+            range_not_satisfiable(plan, &response, reply).map(Outcome::Answer)
+        }
+        _ if status.is_client_error() || status.is_server_error() => {
+            let refusal = status_error(plan, status, response.headers(), &reply);
+            if !plan.options.deliver_error_body {
+                return Err(refusal);
+            }
+            let mut answer = whole_response(plan, response, reply)?;
+            answer.meta.is_resumable = false;
+            answer.refusal = Some(refusal);
+            Ok(Outcome::Answer(answer))
+        }
+        _ if plan.range.is_some() && plan.resume.is_none() => {
+            let error = Error::new(
+                Code::RangeRefused,
+                Phase::Request,
+                "the server ignores byte ranges: it sends the whole object",
+            );
+            Err(error.with_reply(reply.as_bytes()))
+        }
+        _ => {
+            index_page::index_page_listing(plan, whole_response(plan, response, reply)?).map(Outcome::Answer)
+        }
+    }
+}
+
+/// Returns the response whatever its status code is: for the response to the first of two requests.
+pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
+    let reply = status_line(&response);
+    whole_response(plan, response, reply)
+}
+
+/// Stores the cookies of a response. Returns `true` if it sets any.
+fn store_cookies(plan: &HttpPlan, headers: &HeaderMap) -> bool {
+    match (&plan.options.cookies, &plan.url) {
+        (Some(jar), Url::Http(url)) => jar.store_response_cookies(url, headers),
+        _ => false,
+    }
+}
+
+/// Rejects a response with two message lengths, or with an unknown transfer coding: such responses are used for
+/// request smuggling (RFC 9112 §6.3 and §11.2).
+fn check_framing(headers: &HeaderMap) -> Result<(), Error> {
+    let invalid = |detail: &str| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail));
+    let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
+    if codings.is_empty() {
+        return Ok(());
+    }
+    if headers.contains_key(CONTENT_LENGTH) {
+        return invalid("both Transfer-Encoding and Content-Length");
+    }
+    if codings.len() > 1 || !codings[0].as_bytes().eq_ignore_ascii_case(b"chunked") {
+        return invalid("a Transfer-Encoding other than chunked");
+    }
+    Ok(())
+}
+
+/// Returns the error for a response that this request cannot have.
+fn unrequested_response_error(detail: &str, reply: &str) -> Error {
+    Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(reply.as_bytes())
+}
+
+fn redirect_outcome(
+    plan: &HttpPlan,
+    response: IncomingResponse,
+    reply: String,
+    changes_state: bool,
+) -> Result<Outcome, Error> {
+    let Some(location) = response.headers().get(LOCATION).filter(|location| !location.is_empty()) else {
+        let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect without a Location");
+        return Err(error.with_reply(reply.as_bytes()));
+    };
+    let to = location_text(location.as_bytes());
+    let is_plain = switches_to_get(plan, response.status());
+    let mut redirect = Redirect::new(to, reply.clone(), whole_response(plan, response, reply)?);
+    (redirect.is_plain, redirect.changes_state) = (is_plain, changes_state);
+    Ok(Outcome::Follow(redirect))
+}
+
+/// Returns `true` if the redirected request uses GET (RFC 9110 §15.4): after a 303, and after a 301 or 302 to a POST.
+fn switches_to_get(plan: &HttpPlan, status: StatusCode) -> bool {
+    match status {
+        StatusCode::SEE_OTHER => plan.method != Method::HEAD,
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => plan.method == Method::POST,
+        _ => false,
+    }
+}
+
+/// Returns a Location as text. Bytes that are not UTF-8 are percent-encoded.
+fn location_text(location: &[u8]) -> String {
+    let escaped = |bytes: &[u8]| bytes.iter().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    location.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &escaped(chunk.invalid())).collect()
+}
+
+/// Returns the whole object.
+fn whole_response(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
+    let mut meta = response_meta(plan, &response, reply);
+    let length = content_length(&response);
+    meta.head.size = length;
+    build_response(plan, response, meta, length)
+}
+
+/// Returns the requested part of the object; a response with another part is an error.
+fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
+    let refused = |code, detail: &str| Error::new(code, Phase::Request, detail).with_reply(reply.as_bytes());
+    if !plan.is_partial() {
+        return Err(refused(Code::PeerMisbehaved, "206 without a range in the request"));
+    }
+    let Some(ContentRange { span: Some((first, last)), size }) =
+        ContentRange::from_headers(response.headers())
+    else {
+        return Err(refused(Code::RangeRefused, "206 without a valid Content-Range"));
+    };
+    let is_requested = match &plan.resume {
+        Some(resume) => continues_resume(resume, first, last, size, response.headers()),
+        None => plan.range.is_some_and(|range| satisfies_range(range, first, last, size)),
+    };
+    let has_range_length = content_length(&response).is_none_or(|length| length == last - first + 1);
+    if !is_requested || !has_range_length {
+        return Err(refused(Code::RangeRefused, "206 with another range than requested"));
+    }
+    let mut meta = response_meta(plan, &response, reply);
+    meta.offset = first;
+    meta.head.size = size;
+    // The length of the body is that of Content-Range, whatever its framing is.
+    build_response(plan, response, meta, Some(last - first + 1))
+}
+
+/// Returns `true` if a part continues the partial download: it has the same validator and size, and starts at the
+/// next byte (RFC 9110 §15.3.7.3). Checked because some servers ignore If-Range.
+fn continues_resume(resume: &Resume, first: u64, last: u64, size: Option<u64>, headers: &HeaderMap) -> bool {
+    first == resume.offset
+        && !has_content_coding(headers)
+        && validator_from_headers(headers).as_ref() == Some(&resume.validator)
+        && size.is_some_and(|size| last + 1 == size)
+        && (resume.size.is_none() || resume.size == size)
+}
+
+/// Returns `true` if a part is the requested range, cut at the end of the object.
+fn satisfies_range(range: ByteRange, first: u64, last: u64, size: Option<u64>) -> bool {
+    match (range, size) {
+        (ByteRange::Span { first: requested, last: wanted }, Some(size)) => {
+            first == requested && last == wanted.unwrap_or(u64::MAX).min(size - 1)
+        }
+        (ByteRange::Span { first: requested, last: wanted }, None) => {
+            first == requested && wanted.is_none_or(|wanted| last == wanted)
+        }
+        (ByteRange::Suffix(count), Some(size)) => last + 1 == size && first == size.saturating_sub(count),
+        (ByteRange::Suffix(count), None) => last - first < count,
+    }
+}
+
+/// Handles a 416 response: success if the size in Content-Range shows that the partial download is complete.
+fn range_not_satisfiable(
+    plan: &HttpPlan,
+    response: &IncomingResponse,
+    reply: String,
+) -> Result<Response, Error> {
+    let size = ContentRange::from_headers(response.headers()).and_then(|range| range.size);
+    if let (Some(resume), Some(size)) = (&plan.resume, size)
+        && resume.offset == size
+        && resume.size.is_none_or(|known| known == size)
+        && is_same_version(resume, response.headers())
+    {
+        let mut meta = response_meta(plan, response, reply);
+        meta.offset = size;
+        meta.head.size = Some(size);
+        meta.validator = Some(resume.validator.clone());
+        let body = Body::from_bytes(bytes::Bytes::new());
+        return Ok(Response::new(meta, Content::Body(body)));
+    }
+    let detail = size.map_or(String::new(), |size| format!("the object has {size} bytes"));
+    Err(Error::new(Code::RangeRefused, Phase::Request, detail).with_reply(reply.as_bytes()))
+}
+
+/// Returns `true` unless the validators of a 416 response show another version of the object.
+fn is_same_version(resume: &Resume, headers: &HeaderMap) -> bool {
+    let header = |name| headers.get(name).map(http::HeaderValue::as_bytes);
+    match &resume.validator {
+        Validator::ETag(tag) => header(ETAG).is_none_or(|now| now == tag.as_bytes()),
+        Validator::Modified(time) => header(LAST_MODIFIED).is_none_or(|now| now == time.as_bytes()),
+    }
+}
+
+fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) -> Meta {
+    let headers = response.headers();
+    let mut meta = Meta::new(plan.url.clone());
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    meta.head.modified = text(LAST_MODIFIED).and_then(unix_seconds);
+    meta.validator = validator_from_headers(headers);
+    // Byte ranges exist for GET only.
+    meta.is_resumable = plan.method == Method::GET && !has_content_coding(headers);
+    meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
+    meta.suggested_name = headers
+        .get(CONTENT_DISPOSITION)
+        .and_then(|value| super::content_disposition::file_name(value.as_bytes()));
+    meta.status = Some(response.status().as_u16());
+    meta.protocol = protocol_name(response.version());
+    meta.reply = Some(format!("{} {reply}", meta.protocol.unwrap_or("HTTP")));
+    meta.fields = headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
+    meta
+}
+
+fn unix_seconds(date: &str) -> Option<i64> {
+    let time: SystemTime = httpdate::parse_http_date(date).ok()?;
+    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+}
+
+fn protocol_name(version: Version) -> Option<&'static str> {
+    match version {
+        Version::HTTP_10 => Some("HTTP/1.0"),
+        Version::HTTP_11 => Some("HTTP/1.1"),
+        Version::HTTP_2 => Some("HTTP/2"),
+        _ => None,
+    }
+}
+
+fn build_response(
+    plan: &HttpPlan,
+    response: IncomingResponse,
+    mut meta: Meta,
+    expected: Option<u64>,
+) -> Result<Response, Error> {
+    if plan.wants_head || plan.method == Method::HEAD {
+        return Ok(Response::new(meta, Content::Head));
+    }
+    let proof = completeness_proof(&response, &meta, expected);
+    let has_body = response.status() != StatusCode::NO_CONTENT;
+    let is_decoded = plan.options.compressed && has_body;
+    let coding = match ContentCoding::from_headers(response.headers()) {
+        Ok(coding) => coding.filter(|_| is_decoded),
+        // An unknown coding does not matter if the body is not decoded, or if the response is a redirect.
+        Err(_) if !is_decoded || response.status().is_redirection() => None,
+        Err(error) => return Err(error),
+    };
+    let encoded = response.into_body();
+    let body = match coding {
+        Some(coding) => {
+            // Size and byte ranges count the encoded bytes.
+            (meta.head.size, meta.is_resumable) = (None, false);
+            let encoded = Body::from_source(encoded, expected, proof);
+            Body::from_source(content_coding::decode_body(encoded, coding), None, proof)
+        }
+        None => Body::from_source(encoded, expected.filter(|_| has_body), proof),
+    };
+    Ok(Response::new(meta, Content::Body(body)))
+}
+
+/// Returns `true` if the body has a content coding: a part of it cannot be joined to another part.
+fn has_content_coding(headers: &HeaderMap) -> bool {
+    !matches!(ContentCoding::from_headers(headers), Ok(None))
+}
+
+/// Returns how the end of the body is recognised.
+fn completeness_proof(response: &IncomingResponse, meta: &Meta, expected: Option<u64>) -> Proof {
+    let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
+    match (expected, response.version()) {
+        _ if response.status() == StatusCode::NO_CONTENT => Proof::Proven("the status"),
+        (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
+        (Some(_), _) => Proof::Proven("Content-Length"),
+        (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),
+        (None, _) if is_chunked => Proof::Proven("the last chunk"),
+        _ => Proof::Assumed("the server closed the connection"),
+    }
+}
+
+/// Returns the Content-Length, which must be digits only.
+fn content_length(response: &IncomingResponse) -> Option<u64> {
+    parse_decimal(response.headers().get(CONTENT_LENGTH)?.to_str().ok()?)
+}
+
+/// Returns the status code and the reason phrase of the server.
+fn status_line(response: &IncomingResponse) -> String {
+    let status = response.status();
+    let own = response.extensions().get::<hyper::ext::ReasonPhrase>();
+    let reason = own.map_or_else(
+        || status.canonical_reason().unwrap_or_default().into(),
+        |own| String::from_utf8_lossy(own.as_bytes()),
+    );
+    format!("{} {reason}", status.as_u16()).trim_end().to_owned()
+}

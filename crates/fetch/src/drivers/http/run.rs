@@ -1,0 +1,54 @@
+//! Runs a plan: sends the request once, and a second time if the server asks for credentials.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::plan::HttpPlan;
+use super::transports::Transports;
+use super::{challenge, response};
+use crate::driver::RunFuture;
+use crate::{Error, Outcome, Plan, Resend, RunContext};
+
+/// A plan together with the connections of the driver, ready to run. `Display` shows the plan.
+pub(super) struct HttpRun {
+    plan: HttpPlan,
+    transports: Arc<Transports>,
+}
+
+impl HttpRun {
+    /// Returns `plan`, ready to run over `transports`.
+    pub(super) const fn new(plan: HttpPlan, transports: Arc<Transports>) -> Self {
+        Self { plan, transports }
+    }
+}
+
+impl Plan for HttpRun {
+    fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
+        Box::pin(run_plan(*self, ctx))
+    }
+}
+
+impl fmt::Display for HttpRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.plan.fmt(f)
+    }
+}
+
+/// Sends one request; returns its outcome, or a second plan with credentials after a 401.
+async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
+    let HttpRun { mut plan, transports } = run;
+    let response = transports.send(&plan, &ctx).await.map_err(|error| limit_retries(error, &plan))?;
+    let credentials =
+        challenge::authorization_after_challenge(&plan, response.status(), response.headers(), &ctx).await?;
+    if let Some(authorization) = credentials {
+        let rejection = response::response_unchecked(&plan, response)?;
+        (plan.authorization, plan.is_auth_retry) = (Some(authorization), true);
+        return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
+    }
+    response::interpret_response(&plan, response)
+}
+
+/// Marks the error so that a request that is not idempotent is retried only if it was never sent (RFC 9110 §9.2.2).
+fn limit_retries(error: Error, plan: &HttpPlan) -> Error {
+    if plan.is_idempotent() { error } else { error.retry_only_if_unsent() }
+}

@@ -1,0 +1,136 @@
+//! Maps errors of hyper, reqwest and rustls to errors of this crate.
+
+use std::error::Error as StdError;
+use std::io;
+
+use crate::net::proxy::Proxy;
+use crate::net::tls;
+use crate::{Code, Error, Phase};
+
+/// Returns the error for a failure before the head of the response. `is_connect`: the connection was not open yet.
+pub(super) fn error_before_response(
+    error: impl StdError + Send + Sync + 'static,
+    is_connect: bool,
+    is_tls: bool,
+) -> Error {
+    let causes = ErrorCauses::from_error(&error);
+    if let Some(tls) = causes.tls {
+        return tls;
+    }
+    let (code, phase, detail) = match (&causes, is_connect) {
+        (ErrorCauses { io: Some(io::ErrorKind::TimedOut), .. }, true) => {
+            (Code::TimedOut, Phase::Connect, "connecting")
+        }
+        (_, true) if causes.is_timeout => (Code::TimedOut, Phase::Connect, "connecting"),
+        // A refused connection has another kind: these occur after the TCP handshake.
+        (
+            ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset), .. },
+            true,
+        ) if is_tls => (Code::TlsFailed, Phase::Tls, "the connection was closed during the TLS handshake"),
+        (_, true) => (Code::ConnectFailed, Phase::Connect, ""),
+        (ErrorCauses { is_too_large: true, .. }, _) => {
+            (Code::LimitReached, Phase::Reply, "the head of the response is too long")
+        }
+        (ErrorCauses { is_parse: true, .. }, _) => {
+            (Code::PeerMisbehaved, Phase::Reply, "not an HTTP response")
+        }
+        (ErrorCauses { io: Some(io::ErrorKind::ConnectionReset), .. }, _) => {
+            (Code::EmptyReply, Phase::Reply, "the connection was reset")
+        }
+        (ErrorCauses { is_incomplete: true, .. }, _)
+        | (ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof), .. }, _) => {
+            (Code::EmptyReply, Phase::Reply, "the connection was closed")
+        }
+        _ => (Code::PeerMisbehaved, Phase::Reply, ""),
+    };
+    let detail = if detail.is_empty() { causes.deepest } else { detail.to_owned() };
+    Error::new(code, phase, detail).with_source(error)
+}
+
+/// Returns the error for a failure before the head of the response, through a proxy.
+pub(super) fn proxy_error(error: reqwest::Error, is_tls: bool, proxy: &Proxy) -> Error {
+    if !error.is_connect() {
+        return error_before_response(error, false, is_tls);
+    }
+    let causes = ErrorCauses::from_error(&error);
+    let detail = format!("through the proxy {proxy}: {}", causes.deepest);
+    // reqwest reports errors of the tunnel as text only.
+    let mentions = |word| causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains(word));
+    if mentions("auth") || mentions("credential") {
+        return Error::new(Code::AuthNeeded, Phase::Proxy, detail).with_source(error);
+    }
+    match error_before_response(error, true, is_tls) {
+        error if error.code() == Code::ConnectFailed => {
+            Error::new(Code::ConnectFailed, Phase::Connect, detail)
+        }
+        error => error,
+    }
+}
+
+/// Returns the error for a failure while the body is read.
+pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error {
+    let causes = ErrorCauses::from_error(&error);
+    let detail = match causes.io {
+        Some(io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
+        _ if causes.is_incomplete => "the connection was closed before the end of the body".to_owned(),
+        _ => causes.deepest,
+    };
+    let is_invalid = matches!(causes.io, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
+    let code = if causes.is_too_large {
+        Code::LimitReached
+    } else if is_invalid || causes.is_parse {
+        Code::PeerMisbehaved
+    } else {
+        Code::Truncated
+    };
+    Error::new(code, Phase::Body, detail).with_source(error)
+}
+
+/// What the chain of sources of an error contains.
+#[derive(Default)]
+struct ErrorCauses {
+    tls: Option<Error>,
+    io: Option<io::ErrorKind>,
+    is_timeout: bool,
+    is_incomplete: bool,
+    is_parse: bool,
+    is_too_large: bool,
+    deepest: String,
+    all: Vec<String>,
+}
+
+impl ErrorCauses {
+    fn from_error(error: &(dyn StdError + 'static)) -> Self {
+        let mut causes = Self::default();
+        let mut next = Some(error);
+        while let Some(error) = next {
+            causes.inspect(error);
+            causes.deepest = error.to_string();
+            causes.all.push(causes.deepest.clone());
+            next = error.source();
+        }
+        causes
+    }
+
+    fn inspect(&mut self, error: &(dyn StdError + 'static)) {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            self.io = Some(error.kind());
+            // io::Error::source skips the error inside it.
+            if let Some(inside) = error.get_ref() {
+                self.inspect(inside);
+            }
+        } else if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            self.tls = Some(tls::error(error));
+        } else if let Some(error) = error.downcast_ref() {
+            self.inspect_hyper(error);
+        } else if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+            self.is_timeout |= error.is_timeout();
+        }
+    }
+
+    fn inspect_hyper(&mut self, error: &hyper::Error) {
+        self.is_incomplete |= error.is_incomplete_message();
+        self.is_parse |= error.is_parse();
+        self.is_too_large |= error.is_parse() && error.to_string().contains("too large");
+    }
+}

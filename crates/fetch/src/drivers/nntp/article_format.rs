@@ -1,0 +1,42 @@
+//! Converts articles to the format in which they are delivered.
+
+use bytes::Bytes;
+use fetch_url_proto::nntp::Mbox;
+
+use super::options::ArticleFormat;
+use crate::body::LocalLines;
+
+/// Converts the bytes of articles, whatever the size of the chunks.
+pub(super) enum ArticleConverter {
+    Raw,
+    LocalLineEndings(LocalLines),
+    Mbox(Box<Mbox>),
+}
+
+impl ArticleConverter {
+    pub(super) fn new(format: ArticleFormat) -> Self {
+        match format {
+            ArticleFormat::Raw => Self::Raw,
+            ArticleFormat::LocalLineEndings => Self::LocalLineEndings(LocalLines::default()),
+            ArticleFormat::Mbox => Self::Mbox(Box::default()),
+        }
+    }
+
+    /// Converts the next chunk of an article. The result may be empty, because a part of the chunk can be held back.
+    pub(super) fn push(&mut self, chunk: Bytes) -> Bytes {
+        match self {
+            Self::Raw => chunk,
+            Self::LocalLineEndings(lines) => lines.convert(chunk),
+            Self::Mbox(mbox) => mbox.push(&chunk).into(),
+        }
+    }
+
+    /// Ends the article and returns the bytes that were held back.
+    pub(super) fn finish(&mut self) -> Bytes {
+        match self {
+            Self::Raw => Bytes::new(),
+            Self::LocalLineEndings(lines) => lines.finish().unwrap_or_default(),
+            Self::Mbox(mbox) => mbox.finish().into(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A connection to a news server, with its NNTP session.
+
+use std::task::{Context, Poll};
+
+use fetch_url_proto::nntp::{Login, NewsRequest, Session, SessionOptions, StartTls as SessionStartTls};
+use fetch_url_proto::{Event, Rejection, Step};
+
+use super::plan::{NntpPlan, session_login};
+use crate::net::connection::Connection;
+use crate::net::connection_info::{ConnectionInfo, Endpoints};
+use crate::net::trace;
+use crate::{Code, Credential, Error, Phase, RunContext, StartTls};
+
+/// 480: the server requires authentication (RFC 3977 §3.2.1).
+pub(super) const AUTHENTICATION_REQUIRED: u32 = 480;
+/// The most requests that are queued in the session. The session decides how many of them it sends ahead.
+pub(super) const MAX_QUEUED: usize = 192;
+
+/// A connection to a news server.
+pub(super) struct NntpConnection {
+    inner: Connection<Session>,
+    endpoints: Endpoints,
+    /// The login of the plan, or the one that the user typed.
+    login: Option<Credential>,
+}
+
+/// The reply to a request, or to the first of several.
+pub(super) enum FirstReply {
+    /// The data of the request follows on this connection.
+    Accepted(Box<NntpConnection>),
+    Rejected(Box<Rejection>, Box<NntpConnection>),
+}
+
+impl NntpConnection {
+    /// Connects to the server of the plan. With `plain_lists`, the session does not request compression (RFC 8054).
+    pub(super) async fn open(
+        plan: &NntpPlan,
+        ctx: &RunContext,
+        login: Option<Login>,
+        plain_lists: bool,
+    ) -> Result<Self, Error> {
+        let mut terms = SessionOptions::default();
+        terms.is_secure = plan.is_tls;
+        terms.start_tls = match ctx.connector.start_tls() {
+            StartTls::Never => SessionStartTls::Never,
+            StartTls::Try => SessionStartTls::Try,
+            StartTls::Require => SessionStartTls::Must,
+        };
+        terms.clear_login = plan.options.insecure_auth;
+        terms.plain_lists = plain_lists;
+        terms.may_ask = ctx.password_prompt.can_ask();
+        terms.login = login;
+        let stream = if plan.is_tls {
+            let stream = ctx.connector.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
+            ctx.connector.tls_stream(stream)
+        } else {
+            let stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
+            ctx.connector.plain_stream(stream)
+        };
+        let info = ctx.connector.connection_info();
+        let facts = info.facts();
+        let session = Session::new(terms).with_wire_trace(trace::is_enabled());
+        let (endpoints, login) = ((facts.peer, facts.local), plan.login.clone());
+        Ok(Self { inner: Connection::new(session, stream, info), endpoints, login })
+    }
+
+    pub(super) const fn session(&self) -> &Session {
+        self.inner.machine()
+    }
+
+    pub(super) const fn session_mut(&mut self) -> &mut Session {
+        self.inner.machine_mut()
+    }
+
+    pub(super) async fn step(&mut self) -> Result<Step, Error> {
+        self.inner.step().await
+    }
+
+    pub(super) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step, Error>> {
+        self.inner.poll_step(cx)
+    }
+
+    /// Returns the login of the session, if any.
+    pub(super) const fn login(&self) -> Option<&Credential> {
+        self.login.as_ref()
+    }
+
+    pub(super) const fn endpoints(&self) -> Endpoints {
+        self.endpoints
+    }
+
+    /// Prepares an idle connection for another request, and records its times in `info` from now on. Returns `false` if
+    /// the server has sent unexpected data, or has closed the connection.
+    pub(super) fn reuse(&mut self, info: &ConnectionInfo) -> bool {
+        self.inner.reuse(info);
+        self.session().is_under_way() || self.inner.is_idle()
+    }
+
+    /// Sends the request of the plan, followed by those for the upcoming articles, and waits for the first reply.
+    pub(super) async fn send_requests(
+        mut self,
+        plan: &NntpPlan,
+        ctx: &RunContext,
+    ) -> Result<FirstReply, Error> {
+        if self.session().pending_requests().len() == 0 {
+            self.session_mut().add_request(plan.first_request());
+        }
+        self.queue_upcoming(plan);
+        self.next_reply(plan, ctx).await
+    }
+
+    /// Waits until the reply to the next queued request arrives. Logs in if the server requires it and the user
+    /// provides the password, and starts TLS if the session requires it.
+    pub(super) async fn next_reply(mut self, plan: &NntpPlan, ctx: &RunContext) -> Result<FirstReply, Error> {
+        let Some(request) = self.session().pending_requests().next().cloned() else {
+            return Err(unexpected_step());
+        };
+        loop {
+            match ctx.deadline.bound(Phase::Reply, self.step()).await? {
+                Step::Emit(Event::Head(_)) => return Ok(FirstReply::Accepted(Box::new(self))),
+                Step::Emit(Event::Rejected(rejection)) => {
+                    match self.prompt_for_login(&rejection, plan, ctx).await? {
+                        Some(login) => {
+                            let Some(session_login) = session_login(&login)? else {
+                                return Err(unexpected_step());
+                            };
+                            self.session_mut().log_in(session_login, request.clone());
+                            self.login = Some(login);
+                        }
+                        None => return Ok(FirstReply::Rejected(rejection, Box::new(self))),
+                    }
+                }
+                Step::StartTls => {
+                    self.inner = self.inner.upgrade_to_tls(&plan.host, &ctx.connector, &ctx.deadline).await?;
+                }
+                _ => return Err(unexpected_step()),
+            }
+        }
+    }
+
+    fn queue_upcoming(&mut self, plan: &NntpPlan) {
+        let queued = self.session().pending_requests().len();
+        let requests: Vec<NewsRequest> =
+            plan.upcoming_requests(queued - 1).take(MAX_QUEUED.saturating_sub(queued)).collect();
+        requests.into_iter().for_each(|request| self.session_mut().add_request(request));
+    }
+
+    /// Asks the user for a login, if the server requires one and none is known.
+    async fn prompt_for_login(
+        &self,
+        rejection: &Rejection,
+        plan: &NntpPlan,
+        ctx: &RunContext,
+    ) -> Result<Option<Credential>, Error> {
+        if rejection.code != Some(AUTHENTICATION_REQUIRED) || !self.session().can_log_in() {
+            return Ok(None);
+        }
+        let user = plan.login.as_ref().map(Credential::user);
+        let answer = ctx.password_prompt.ask(&plan.url, user, None, &ctx.deadline).await?;
+        Ok(answer.filter(|answer| answer.expose().is_some()))
+    }
+}
+
+/// The error for a step that the driver does not expect: a bug in this program.
+pub(super) fn unexpected_step() -> Error {
+    Error::new(Code::Internal, Phase::Reply, "unexpected step of the NNTP session")
+}

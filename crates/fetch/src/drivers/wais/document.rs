@@ -1,0 +1,55 @@
+//! The bytes of a document as a body.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use fetch_url_proto::wais::Retrieval;
+use fetch_url_proto::{Event, Step};
+
+use super::exchange::unexpected_step;
+use super::rejection::mid_transfer_error;
+use crate::body::EndMark;
+use crate::net::connection::Connection;
+use crate::{Body, ByteSource, Error, Proof};
+
+/// How the end of a document is known. If the server ends it otherwise, the machine reports it, and the proof becomes
+/// *assumed*.
+const PROOF: Proof = Proof::Proven("the end reported by the server, or the length of the range");
+
+/// Returns the body of a document whose first response has arrived.
+pub(super) fn document_body(connection: Connection<Retrieval>) -> Body {
+    let end_mark = EndMark::default();
+    let source = DocumentSource { connection: Some(connection), end_mark: end_mark.clone() };
+    Body::from_source(source, None, PROOF).with_end_mark(end_mark)
+}
+
+/// The bytes of a document, in the pieces of the responses.
+struct DocumentSource {
+    /// `None` after the end.
+    connection: Option<Connection<Retrieval>>,
+    end_mark: EndMark,
+}
+
+impl ByteSource for DocumentSource {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        loop {
+            let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
+            let error = match ready!(connection.poll_step(cx)) {
+                Ok(Step::Emit(Event::Body(bytes))) => return Poll::Ready(Some(Ok(bytes))),
+                // The note concerns a diagnostic that came with all requested bytes.
+                Ok(Step::Emit(Event::Note(_))) => continue,
+                Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
+                    self.end_mark.set_missing(missing);
+                    continue;
+                }
+                Ok(Step::Emit(Event::Rejected(rejection))) => Some(mid_transfer_error(&rejection)),
+                Ok(Step::Done) => None,
+                Ok(_) => Some(unexpected_step()),
+                Err(error) => Some(error),
+            };
+            self.connection = None;
+            return Poll::Ready(error.map(Err));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Runs a plan: a search, or the retrieval of a document.
+
+use fetch_url_core::PercentEncoded;
+use fetch_url_proto::wais::{Retrieval, WaisName};
+use fetch_url_proto::{Event, Step};
+
+use super::document::document_body;
+use super::exchange::start_exchange;
+use super::plan::{WaisOperation, WaisPlan, new_search};
+use super::search_results::search_listing;
+use crate::driver::RunFuture;
+use crate::{Content, Error, Meta, Outcome, Phase, Plan, Response, RunContext};
+
+impl Plan for WaisPlan {
+    fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
+        Box::pin(run_plan(*self, ctx))
+    }
+}
+
+async fn run_plan(plan: WaisPlan, ctx: RunContext) -> Result<Outcome, Error> {
+    match &plan.operation {
+        WaisOperation::Search { database, words } => run_search(database, words.as_ref(), &plan, &ctx).await,
+        WaisOperation::Retrieve { database, wtype, id, range } => {
+            // One byte is enough to learn whether the document exists.
+            let requested = if plan.wants_head { 0..1 } else { range.clone() };
+            let retrieval = Retrieval::new(database.clone(), wtype.clone(), id.clone(), requested);
+            run_retrieval(retrieval, range.start, media_type(wtype.as_bytes()), &plan, &ctx).await
+        }
+    }
+}
+
+async fn run_search(
+    database: &WaisName,
+    words: Option<&PercentEncoded<'_>>,
+    plan: &WaisPlan,
+    ctx: &RunContext,
+) -> Result<Outcome, Error> {
+    let (mut connection, notes) = start_exchange(new_search(database, words)?, plan, ctx).await?;
+    let mut meta = response_meta(plan, notes);
+    if words.is_none() {
+        meta.notes.push("this describes the database; to search it, add ?WORDS to the URL");
+    }
+    if !plan.wants_head {
+        return Ok(outcome(meta, Content::Listing(search_listing(connection, plan))));
+    }
+    let mut count = 0;
+    while let Step::Emit(event) = ctx.deadline.bound(Phase::Reply, connection.step()).await? {
+        count += u64::from(matches!(event, Event::Entry(_)));
+    }
+    meta.fields.push(("Documents".to_owned(), count.to_string().into()));
+    Ok(outcome(meta, Content::Head))
+}
+
+async fn run_retrieval(
+    retrieval: Retrieval,
+    offset: u64,
+    media_type: Option<&str>,
+    plan: &WaisPlan,
+    ctx: &RunContext,
+) -> Result<Outcome, Error> {
+    let (connection, notes) = start_exchange(retrieval, plan, ctx).await?;
+    let mut meta = response_meta(plan, notes);
+    meta.offset = offset;
+    meta.media_type = media_type.map(str::to_owned);
+    let content = if plan.wants_head { Content::Head } else { Content::Body(document_body(connection)) };
+    Ok(outcome(meta, content))
+}
+
+/// Returns the media type for the document types that the WAIS gateways of early browsers supported.
+fn media_type(wtype: &[u8]) -> Option<&'static str> {
+    match wtype.to_ascii_uppercase().as_slice() {
+        b"GIF" => Some("image/gif"),
+        b"HTML" => Some("text/html"),
+        b"TEXT" => Some("text/plain"),
+        b"WSRC" => Some("application/x-wais-source"),
+        _ => None,
+    }
+}
+
+fn outcome(meta: Meta, content: Content) -> Outcome {
+    Outcome::Answer(Response::new(meta, content))
+}
+
+fn response_meta(plan: &WaisPlan, notes: Vec<&'static str>) -> Meta {
+    let mut meta = Meta::new(plan.url.clone());
+    meta.protocol = Some("WAIS");
+    meta.notes = notes;
+    meta
+}

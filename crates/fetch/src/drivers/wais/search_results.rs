@@ -1,0 +1,70 @@
+//! The documents that a search found, as a listing.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use fetch_url_core::{PercentEncoded, Url, charset};
+use fetch_url_proto::wais::{DocumentFacts, Search};
+use fetch_url_proto::{Details, Entry, Event, Step};
+use futures_core::Stream;
+
+use super::exchange::unexpected_step;
+use super::plan::WaisPlan;
+use crate::net::connection::Connection;
+use crate::{Error, Listing, Request};
+
+/// Returns the listing of a search whose response has arrived.
+pub(super) fn search_listing(connection: Connection<Search>, plan: &WaisPlan) -> Listing {
+    Listing::new(SearchResults { connection: Some(connection), database_url: database_url(&plan.url) })
+}
+
+/// Returns `wais://host:port/database/`.
+fn database_url(url: &Url<'_>) -> String {
+    match url {
+        Url::Wais(url) => format!("wais://{}/{}/", url.host_port(), url.database()),
+        _ => String::new(),
+    }
+}
+
+/// Returns the URL of a document (RFC 1738 §3.9). A document of type URL is a link, and its headline is the target.
+fn document_url(facts: &DocumentFacts, database_url: &str) -> Option<String> {
+    let wtype = facts.first_type();
+    if wtype == b"URL" {
+        return facts.link();
+    }
+    let encoded = |bytes| PercentEncoded::encode(bytes, charset::UCHAR);
+    let text = format!("{database_url}{}/{}", encoded(wtype), encoded(facts.id.as_bytes()));
+    // Only a URL that this driver would accept is shown.
+    let request = Request::new(&text).ok()?;
+    WaisPlan::new(&request).is_ok().then_some(text)
+}
+
+struct SearchResults {
+    /// `None` after the end.
+    connection: Option<Connection<Search>>,
+    database_url: String,
+}
+
+impl Stream for SearchResults {
+    type Item = Result<Entry, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
+            let error = match ready!(connection.poll_step(cx)) {
+                Ok(Step::Emit(Event::Entry(mut entry))) => {
+                    if let Details::Document(facts) = &entry.details {
+                        entry.url = document_url(facts, &self.database_url);
+                    }
+                    return Poll::Ready(Some(Ok(entry)));
+                }
+                Ok(Step::Emit(Event::Note(_))) => continue,
+                Ok(Step::Done) => None,
+                Ok(_) => Some(unexpected_step()),
+                Err(error) => Some(error),
+            };
+            self.connection = None;
+            return Poll::Ready(error.map(Err));
+        }
+    }
+}

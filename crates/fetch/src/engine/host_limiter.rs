@@ -1,0 +1,286 @@
+//! The limit of parallel requests per host, which shrinks when the host reports that it is busy (421, 429, 503).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fetch_url_core::{Host, Url};
+use tokio::sync::Notify;
+
+/// Busy replies of one host within this time, or before its announced wait is over, count as one.
+const MAX_BUSY_WINDOW: Duration = Duration::from_secs(1);
+/// The shortest time for which busy replies count as one.
+const MIN_BUSY_WINDOW: Duration = Duration::from_millis(50);
+/// After this many requests without a busy reply, the limit of a host rises by one.
+const REQUESTS_PER_INCREASE: u32 = 16;
+
+/// A limit of parallel requests for each host. Clones share the limit.
+#[derive(Clone)]
+pub struct HostLimiter(Arc<Inner>);
+
+struct Inner {
+    hosts: Mutex<HashMap<HostKey, HostState>>,
+    /// The initial and highest limit of each host.
+    max_per_host: usize,
+    released: Notify,
+}
+
+/// Host name and port; each port of a machine has its own limit.
+type HostKey = (Host<'static>, u16);
+
+struct HostState {
+    running: usize,
+    limit: usize,
+    not_before: Instant,
+    /// Busy replies before this moment belong to the last one.
+    same_busy_until: Option<Instant>,
+    /// Requests finished since the last busy reply.
+    finished_since_busy: u32,
+    /// Requests answered so far.
+    served: u64,
+}
+
+/// Permission for one request to a host, returned when it is dropped; see [`crate::Request::with_permit`].
+#[must_use]
+pub struct HostPermit {
+    limiter: HostLimiter,
+    server: HostKey,
+    /// `false` while the permit is given up to wait for a busy host.
+    is_held: AtomicBool,
+    /// The host's count of answered requests at the last busy reply to this request.
+    served: AtomicU64,
+}
+
+impl HostLimiter {
+    /// Creates a limiter that allows `max_per_host` parallel requests to each host.
+    pub fn new(max_per_host: usize) -> Self {
+        Self(Arc::new(Inner { hosts: Mutex::default(), max_per_host, released: Notify::new() }))
+    }
+
+    /// Waits for a permit for the host of `url`. Returns `None` if the URL has no host.
+    pub async fn acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
+        let server = server(url)?;
+        let served = self.enter(&server).await;
+        Some(self.permit(server, served))
+    }
+
+    fn permit(&self, server: HostKey, served: u64) -> HostPermit {
+        HostPermit {
+            limiter: self.clone(),
+            server,
+            is_held: AtomicBool::new(true),
+            served: AtomicU64::new(served),
+        }
+    }
+
+    /// Returns a permit for the host of `url` if one is available now.
+    pub fn try_acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
+        let server = server(url)?;
+        match self.try_enter(&server) {
+            Ok(served) => Some(self.permit(server, served)),
+            Err(_) => None,
+        }
+    }
+
+    /// Waits until a permit that was not available may have become available.
+    pub async fn changed(&self) {
+        let over = self.0.released.notified();
+        let now = Instant::now();
+        let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > now).min();
+        match next {
+            None => over.await,
+            Some(time) => tokio::select! {
+                () = over => {}
+                () = tokio::time::sleep_until(time.into()) => {}
+            },
+        }
+    }
+
+    /// Waits for a permit; returns the host's count of answered requests.
+    async fn enter(&self, server: &HostKey) -> u64 {
+        loop {
+            let over = self.0.released.notified();
+            let wait = match self.try_enter(server) {
+                Ok(served) => return served,
+                Err(wait) => wait,
+            };
+            match wait {
+                Wait::Until(time) => tokio::time::sleep_until(time.into()).await,
+                Wait::ForOthers => over.await,
+            }
+        }
+    }
+
+    fn try_enter(&self, server: &HostKey) -> Result<u64, Wait> {
+        let mut hosts = self.hosts();
+        let max_per_host = self.0.max_per_host;
+        let host = hosts.entry(server.clone()).or_insert_with(|| HostState::new(max_per_host));
+        host.enter(Instant::now())
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, HashMap<HostKey, HostState>> {
+        self.0.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_host<T>(&self, server: &HostKey, change: impl FnOnce(&mut HostState) -> T) -> Option<T> {
+        self.hosts().get_mut(server).map(change)
+    }
+}
+
+fn server(url: &Url<'_>) -> Option<HostKey> {
+    Some((url.host()?.into_owned(), url.port().unwrap_or_default()))
+}
+
+impl HostPermit {
+    /// Returns `true` if the permit is for the host and port of `url`.
+    pub(crate) fn is_at(&self, url: &Url<'_>) -> bool {
+        let (host, port) = &self.server;
+        url.host().is_some_and(|other| other == *host) && url.port().unwrap_or_default() == *port
+    }
+
+    /// Records that the host answered the request.
+    pub(crate) fn record_served(&self) {
+        self.limiter.with_host(&self.server, |host| host.served += 1);
+    }
+
+    /// Records a busy reply: no request is sent to the host for `wait`. Returns `true` if the host has answered
+    /// other requests since the last busy reply to this one, so that another attempt is likely to succeed.
+    pub(crate) fn record_busy(&self, wait: Duration) -> bool {
+        let served = self.limiter.with_host(&self.server, |host| {
+            host.record_busy(Instant::now(), wait);
+            host.served
+        });
+        served.is_some_and(|served| self.served.swap(served, Ordering::Relaxed) != served)
+    }
+
+    /// Returns the permit, waits for `wait` and acquires another one.
+    pub(crate) async fn requeue(&self, wait: Duration) {
+        if !self.is_held.swap(false, Ordering::Relaxed) {
+            // Another segment of the same object is waiting for the permit already.
+            tokio::time::sleep(wait).await;
+            return;
+        }
+        self.limiter.with_host(&self.server, |host| host.running -= 1);
+        self.limiter.0.released.notify_waiters();
+        tokio::time::sleep(wait).await;
+        self.limiter.enter(&self.server).await;
+        self.is_held.store(true, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for HostLimiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostLimiter({} per host)", self.0.max_per_host)
+    }
+}
+
+impl std::fmt::Debug for HostPermit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostPermit({}:{})", self.server.0, self.server.1)
+    }
+}
+
+/// What has to happen before a permit is available.
+enum Wait {
+    ForOthers,
+    Until(Instant),
+}
+
+impl HostState {
+    fn new(limit: usize) -> Self {
+        Self {
+            running: 0,
+            limit,
+            not_before: Instant::now(),
+            same_busy_until: None,
+            finished_since_busy: 0,
+            served: 0,
+        }
+    }
+
+    /// Takes a permit; returns the host's count of answered requests.
+    fn enter(&mut self, now: Instant) -> Result<u64, Wait> {
+        if self.running >= self.limit {
+            return Err(Wait::ForOthers);
+        }
+        if self.not_before > now {
+            return Err(Wait::Until(self.not_before));
+        }
+        self.running += 1;
+        Ok(self.served)
+    }
+
+    /// Halves the limit, and blocks new requests until `wait` is over.
+    fn record_busy(&mut self, now: Instant, wait: Duration) {
+        self.not_before = self.not_before.max(now + wait);
+        self.finished_since_busy = 0;
+        if self.same_busy_until.is_none_or(|until| now >= until) {
+            self.same_busy_until = Some(now + wait.clamp(MIN_BUSY_WINDOW, MAX_BUSY_WINDOW));
+            self.limit = (self.limit.min(self.running) / 2).max(1);
+        }
+    }
+
+    fn leave(&mut self, max_per_host: usize) {
+        self.running -= 1;
+        self.finished_since_busy += 1;
+        if self.limit < max_per_host && self.finished_since_busy >= REQUESTS_PER_INCREASE {
+            (self.limit, self.finished_since_busy) = (self.limit + 1, 0);
+        }
+    }
+}
+
+impl Drop for HostPermit {
+    fn drop(&mut self) {
+        if self.is_held.load(Ordering::Relaxed) {
+            let max_per_host = self.limiter.0.max_per_host;
+            self.limiter.with_host(&self.server, |host| host.leave(max_per_host));
+            self.limiter.0.released.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_replies_halve_the_limit_and_delay_new_requests() {
+        let mut host = HostState::new(16);
+        host.running = 16;
+        let now = Instant::now();
+        let wait = Duration::from_secs(5);
+        host.record_busy(now, wait);
+        host.record_busy(now + MIN_BUSY_WINDOW, Duration::ZERO);
+        assert_eq!(
+            (host.limit, host.not_before),
+            (8, now + wait),
+            "busy replies at the same time count as one"
+        );
+        for (second, limit) in [(1, 4), (2, 2), (3, 1), (4, 1)] {
+            host.running = host.limit;
+            host.record_busy(now + Duration::from_secs(second), Duration::ZERO);
+            assert_eq!(host.limit, limit);
+        }
+        host.running = 100;
+        for _ in 0..REQUESTS_PER_INCREASE {
+            host.leave(16);
+        }
+        assert_eq!(host.limit, 2, "the limit rises after 16 requests without a busy reply");
+    }
+
+    #[tokio::test]
+    async fn second_request_waits_until_the_permit_is_dropped() {
+        let limiter = HostLimiter::new(1);
+        let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
+        let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
+        let _other_host = limiter.acquire(&url("http://other/a")).await.expect("a permit");
+        let same_host = url("http://h/b");
+        let second = limiter.acquire(&same_host);
+        tokio::pin!(second);
+        assert!(tokio::time::timeout(Duration::from_millis(20), &mut second).await.is_err());
+        drop(first);
+        assert!(second.await.is_some());
+        assert!(limiter.acquire(&url("mailto:a@b")).await.is_none(), "a URL without a host has no permit");
+    }
+}

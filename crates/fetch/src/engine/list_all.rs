@@ -1,0 +1,75 @@
+//! Complete listings: a listing that breaks off with a transient error is requested again from its beginning,
+//! because a partial one does not show which entries are absent.
+
+use std::sync::Arc;
+
+use fetch_url_proto::Entry;
+
+use super::retry::RetryState;
+use super::settings::Settings;
+use crate::Deadline;
+use crate::tree::is_same_place;
+use crate::{Code, Content, Error, Meta, Phase, Proof, Request};
+
+/// All entries of a directory, as returned by [`Fetcher::list`](crate::Fetcher::list).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DirectoryListing {
+    /// Metadata of the response.
+    pub meta: Meta,
+    /// The entries in the order of the listing.
+    pub entries: Vec<Entry>,
+    /// The error that ended the listing early (`Code::LimitReached`), if it has more entries or bytes than allowed.
+    pub limit_error: Option<Error>,
+    /// `true` if these are all entries for certain: the end of the listing is proven, it was not redirected to
+    /// another place, and it is not empty. Servers with problems return empty, truncated or foreign pages.
+    pub is_complete: bool,
+}
+
+/// The most memory for one listing, in bytes.
+const MAX_MEMORY: usize = 128 * 1024 * 1024;
+/// The task yields after this many entries, so that other tasks can run.
+const ENTRIES_PER_YIELD: usize = 1024;
+
+/// Returns all entries of the directory that `request` names.
+pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Result<DirectoryListing, Error> {
+    let deadline = Deadline::start(settings.policy.timeouts);
+    let mut retries = RetryState::new(settings.policy.retry);
+    loop {
+        let response = super::fetch(settings, request.clone()).await?;
+        let Content::Listing(mut listing) = response.content else {
+            let error = Error::new(Code::NotFound, Phase::Reply, "not a directory");
+            return Err(error.at(&response.meta.url));
+        };
+        let meta = response.meta;
+        let (mut entries, mut memory) = (Vec::new(), 0);
+        let error = loop {
+            match listing.next().await {
+                Ok(Some(entry)) => {
+                    memory +=
+                        size_of::<Entry>() + entry.name.len() + entry.url.as_ref().map_or(0, String::len);
+                    entries.push(entry);
+                    if entries.len() % ENTRIES_PER_YIELD == 0 {
+                        // Let other tasks run, such as the signal handler.
+                        tokio::task::yield_now().await;
+                    }
+                }
+                Ok(None) => {
+                    let is_proven =
+                        matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
+                    let is_sure = is_proven && !entries.is_empty() && is_same_place(&meta.url, request.url());
+                    return Ok(DirectoryListing { meta, entries, limit_error: None, is_complete: is_sure });
+                }
+                Err(error) => break error.at(&meta.url),
+            }
+            if memory > MAX_MEMORY {
+                let detail = format!("the listing needs more than {MAX_MEMORY} bytes of memory");
+                break Error::new(Code::LimitReached, Phase::Body, detail).at(&meta.url);
+            }
+        };
+        if error.code() == Code::LimitReached {
+            return Ok(DirectoryListing { meta, entries, limit_error: Some(error), is_complete: false });
+        }
+        retries.backoff(request, error, 0, &deadline).await?;
+    }
+}

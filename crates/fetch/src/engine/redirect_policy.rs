@@ -1,0 +1,100 @@
+//! The scheme and redirect policy: which schemes may be requested, and which redirects are followed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fetch_url_core::{SchemeFamily, Security, Url, parse};
+
+use crate::{Code, Connector, Error, Hint, Phase, RedirectKind, RedirectLimits};
+
+/// The caller's rules for schemes and redirects. Clones share the rules.
+#[derive(Clone)]
+pub struct RedirectPolicy(Arc<Rules>);
+
+struct Rules {
+    follow: RedirectLimits,
+    /// The schemes that have a driver.
+    built_in: BTreeSet<String>,
+}
+
+impl std::fmt::Debug for RedirectPolicy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RedirectPolicy").field(&self.0.follow).finish()
+    }
+}
+
+impl RedirectPolicy {
+    pub(crate) fn new(follow: RedirectLimits, built_in: BTreeSet<String>) -> Self {
+        Self(Arc::new(Rules { follow, built_in }))
+    }
+
+    pub(super) fn rules(&self) -> &RedirectLimits {
+        &self.0.follow
+    }
+
+    /// Returns `true` if an answer of the name service `from` may redirect to `target` and the network policy of
+    /// `connector` allows that host and port. For drivers that choose from several targets; the engine checks the
+    /// chosen one again.
+    pub fn allows(&self, from: &Url<'_>, target: &str, connector: &Connector) -> bool {
+        let Ok(parsed) = parse(target) else { return false };
+        let is_built_in = self.0.built_in.contains(parsed.url.scheme_name());
+        is_built_in
+            && self.check_redirect(from, &parsed.url, RedirectKind::Access).is_ok()
+            && connector.would_allow(&parsed.url)
+    }
+
+    /// Checks the scheme of `url`.
+    ///
+    /// # Errors
+    /// `Code::Policy` if the caller does not allow the scheme.
+    pub(super) fn check_scheme(&self, url: &Url<'_>) -> Result<(), Error> {
+        let name = url.scheme_name();
+        if self.0.follow.schemes.has(name) {
+            return Ok(());
+        }
+        let detail = format!("the scheme \"{name}:\" is not allowed");
+        Err(Error::new(Code::Policy, Phase::Plan, detail))
+    }
+
+    /// Checks a redirect from `from` to `target`. http and https may redirect to each other, from https to http only
+    /// if the caller allows it. Other schemes need the caller's permission, or a name service. Redirects to `file`
+    /// and `mailto` URLs are never followed.
+    ///
+    /// # Errors
+    /// `Code::Policy`, with a hint.
+    pub(super) fn check_redirect(
+        &self,
+        from: &Url<'_>,
+        target: &Url<'_>,
+        kind: RedirectKind,
+    ) -> Result<(), Error> {
+        let rules = self.rules();
+        let (here, there) = (from.scheme(), target.scheme());
+        let refused = |hint: Hint| {
+            let (from, to) = (from.scheme_name(), target.scheme_name());
+            let detail = format!("redirects from {from} to {to} are not followed");
+            Err(Error::new(Code::Policy, Phase::Hop, detail).with_hint(hint))
+        };
+        let name = target.scheme_name();
+        let is_never = match kind {
+            RedirectKind::Access => matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto),
+            RedirectKind::Redirect => {
+                matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto | SchemeFamily::Telnet)
+            }
+        };
+        // Protocols without redirects of their own may name another place on the same server.
+        let is_own = from.same_origin(target) && here.family != SchemeFamily::Http;
+        let schemes = match kind {
+            RedirectKind::Access => &rules.access_schemes,
+            RedirectKind::Redirect => &rules.redirect_schemes,
+        };
+        if is_never || !(schemes.has(name) || is_own) || !rules.schemes.has(name) {
+            return refused(format!("the redirect points to {}", target.redacted()).into());
+        }
+        let is_downgrade = here.security == Security::Tls && there.security == Security::Plain;
+        if is_downgrade && !rules.allow_downgrade {
+            return refused(Hint::Downgrade);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The redirects of one request: each one is checked here before it is followed.
+
+use fetch_url_core::{Url, mask_password, parse, resolve_reference};
+
+use super::redirect_policy::RedirectPolicy;
+use crate::request::RedirectState;
+use crate::{Code, Error, Phase, Redirect, RedirectKind, Request};
+
+/// The redirects that one request has followed.
+pub(super) struct RedirectChain<'g> {
+    start: Url<'static>,
+    policy: &'g RedirectPolicy,
+    followed: u32,
+    /// Number of redirects of name services among them.
+    name_redirects: u32,
+    visited: Vec<String>,
+    has_visited_public: bool,
+}
+
+impl<'g> RedirectChain<'g> {
+    pub(super) fn new(policy: &'g RedirectPolicy, start: &Url<'static>) -> Self {
+        let visited = vec![start.to_string()];
+        Self {
+            start: start.clone(),
+            policy,
+            followed: 0,
+            name_redirects: 0,
+            visited,
+            has_visited_public: false,
+        }
+    }
+
+    /// Returns the URL of the first request.
+    pub(super) const fn start(&self) -> &Url<'static> {
+        &self.start
+    }
+
+    /// Returns the URL of the first request, or `None` after a redirect to another origin.
+    pub(super) fn origin(&self, request: &Request) -> Option<&Url<'static>> {
+        (!request.is_cross_origin()).then_some(&self.start)
+    }
+
+    /// Returns `true` if the caller follows redirects.
+    pub(super) fn follows(&self) -> bool {
+        self.policy.rules().max_redirects.is_some()
+    }
+
+    pub(super) const fn redirects(&self) -> u32 {
+        self.followed
+    }
+
+    /// Returns `true` if a server with a public address has been contacted. Private addresses are refused from then
+    /// on.
+    pub(super) const fn has_visited_public(&self) -> bool {
+        self.has_visited_public
+    }
+
+    pub(super) const fn record_public(&mut self, was_public: bool) {
+        self.has_visited_public |= was_public;
+    }
+
+    /// Returns the target of `redirect` and the resulting state of the request.
+    ///
+    /// # Errors
+    /// `Code::TooManyHops` beyond the limit or for a loop, `Code::Policy`, `Code::PeerMisbehaved` if the target is
+    /// not a URL.
+    pub(super) fn check(
+        &mut self,
+        request: &Request,
+        redirect: &Redirect,
+    ) -> Result<(Url<'static>, RedirectState), Error> {
+        let from = request.url();
+        self.count_redirect(redirect)?;
+        let target = self.resolve_target(from, redirect)?;
+        let checked = self.policy.check_redirect(from, &target, redirect.kind);
+        checked.map_err(|error| error.with_reply(redirect.reason.as_bytes()))?;
+        let text = target.to_string();
+        // A redirect back to the same URL with a plain GET is not a loop (RFC 9110 §15.4.4).
+        if redirect.changes_state || (redirect.is_plain && !request.is_plain()) {
+            self.visited.clear();
+        }
+        if self.visited.contains(&text) {
+            return Err(loop_error(&target, redirect));
+        }
+        self.visited.push(text);
+        let redirect_state = RedirectState {
+            is_cross_origin: request.is_cross_origin() || !from.same_origin(&target),
+            // The caller's request body is not meant for a server that a name service selects.
+            is_plain: request.is_plain() || redirect.is_plain || redirect.kind == RedirectKind::Access,
+            is_for_gateway: false,
+        };
+        Ok((target, redirect_state))
+    }
+
+    /// Counts one redirect against its limit.
+    fn count_redirect(&mut self, redirect: &Redirect) -> Result<(), Error> {
+        let rules = self.policy.rules();
+        let (count, max) = match redirect.kind {
+            RedirectKind::Access => (self.name_redirects, rules.max_name_redirects),
+            RedirectKind::Redirect => (self.followed - self.name_redirects, rules.max_redirects.unwrap_or(0)),
+        };
+        if count >= max {
+            let detail = format!("limit {max}");
+            return Err(
+                Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(redirect.reason.as_bytes())
+            );
+        }
+        self.name_redirects += u32::from(redirect.kind == RedirectKind::Access);
+        self.followed += 1;
+        Ok(())
+    }
+
+    /// Resolves the reference against `from`. A raw space is accepted and sent as `%20`, as browsers do.
+    fn resolve_target(&self, from: &Url<'_>, redirect: &Redirect) -> Result<Url<'static>, Error> {
+        let text = resolve_reference(&from.to_string(), &redirect.target.replace(' ', "%20"));
+        match parse(&text) {
+            Ok(parsed) => Ok(parsed.into_owned().url),
+            Err(error) => {
+                let detail = format!("the redirect's target is not a URL: {error}");
+                Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail)
+                    .with_reply(mask_password(&redirect.target).as_bytes()))
+            }
+        }
+    }
+}
+
+fn loop_error(target: &Url<'_>, redirect: &Redirect) -> Error {
+    let detail = format!("redirect loop, back to {}", target.redacted());
+    Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(redirect.reason.as_bytes())
+}

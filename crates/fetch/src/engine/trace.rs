@@ -1,0 +1,46 @@
+//! The wire trace of plans and answers, for schemes whose driver does not trace line by line.
+
+use fetch_url_core::mask_password;
+use fetch_url_proto::text::sanitise;
+
+use crate::net::trace::{is_enabled, note, received, sent};
+use crate::{Error, Meta, Outcome, Plan};
+
+/// Response headers whose values are secrets or lead to one.
+const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-cookie", "www-authenticate"];
+
+/// Traces every line of what `plan` is going to send.
+pub(super) fn request(plan: &dyn Plan) {
+    if is_enabled() {
+        plan.to_string().lines().for_each(|line| sent(&line));
+    }
+}
+
+/// Traces the status line and headers of an answer, or the error that took its place.
+pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
+    if !is_enabled() {
+        return;
+    }
+    match outcome {
+        Ok(Outcome::Answer(response)) => head(&response.meta),
+        Ok(Outcome::Follow(redirect)) => {
+            head(&redirect.answer.meta);
+            note(&format_args!("redirect to {}", mask_password(&sanitise(redirect.target.as_bytes()))));
+        }
+        Ok(Outcome::Resend(resend)) => head(&resend.answer.meta),
+        Err(error) => note(error),
+    }
+}
+
+/// Traces a status line and headers. Headers that carry secrets are named without their value; a URL in a header
+/// loses its password.
+pub(super) fn head(meta: &Meta) {
+    if let Some(reply) = &meta.reply {
+        received(reply.as_bytes());
+    }
+    for (name, value) in &meta.fields {
+        let is_secret = SECRET_FIELDS.contains(&name.as_str());
+        let value = if is_secret { "***".to_owned() } else { mask_password(&sanitise(value)) };
+        received(format!("{name}: {value}").as_bytes());
+    }
+}

@@ -1,0 +1,96 @@
+//! Metadata of an object and of its request: size, time, type, headers and timings.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use fetch_url_core::Url;
+use fetch_url_proto::Head;
+
+use crate::Validator;
+
+/// The metadata of a response. Fields that the protocol does not have are `None` or empty.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Meta {
+    /// The URL of the caller's request.
+    pub requested_url: Url<'static>,
+    /// The URL of the response, after redirects and gateways.
+    pub url: Url<'static>,
+    /// Size of the whole object in bytes, and time of its last change.
+    pub head: Head,
+    /// Offset in the object of the first byte of the body; not 0 for ranges and resumed downloads.
+    pub offset: u64,
+    /// Identifies this version of the object, such as a strong ETag.
+    pub validator: Option<Validator>,
+    /// `true` if a later request can fetch the rest of the object from an offset.
+    pub is_resumable: bool,
+    /// The media type as sent by the server, such as `text/plain`.
+    pub media_type: Option<String>,
+    /// The file name that the server suggests. It is untrusted input: pass it to [`crate::safe_name`] before use.
+    pub suggested_name: Option<Vec<u8>>,
+    /// The status line or first reply line.
+    pub reply: Option<String>,
+    /// The header fields: names in lower case, values as bytes.
+    pub fields: Vec<(String, Vec<u8>)>,
+    /// The status code of HTTP, or the reply code of FTP and NNTP.
+    pub status: Option<u16>,
+    /// The protocol of the connection, such as `HTTP/1.1`.
+    pub protocol: Option<&'static str>,
+    /// Number of redirects that were followed.
+    pub redirects: u32,
+    /// Number of retries after transient errors.
+    pub retries: u32,
+    /// Warnings: deviations of the server from the protocol that lose no data.
+    pub notes: Vec<&'static str>,
+    /// The times of the steps of the request, and the addresses of the connection.
+    pub timings: Timings,
+}
+
+/// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
+/// connection has no time for the steps that it skips.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Timings {
+    /// The start of the last attempt; redirects and retries took the time before.
+    pub started: Duration,
+    /// The host name was resolved.
+    pub resolved: Option<Duration>,
+    /// The TCP connection was established.
+    pub connected: Option<Duration>,
+    /// The TLS handshake was complete.
+    pub secured: Option<Duration>,
+    /// The request was sent.
+    pub sent: Option<Duration>,
+    /// The first byte of the response was received.
+    pub replied: Option<Duration>,
+    /// The address of the server or proxy.
+    pub peer: Option<SocketAddr>,
+    /// The local address.
+    pub local: Option<SocketAddr>,
+    /// Number of connections that were opened.
+    pub connections: u32,
+}
+
+impl Meta {
+    /// Creates metadata for `url`, with all other fields empty.
+    pub fn new(url: Url<'static>) -> Self {
+        Self {
+            requested_url: url.clone(),
+            url,
+            head: Head { size: None, modified: None },
+            offset: 0,
+            validator: None,
+            is_resumable: false,
+            media_type: None,
+            suggested_name: None,
+            reply: None,
+            fields: Vec::new(),
+            status: None,
+            protocol: None,
+            redirects: 0,
+            retries: 0,
+            notes: Vec::new(),
+            timings: Timings::default(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Drives a protocol machine over a TCP or TLS connection: sends its output and feeds it the received bytes.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Instant;
+
+use bytes::Bytes;
+use fetch_url_core::Host;
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
+
+use super::connection_info::ConnectionInfo;
+use super::connector::Connector;
+use super::deflate;
+use super::stream::Stream;
+use super::trace;
+use crate::{Code, Deadline, Error, Phase};
+
+/// The most reads in one poll, so that timers and other tasks can run.
+const MAX_READS_PER_POLL: u32 = 4;
+
+/// A protocol machine and its connection.
+pub(crate) struct Connection<M> {
+    machine: M,
+    stream: Stream,
+    buffer: RecvBuffer,
+    outgoing: Bytes,
+    /// Output has not been written or flushed completely.
+    is_sending: bool,
+    connection_info: ConnectionInfo,
+    /// The machine needs more input before its next step.
+    needs_more: bool,
+    has_received: bool,
+    /// The I/O error that ended the connection.
+    lost_error: Option<io::Error>,
+}
+
+impl<M: Machine> Connection<M> {
+    /// Creates a connection that drives `machine` over `stream`.
+    pub(crate) fn new(machine: M, stream: Stream, contact: &ConnectionInfo) -> Self {
+        Self {
+            machine,
+            stream,
+            buffer: RecvBuffer::new(),
+            outgoing: Bytes::new(),
+            is_sending: false,
+            connection_info: contact.clone(),
+            needs_more: false,
+            has_received: false,
+            lost_error: None,
+        }
+    }
+
+    /// Returns the machine.
+    pub(crate) const fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// Returns `true` if output has not been sent completely.
+    pub(crate) const fn is_sending(&self) -> bool {
+        self.is_sending
+    }
+
+    /// Returns the machine, for another request. It is stepped again before more input is read.
+    pub(crate) const fn machine_mut(&mut self) -> &mut M {
+        self.needs_more = false;
+        &mut self.machine
+    }
+
+    /// Reuses the connection for another attempt, which `connection_info` records.
+    pub(crate) fn reuse(&mut self, contact: &ConnectionInfo) {
+        self.stream.set_connection_info(contact);
+        (self.connection_info, self.has_received) = (contact.clone(), !self.buffer.bytes().is_empty());
+        if self.has_received {
+            self.connection_info.update(|facts| facts.replied = Some(Instant::now()));
+        }
+    }
+
+    /// Returns `true` if the idle connection is open and has received nothing, such as a goodbye.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        let is_empty = !self.is_sending && self.buffer.bytes().is_empty() && !self.buffer.is_ended();
+        is_empty && self.poll_fill(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// Upgrades the connection to TLS after STARTTLS.
+    ///
+    /// # Errors
+    /// `Code::TlsFailed`, also if plain bytes follow the reply to STARTTLS, because an attacker could have injected
+    /// them (CVE-2011-0411).
+    pub(crate) async fn upgrade_to_tls(
+        mut self,
+        host: &Host<'_>,
+        dial: &Connector,
+        deadline: &Deadline,
+    ) -> Result<Self, Error> {
+        let refused = |detail| Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
+        if !self.buffer.bytes().is_empty() {
+            return refused("plain bytes follow the reply to STARTTLS");
+        }
+        let Some(plain) = self.stream.into_plain() else {
+            return refused("the connection is encrypted already");
+        };
+        self.stream = dial.start_tls_on(plain, host, deadline).await?;
+        Ok(self)
+    }
+
+    /// Returns the next step of the machine: an event, its end, or a request for TLS.
+    ///
+    /// # Errors
+    /// An error of the protocol, or of the connection if it was lost before the machine was done.
+    pub(crate) async fn step(&mut self) -> Result<Step, Error> {
+        poll_fn(|cx| self.poll_step(cx)).await
+    }
+
+    /// Polls for the next step, as [`Connection::step`] does.
+    pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step, Error>> {
+        let mut fills = 0;
+        loop {
+            // Read even if writing is blocked: the server may not read before its own output has been read.
+            let _ = self.poll_write(cx);
+            if self.needs_more {
+                if fills == MAX_READS_PER_POLL {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                fills += 1;
+                ready!(self.poll_fill(cx));
+            }
+            match self.machine.step(&mut self.buffer) {
+                Ok(Step::NeedMore) if self.buffer.is_ended() => {
+                    return Poll::Ready(Err(Error::new(
+                        Code::Internal,
+                        Phase::Reply,
+                        "the protocol machine needs more input after the end",
+                    )));
+                }
+                Ok(Step::NeedMore) => self.needs_more = true,
+                Ok(Step::Send(octets)) => {
+                    self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
+                    match self.stream.encode(octets) {
+                        Ok(octets) if self.outgoing.is_empty() => self.outgoing = octets,
+                        Ok(octets) => self.outgoing = [&self.outgoing[..], &octets].concat().into(),
+                        Err(error) => self.lost_error = Some(error),
+                    }
+                    self.is_sending = true;
+                }
+                Ok(Step::StartDeflate) => {
+                    let arrived = self.buffer.take(usize::MAX);
+                    self.stream.start_deflate(&arrived);
+                }
+                Ok(Step::Emit(Event::Received(line))) => trace::received(&line),
+                Ok(Step::Emit(Event::Sent(line))) => trace::sent(&line),
+                Ok(step) => return Poll::Ready(Ok(step)),
+                Err(error) => return Poll::Ready(Err(self.explain_error(error))),
+            }
+        }
+    }
+
+    /// Writes and flushes the output.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_sending {
+            if let Err(error) = ready!(self.stream.poll_write(cx, &mut self.outgoing)) {
+                // The server may have replied before it closed the connection.
+                self.outgoing.clear();
+                self.lost_error = Some(error);
+            }
+            self.is_sending = false;
+        }
+        Poll::Ready(())
+    }
+
+    /// Reads more input, or the end of the connection.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match ready!(self.stream.poll_read(cx, self.buffer.storage_mut())) {
+            // If the output could not be sent, the reply cannot be complete.
+            Ok(0) if self.lost_error.is_some() => self.buffer.mark_lost(),
+            Ok(0) => self.buffer.mark_closed(),
+            Ok(count) => {
+                if !self.machine.may_echo_secrets() {
+                    let octets = self.buffer.bytes();
+                    trace::raw(&octets[octets.len() - count..]);
+                }
+                if !std::mem::replace(&mut self.has_received, true) {
+                    self.connection_info.update(|facts| facts.replied = Some(Instant::now()));
+                }
+            }
+            Err(error) => {
+                self.lost_error = Some(error);
+                self.buffer.mark_lost();
+            }
+        }
+        self.needs_more = false;
+        Poll::Ready(())
+    }
+
+    /// Converts an error of the machine, with the cause of a lost connection.
+    fn explain_error(&mut self, error: WireError) -> Error {
+        match (error, self.lost_error.take()) {
+            (WireError::UnexpectedEnd { .. }, Some(lost)) if !self.has_received => {
+                Error::io(Code::EmptyReply, Phase::Reply, "the connection was lost", lost)
+            }
+            (WireError::UnexpectedEnd { .. }, None) if !self.has_received => {
+                Error::new(Code::EmptyReply, Phase::Reply, "the connection ended")
+            }
+            (WireError::UnexpectedEnd { .. }, Some(lost)) if deflate::is_invalid_data(&lost) => {
+                Error::io(Code::PeerMisbehaved, Phase::Body, "invalid compressed data", lost)
+            }
+            (WireError::UnexpectedEnd { what }, Some(lost)) => {
+                let what = format!("the connection was lost in the middle of {what}");
+                Error::io(Code::Truncated, Phase::Body, &what, lost)
+            }
+            (error, _) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The times and addresses of a connection, for reports.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The record of the connection of one attempt. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConnectionInfo(Arc<Mutex<ConnectionFacts>>);
+
+/// The addresses of a connection: remote, local.
+pub(crate) type Endpoints = (Option<SocketAddr>, Option<SocketAddr>);
+
+/// The times of the steps of an attempt, and the addresses of its connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ConnectionFacts {
+    pub(crate) resolved: Option<Instant>,
+    pub(crate) connected: Option<Instant>,
+    pub(crate) secured: Option<Instant>,
+    pub(crate) sent: Option<Instant>,
+    pub(crate) replied: Option<Instant>,
+    /// The time at which bytes were last received.
+    pub(crate) last_received: Option<Instant>,
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) local: Option<SocketAddr>,
+    /// Number of connections that were opened.
+    pub(crate) opened: u32,
+}
+
+impl ConnectionInfo {
+    /// Changes the record.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut ConnectionFacts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Returns a copy of the record.
+    pub(crate) fn facts(&self) -> ConnectionFacts {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,349 @@
+//! Opens all TCP connections: resolves a host once, checks every address by the network policy, and connects to
+//! these addresses only.
+
+mod judge;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use fetch_url_core::{Host, Url};
+use rustls::pki_types::ServerName;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::address::AddressClass;
+use super::connection_info::{ConnectionInfo, Endpoints};
+use super::lookup::resolve;
+use super::proxy::{Proxy, ProxyKind};
+use super::route::Interface;
+use super::stream::Stream;
+use super::{race, tls};
+use crate::{Code, Deadline, Error, Hint, NetworkPolicy, Phase, StartTls, TlsOptions};
+
+/// Network policy and TLS configuration, shared by all requests of a fetcher.
+#[derive(Debug)]
+pub(crate) struct Network {
+    policy: NetworkPolicy,
+    tls: tls::Tls,
+}
+
+impl Network {
+    pub(crate) const fn new(policy: NetworkPolicy, tls: TlsOptions) -> Self {
+        Self { policy, tls: tls::Tls::new(tls) }
+    }
+
+    /// Returns a connector for `url`. `from_public` is `true` if an earlier server of the request had a public
+    /// address; private addresses are refused then.
+    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, from_public: bool) -> Connector {
+        Connector {
+            network: self.clone(),
+            proxy: self.policy.proxies.proxy_for(url).cloned(),
+            from_public,
+            was_public: Arc::default(),
+            connection_info: ConnectionInfo::default(),
+        }
+    }
+}
+
+/// Opens connections for one attempt of a request, subject to the network policy. Clones share the record of the
+/// connection.
+#[derive(Clone, Debug)]
+pub struct Connector {
+    network: Arc<Network>,
+    proxy: Option<Proxy>,
+    from_public: bool,
+    was_public: Arc<AtomicBool>,
+    connection_info: ConnectionInfo,
+}
+
+impl Connector {
+    /// Returns the addresses of `host` in the resolver's order, after the network policy has allowed all of them.
+    ///
+    /// # Errors
+    /// `Code::ResolveFailed`; `Code::Policy` if one of the addresses is not allowed; `Code::TimedOut`.
+    pub async fn resolve_allowed(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let addresses = self.addresses(host, port, deadline).await?;
+        addresses.iter().try_for_each(|address| self.check_address(host, address.ip()))?;
+        let is_public = |address: &SocketAddr| AddressClass::of(address.ip()).is_public();
+        self.was_public.fetch_or(addresses.iter().any(is_public), Ordering::Relaxed);
+        Ok(addresses)
+    }
+
+    /// Returns the addresses of `host` from the caller's overrides or the resolver, of the selected address family.
+    async fn addresses(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let routes = &self.network.policy.routes;
+        let mut addresses = match (routes.resolve_override(host, port), host) {
+            (Some(pinned), _) => pinned,
+            (None, Host::V4(address)) => vec![SocketAddr::new(IpAddr::V4(*address), port)],
+            (None, Host::V6(address)) => vec![SocketAddr::new(IpAddr::V6(*address), port)],
+            (None, Host::Name(name)) => deadline.bound(Phase::Resolve, resolve(name, port)).await?,
+        };
+        addresses.retain(|address| routes.has_family(address));
+        self.connection_info.update(|facts| facts.resolved = Some(Instant::now()));
+        if addresses.is_empty() {
+            let detail = format!("{host} has no address of the requested family");
+            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail));
+        }
+        Ok(addresses)
+    }
+
+    /// Returns the addresses of `host` for a direct connection.
+    ///
+    /// # Errors
+    /// As for [`Connector::resolve_allowed`]; `Code::Unsupported` if a proxy is configured for the URL.
+    pub(super) async fn direct_addresses(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        if let Some(proxy) = &self.proxy {
+            let detail = format!("this scheme does not support proxies, but {proxy} is configured");
+            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail).with_hint(Hint::Direct));
+        }
+        self.resolve_allowed(host, port, deadline).await
+    }
+
+    /// Returns the host and port to connect to for `host` and `port`, after `--connect-to`.
+    pub(super) fn connect_to<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
+        self.network.policy.routes.replacement(host, port)
+    }
+
+    /// Opens a TCP connection to `host`.
+    ///
+    /// # Errors
+    /// As for [`Connector::resolve_allowed`]; `Code::ConnectFailed`; `Code::TimedOut`; `Code::Unsupported` if a
+    /// proxy is configured for the URL.
+    pub async fn connect(&self, host: &Host<'_>, port: u16, deadline: &Deadline) -> Result<TcpStream, Error> {
+        let deadline = deadline.connecting();
+        let (host, port) = self.connect_to(host, port);
+        let addresses = self.direct_addresses(host, port, &deadline).await?;
+        let interface = self.network.policy.routes.interface.as_ref();
+        let connected = async {
+            let connection = race::race(&addresses, |address| open_tcp(address, interface)).await;
+            connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into())).map_err(|error| {
+                Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error)
+            })
+        };
+        let stream = deadline.bound(Phase::Connect, connected).await?;
+        // Send small requests at once. A failure only delays them.
+        let _ = stream.set_nodelay(true);
+        self.connection_info.update(|facts| {
+            facts.connected = Some(Instant::now());
+            (facts.peer, facts.local) = (stream.peer_addr().ok(), stream.local_addr().ok());
+            facts.opened += 1;
+        });
+        Ok(stream)
+    }
+
+    /// Opens a TLS connection to `host`. `alpn` lists the protocol names to offer (RFC 7301).
+    ///
+    /// # Errors
+    /// As for [`Connector::connect`]; `Code::TlsFailed`.
+    pub async fn connect_tls(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        alpn: &[&[u8]],
+        deadline: &Deadline,
+    ) -> Result<TlsStream<TcpStream>, Error> {
+        let deadline = deadline.connecting();
+        let stream = self.connect(host, port, &deadline).await?;
+        let mut config = self.tls_config()?;
+        if !alpn.is_empty() {
+            let mut with_alpn = (*config).clone();
+            with_alpn.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
+            config = Arc::new(with_alpn);
+        }
+        let stream = self.handshake(stream, host, config, &deadline).await?;
+        self.connection_info.update(|facts| facts.secured = Some(Instant::now()));
+        Ok(stream)
+    }
+
+    /// Runs the TLS handshake with `host` on an open connection.
+    ///
+    /// # Errors
+    /// `Code::TlsFailed`; `Code::TimedOut`.
+    pub(crate) async fn handshake(
+        &self,
+        stream: TcpStream,
+        host: &Host<'_>,
+        config: Arc<rustls::ClientConfig>,
+        deadline: &Deadline,
+    ) -> Result<TlsStream<TcpStream>, Error> {
+        let name = server_name(host)?;
+        let handshake = async {
+            TlsConnector::from(config).connect(name, stream).await.map_err(|error| {
+                match tls::inside(&error) {
+                    Some(inside) => tls::error(inside),
+                    None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
+                }
+            })
+        };
+        deadline.bound(Phase::Tls, handshake).await
+    }
+
+    /// Returns the TLS configuration of the fetcher.
+    pub(crate) fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, Error> {
+        self.network.tls.config()
+    }
+
+    /// Returns when plain connections are upgraded to TLS.
+    pub(crate) fn start_tls(&self) -> StartTls {
+        self.network.tls.start_tls()
+    }
+
+    /// Upgrades a plain connection to TLS (STARTTLS).
+    ///
+    /// # Errors
+    /// `Code::TlsFailed`; `Code::TimedOut`.
+    pub(crate) async fn start_tls_on(
+        &self,
+        stream: TcpStream,
+        host: &Host<'_>,
+        deadline: &Deadline,
+    ) -> Result<Stream, Error> {
+        let stream = self.handshake(stream, host, self.tls_config()?, &deadline.connecting()).await?;
+        self.connection_info.update(|facts| facts.secured = Some(Instant::now()));
+        Ok(self.tls_stream(stream))
+    }
+
+    /// Wraps a TLS connection as a [`Stream`].
+    pub(crate) fn tls_stream(&self, stream: TlsStream<TcpStream>) -> Stream {
+        Stream::tls(stream, &self.connection_info, self.network.tls.allows_truncation())
+    }
+
+    /// Wraps a plain connection as a [`Stream`].
+    pub(crate) fn plain_stream(&self, stream: TcpStream) -> Stream {
+        Stream::plain(stream, &self.connection_info)
+    }
+
+    /// Returns `true` if the caller explicitly allows `port`.
+    pub(super) fn allows_port(&self, port: u16) -> bool {
+        self.network.policy.allowed_ports.contains(&port)
+    }
+
+    /// Returns the proxy for the URL of this attempt.
+    pub(crate) const fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
+    }
+
+    /// Returns the addresses of the proxy. They are not checked by the policy, because the caller chose the proxy.
+    pub(crate) async fn proxy_addresses(
+        &self,
+        proxy: &Proxy,
+        deadline: &Deadline,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let addresses = self.addresses(&proxy.host, proxy.port, deadline).await;
+        addresses.map_err(|error| match error.code() {
+            Code::ResolveFailed => {
+                Error::new(Code::ResolveFailed, Phase::Proxy, proxy.host.to_string()).with_source(error)
+            }
+            _ => error,
+        })
+    }
+
+    /// Returns the local address or device for outgoing connections.
+    pub(crate) fn interface(&self) -> Option<&Interface> {
+        self.network.policy.routes.interface.as_ref()
+    }
+
+    /// Checks that `--connect-to` does not apply to `host` and `port`, because it cannot be used through a proxy.
+    ///
+    /// # Errors
+    /// `Code::Unsupported`.
+    pub(crate) fn check_no_connect_to(&self, host: &Host<'_>, port: u16) -> Result<(), Error> {
+        let (to_host, to_port) = self.network.policy.routes.replacement(host, port);
+        if to_host == host && to_port == port {
+            return Ok(());
+        }
+        let detail = "--connect-to cannot be used through a proxy";
+        Err(Error::new(Code::Unsupported, Phase::Proxy, detail))
+    }
+
+    /// Records the use of a pooled connection. Its address counts as one of this request for the rule about public
+    /// addresses.
+    pub(crate) fn record_reuse(&self, (peer, local): Endpoints) {
+        self.connection_info.update(|facts| (facts.peer, facts.local) = (peer, local));
+        let is_public = peer.is_some_and(|peer| AddressClass::of(peer.ip()).is_public());
+        self.was_public.fetch_or(is_public, Ordering::Relaxed);
+    }
+
+    /// Returns the record of the connection.
+    pub(crate) const fn connection_info(&self) -> &ConnectionInfo {
+        &self.connection_info
+    }
+
+    /// Returns the TLS configuration for a connection through `proxy`.
+    ///
+    /// # Errors
+    /// `Code::Unsupported` if an option for the server (`-k`, client certificate, pinned key) would also apply to an
+    /// https proxy.
+    pub(crate) fn tls_config_through(
+        &self,
+        proxy: &Proxy,
+        is_tls: bool,
+    ) -> Result<Arc<rustls::ClientConfig>, Error> {
+        let to_proxy = proxy.kind == ProxyKind::Https;
+        if to_proxy && self.network.tls.has_server_only_options() {
+            let detail = "-k, a client certificate or a pinned key cannot be used through an https proxy, because they would apply to the proxy too";
+            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail));
+        }
+        if is_tls || to_proxy { self.network.tls.config() } else { tls::no_tls().map(Arc::new) }
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the one place that connects, to an address that the policy allowed"
+)]
+pub(super) async fn open_tcp(
+    address: SocketAddr,
+    interface: Option<&Interface>,
+) -> std::io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    match interface {
+        None => {}
+        Some(Interface::Address(from)) => socket.bind(SocketAddr::new(*from, 0))?,
+        Some(Interface::Device(name)) => bind_device(&socket, name)?,
+    }
+    socket.connect(address).await
+}
+
+#[cfg(target_os = "linux")]
+fn bind_device(socket: &TcpSocket, name: &str) -> std::io::Result<()> {
+    socket.bind_device(Some(name.as_bytes()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bind_device(_: &TcpSocket, _: &str) -> std::io::Result<()> {
+    Err(std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        "binding to a network interface is not supported on this system",
+    ))
+}
+
+fn server_name(host: &Host<'_>) -> Result<ServerName<'static>, Error> {
+    match host {
+        Host::V4(address) => Ok(ServerName::IpAddress(IpAddr::V4(*address).into())),
+        Host::V6(address) => Ok(ServerName::IpAddress(IpAddr::V6(*address).into())),
+        Host::Name(name) => {
+            let name = name.strip_suffix('.').unwrap_or(name).to_owned();
+            ServerName::try_from(name)
+                .map_err(|error| Error::new(Code::TlsFailed, Phase::Tls, error.to_string()))
+        }
+    }
+}

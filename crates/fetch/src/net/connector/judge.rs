@@ -1,0 +1,93 @@
+//! The network policy: which ports and addresses may be contacted.
+
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+
+use fetch_url_core::{Host, Url};
+
+use super::Connector;
+use crate::net::address::AddressClass;
+use crate::net::ports;
+use crate::{Code, Error, Hint, Phase};
+
+impl Connector {
+    /// Checks a host behind a proxy that resolves names. Only a literal address can be checked.
+    ///
+    /// # Errors
+    /// `Code::Policy`.
+    pub(crate) fn check_behind_proxy(&self, host: &Host<'_>) -> Result<(), Error> {
+        let address = match host {
+            Host::V4(address) => IpAddr::V4(*address),
+            Host::V6(address) => IpAddr::V6(*address),
+            Host::Name(_) if self.network.policy.public_only => {
+                let detail = format!("cannot check that {host} is public, because the proxy resolves it");
+                return Err(Error::new(Code::Policy, Phase::Proxy, detail));
+            }
+            // The address is unknown, so redirects from this host to private addresses are refused.
+            Host::Name(_) => {
+                self.was_public.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+        };
+        self.check_address(host, address)?;
+        self.was_public.fetch_or(AddressClass::of(address).is_public(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns `true` if only public addresses may be contacted now.
+    pub(crate) fn requires_public(&self) -> bool {
+        let reach = &self.network.policy;
+        reach.public_only || (self.from_public && !reach.allow_private)
+    }
+
+    /// Returns `true` if a server with a public address has been contacted.
+    pub(crate) fn has_contacted_public(&self) -> bool {
+        self.was_public.load(Ordering::Relaxed)
+    }
+
+    /// Checks the port of `url` (RFC 1738 §6). Local files are refused if only public addresses are allowed.
+    ///
+    /// # Errors
+    /// `Code::Policy`.
+    pub(crate) fn check_url(&self, url: &Url<'_>) -> Result<(), Error> {
+        if self.network.policy.public_only && matches!(url, Url::File(_)) {
+            return Err(Error::new(
+                Code::Policy,
+                Phase::Plan,
+                "local files are not allowed when only public addresses are",
+            ));
+        }
+        let Some(port) = url.port().filter(|_| url.host().is_some()) else { return Ok(()) };
+        if ports::is_allowed_for(url.scheme(), port) || self.network.policy.allowed_ports.contains(&port) {
+            return Ok(());
+        }
+        let detail = format!("port {port} belongs to another protocol");
+        Err(Error::new(Code::Policy, Phase::Connect, detail).with_hint(Hint::Port(port)))
+    }
+
+    /// Returns `true` if a redirect from this server to `url` passes the policy, as far as this is known without a
+    /// DNS lookup.
+    pub(crate) fn would_allow(&self, url: &Url<'_>) -> bool {
+        let next = Self { from_public: self.from_public || self.has_contacted_public(), ..self.clone() };
+        let address = match url.host() {
+            Some(Host::V4(address)) => Some(IpAddr::V4(address)),
+            Some(Host::V6(address)) => Some(IpAddr::V6(address)),
+            _ => None,
+        };
+        let is_in_reach = |address| AddressClass::of(address).is_public() || !next.requires_public();
+        next.check_url(url).is_ok() && address.is_none_or(is_in_reach)
+    }
+
+    pub(super) fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {
+        let class = AddressClass::of(address);
+        if class.is_public() || !self.requires_public() {
+            return Ok(());
+        }
+        let detail = match host {
+            Host::Name(_) => format!("{host} is {address}, a {} address", class.name()),
+            _ => format!("{address} is a {} address", class.name()),
+        };
+        let error = Error::new(Code::Policy, Phase::Connect, detail);
+        Err(if self.network.policy.public_only { error } else { error.with_hint(Hint::PrivateRedirect) })
+    }
+}

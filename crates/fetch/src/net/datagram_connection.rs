@@ -1,0 +1,236 @@
+//! Drives a protocol machine over UDP by ARDP, as [`super::connection`] does over TCP.
+
+use std::future::poll_fn;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::net::SocketAddrV4;
+use std::num::NonZeroU16;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use fetch_url_proto::ardp::{Action, Exchange};
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
+
+use super::connection_info::ConnectionInfo;
+use super::datagram::{Arrival, Datagrams};
+use super::trace;
+use crate::time::timer::Timer;
+use crate::{Code, Error, Phase};
+
+/// A protocol machine with one request, and its ARDP exchange.
+pub(crate) struct DatagramConnection<M> {
+    machine: M,
+    datagrams: Datagrams,
+    buffer: RecvBuffer,
+    /// `None` before the machine has sent its request.
+    exchange: Option<Exchange>,
+    outgoing: Option<Bytes>,
+    /// Number of retransmissions.
+    tries: u32,
+    needs_more: bool,
+    /// The longest time without an answer, over all retransmissions.
+    patience: Duration,
+    started: Instant,
+    timer: Timer,
+    connection_info: ConnectionInfo,
+    has_received: bool,
+}
+
+/// The result of a step.
+#[derive(Debug)]
+pub(crate) enum DatagramStep {
+    /// The server redirects the request to this address.
+    Elsewhere(SocketAddrV4),
+    /// A step of the machine.
+    Step(Step),
+}
+
+impl<M: Machine> DatagramConnection<M> {
+    /// Creates a connection that drives `machine` over `datagrams`. `patience` is the longest time without an
+    /// answer.
+    pub(crate) fn new(
+        machine: M,
+        datagrams: Datagrams,
+        patience: Duration,
+        contact: &ConnectionInfo,
+    ) -> Self {
+        Self {
+            machine,
+            datagrams,
+            buffer: RecvBuffer::new(),
+            exchange: None,
+            outgoing: None,
+            tries: 0,
+            needs_more: false,
+            patience,
+            started: Instant::now(),
+            timer: Timer::default(),
+            connection_info: contact.clone(),
+            has_received: false,
+        }
+    }
+
+    /// Returns the machine and the sockets.
+    pub(crate) fn into_parts(self) -> (M, Datagrams) {
+        (self.machine, self.datagrams)
+    }
+
+    /// Returns the next step of the machine.
+    ///
+    /// # Errors
+    /// An error of the protocol; `Code::ConnectFailed` if the server refuses; `Code::TimedOut` if it does not
+    /// answer.
+    pub(crate) async fn step(&mut self) -> Result<DatagramStep, Error> {
+        poll_fn(|cx| self.poll_step(cx)).await
+    }
+
+    /// Polls for the next step, as [`DatagramConnection::step`] does.
+    pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<DatagramStep, Error>> {
+        loop {
+            if self.needs_more
+                && let Some(address) = ready!(self.poll_fill(cx))?
+            {
+                return Poll::Ready(Ok(DatagramStep::Elsewhere(address)));
+            }
+            match self.machine.step(&mut self.buffer).map_err(fault)? {
+                Step::NeedMore if self.buffer.is_ended() => return Poll::Ready(Err(unexpected_step_error())),
+                Step::NeedMore => self.needs_more = true,
+                Step::Send(request) => self.send_request(&request),
+                Step::Emit(Event::Received(line)) => trace::received(&line),
+                Step::Emit(Event::Sent(line)) => trace::sent(&line),
+                step => return Poll::Ready(Ok(DatagramStep::Step(step))),
+            }
+        }
+    }
+
+    fn send_request(&mut self, request: &[u8]) {
+        self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
+        let exchange = Exchange::new(random_id(), request, self.patience, self.started.elapsed());
+        // A request that is dropped before its answer is cancelled.
+        self.datagrams.cancellation = Some(exchange.cancellation());
+        self.exchange = Some(exchange);
+    }
+
+    /// Waits for more input for the machine, or for a redirect to another server.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<SocketAddrV4>, Error>> {
+        loop {
+            if let Some(datagram) = &self.outgoing {
+                let sent = ready!(self.datagrams.poll_send(cx, datagram));
+                self.outgoing = None;
+                sent.or_else(|error| self.handle_unreachable(error))?;
+            }
+            let has_come = self.receive(cx)?;
+            let now = self.started.elapsed();
+            let Some(exchange) = &mut self.exchange else { return Poll::Ready(Err(unexpected_step_error())) };
+            match exchange.next(now) {
+                Action::Send(datagram) => {
+                    // If the server does not answer, another of its addresses may.
+                    if std::mem::replace(&mut self.tries, exchange.tries()) < exchange.tries()
+                        && !exchange.has_begun()
+                    {
+                        self.datagrams.use_next_address();
+                    }
+                    self.outgoing = Some(datagram);
+                }
+                Action::Piece(octets) => {
+                    if exchange.is_complete() {
+                        self.datagrams.cancellation = None;
+                    }
+                    self.buffer.push(&octets);
+                    break;
+                }
+                Action::Done => {
+                    self.datagrams.cancellation = None;
+                    self.buffer.mark_closed();
+                    break;
+                }
+                Action::Elsewhere(address) => {
+                    self.datagrams.cancellation = None;
+                    return Poll::Ready(Ok(Some(address)));
+                }
+                Action::Refused => return Poll::Ready(Err(refused())),
+                Action::GiveUp => return Poll::Ready(Err(self.no_answer_error())),
+                Action::Wait(_) if has_come => {}
+                Action::Wait(until) => ready!(self.timer.poll_after(self.started, until, cx)),
+            }
+        }
+        self.needs_more = false;
+        Poll::Ready(Ok(None))
+    }
+
+    /// Receives a datagram. Returns `true` if there was one.
+    fn receive(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let datagram = match self.datagrams.poll_receive(cx) {
+            Poll::Pending => return Ok(false),
+            Poll::Ready(Arrival::Refusal(error)) => {
+                self.handle_unreachable(error)?;
+                return Ok(true);
+            }
+            Poll::Ready(Arrival::Datagram(datagram)) => datagram,
+        };
+        let Some(exchange) = &mut self.exchange else { return Ok(true) };
+        if exchange.receive(datagram, self.started.elapsed()).map_err(fault)? {
+            let now = Instant::now();
+            let is_first = !std::mem::replace(&mut self.has_received, true);
+            self.connection_info.update(|facts| {
+                facts.last_received = Some(now);
+                facts.replied = facts.replied.filter(|_| !is_first).or(Some(now));
+            });
+            self.datagrams.keep_current_address();
+        }
+        Ok(true)
+    }
+
+    fn has_begun(&self) -> bool {
+        self.exchange.as_ref().is_some_and(Exchange::has_begun)
+    }
+
+    /// Switches to the next address of the server after an ICMP error, if there is one.
+    fn handle_unreachable(&mut self, error: io::Error) -> Result<(), Error> {
+        if self.has_begun() {
+            return Ok(());
+        }
+        let peer = self.datagrams.peer();
+        if !self.datagrams.mark_refused() {
+            return Err(Error::io(Code::ConnectFailed, Phase::Connect, &peer.to_string(), error));
+        }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.resend_request();
+        }
+        Ok(())
+    }
+
+    fn no_answer_error(&self) -> Error {
+        let (phase, detail) = match self.has_begun() {
+            true => (Phase::Body, "receiving the answer: no more data after all retransmissions"),
+            false => (Phase::Reply, "no answer after all retransmissions"),
+        };
+        Error::new(Code::TimedOut, phase, detail)
+    }
+}
+
+/// Converts an error of the machine: the end of the answer is not the end of a connection.
+fn fault(error: WireError) -> Error {
+    match error {
+        WireError::UnexpectedEnd { what } => {
+            Error::new(Code::Truncated, Phase::Body, format!("the answer ended in the middle of {what}"))
+        }
+        error => error.into(),
+    }
+}
+
+fn refused() -> Error {
+    Error::new(Code::ConnectFailed, Phase::Reply, "the server refused the request")
+}
+
+fn unexpected_step_error() -> Error {
+    Error::new(Code::Internal, Phase::Reply, "unexpected step of the datagram protocol")
+}
+
+/// Returns a random request id, which an attacker who does not see the datagrams cannot guess.
+fn random_id() -> NonZeroU16 {
+    let bits = RandomState::new().hash_one(0).to_be_bytes();
+    let mut ids = bits.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
+    ids.find_map(NonZeroU16::new).unwrap_or(NonZeroU16::MIN)
+}

@@ -1,0 +1,104 @@
+//! FTP data connections. They are opened only to or from the address of the control connection, whatever address the
+//! server names in its replies (RFC 2577 §3).
+
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::net::{TcpListener, TcpStream};
+
+use super::connector::{Connector, open_tcp};
+use super::ports;
+use crate::{Code, Deadline, Error, Phase};
+
+impl Connector {
+    /// Returns `true` if a data connection may be opened to this port.
+    pub(crate) fn allows_data_port(&self, port: u16) -> bool {
+        ports::is_data_port(port) || self.allows_port(port)
+    }
+
+    /// Opens a data connection to `port` of `peer`, the address of the control connection. The caller sets a timeout.
+    ///
+    /// # Errors
+    /// `policy` if the port belongs to another protocol; `connect_failed`.
+    pub(crate) async fn connect_data(&self, peer: IpAddr, port: u16) -> Result<TcpStream, Error> {
+        if !self.allows_data_port(port) {
+            let detail = format!("the server names port {port} for the data connection");
+            return Err(Error::new(Code::Policy, Phase::Connect, detail));
+        }
+        let address = SocketAddr::new(peer, port);
+        open_tcp(address, self.interface()).await.map_err(|error| {
+            Error::io(
+                Code::ConnectFailed,
+                Phase::Connect,
+                &format!("the data connection to {address}"),
+                error,
+            )
+        })
+    }
+}
+
+/// A listening socket for one active data connection (PORT, EPRT).
+#[derive(Debug)]
+pub(crate) struct ActiveListener {
+    listener: TcpListener,
+    peer: IpAddr,
+}
+
+impl ActiveListener {
+    /// Listens on a free port of `local`, for connections from `peer` only.
+    ///
+    /// # Errors
+    /// `connect_failed`.
+    pub(crate) async fn bind(local: IpAddr, peer: IpAddr) -> Result<Self, Error> {
+        let listener = TcpListener::bind(SocketAddr::new(local, 0)).await.map_err(listen_error)?;
+        Ok(Self { listener, peer })
+    }
+
+    /// Returns the address that the server is told to connect to.
+    ///
+    /// # Errors
+    /// `connect_failed`.
+    pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
+        self.listener.local_addr().map_err(listen_error)
+    }
+
+    /// Waits for the connection of the server. Connections from other addresses are closed.
+    ///
+    /// # Errors
+    /// `timed_out`; `connect_failed`.
+    pub(crate) async fn accept(self, deadline: &Deadline) -> Result<TcpStream, Error> {
+        let accepted = async {
+            loop {
+                let (stream, from) = self.listener.accept().await.map_err(listen_error)?;
+                if from.ip().to_canonical() == self.peer.to_canonical() {
+                    return Ok(stream);
+                }
+                tracing::debug!(%from, "closed a connection from another address than that of the server");
+            }
+        };
+        deadline.bound(Phase::Connect, accepted).await
+    }
+}
+
+fn listen_error(error: std::io::Error) -> Error {
+    Error::io(Code::ConnectFailed, Phase::Connect, "listening for the data connection", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timeouts;
+
+    #[tokio::test]
+    async fn only_connections_of_the_server_are_accepted() {
+        let here: IpAddr = "127.0.0.1".parse().expect("an address");
+        let other: IpAddr = "127.0.0.2".parse().expect("an address");
+        let connect = std::time::Duration::from_millis(200);
+        let deadline = Deadline::start(Timeouts { connect, ..Timeouts::default() });
+        for (peer, is_accepted) in [(here, true), (other, false)] {
+            let listener = ActiveListener::bind(here, peer).await.expect("a port is free");
+            let address = listener.address().expect("a bound socket has an address");
+            let _connection = std::net::TcpStream::connect(address).expect("it listens");
+            assert_eq!(listener.accept(&deadline).await.is_ok(), is_accepted, "{peer}");
+        }
+    }
+}

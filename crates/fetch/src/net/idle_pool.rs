@@ -1,0 +1,98 @@
+//! Idle connections for reuse, for FTP and NNTP, whose connections belong to a user.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fetch_url_core::Host;
+
+use crate::{Connector, StartTls};
+
+/// The most idle connections in the pool.
+const MAX_IDLE: usize = 64;
+/// The longest idle time: some servers close idle connections after a minute.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
+
+/// The properties that a connection must share with a request to be reused.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PoolKey {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    is_tls: bool,
+    start_tls: StartTls,
+    requires_public: bool,
+    identity: u64,
+}
+
+/// A pool of idle connections.
+pub(crate) struct IdlePool<L> {
+    connections: Mutex<HashMap<PoolKey, Vec<(L, Instant)>>>,
+    hasher: RandomState,
+}
+
+impl<L> Default for IdlePool<L> {
+    fn default() -> Self {
+        Self { connections: Mutex::default(), hasher: RandomState::new() }
+    }
+}
+
+impl<L> IdlePool<L> {
+    /// Returns the key for a server. `identity` (credentials and options) is part of it as a keyed hash.
+    pub(crate) fn key(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        is_tls: bool,
+        dial: &Connector,
+        identity: impl Hash,
+    ) -> PoolKey {
+        PoolKey {
+            host: server_name(host),
+            port,
+            is_tls,
+            start_tls: dial.start_tls(),
+            requires_public: dial.requires_public(),
+            identity: self.hasher.hash_one(identity),
+        }
+    }
+
+    /// Removes and returns an idle connection: the most recent one of the lowest rank. Connections for which `rank`
+    /// returns `None` stay in the pool.
+    pub(crate) fn take(&self, key: &PoolKey, rank: impl Fn(&L) -> Option<usize>) -> Option<L> {
+        let mut idle = self.lock();
+        let lines = idle.get_mut(key)?;
+        lines.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME);
+        let best = (0..lines.len())
+            .rev()
+            .filter_map(|index| Some((rank(&lines[index].0)?, index)))
+            .min_by_key(|(rank, _)| *rank);
+        best.map(|(_, index)| lines.swap_remove(index).0)
+    }
+
+    /// Closes one idle connection. Returns `true` if there was one.
+    pub(crate) fn close_one(&self, key: &PoolKey) -> bool {
+        self.lock().get_mut(key).and_then(Vec::pop).is_some()
+    }
+
+    /// Returns a connection to the pool, if the pool has room.
+    pub(crate) fn put(&self, key: PoolKey, line: L) {
+        let mut idle = self.lock();
+        if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
+            idle.values_mut().for_each(|lines| lines.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME));
+            idle.retain(|_, lines| !lines.is_empty());
+        }
+        if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
+            idle.entry(key).or_default().push((line, Instant::now()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PoolKey, Vec<(L, Instant)>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the host name in lower case, for comparison.
+pub(crate) fn server_name(host: &Host<'_>) -> String {
+    host.to_string().to_ascii_lowercase()
+}

@@ -1,0 +1,48 @@
+//! The wire trace (`-v`, `--trace`): `>` what was sent, `<` what was received, `*` what was decided.
+//!
+//! Callers pass no secrets. Bytes of the peer are escaped, so that they cannot control a terminal.
+
+use std::fmt::Display;
+
+use fetch_url_proto::text::{escape_non_ascii, sanitise};
+use tracing::Level;
+
+/// The `tracing` target of lines for people.
+const TARGET: &str = "fetch_url::dialogue";
+/// The `tracing` target of the raw bytes that were received.
+const RAW_TARGET: &str = "fetch_url::octets";
+/// The most raw bytes on one line of the trace.
+const RAW_LINE: usize = 4096;
+
+/// Returns `true` if the trace is wanted.
+pub(crate) fn is_enabled() -> bool {
+    tracing::enabled!(target: TARGET, Level::INFO)
+}
+
+/// Traces one line that was sent.
+pub(crate) fn sent(line: &dyn Display) {
+    tracing::info!(target: TARGET, "> {line}");
+}
+
+/// Traces one line that was received.
+pub(crate) fn received(line: &[u8]) {
+    if is_enabled() {
+        tracing::info!(target: TARGET, "< {}", sanitise(line));
+    }
+}
+
+/// Traces bytes as they were received, lines and bodies alike, so that a trace can be replayed.
+pub(crate) fn raw(bytes: &[u8]) {
+    if tracing::enabled!(target: RAW_TARGET, Level::TRACE) {
+        for piece in bytes.chunks(RAW_LINE) {
+            tracing::trace!(target: RAW_TARGET, "<< {}", escape_non_ascii(piece));
+        }
+    }
+}
+
+/// Traces a decision of the client.
+pub(crate) fn note(text: &dyn Display) {
+    if is_enabled() {
+        tracing::info!(target: TARGET, "* {}", sanitise(text.to_string().as_bytes()));
+    }
+}

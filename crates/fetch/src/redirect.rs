@@ -1,0 +1,53 @@
+//! A redirect as a value, which the engine checks before it follows it.
+
+mod kind;
+
+pub use kind::RedirectKind;
+
+use crate::{Error, Response};
+
+/// A redirect that a driver returns with [`Outcome::Follow`](crate::driver::Outcome::Follow). The engine resolves
+/// the reference, checks it by the redirect policy and sends the next request.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Redirect {
+    /// The URL reference as the server sent it, absolute or relative (RFC 3986 §4.1).
+    pub target: String,
+    /// The reason for messages: the first line of the answer.
+    pub reason: String,
+    /// The kind of redirect, which selects its limit.
+    pub kind: RedirectKind,
+    /// The answer that contained the redirect, for callers that do not follow redirects.
+    pub answer: Response,
+    /// The next request is a plain GET: the method and body of this request are dropped (RFC 9110 §15.4.4).
+    pub is_plain: bool,
+    /// The error for a caller that does not follow redirects, if the answer is not an object by itself.
+    pub error_if_not_followed: Option<Error>,
+    /// The answer changed the state of the client, such as a cookie. A second redirect to the same URL is then not a
+    /// loop.
+    pub changes_state: bool,
+}
+
+impl Redirect {
+    /// Creates a redirect to the reference `target` for `reason`.
+    pub fn new(target: impl Into<String>, reason: impl Into<String>, answer: Response) -> Self {
+        let (target, reason) = (target.into(), reason.into());
+        let kind = RedirectKind::Redirect;
+        Self {
+            target,
+            reason,
+            kind,
+            answer,
+            is_plain: false,
+            error_if_not_followed: None,
+            changes_state: false,
+        }
+    }
+
+    /// Marks the redirect as the answer of a name service, see [`RedirectKind::Access`].
+    #[must_use]
+    pub fn from_name_service(mut self) -> Self {
+        self.kind = RedirectKind::Access;
+        self
+    }
+}

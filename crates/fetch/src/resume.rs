@@ -1,0 +1,73 @@
+//! Resume data of a partial download: number of bytes, version and resource.
+
+use std::fmt;
+
+use fetch_url_core::Url;
+
+/// The state of a partial download, needed to continue it only if the object has not changed.
+///
+/// [`FileSink`](crate::output::FileSink) writes it next to the `.part` file; it can also be built from the
+/// [`Meta`](crate::Meta) of an earlier response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// Number of bytes already received.
+    pub offset: u64,
+    /// Size of the whole object in bytes, if known.
+    pub size: Option<u64>,
+    /// The validator of the version that was received.
+    pub validator: Validator,
+    /// The URL of the response, without credentials and query: a validator says nothing about another resource.
+    /// `None` skips this check.
+    pub resource: Option<String>,
+    /// The last received bytes, up to 64. Protocols that do not announce the offset of their answer are asked to
+    /// repeat these bytes, which are then compared.
+    pub tail: Vec<u8>,
+}
+
+impl Resume {
+    /// Number of bytes kept in `tail`.
+    pub(crate) const TAIL: usize = 64;
+}
+
+/// Identifies one version of an object (RFC 9110 §8.8). Its `Display` form is a line for [`Validator::from_text`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Validator {
+    /// A strong entity tag with its quotes (RFC 9110 §8.8.3).
+    ETag(String),
+    /// A modification time in the form that the server sent, such as `Last-Modified` or the reply to MDTM.
+    Modified(String),
+}
+
+impl Validator {
+    /// Parses the `Display` form. Returns `None` for other text and for control characters.
+    pub fn from_text(text: &str) -> Option<Self> {
+        if text.chars().any(char::is_control) {
+            return None;
+        }
+        match text.split_once(' ')? {
+            ("etag", tag) => Some(Self::ETag(tag.to_owned())),
+            ("modified", time) => Some(Self::Modified(time.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ETag(tag) => write!(f, "etag {tag}"),
+            Self::Modified(time) => write!(f, "modified {time}"),
+        }
+    }
+}
+
+/// Returns the key of the resource for which validators are comparable: the URL without credentials. The query is
+/// left out, because redirects to signed URLs sign them anew each time.
+pub(crate) fn resource_key(url: &Url<'_>) -> String {
+    let text = url.redacted().to_string();
+    match url {
+        Url::Http(_) => text.split('?').next().unwrap_or_default().to_owned(),
+        _ => text,
+    }
+}

@@ -1,0 +1,231 @@
+//! Writes a response to a sink, in the fastest way for the pair of them.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::spawn_blocking;
+
+use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
+use crate::sink::writer::Writer;
+use crate::sink::{Finished, Target};
+use crate::source_file::SourceFile;
+use crate::{Body, Code, Error, Meta, Phase, Proof, Response, Sink};
+
+/// The maximum number of bytes that the kernel copies between two checks of the deadline.
+const MAX_COPY: u64 = 32 * 1024 * 1024;
+/// Files up to this size are copied on the current thread.
+const COPY_IN_PLACE: u64 = 256 * 1024;
+
+/// Receives the progress of a download. It is implemented for closures `FnMut(u64, Option<u64>)` and for `()`.
+pub trait Progress: Send {
+    /// `done` bytes of the object are written, of `total` if the size is known.
+    fn moved(&mut self, done: u64, total: Option<u64>);
+}
+
+impl Progress for () {
+    fn moved(&mut self, _: u64, _: Option<u64>) {}
+}
+
+impl<F: FnMut(u64, Option<u64>) + Send> Progress for F {
+    fn moved(&mut self, done: u64, total: Option<u64>) {
+        self(done, total);
+    }
+}
+
+/// The result of a successful download.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// The final URL after redirects, without a password.
+    pub url: String,
+    /// The number of bytes written by this call.
+    pub bytes: u64,
+    /// The number of bytes that a partial download had already.
+    pub resumed_from: u64,
+    /// The time that writing took.
+    pub took: Duration,
+    /// The number of redirects.
+    pub hops: u32,
+    /// The number of retries.
+    pub retries: u32,
+    /// How the end of the object is known.
+    pub proof: Proof,
+    /// Notes about harmless deviations of the server from its protocol.
+    pub notes: Vec<&'static str>,
+    /// The end mark that is missing, if the protocol has one and the server did not send it.
+    pub missing: Option<&'static str>,
+    /// The requested digest, in hexadecimal.
+    pub digest: Option<String>,
+}
+
+impl Receipt {
+    /// Returns `true` if nothing proves that the object is complete.
+    pub const fn is_assumed(&self) -> bool {
+        matches!(self.proof, Proof::Assumed(_)) || self.missing.is_some()
+    }
+}
+
+/// Writes the object of `response` to `sink`; a listing as its names, one per line.
+///
+/// # Errors
+/// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
+/// if writing fails; [`Code::ChecksumMismatch`]. No file is created on failure.
+pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
+    let begun = Instant::now();
+    let meta = response.meta.clone();
+    let body = response.into_body()?;
+    let deadline = body.deadline();
+    let running = transfer(&meta, body, sink, watch);
+    let finished = match deadline {
+        // A reader that does not read must not block forever.
+        Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
+        None => running.await,
+    };
+    let (finished, ending) = finished.map_err(|error| error.at(&meta.url))?;
+    Ok(Receipt {
+        url: meta.url.redacted().to_string(),
+        bytes: finished.written,
+        resumed_from: ending.start,
+        took: begun.elapsed(),
+        hops: meta.redirects,
+        retries: meta.retries.max(ending.retries),
+        proof: ending.proof,
+        notes: meta.notes.clone(),
+        missing: ending.missing,
+        digest: finished.digest,
+    })
+}
+
+/// How the end of the body was known, and where in the object it began.
+struct Ending {
+    proof: Proof,
+    missing: Option<&'static str>,
+    start: u64,
+    retries: u32,
+}
+
+async fn transfer(
+    meta: &Meta,
+    body: Body,
+    sink: Sink,
+    watch: &mut dyn Progress,
+) -> Result<(Finished, Ending), Error> {
+    let target = sink.begin(meta)?;
+    if body.local_file().is_some_and(|original| target.is_into(&original.file)) {
+        return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
+    }
+    let mut progress = ByteCounter { done: meta.offset, total: meta.head.size, watch };
+    progress.moved(0);
+    if !target.takes_copies() || body.is_rate_limited() {
+        return save_chunks(body, target, progress, meta).await;
+    }
+    let ending = Ending { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
+    match body.into_file() {
+        Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, ending)),
+        Err(body) => save_chunks(*body, target, progress, meta).await,
+    }
+}
+
+struct ByteCounter<'w> {
+    done: u64,
+    total: Option<u64>,
+    watch: &'w mut dyn Progress,
+}
+
+impl ByteCounter<'_> {
+    fn moved(&mut self, octets: u64) {
+        self.done += octets;
+        self.watch.moved(self.done, self.total);
+    }
+
+    fn begin_anew(&mut self, meta: &Meta) {
+        (self.done, self.total) = (meta.offset, meta.head.size);
+        self.moved(0);
+    }
+}
+
+/// Writes chunk by chunk.
+async fn save_chunks(
+    mut body: Body,
+    target: Target,
+    mut progress: ByteCounter<'_>,
+    meta: &Meta,
+) -> Result<(Finished, Ending), Error> {
+    let mut start = meta.offset;
+    let can_begin_anew = target.can_begin_anew();
+    if can_begin_anew {
+        body.allow_restart();
+    }
+    let mut drain = Writer::new(target);
+    loop {
+        match body.next_chunk().await {
+            Ok(Some(Chunk::Bytes(chunk))) => {
+                let length = chunk.len() as u64;
+                drain.write(chunk).await?;
+                progress.moved(length);
+            }
+            Ok(Some(Chunk::Restart(meta))) => {
+                start = meta.offset;
+                progress.begin_anew(&meta);
+                drain.begin_anew(meta).await?;
+            }
+            Ok(None) => {
+                let (proof, missing) = (body.proof(), body.missing_terminator());
+                let ending = Ending { proof, missing, start, retries: body.retries() };
+                return Ok((drain.finish().await?, ending));
+            }
+            Err(error) => {
+                if error.is_void() && can_begin_anew {
+                    drain.begin_anew(Box::new(meta.clone())).await?;
+                }
+                drain.abandon().await;
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Copies a file to a file; the kernel does the work.
+async fn copy_file(
+    body: FileBody,
+    mut target: Target,
+    mut progress: ByteCounter<'_>,
+) -> Result<Finished, Error> {
+    let FileBody { original: mut source, expected, max_size } = body;
+    let in_place = !target.may_wait() && expected.is_some_and(|expected| expected <= COPY_IN_PLACE);
+    let mut copied = 0;
+    loop {
+        let step = expected.map_or(MAX_COPY, |expected| expected - copied).min(MAX_COPY);
+        let moved;
+        if in_place {
+            moved = target.copy(&mut source.file, step)?;
+        } else {
+            (source, target, moved) = off_thread(source, target, step).await?;
+        }
+        copied += moved;
+        progress.moved(moved);
+        if let Some(most) = max_size.filter(|&most| copied > most) {
+            return Err(size_limit_error(most));
+        }
+        match expected {
+            Some(expected) if copied == expected => {
+                source.check_unchanged()?;
+                return target.finish();
+            }
+            Some(expected) if moved == 0 => return Err(truncated_error(copied, expected)),
+            None if moved == 0 => return target.finish(),
+            _ => {}
+        }
+    }
+}
+
+async fn off_thread(
+    mut source: SourceFile,
+    mut target: Target,
+    step: u64,
+) -> Result<(SourceFile, Target, u64), Error> {
+    let copied = spawn_blocking(move || {
+        let moved = target.copy(&mut source.file, step)?;
+        Ok((source, target, moved))
+    });
+    copied.await.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+}

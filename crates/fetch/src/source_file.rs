@@ -1,0 +1,49 @@
+//! A local file that is being read, and what it was when that began: size and time of modification
+//! must be the same at the end, or a mixture of two versions may have come.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use crate::{Code, Error, Phase};
+
+const CHUNK: u64 = 256 * 1024;
+
+/// An open file and its facts at the beginning.
+pub(crate) struct SourceFile {
+    pub(crate) file: File,
+    facts: Option<(u64, SystemTime)>,
+}
+
+impl SourceFile {
+    pub(crate) fn new(file: File) -> Self {
+        let facts = facts(&file);
+        Self { file, facts }
+    }
+
+    /// The next piece of at most `left` bytes.
+    pub(crate) fn read(&mut self, left: Option<u64>) -> Option<Result<Bytes, Error>> {
+        let most = left.unwrap_or(CHUNK).min(CHUNK);
+        let mut octets = Vec::with_capacity(usize::try_from(most).unwrap_or(0));
+        match (&self.file).take(most).read_to_end(&mut octets) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(octets.into())),
+            Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
+        }
+    }
+
+    /// At the end: whether what was read is one version of the file.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        if facts(&self.file) == self.facts {
+            return Ok(());
+        }
+        Err(Error::new(Code::Truncated, Phase::Body, "the file changed while it was read"))
+    }
+}
+
+fn facts(file: &File) -> Option<(u64, SystemTime)> {
+    let facts = file.metadata().ok()?;
+    Some((facts.len(), facts.modified().ok()?))
+}

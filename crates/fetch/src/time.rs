@@ -1,0 +1,4 @@
+//! Time limits: the deadline of a request, and a timer for repeated waits.
+
+pub(crate) mod deadline;
+pub(crate) mod timer;

@@ -1,0 +1,220 @@
+//! The timeouts of one request: the limit of each phase and the total time.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::{Code, Error, Phase, Timeouts};
+
+/// The longest wait for work that has another way to succeed.
+const BRIEF_WAIT: Duration = Duration::from_millis(50);
+/// Additional time to close connections in order after the total time is over.
+const CLEAN_UP_TIME: Duration = Duration::from_secs(1);
+/// The longest wait for the reply to a command that the server may not implement.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The timeouts of a request, counted from its start.
+///
+/// A driver wraps each wait in [`Deadline::bound`], which picks the timeout of the phase; the total time
+/// (`Timeouts::total`) always applies as well.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    timeouts: Timeouts,
+    end: Option<Instant>,
+    connect_end: Option<Instant>,
+}
+
+impl Deadline {
+    /// Starts the total time now.
+    pub(crate) fn start(timeouts: Timeouts) -> Self {
+        Self {
+            timeouts,
+            end: timeouts.total.and_then(|total| Instant::now().checked_add(total)),
+            connect_end: None,
+        }
+    }
+
+    /// Returns a deadline under which the DNS lookup, the connection and the TLS handshake share one connect
+    /// timeout, counted from now.
+    #[must_use]
+    pub fn connecting(mut self) -> Self {
+        self.connect_end = self.connect_end.or_else(|| Instant::now().checked_add(self.timeouts.connect));
+        self
+    }
+
+    /// Returns a deadline under which everything before the answer shares twice the reply timeout. A server cannot
+    /// delay longer by replying to each command at the last moment.
+    pub(crate) fn limited_to_two_replies(mut self) -> Self {
+        let dialogue_end = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
+        self.end = match (self.end, dialogue_end) {
+            (Some(end), Some(dialogue_end)) => Some(end.min(dialogue_end)),
+            (end, dialogue_end) => end.or(dialogue_end),
+        };
+        self
+    }
+
+    /// Waits for `work` up to the timeout of `phase` or the end of the total time, whichever comes first.
+    ///
+    /// # Errors
+    /// `Code::TimedOut`, naming the phase; the errors of `work`.
+    pub async fn bound<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let (allowed, until) = match phase {
+            Phase::Resolve | Phase::Connect | Phase::Tls | Phase::Proxy => {
+                (self.timeouts.connect, self.connect_end)
+            }
+            Phase::Body => (self.timeouts.idle, None),
+            _ => (self.timeouts.reply, None),
+        };
+        self.bound_to(phase, allowed, until, work).await
+    }
+
+    /// Waits for `work` until the total time is over.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub async fn bound_total<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        match self.end {
+            Some(_) => self.bound_to(phase, Duration::MAX / 4, None, work).await,
+            None => work.await,
+        }
+    }
+
+    /// Waits for `work`, which checks the total time by itself, for one second longer than the total time, so that
+    /// it can clean up.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_with_clean_up<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let late = self.end.and_then(|end| end.checked_add(CLEAN_UP_TIME));
+        Self { end: late, ..*self }.bound_total(phase, work).await
+    }
+
+    async fn bound_to<T>(
+        &self,
+        phase: Phase,
+        allowed: Duration,
+        limit: Option<Instant>,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let (until, is_total) = self.earliest_end(limit.or_else(|| Instant::now().checked_add(allowed)));
+        match timeout_at(until, work).await {
+            Ok(result) => result,
+            Err(_) => Err(self.timeout_error(phase, allowed, is_total)),
+        }
+    }
+
+    /// Waits for `work` up to twice the reply timeout, for servers that announce a delay.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_two_replies<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.bound_to(phase, self.reply_timeout().saturating_mul(2), None, work).await
+    }
+
+    /// How long a reply may take.
+    pub(crate) const fn reply_timeout(&self) -> Duration {
+        self.timeouts.reply
+    }
+
+    /// How long a connection may take to open.
+    pub const fn connect_timeout(&self) -> Duration {
+        self.timeouts.connect
+    }
+
+    /// Returns the moment at which a body without data since `then` fails.
+    pub(crate) fn idle_end(&self, then: Instant) -> Instant {
+        self.earliest_end(then.checked_add(self.timeouts.idle)).0
+    }
+
+    /// Returns the result of `work`, or `None` if it takes longer than 50 ms.
+    pub(crate) async fn try_briefly<T>(work: impl Future<Output = T>) -> Option<T> {
+        timeout(BRIEF_WAIT, work).await.ok()
+    }
+
+    /// Returns the reply to a command that the server may not implement, or `None` if the server did not reply
+    /// within 3 seconds (or half the reply timeout) and another command should be tried.
+    ///
+    /// # Errors
+    /// `Code::TimedOut` if the total time is over; the errors of `work`.
+    pub(crate) async fn bound_probe<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Option<T>, Error> {
+        let limit = PROBE_TIMEOUT.min(self.timeouts.reply / 2);
+        match timeout(limit, self.bound(phase, work)).await {
+            Ok(result) => result.map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Returns `true` if a wait of `time` ends before the total time does.
+    pub(crate) fn has_time_for(&self, time: Duration) -> bool {
+        self.end.is_none_or(|end| Instant::now().checked_add(time).is_some_and(|until| until < end))
+    }
+
+    /// Returns the error for a body without data: idle timeout or total time.
+    pub(crate) fn idle_error(&self) -> Error {
+        let is_total = self.end.is_some_and(|end| end <= Instant::now());
+        self.timeout_error(Phase::Body, self.timeouts.idle, is_total)
+    }
+
+    /// Checks the total time.
+    ///
+    /// # Errors
+    /// `Code::TimedOut` if the total time is over.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.end {
+            Some(end) if end <= Instant::now() => Err(self.timeout_error(Phase::Body, Duration::ZERO, true)),
+            _ => Ok(()),
+        }
+    }
+
+    fn earliest_end(&self, limit: Option<Instant>) -> (Instant, bool) {
+        match (self.end, limit) {
+            (Some(end), Some(limit)) if end >= limit => (limit, false),
+            (Some(end), _) => (end, true),
+            (None, Some(limit)) => (limit, false),
+            // No limit, or one beyond the range of the clock: one year stands for it.
+            (None, None) => (Instant::now() + Duration::from_secs(31_536_000), false),
+        }
+    }
+
+    fn timeout_error(&self, phase: Phase, allowed: Duration, is_total: bool) -> Error {
+        let action = match phase {
+            Phase::Resolve => "resolving the host name",
+            Phase::Connect => "connecting",
+            Phase::Tls | Phase::Certificate => "in the TLS handshake",
+            Phase::Proxy => "talking to the proxy",
+            Phase::Body => "receiving the body",
+            _ => "waiting for the response",
+        };
+        let detail = match self.timeouts.total.filter(|_| is_total) {
+            Some(total) => format!("{action}, total time of {} is over", seconds(total)),
+            None if phase == Phase::Body => format!("{action}: no data for {}", seconds(allowed)),
+            None => format!("{action}, after {}", seconds(allowed)),
+        };
+        Error::new(Code::TimedOut, phase, detail)
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}

@@ -1,0 +1,131 @@
+//! What every driver must hold to, whatever it speaks: a cut, a stall, an object too large, a refusal,
+//! a caller that goes away. A new driver adds its rows to the tables.
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fetch_url::driver::SpecialFiles;
+use fetch_url::output::{FileOptions, FileSink, Sink, save};
+use fetch_url::{Code, Error, Fetcher, Policy, Receipt, Request};
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+/// Somewhere to fetch from, kept alive as long as it is asked.
+struct Origin {
+    url: String,
+    _server: Option<HttpServer>,
+}
+
+fn http(reply: fn() -> HttpResponse) -> Origin {
+    let server = HttpServer::start(move |_| reply()).expect("a loopback server");
+    Origin { url: server.url("/object"), _server: Some(server) }
+}
+
+fn local(path: &Path) -> Origin {
+    Origin { url: format!("file://{}", path.display()), _server: None }
+}
+
+fn policy() -> Policy {
+    let mut policy = Policy::default();
+    policy.timeouts.idle = Duration::from_millis(200);
+    policy.timeouts.reply = Duration::from_millis(500);
+    policy.limits.max_size = Some(10_000);
+    policy
+}
+
+async fn fetch(origin: &Origin, target: &Path) -> Result<Receipt, Error> {
+    let request = Request::new(&origin.url)?.with_extra(SpecialFiles::default());
+    let sink = FileSink::open(target, FileOptions::default())?;
+    let response = Fetcher::builder().policy(policy()).build().fetch(request).await?;
+    save(response, Sink::file(sink), &mut ()).await
+}
+
+/// A directory with an old file under the name that is fetched into.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let target = directory.path().join("target");
+    std::fs::write(&target, "old").expect("an old file");
+    (directory, target)
+}
+
+fn fifo(directory: &Path) -> PathBuf {
+    let path = directory.join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs");
+    assert!(made.success());
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
+    let (directory, target) = place();
+    let large = directory.path().join("large");
+    std::fs::write(&large, vec![0; 20_000]).expect("a large file");
+    let pipe = fifo(directory.path());
+    // A writer that says nothing, so that opening succeeds and reading waits.
+    let _silent = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("an open pipe");
+    let rows: Vec<(&str, Code, Origin)> = vec![
+        ("http, cut", Code::Truncated, http(|| HttpResponse::new(200).body(vec![1; 100]).cut_body_at(50))),
+        (
+            "http, stall",
+            Code::TimedOut,
+            http(|| {
+                HttpResponse::new(200).body(vec![1; 100]).cut_body_at(50).then_stall(Duration::from_secs(2))
+            }),
+        ),
+        ("http, too large", Code::LimitReached, http(|| HttpResponse::new(200).body(vec![1; 20_000]))),
+        (
+            "http, too large and untold",
+            Code::LimitReached,
+            http(|| HttpResponse::new(200).until_close(vec![1; 20_000])),
+        ),
+        ("http, refusal", Code::NotFound, http(|| HttpResponse::new(404).body("no"))),
+        ("file, stall", Code::TimedOut, local(&pipe)),
+        ("file, too large", Code::LimitReached, local(&large)),
+        ("file, refusal", Code::NotFound, local(&directory.path().join("missing"))),
+    ];
+    for (name, code, origin) in rows {
+        let begun = Instant::now();
+        let error = fetch(&origin, &target).await.expect_err(name);
+        assert_eq!(error.code(), code, "{name}: {error:?}");
+        assert_eq!(error.url(), Some(origin.url.as_str()), "{name}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{name}");
+        assert_eq!(std::fs::read(&target).expect("the old file"), b"old", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_shrinks_while_it_is_read_is_cut() {
+    let (directory, target) = place();
+    let source = directory.path().join("source");
+    std::fs::write(&source, vec![7; 5000]).expect("a file");
+    let origin = local(&source);
+    let response = Fetcher::new().get(&origin.url).await.expect("an answer");
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&source)
+        .and_then(|file| file.set_len(100))
+        .expect("a shorter file");
+    let sink = FileSink::open(&target, FileOptions::default()).expect("a sink");
+    let error = save(response, Sink::file(sink), &mut ()).await.expect_err("it is cut");
+    assert_eq!(error.code(), Code::Truncated);
+    assert_eq!(std::fs::read(&target).expect("the old file"), b"old");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_leaves_the_old_file_and_what_can_be_resumed() {
+    let (directory, target) = place();
+    let origin = http(|| {
+        HttpResponse::new(200)
+            .header("ETag", "\"a\"")
+            .body(vec![1; 9000])
+            .cut_body_at(5000)
+            .then_stall(Duration::from_secs(5))
+    });
+    let fetching = fetch(&origin, &target);
+    let gone = tokio::time::timeout(Duration::from_millis(150), fetching).await;
+    assert!(gone.is_err(), "it should still be waiting");
+    assert_eq!(std::fs::read(&target).expect("the old file"), b"old");
+    let part = std::fs::read(directory.path().join("target.part")).expect("what came");
+    assert_eq!(part, vec![1; 5000]);
+    let sink = FileSink::open(&target, FileOptions::default().resuming(true)).expect("a sink");
+    let request = Request::new(&origin.url).expect("a URL");
+    assert_eq!(sink.resume_of(request.url()).map(|resume| resume.offset), Some(5000));
+}

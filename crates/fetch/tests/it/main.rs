@@ -1,0 +1,12 @@
+//! Integration tests of the library, one file per subject.
+
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
+mod driver_contract;
+mod explain;
+mod file_listing;
+mod gopher_listing;
+mod http2;
+mod policy;
+mod save;
+mod tls;

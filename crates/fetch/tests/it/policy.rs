@@ -1,0 +1,211 @@
+//! What a policy refuses, it refuses before a connection is made (docs/spec/faults.md, 2.B and 2.D).
+
+use std::time::{Duration, Instant};
+
+use fetch_url::driver::SchemeSupport;
+use fetch_url::policy::NetworkPolicy;
+use fetch_url::{Code, Content, Error, Fetcher, Phase, Policy, Request, Response, Trust};
+use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
+
+fn server() -> HttpServer {
+    HttpServer::start(|_| HttpResponse::new(200).body("octets")).expect("a server")
+}
+
+fn with(change: impl FnOnce(&mut Policy)) -> Fetcher {
+    let mut policy = Policy::default();
+    change(&mut policy);
+    Fetcher::builder().policy(policy).build()
+}
+
+async fn refusal(fetcher: &Fetcher, url: &str) -> Error {
+    match fetcher.get(url).await {
+        Ok(response) => panic!("{url} was fetched: {response:?}"),
+        Err(error) => error,
+    }
+}
+
+async fn octets(response: Response) -> Vec<u8> {
+    match response.content {
+        Content::Body(body) => body.collect(1 << 20).await.expect("a body"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn public_only_refuses_every_way_to_write_a_private_address() {
+    let server = server();
+    let port = server.addr().port();
+    let fetcher = with(|policy| policy.network = NetworkPolicy::strict());
+    let mut told = Vec::new();
+    for host in [
+        "127.0.0.1",
+        "127.8.9.10",
+        "localhost",
+        "LOCALHOST",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "0.0.0.0",
+        "[::]",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.0.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "[fe80::1]",
+        "[fc00::1]",
+        "[fd00:ec2::254]",
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+    ] {
+        for scheme in ["http", "https"] {
+            let began = Instant::now();
+            let error = refusal(&fetcher, &format!("{scheme}://{host}:{port}/")).await;
+            if (error.code(), error.exit()) != (Code::Policy, 90) || began.elapsed() > Duration::from_secs(2)
+            {
+                told.push(format!("{scheme} {host}: {error:?} after {:?}", began.elapsed()));
+            }
+        }
+    }
+    assert!(told.is_empty(), "{told:#?}");
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_private_address_of_the_user_s_own_is_fine() {
+    let server = server();
+    let by_name = format!("http://localhost:{}/", server.addr().port());
+    for url in [server.url("/"), by_name] {
+        let response = Fetcher::new().get(&url).await.expect("an answer");
+        assert_eq!(octets(response).await, b"octets");
+    }
+}
+
+#[tokio::test]
+async fn ports_of_other_protocols() {
+    let fetcher = Fetcher::new();
+    // The WHATWG list, but for what http itself may use.
+    for port in [
+        1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
+        514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720,
+        1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+        10080,
+    ] {
+        let error = refusal(&fetcher, &format!("http://127.0.0.1:{port}/")).await;
+        assert_eq!(error.code(), Code::Policy, "{port}: {error:?}");
+    }
+    let allowed = with(|policy| policy.network.allowed_ports = vec![6667]);
+    assert_eq!(refusal(&allowed, "http://127.0.0.1:6667/").await.code(), Code::ConnectFailed);
+    assert_eq!(refusal(&allowed, "http://127.0.0.1:6668/").await.code(), Code::Policy);
+}
+
+#[tokio::test]
+async fn hops_when_they_are_not_wanted() {
+    let server = HttpServer::start(|request| match request.path().as_str() {
+        "/a" => HttpResponse::new(302).header("Location", "/b").body("moved"),
+        _ => HttpResponse::new(200).body("found"),
+    })
+    .expect("a server");
+    let url = server.url("/a");
+    let followed = Fetcher::new().get(&url).await.expect("an answer");
+    assert_eq!((followed.meta.redirects, followed.meta.url.to_string()), (1, server.url("/b")));
+    assert_eq!(octets(followed).await, b"found");
+    let stays = with(|policy| policy.redirects.max_redirects = None).get(&url).await.expect("an answer");
+    assert_eq!(stays.meta.redirects, 0);
+    assert_eq!(octets(stays).await, b"moved");
+    let none = with(|policy| policy.redirects.max_redirects = Some(0));
+    assert_eq!(refusal(&none, &url).await.code(), Code::TooManyHops);
+}
+
+#[tokio::test]
+async fn a_downgrade_only_when_allowed() {
+    let cert = ServerCert::good().expect("a certificate");
+    let plain = server();
+    let location = plain.url("/");
+    let secure = HttpServer::start_tls(move |_| HttpResponse::new(302).header("Location", &location), &cert);
+    let url = secure.as_ref().expect("a server").url("/");
+    let trust = || Trust::Authorities(cert.ca_pem().as_bytes().to_vec());
+    let strict = Fetcher::builder().trust(trust()).build();
+    let error = refusal(&strict, &url).await;
+    assert_eq!((error.code(), error.phase()), (Code::Policy, Phase::Hop));
+    assert_eq!(plain.connections(), 0);
+    let mut policy = Policy::default();
+    policy.redirects.allow_downgrade = true;
+    let lax = Fetcher::builder().trust(trust()).policy(policy).build();
+    assert_eq!(octets(lax.get(&url).await.expect("an answer")).await, b"octets");
+}
+
+#[tokio::test]
+async fn times_say_their_phase() {
+    let mute =
+        HttpServer::start(|_| HttpResponse::raw("").then_stall(Duration::from_secs(9))).expect("a server");
+    let stalled = HttpServer::start(|_| {
+        HttpResponse::new(200).body(vec![1; 100]).cut_body_at(50).then_stall(Duration::from_secs(9))
+    })
+    .expect("a server");
+    let short = Duration::from_millis(200);
+    let error = refusal(&with(|policy| policy.timeouts.reply = short), &mute.url("/")).await;
+    assert_eq!((error.code(), error.phase()), (Code::TimedOut, Phase::Reply), "{error:?}");
+    assert!(error.is_temporary());
+    let response = with(|policy| policy.timeouts.idle = short).get(&stalled.url("/")).await.expect("a head");
+    let Content::Body(body) = response.content else { panic!("no body") };
+    let error = body.collect(1000).await.expect_err("a stall");
+    assert_eq!((error.code(), error.phase()), (Code::TimedOut, Phase::Body), "{error:?}");
+    let began = Instant::now();
+    let error = refusal(&with(|policy| policy.timeouts.total = Some(short)), &mute.url("/")).await;
+    assert_eq!(error.code(), Code::TimedOut);
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn a_scheme_that_was_taken_out_is_unsupported() {
+    let server = server();
+    let fetcher = Fetcher::builder().without("http").build();
+    assert_eq!(refusal(&fetcher, &server.url("/")).await.code(), Code::Unsupported);
+    assert_eq!(server.connections(), 0);
+    let request = Request::new("http://h/").expect("a URL");
+    assert_ne!(fetcher.support(request.url()), SchemeSupport::BuiltIn);
+    assert_eq!(Fetcher::new().support(request.url()), SchemeSupport::BuiltIn);
+}
+
+/// An error can be shown to anybody.
+#[tokio::test]
+async fn errors_keep_the_secret() {
+    let server = HttpServer::start(|_| HttpResponse::new(404)).expect("a server");
+    let url = server.url("/x").replacen("://", "://u:KanarienVogel@", 1);
+    for url in [
+        url.as_str(),
+        "ftp://u:KanarienVogel@h/",
+        "http://u:KanarienVogel@h:x/",
+        "http://u:KanarienVogel@127.0.0.1:25/",
+    ] {
+        let error = refusal(&Fetcher::new(), url).await;
+        let shown = format!("{error} {error:?} {error:#?} {:?} {:?}", error.url(), error.hint());
+        assert!(!shown.contains("Kanarien"), "{shown}");
+    }
+    let request = format!("{:?}", Request::new(&url).expect("a URL"));
+    assert!(!request.contains("Kanarien"), "{request}");
+    let server = self::server();
+    let url = server.url("/x").replacen("://", "://u:KanarienVogel@", 1);
+    let response = format!("{:?}", Fetcher::new().get(&url).await.expect("an answer"));
+    assert!(!response.contains("Kanarien"), "{response}");
+}
+
+/// The preset for servers that fetch what strangers name.
+#[tokio::test]
+async fn the_strict_policy() {
+    let server = server();
+    let fetcher = Fetcher::builder().policy(Policy::strict()).build();
+    let private = server.url("/");
+    for url in [private.as_str(), "ftp://example.com/x", "gopher://example.com/", "file:///etc/hostname"] {
+        assert_ne!(refusal(&fetcher, url).await.exit(), 0, "{url}");
+    }
+    assert_eq!(refusal(&fetcher, &private).await.code(), Code::Policy);
+    assert_eq!(refusal(&fetcher, "file:///etc/hostname").await.code(), Code::Policy);
+    assert_eq!(server.connections(), 0);
+}

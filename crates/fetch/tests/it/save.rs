@@ -1,0 +1,364 @@
+//! Saving a response: every kind of source and sink gives the same bytes and counts, and a failure leaves nothing under
+//! the final name.
+
+#![cfg(unix)]
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use fetch_url::output::{Algorithm, FileOptions, FileSink, Sink, save};
+use fetch_url::{Code, Content, Error, Fetcher, Policy, Proof, Receipt, Request, Response, Retry};
+use fetch_url_tests::{
+    FileHeaders, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_handler, pattern_vec,
+};
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * 1024;
+
+/// Sizes around those at which another way of copying begins.
+const SIZES: [u64; 13] = [
+    0,
+    1,
+    2,
+    64 * KIB,
+    256 * KIB - 1,
+    256 * KIB,
+    256 * KIB + 1,
+    MIB - 1,
+    MIB,
+    MIB + 1,
+    32 * MIB - 1,
+    32 * MIB,
+    32 * MIB + 1,
+];
+
+/// Takes everything, as much at a time as it likes.
+#[derive(Clone, Default)]
+struct Heap {
+    octets: Arc<Mutex<Vec<u8>>>,
+    at_once: Option<usize>,
+}
+
+impl Heap {
+    fn content(&self) -> Vec<u8> {
+        self.octets.lock().expect("a lock").clone()
+    }
+}
+
+impl Write for Heap {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let taken = self.at_once.map_or(octets.len(), |most| most.min(octets.len()));
+        self.octets.lock().expect("a lock").extend_from_slice(&octets[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn get(url: &str) -> Response {
+    Fetcher::new().get(url).await.expect("an answer")
+}
+
+fn saved_to(path: &Path) -> Sink {
+    Sink::file(FileSink::open(path, FileOptions::default()).expect("a sink"))
+}
+
+/// Delivers and checks that the watch only ever moves forward, up to `size`.
+async fn watched(response: Response, sink: Sink, size: u64) -> Receipt {
+    let mut told: Vec<(u64, Option<u64>)> = Vec::new();
+    let mut watch = |done, total| told.push((done, total));
+    let receipt = save(response, sink, &mut watch).await.expect("delivered");
+    assert!(told.windows(2).all(|pair| pair[0].0 <= pair[1].0), "it goes back: {told:?}");
+    assert!(
+        told.iter().all(|(done, total)| *done <= size && total.is_none_or(|total| total == size)),
+        "{told:?}"
+    );
+    assert_eq!(told.last().map(|(done, _)| *done), Some(size), "it does not tell the end");
+    assert_eq!((receipt.bytes, receipt.resumed_from), (size, 0));
+    receipt
+}
+
+/// The same object by kernel copy, piece by piece, through a digest, to an open file and into a writer.
+#[tokio::test]
+async fn every_road_brings_the_same() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (source, target) = (directory.path().join("source"), directory.path().join("target"));
+    let url = format!("file://{}", source.display());
+    for size in SIZES {
+        let content = pattern_vec(7, size as usize);
+        fs::write(&source, &content).expect("a file");
+        let same = |road: &str| assert!(fs::read(&target).expect("a file") == content, "{road} of {size}");
+
+        let copied = watched(get(&url).await, saved_to(&target), size).await;
+        same("kernel copy");
+        let digested = saved_to(&target).with_digest(Algorithm::Sha256);
+        let digested = watched(get(&url).await, digested, size).await;
+        same("digest");
+        let open = Sink::open(File::create(&target).expect("a file"));
+        watched(get(&url).await, open, size).await;
+        same("open file");
+        let heap = Heap::default();
+        let written = watched(get(&url).await, Sink::writer(heap.clone()), size).await;
+        assert!(heap.content() == content, "writer of {size}");
+        let server = HttpServer::start(pattern_server(size)).expect("a server");
+        let response = get(&server.url("/x")).await;
+        let hashed = watched(response, saved_to(&target).with_digest(Algorithm::Sha256), size).await;
+        assert!(fs::read(&target).expect("a file") == pattern_vec(0, size as usize), "http of {size}");
+
+        assert_eq!((copied.digest, written.digest), (None, None));
+        let expected = in_heap(&pattern_vec(0, size as usize)).await;
+        assert_eq!(hashed.digest, Some(expected));
+        assert_eq!(digested.digest, Some(in_heap(&content).await));
+    }
+}
+
+fn pattern_server(
+    size: u64,
+) -> impl Fn(&fetch_url_tests::HttpRequest) -> HttpResponse + Send + Sync + 'static {
+    pattern_handler(size, FileHeaders::default())
+}
+
+/// SHA-256 by the system's own tool, so that one wrong road cannot hide another.
+async fn in_heap(octets: &[u8]) -> String {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(file.path(), octets).expect("a file");
+    let output = std::process::Command::new("sha256sum").arg(file.path()).output().expect("sha256sum");
+    String::from_utf8_lossy(&output.stdout)[..64].to_owned()
+}
+
+#[tokio::test]
+async fn known_digests() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("abc")).expect("a server");
+    for (algorithm, begin) in [
+        (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (Algorithm::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (Algorithm::Sha384, "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded163"),
+        (Algorithm::Sha512, "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea2"),
+    ] {
+        let sink = Sink::writer(Heap::default()).with_digest(algorithm);
+        let receipt = save(get(&server.url("/")).await, sink, &mut ()).await.expect("delivered");
+        assert!(receipt.digest.is_some_and(|digest| digest.starts_with(begin)), "{algorithm:?}");
+    }
+}
+
+#[tokio::test]
+async fn how_the_end_is_known() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let server = HttpServer::start(|request| match request.path().as_str() {
+        "/chunked" => HttpResponse::new(200).chunked(vec![b"octets".to_vec()]),
+        "/open" => HttpResponse::new(200).until_close("octets"),
+        "/none" => HttpResponse::new(204),
+        _ => HttpResponse::new(200).body("octets"),
+    })
+    .expect("a server");
+    let local = format!("file://{}", file.path().display());
+    for (url, is_proven) in [
+        (local, true),
+        (server.url("/length"), true),
+        (server.url("/chunked"), true),
+        (server.url("/none"), true),
+        (server.url("/open"), false),
+    ] {
+        let receipt = save(get(&url).await, Sink::writer(Heap::default()), &mut ()).await.expect("delivered");
+        assert_eq!(matches!(receipt.proof, Proof::Proven(_)), is_proven, "{url}: {:?}", receipt.proof);
+        let text = receipt.proof.to_string();
+        let begin = if is_proven { "complete by " } else { "assumed complete: " };
+        assert!(text.starts_with(begin) && text.len() > begin.len() && text.is_ascii(), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn writers_that_take_little() {
+    let content = pattern_vec(0, 100_000);
+    let served = content.clone();
+    let server = HttpServer::start(move |_| HttpResponse::new(200).body(served.clone())).expect("a server");
+    for at_once in [1, 7, 65_537] {
+        let heap = Heap { at_once: Some(at_once), ..Heap::default() };
+        save(get(&server.url("/")).await, Sink::writer(heap.clone()), &mut ()).await.expect("delivered");
+        assert!(heap.content() == content, "{at_once} at once");
+    }
+}
+
+/// Fails in one way, for ever or once.
+struct Faulty(io::ErrorKind, bool);
+
+impl Write for Faulty {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match self.0 {
+            io::ErrorKind::WriteZero => Ok(0),
+            io::ErrorKind::Interrupted if std::mem::replace(&mut self.1, true) => Ok(octets.len()),
+            kind => Err(kind.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn writers_that_fail() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body(vec![1; 100_000])).expect("a server");
+    for kind in [io::ErrorKind::StorageFull, io::ErrorKind::BrokenPipe, io::ErrorKind::WriteZero] {
+        let sink = Sink::writer(Faulty(kind, false));
+        let error = save(get(&server.url("/")).await, sink, &mut ()).await.expect_err("it fails");
+        assert_eq!((error.code(), error.exit()), (Code::SinkFailed, 23), "{error:?}");
+        assert_eq!(error.is_broken_pipe(), kind == io::ErrorKind::BrokenPipe);
+    }
+    let sink = Sink::writer(Faulty(io::ErrorKind::Interrupted, false));
+    assert!(save(get(&server.url("/")).await, sink, &mut ()).await.is_ok(), "an interruption is no failure");
+}
+
+/// Fetches to `target` with at most `most` bytes.
+async fn limited(url: &str, target: &Path, most: u64) -> Result<Receipt, Error> {
+    let mut policy = Policy::default();
+    policy.limits.max_size = Some(most);
+    let fetcher = Fetcher::builder().policy(policy).build();
+    let sink = saved_to(target);
+    save(fetcher.get(url).await?, sink, &mut ()).await
+}
+
+#[tokio::test]
+async fn limits_hold_on_every_road() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (source, target) = (directory.path().join("source"), directory.path().join("target"));
+    let server =
+        HttpServer::start(|_| HttpResponse::new(200).chunked(vec![vec![1; 300_000], vec![2; 300_000]]))
+            .expect("a server");
+    fs::write(&source, vec![1; 600_000]).expect("a file");
+    for url in [format!("file://{}", source.display()), server.url("/")] {
+        fs::write(&target, "OLD").expect("a file");
+        for most in [0, 1, 299_999, 599_999] {
+            let error = limited(&url, &target, most).await.expect_err("too much");
+            assert_eq!((error.code(), error.exit()), (Code::LimitReached, 63), "{url} {most}");
+            assert_eq!(fs::read(&target).expect("a file"), b"OLD");
+        }
+        limited(&url, &target, 600_000).await.expect("just enough");
+        assert_eq!(fs::metadata(&target).expect("a file").len(), 600_000);
+    }
+}
+
+/// docs/spec/faults.md, 3.2: a file is whole when it ended and is the same as before.
+async fn changed_on_the_way(
+    change: impl FnOnce(&Path),
+    sink: impl FnOnce(&Path) -> Sink,
+) -> Result<Receipt, Error> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (source, target) = (directory.path().join("source"), directory.path().join("target"));
+    fs::write(&source, vec![1; 600_000]).expect("a file");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
+    File::options().write(true).open(&source).and_then(|file| file.set_modified(old)).expect("a time");
+    fs::write(&target, "OLD").expect("a file");
+    let response = get(&format!("file://{}", source.display())).await;
+    change(&source);
+    let result = save(response, sink(&target), &mut ()).await;
+    assert!(result.is_ok() || fs::read(&target).expect("a file") == b"OLD");
+    result
+}
+
+fn digested(path: &Path) -> Sink {
+    saved_to(path).with_digest(Algorithm::Sha256)
+}
+
+#[tokio::test]
+async fn a_file_that_shrinks_while_it_is_read() {
+    for sink in [saved_to, digested] {
+        let shrink = |path: &Path| {
+            File::options().write(true).open(path).and_then(|file| file.set_len(500_000)).expect("shrunk")
+        };
+        let error = changed_on_the_way(shrink, sink).await.expect_err("not whole");
+        assert_eq!(error.code(), Code::Truncated, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_grows_while_it_is_read() {
+    for sink in [saved_to, digested] {
+        let grow = |path: &Path| {
+            File::options()
+                .append(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(b"more"))
+                .expect("grown");
+        };
+        assert!(changed_on_the_way(grow, sink).await.is_err(), "neither the old nor the new object");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_rewritten_while_it_is_read() {
+    for sink in [saved_to, digested] {
+        let rewrite = |path: &Path| fs::write(path, vec![2; 600_000]).expect("rewritten");
+        assert!(changed_on_the_way(rewrite, sink).await.is_err(), "a mixture could have come");
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_delivery_counts_what_was_there() {
+    let content = pattern_vec(0, 300_000);
+    let facts =
+        FileHeaders { etag: Some("\"v1\"".to_owned()), last_modified: None, ranges: RangeSupport::Correct };
+    let honest = file_handler(content.clone(), facts);
+    let server = HttpServer::start(move |request| honest(request).cut_body_at(200_000)).expect("a server");
+    let directory = tempfile::tempdir().expect("a directory");
+    let target = directory.path().join("target");
+    let run = async |told: &mut Vec<u64>| {
+        let request = Request::new(&server.url("/o"))?;
+        let sink = FileSink::open(&target, FileOptions::default().resuming(true))?;
+        let resume = sink.resume_of(request.url());
+        let mut policy = Policy::default();
+        policy.retry = Retry::never();
+        let fetcher = Fetcher::builder().policy(policy).build();
+        let response = fetcher.fetch(request.resuming(resume)).await?;
+        let sink = Sink::file(sink).with_digest(Algorithm::Sha256);
+        save(response, sink, &mut |done, _: Option<u64>| told.push(done)).await
+    };
+    let mut told = Vec::new();
+    assert_eq!(run(&mut told).await.expect_err("cut").code(), Code::Truncated);
+    told.clear();
+    let receipt = run(&mut told).await.expect("delivered");
+    assert_eq!((receipt.bytes, receipt.resumed_from), (100_000, 200_000));
+    assert_eq!((told.first(), told.last()), (Some(&200_000), Some(&300_000)));
+    assert_eq!(receipt.digest, Some(in_heap(&content).await), "the digest is of the whole object");
+    assert!(fs::read(&target).expect("a file") == content);
+}
+
+/// A caller that gives up leaves the old file, and what can be resumed.
+#[tokio::test]
+async fn a_delivery_that_is_dropped() {
+    let server = HttpServer::start(|_| {
+        let reply = HttpResponse::new(200).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes");
+        reply.body(vec![1; 300_000]).drip(3000, std::time::Duration::from_millis(20))
+    })
+    .expect("a server");
+    let directory = tempfile::tempdir().expect("a directory");
+    let target = directory.path().join("target");
+    fs::write(&target, "OLD").expect("a file");
+    let response = get(&server.url("/o")).await;
+    let sink = saved_to(&target);
+    let limit = std::time::Duration::from_millis(300);
+    assert!(tokio::time::timeout(limit, save(response, sink, &mut ())).await.is_err());
+    let is_settled = || directory.path().join("target.part.json").exists();
+    for _ in 0..100 {
+        if is_settled() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(fs::read(&target).expect("a file"), b"OLD");
+    assert!(is_settled(), "what came is kept with its journal");
+}
+
+#[tokio::test]
+async fn a_listing_or_a_head_can_be_delivered_too() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("octets")).expect("a server");
+    let request = Request::new(&server.url("/")).expect("a URL").head();
+    let response = Fetcher::new().fetch(request).await.expect("an answer");
+    assert!(matches!(response.content, Content::Head));
+    assert_eq!(response.meta.head.size, Some(6));
+    let receipt = save(response, Sink::writer(Heap::default()), &mut ()).await.expect("delivered");
+    assert_eq!(receipt.bytes, 0);
+}

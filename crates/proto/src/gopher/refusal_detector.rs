@@ -1,0 +1,50 @@
+//! Detects menus that are refusals: an error item and no item that can be fetched. Items from the first error on
+//! are buffered until the decision.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::{ItemType, MenuItem};
+
+/// Maximum number of buffered items.
+const MAX_HELD: usize = 64;
+
+/// The buffered first items of a menu.
+#[derive(Debug, Default)]
+pub(super) struct RefusalDetector {
+    held: VecDeque<MenuItem>,
+    error: Option<Bytes>,
+    is_over: bool,
+}
+
+impl RefusalDetector {
+    /// Adds the next item.
+    pub(super) fn take(&mut self, item: MenuItem) {
+        match item.item_type() {
+            ItemType::Error if self.error.is_none() => self.error = Some(item.name.clone()),
+            ItemType::Error => {}
+            // An invalid line proves nothing.
+            ItemType::Info if item.fault.is_none() => {}
+            _ => self.is_over = true,
+        }
+        self.held.push_back(item);
+        self.is_over |= self.held.len() >= MAX_HELD;
+    }
+
+    /// Returns the next item once the menu cannot be a refusal, or no error item was seen.
+    pub(super) fn settled(&mut self) -> Option<MenuItem> {
+        if self.is_over || self.error.is_none() { self.held.pop_front() } else { None }
+    }
+
+    /// At the end of the menu: returns the error text if the menu is a refusal.
+    pub(super) fn refusal(&mut self) -> Option<Bytes> {
+        self.error.take().filter(|_| !self.is_over)
+    }
+
+    /// Releases the buffered items at the end of the menu; returns `true` if there are any.
+    pub(super) fn ends(&mut self) -> bool {
+        self.is_over = true;
+        !self.held.is_empty()
+    }
+}

@@ -1,0 +1,106 @@
+//! Modification time and size in the text after a link of an index page.
+
+use crate::calendar::to_timestamp;
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// The facts found in a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct RowFacts {
+    /// The modification time in seconds since 1970-01-01, read as UTC.
+    pub(super) modified: Option<i64>,
+    /// The exact size in bytes; `None` if it was rounded.
+    pub(super) size: Option<u64>,
+}
+
+impl RowFacts {
+    /// Parses the first date and the first size: `22-Nov-2026 08:45   1234`.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut found = Self::default();
+        let mut words = text.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let (day, time) = word.split_once('T').map_or((word, None), |(day, time)| (day, Some(time)));
+            if let (None, Some(day)) = (found.modified, parse_date(day)) {
+                let time = time.or_else(|| words.next_if(|next| parse_time(next).is_some()));
+                found.modified = timestamp_of(day, time);
+            } else if let (None, Ok(size)) = (found.size, word.parse()) {
+                let is_exact = !words.peek().is_some_and(|unit| is_rounding_unit(unit));
+                found.size = is_exact.then_some(size);
+                // The rest of the text belongs to other columns.
+                return found;
+            }
+        }
+        found
+    }
+}
+
+/// Returns `true` for a unit that makes a size inexact, as in `3 MB`, but not for `B`.
+fn is_rounding_unit(word: &str) -> bool {
+    let first = word.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    word.len() <= 3 && matches!(first, Some(b'k' | b'm' | b'g' | b't' | b'p'))
+}
+
+/// Parses `22-Nov-2026`, `2026-11-22` and `2026-Nov-22` to year, month and day.
+fn parse_date(word: &str) -> Option<(i64, i64, i64)> {
+    let mut parts = word.split('-');
+    let (first, month, last) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let month = match MONTHS.iter().position(|name| name.eq_ignore_ascii_case(month)) {
+        Some(index) => index as i64 + 1,
+        None => parse_digits(month, 2)?,
+    };
+    match (first.len(), last.len()) {
+        (4, 1..=2) => Some((parse_digits(first, 4)?, month, parse_digits(last, 2)?)),
+        (1..=2, 4) => Some((parse_digits(last, 4)?, month, parse_digits(first, 2)?)),
+        _ => None,
+    }
+}
+
+/// Parses `08:45`, `08:45:13` and `08:45:13Z`.
+fn parse_time(word: &str) -> Option<(i64, i64, i64)> {
+    let mut parts = word.strip_suffix('Z').unwrap_or(word).split(':');
+    let (hour, minute) = (parse_digits(parts.next()?, 2)?, parse_digits(parts.next()?, 2)?);
+    let second = parts.next().map_or(Some(0), |second| parse_digits(second, 2))?;
+    parts.next().is_none().then_some((hour, minute, second))
+}
+
+fn timestamp_of((year, month, day): (i64, i64, i64), time: Option<&str>) -> Option<i64> {
+    let (hour, minute, second) = time.map_or(Some((0, 0, 0)), parse_time)?;
+    to_timestamp(year, month, day, hour, minute, second)
+}
+
+/// Parses one to `max` decimal digits.
+fn parse_digits(text: &str, max: usize) -> Option<i64> {
+    let is_number = (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_date_and_exact_size_are_found() {
+        const NOON: i64 = 786_285_240;
+        for (text, modified, size) in [
+            ("   01-Dec-1994 12:34                4096\n", Some(NOON), Some(4096)),
+            (" 1994-12-01 12:34    16   ", Some(NOON), Some(16)),
+            ("1994-Dec-01 12:34:00 1.2K application/x", Some(NOON), None),
+            ("1994-12-01T12:34:00Z", Some(NOON), None),
+            (" 1994-12-01T12:34:00Z 12 B", Some(NOON), Some(12)),
+            ("16 B 12/01/1994 12:34:56 PM", None, Some(16)),
+            ("01-Dec-1994 12:34 12 KiB", Some(NOON), None),
+            ("01-Dec-1994 -", Some(NOON - 45_240), None),
+            ("01-Dec-1994 12:34   -", Some(NOON), None),
+            ("31-Feb-1994 12:34 1", None, Some(1)),
+            ("1-1-1-1 99:99 -1", None, None),
+            ("99999999999999999999", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!(RowFacts::parse(text), RowFacts { modified, size }, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Handles refusals that TLS, a login or MODE READER can resolve.
+
+use super::{PendingReply, Progress, Session, Stage};
+use crate::nntp::command::Verb;
+
+impl Session {
+    /// Returns `true` if the current request will be sent again after a preparing command, which is then
+    /// queued. Each command is tried once, and only before requests are pipelined.
+    pub(super) fn prepare_retry(&mut self, code: u16) -> bool {
+        // Neither STARTTLS nor a login is allowed on a compressed connection (RFC 8054 §2.2.2).
+        if self.stage != Stage::New || self.server.is_deflated {
+            return false;
+        }
+        self.server.wants_login |= code == 480;
+        match code {
+            480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
+            483 if self.can_start_tls() => self.prepare(self.tls_commands()),
+            // 500 is what servers send that also accept feeds from other servers.
+            401 | 480 | 500 if self.may_want_mode_reader() => self.prepare(&[Verb::ModeReader]),
+            // Do not prompt for a password that may not be sent in clear text.
+            480 if self.options.may_ask && !self.options.clear_login && self.can_start_tls() => {
+                self.prepare(self.tls_commands())
+            }
+            _ => false,
+        }
+    }
+
+    /// Queues a login, after STARTTLS if passwords may not be sent in clear text (RFC 4643 §2.2).
+    pub(super) fn prepare_login(&mut self) -> bool {
+        if self.options.is_secure || self.options.clear_login {
+            return self.prepare(&[Verb::User]);
+        }
+        if !self.can_start_tls() {
+            return false;
+        }
+        self.prepare(self.tls_commands());
+        self.preparing.push_back(Verb::User);
+        true
+    }
+
+    /// Returns the commands that start TLS. TLS resets the session (RFC 4642 §2.2.2), so MODE READER is sent
+    /// again; it may not follow a login.
+    const fn tls_commands(&self) -> &'static [Verb] {
+        if self.server.said_mode_reader { &[Verb::StartTls, Verb::ModeReader] } else { &[Verb::StartTls] }
+    }
+
+    pub(super) const fn can_start_tls(&self) -> bool {
+        !self.options.is_secure && !self.server.said_starttls && !self.server.is_deflated
+    }
+
+    /// Returns `true` if the server may have refused a command because it needs MODE READER first.
+    pub(super) fn may_want_mode_reader(&self) -> bool {
+        self.stage == Stage::New && !self.server.said_mode_reader && !self.server.is_deflated
+    }
+
+    /// Queues these commands and sends the current request again after them. Pending replies are read first
+    /// and ignored.
+    fn prepare(&mut self, verbs: &[Verb]) -> bool {
+        self.preparing.extend(verbs);
+        self.progress = Progress::default();
+        self.sent_requests = 0;
+        for asked in &mut self.pending {
+            *asked = PendingReply::Superseded;
+        }
+        true
+    }
+
+    /// Drops the capabilities and the selected group, after TLS or a login.
+    pub(super) fn forget(&mut self) {
+        self.server.capabilities = None;
+        self.server.selected = None;
+    }
+}

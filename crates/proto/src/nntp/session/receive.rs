@@ -1,0 +1,280 @@
+//! Processes the replies of the server.
+
+use super::block::{Block, HeaderOf};
+use super::send_commands::verb_of;
+use super::{Overview, PendingReply, Selected, Session};
+use crate::nntp::command::Verb;
+use crate::nntp::reply::{Reply, number};
+use crate::nntp::{ArticleAt, GroupName, NewsRequest, StartTls};
+use crate::{Rejection, Step, WireError};
+
+/// The code with which the server closes the connection (RFC 3977 §3.2.1).
+const CLOSING: u16 = 400;
+
+impl Session {
+    /// Processes the reply to the oldest pending command.
+    pub(super) fn process_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
+        let Some(asked) = self.pending.pop_front() else { return Err(reply.unexpected_error("the end")) };
+        if self.refused.is_some() {
+            // The refusal was the answer to the request. An unexpected positive reply makes the
+            // connection unusable.
+            if reply.code <= CLOSING {
+                self.close();
+            }
+            return Ok(());
+        }
+        if asked == PendingReply::Superseded && reply.code != CLOSING {
+            return if reply.code < 400 { Err(reply.unexpected_error("a refusal")) } else { Ok(()) };
+        }
+        if reply.code == CLOSING {
+            self.refuse_and_close(&asked, reply);
+            return Ok(());
+        }
+        match &asked {
+            PendingReply::Greeting | PendingReply::Superseded => self.take_greeting(&asked, reply),
+            PendingReply::Group(group) => self.take_group(group, &asked, reply),
+            PendingReply::HeadOf(number) => self.take_head(*number, &asked, reply),
+            PendingReply::Command(verb) => match verb {
+                Verb::Article | Verb::Body | Verb::Head => self.take_article(*verb, &asked, reply),
+                Verb::List | Verb::ListActive => self.take_list(*verb, &asked, reply),
+                Verb::Over | Verb::Xover => self.take_overview(*verb, &asked, reply),
+                Verb::Capabilities => self.take_capabilities(reply),
+                Verb::Compress => self.take_compress(reply),
+                Verb::ModeReader => self.take_mode_reader(&asked, reply),
+                Verb::StartTls => self.take_starttls(&asked, reply),
+                Verb::User | Verb::Pass => self.take_login(*verb, &asked, reply),
+                Verb::Group => Err(reply.unexpected_error("a reply")),
+            },
+        }
+    }
+
+    /// Rejects the current request with this reply.
+    fn refuse(&mut self, asked: &PendingReply, reply: &Reply) {
+        self.refused = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
+    }
+
+    /// Rejects the current request and marks the connection as unusable, because a preparing command failed.
+    fn refuse_and_close(&mut self, asked: &PendingReply, reply: &Reply) {
+        self.refuse(asked, reply);
+        self.close();
+    }
+
+    /// Rejects the current request, unless TLS, a login or MODE READER may resolve it.
+    fn refuse_or_retry(
+        &mut self,
+        asked: &PendingReply,
+        reply: &Reply,
+        what: &'static str,
+    ) -> Result<(), WireError> {
+        if reply.code < 400 {
+            return Err(reply.unexpected_error(what));
+        }
+        if !self.prepare_retry(reply.code) {
+            self.refuse(asked, reply);
+        }
+        Ok(())
+    }
+
+    fn take_greeting(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            200 | 201 => Ok(()),
+            400.. => {
+                self.refuse_and_close(asked, reply);
+                Ok(())
+            }
+            _ => Err(reply.unexpected_error("a greeting")),
+        }
+    }
+
+    fn take_capabilities(&mut self, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            101 => self.block = Some(Block::capabilities()),
+            // RFC 977 has no CAPABILITIES, and some servers require a login for it.
+            400.. => self.server.capabilities = Some(super::Capabilities::default()),
+            _ => return Err(reply.unexpected_error("a reply to CAPABILITIES")),
+        }
+        Ok(())
+    }
+
+    /// Processes the reply to COMPRESS (RFC 8054 §2.2).
+    fn take_compress(&mut self, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            206 => {
+                self.server.is_deflated = true;
+                self.ready.push_back(Step::StartDeflate);
+            }
+            400.. => {}
+            _ => return Err(reply.unexpected_error("a reply to COMPRESS")),
+        }
+        Ok(())
+    }
+
+    fn take_mode_reader(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            200 | 201 => {}
+            502 => self.refuse_and_close(asked, reply),
+            400.. => {}
+            _ => return Err(reply.unexpected_error("a reply to MODE READER")),
+        }
+        Ok(())
+    }
+
+    /// Processes the reply to STARTTLS. The server's earlier replies are forgotten (RFC 4642 §2.2).
+    fn take_starttls(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            382 => {
+                self.forget();
+                self.server.said_mode_reader = false;
+                self.options.is_secure = true;
+                self.ready.push_back(Step::StartTls);
+            }
+            400.. if self.options.start_tls == StartTls::Try && self.preparing.is_empty() => {}
+            400.. => self.refuse_and_close(asked, reply),
+            _ => return Err(reply.unexpected_error("a reply to STARTTLS")),
+        }
+        Ok(())
+    }
+
+    /// Processes the reply to AUTHINFO (RFC 4643 §2.3).
+    fn take_login(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        match (verb, reply.code) {
+            (_, 281) => {
+                self.forget();
+                self.server.is_logged_in = true;
+                // MODE READER may not follow a login (RFC 4643 §2.2).
+                self.server.said_mode_reader = true;
+            }
+            (Verb::User, 381) => self.preparing.push_front(Verb::Pass),
+            (Verb::User, 483) if self.can_start_tls() => self.preparing.extend([Verb::StartTls, Verb::User]),
+            // The server did not require a login and does not support AUTHINFO.
+            (Verb::User, 500..=503) if !self.server.wants_login => {}
+            (_, 400..) => self.refuse_and_close(asked, reply),
+            _ => return Err(reply.unexpected_error("a reply to AUTHINFO")),
+        }
+        Ok(())
+    }
+
+    /// Processes the reply to GROUP (RFC 3977 §6.1.1).
+    fn take_group(
+        &mut self,
+        group: &GroupName,
+        asked: &PendingReply,
+        reply: &Reply,
+    ) -> Result<(), WireError> {
+        if reply.code != 211 {
+            return self.refuse_or_retry(asked, reply, "a reply to GROUP");
+        }
+        let words: Vec<&[u8]> = reply.words().collect();
+        let [count, low, high, name @ ..] = words.as_slice() else {
+            return Err(reply.unexpected_error("a group"));
+        };
+        let is_other = name.first().is_some_and(|name| !name.eq_ignore_ascii_case(group.as_bytes()));
+        let (Some(count), Some(low), Some(high), false) =
+            (number(count), number(low), number(high), is_other)
+        else {
+            return Err(reply.unexpected_error("the group that was asked for"));
+        };
+        self.server.selected = Some(Selected { group: group.clone(), count, low, high });
+        if matches!(self.requests.front(), Some(NewsRequest::Group(_))) {
+            self.finish_empty();
+        }
+        Ok(())
+    }
+
+    /// Processes the reply to ARTICLE, HEAD or BODY (RFC 3977 §6.2).
+    fn take_article(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        let Some(NewsRequest::Article(at, part)) = self.requests.front() else {
+            return Err(reply.unexpected_error("a reply"));
+        };
+        let expected = match verb_of(*part) {
+            Verb::Head => 221,
+            Verb::Body => 222,
+            _ => 220,
+        };
+        debug_assert_eq!(verb, verb_of(*part), "errands are answered in order");
+        if reply.code != expected {
+            return self.refuse_or_retry(asked, reply, "the article that was asked for");
+        }
+        if !is_named(at, reply) {
+            return Err(reply.unexpected_error("the article that was asked for"));
+        }
+        self.block = Some(Block::article(*part));
+        self.emit_head();
+        Ok(())
+    }
+
+    /// Processes the reply to LIST (RFC 3977 §7.6.3).
+    fn take_list(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        let Some(NewsRequest::Groups(pattern, form)) = self.requests.front() else {
+            return Err(reply.unexpected_error("a reply"));
+        };
+        match reply.code {
+            215 => {
+                self.block = Some(Block::groups(pattern.clone(), *form));
+                self.emit_head();
+                Ok(())
+            }
+            // RFC 977 has no LIST keywords. A 500 may also mean that MODE READER is needed, which is
+            // tried first.
+            500 | 501 | 503
+                if verb == Verb::ListActive && !(reply.code == 500 && self.may_want_mode_reader()) =>
+            {
+                (self.progress.by_list, self.sent_requests) = (true, 0);
+                Ok(())
+            }
+            _ => self.refuse_or_retry(asked, reply, "a reply to LIST"),
+        }
+    }
+
+    /// Processes the reply to OVER or XOVER (RFC 3977 §8.3).
+    fn take_overview(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
+            return Err(reply.unexpected_error("a reply"));
+        };
+        match reply.code {
+            224 => {
+                self.block = Some(Block::overview(*form));
+                self.emit_head();
+                Ok(())
+            }
+            420 | 423 => {
+                self.finish_empty();
+                Ok(())
+            }
+            500..=503 => {
+                let xover_is_next = verb == Verb::Over && reply.code != 503;
+                self.progress.overview = Some(if xover_is_next { Overview::Xover } else { Overview::Heads });
+                self.sent_requests = 0;
+                Ok(())
+            }
+            _ => self.refuse_or_retry(asked, reply, "a reply to OVER"),
+        }
+    }
+
+    /// Processes the reply to HEAD for a list. Missing articles are skipped.
+    fn take_head(&mut self, number: u64, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+        let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
+            return Err(reply.unexpected_error("a reply"));
+        };
+        match reply.code {
+            221 if names(reply, number) => {
+                self.block = Some(Block::Header(HeaderOf::new(number, *form)));
+                Ok(())
+            }
+            420 | 423 | 430 => Ok(()),
+            _ => self.refuse_or_retry(asked, reply, "a reply to HEAD"),
+        }
+    }
+}
+
+/// Returns `true` if the reply names the requested article, or no article.
+fn is_named(at: &ArticleAt, reply: &Reply) -> bool {
+    match at {
+        ArticleAt::Id(id) => reply.words().nth(1).is_none_or(|word| id.is(word)),
+        ArticleAt::Number(_, wanted) => names(reply, *wanted),
+    }
+}
+
+fn names(reply: &Reply, wanted: u64) -> bool {
+    reply.words().next().is_none_or(|word| number(word) == Some(wanted))
+}

@@ -1,0 +1,311 @@
+//! A model server behind a link that loses, doubles, delays and reorders, in virtual time, always in the same ways:
+//! what arrives is the text in order, all of it or the beginning; and the client does not say more than it must.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use crate::prospero::transcript::Random;
+use fetch_url_proto::ardp::{Action, Exchange};
+
+const RUNS: u64 = 4000;
+const PATIENCE: Duration = Duration::from_secs(60);
+const DATA: usize = 1250;
+
+/// How the link is, in hundredths.
+#[derive(Clone, Copy, Debug)]
+struct Weather {
+    lost: usize,
+    doubled: usize,
+    late: usize,
+    strange: usize,
+}
+
+/// A server after the recipe of §10, with dirsrv's headers (§4).
+struct Server {
+    id: u16,
+    request: BTreeMap<u16, Vec<u8>>,
+    answer: Vec<Vec<u8>>,
+    window: u16,
+    through: u16,
+    asked: Vec<u8>,
+    asks_for_time: bool,
+    /// When it has said something of its answer, in milliseconds.
+    said: Option<u64>,
+}
+
+impl Server {
+    /// What it says to a datagram.
+    fn hear(&mut self, datagram: &[u8], now: u64) -> Vec<Vec<u8>> {
+        let (header, data) = datagram.split_at(usize::from(datagram[0] & 63));
+        assert_eq!((header.len(), &header[1..3]), (9, &self.id.to_be_bytes()[..]));
+        let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+        let (number, total, through) = (field(3), field(5), field(7));
+        if number > 0 {
+            assert!(number <= total && data.len() <= DATA);
+            self.request.insert(number, data.to_vec());
+        }
+        if self.request.is_empty() || self.request.len() < usize::from(self.total()) {
+            let has = (1..).take_while(|number| self.request.contains_key(number)).last();
+            return has.map(|has| self.control(has, 0)).into_iter().collect();
+        }
+        let whole: Vec<u8> = self.request.values().flatten().copied().collect();
+        assert_eq!(whole, self.asked, "the request");
+        assert!(through <= self.answer.len() as u16);
+        if std::mem::take(&mut self.asks_for_time) {
+            return vec![self.control(0, 9)];
+        }
+        // Repeats within the same second are ignored (§4): else windows that are doubled double again and again.
+        if through <= self.through && self.said.is_some_and(|said| now < said + 1000) {
+            return Vec::new();
+        }
+        self.through = self.through.max(through);
+        self.said = Some(now);
+        self.packets()
+    }
+
+    fn total(&self) -> u16 {
+        (self.asked.len().div_ceil(DATA)) as u16
+    }
+
+    fn control(&self, through: u16, wait: u16) -> Vec<u8> {
+        let fields = [self.id, 0, 0, through, wait];
+        [&[11][..], &fields.map(u16::to_be_bytes).concat()].concat()
+    }
+
+    /// A window of the answer, behind what the client has.
+    fn packets(&self) -> Vec<Vec<u8>> {
+        let last = self.answer.len() as u16;
+        let from = self.through + 1;
+        let to = (self.through + self.window).min(last);
+        (from..=to).map(|number| self.packet(number, number == to && to < last)).collect()
+    }
+
+    fn packet(&self, number: u16, is_end_of_window: bool) -> Vec<u8> {
+        let total = self.answer.len() as u16;
+        let data = &self.answer[usize::from(number) - 1];
+        let fields = |fields: &[u16]| fields.iter().flat_map(|field| field.to_be_bytes()).collect::<Vec<_>>();
+        let header = match (total, is_end_of_window) {
+            (1, _) => [vec![3], fields(&[self.id])].concat(),
+            (_, true) => [vec![12], fields(&[self.id, number, total, 1, 0]), vec![0x80]].concat(),
+            // While it is being made nobody knows how long it will be.
+            _ if number % 3 == 1 && number < total => [vec![7], fields(&[self.id, number, 0])].concat(),
+            _ => [vec![9], fields(&[self.id, number, total, 1])].concat(),
+        };
+        [header, data.clone()].concat()
+    }
+}
+
+/// What is on its way: when it arrives, in milliseconds, and whose it is.
+struct Link {
+    weather: Weather,
+    random: Random,
+    order: u64,
+    way: BTreeMap<(u64, u64), (bool, Vec<u8>)>,
+}
+
+impl Link {
+    fn put(&mut self, now: u64, is_for_server: bool, datagram: &[u8]) {
+        let copies = 1 + usize::from(self.random.below(100) < self.weather.doubled);
+        for _ in 0..copies {
+            if self.random.below(100) < self.weather.lost {
+                continue;
+            }
+            let delay = if self.random.below(100) < self.weather.late { self.random.below(9000) } else { 20 };
+            self.order += 1;
+            self.way.insert((now + delay as u64, self.order), (is_for_server, datagram.to_vec()));
+        }
+        if self.random.below(100) < self.weather.strange {
+            let strange = self.strange(datagram);
+            self.order += 1;
+            self.way.insert((now + 30, self.order), (false, strange));
+        }
+    }
+
+    /// Of another exchange, or no ARDP.
+    fn strange(&mut self, datagram: &[u8]) -> Vec<u8> {
+        let mut strange = datagram.to_vec();
+        match self.random.below(4) {
+            0 => strange[2] ^= 1,
+            1 => strange[0] = [0, 32, 63, 0x81, 0xc9][self.random.below(5)],
+            2 => strange.truncate(self.random.below(3)),
+            _ => strange = [vec![0x41], self.random.octets(40)].concat(),
+        }
+        strange
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Done,
+    GaveUp,
+}
+
+fn weather(random: &mut Random) -> Weather {
+    let lost = [0, 0, 5, 20, 50, 80, 100][random.below(7)];
+    let doubled = [0, 10, 50][random.below(3)];
+    let late = [0, 10, 60][random.below(3)];
+    Weather { lost, doubled, late, strange: [0, 20][random.below(2)] }
+}
+
+fn server(random: &mut Random, id: u16) -> Server {
+    let most = if random.below(10) == 0 { 60_000 } else { 6000 };
+    let text = random.octets(most);
+    let size = [1, 100, 700, DATA][random.below(4)];
+    let text = &text[..text.len().min(size * 300)];
+    let mut answer: Vec<_> = text.chunks(size).map(<[u8]>::to_vec).collect();
+    if random.below(5) == 0 || answer.is_empty() {
+        answer.insert(random.below(answer.len() + 1), Vec::new());
+    }
+    let most = [40, 40, 1250, 4000][random.below(4)];
+    let mut asked = random.octets(most);
+    asked.push(b'\n');
+    let asks_for_time = random.below(4) == 0;
+    let window = [1, 4, 16, 256][random.below(4)];
+    Server { id, request: BTreeMap::new(), answer, window, through: 0, asked, asks_for_time, said: None }
+}
+
+/// One exchange; what has arrived is always the beginning of the text.
+fn run(seed: u64) -> (End, Weather) {
+    let mut random = Random(seed);
+    let id = 1 + random.below(0xffff) as u16;
+    let (weather, mut server) = (weather(&mut random), server(&mut random, id));
+    let whole = server.answer.concat();
+    let mut link = Link { weather, random, order: 0, way: BTreeMap::new() };
+    let at = |now: u64| Duration::from_millis(now);
+    let mut exchange = Exchange::new(NonZeroU16::new(id).expect("an id"), &server.asked, PATIENCE, at(0));
+    let (mut now, mut text, mut out, mut heard, mut tries, mut news) = (0, Vec::new(), 0, 0, 1, 0);
+    let end = loop {
+        assert!(out + heard < 20_000, "seed {seed}: no end");
+        match exchange.next(at(now)) {
+            Action::Send(datagram) => {
+                out += 1;
+                link.put(now, true, &datagram);
+                // Every try may say all of the request; everything heard, one acknowledgement.
+                assert!(
+                    out <= heard + tries * usize::from(server.total()),
+                    "seed {seed}: {out} {heard} {tries}"
+                );
+            }
+            Action::Piece(octets) => {
+                assert!(!octets.is_empty(), "seed {seed}");
+                text.extend_from_slice(&octets);
+                assert!(whole.starts_with(&text), "seed {seed}: another text");
+            }
+            Action::Wait(until) => match link.way.pop_first() {
+                Some(((time, _), (is_for_server, datagram))) if at(time) <= until => {
+                    now = time.max(now);
+                    if is_for_server {
+                        let said = if datagram[0] == 9 && datagram[1..3] == id.to_be_bytes() {
+                            server.hear(&datagram, now)
+                        } else {
+                            Vec::new()
+                        };
+                        said.iter().for_each(|datagram| link.put(now, false, datagram));
+                    } else {
+                        heard += 1;
+                        let is_ours = datagram.get(1..3) == Some(&id.to_be_bytes());
+                        let is_new = exchange.receive(&datagram, at(now)).expect("no contradiction");
+                        assert!(is_ours || !is_new, "seed {seed}");
+                        news = if is_new { now } else { news };
+                    }
+                }
+                later => {
+                    if let Some((key, value)) = later {
+                        link.way.insert(key, value);
+                    }
+                    now = until.as_millis() as u64 + u64::from(until.subsec_nanos() % 1_000_000 > 0);
+                    tries += 1;
+                }
+            },
+            Action::Done => break End::Done,
+            Action::GiveUp => break End::GaveUp,
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    };
+    match end {
+        End::Done => assert!(text == whole, "seed {seed}: not all of it"),
+        End::GaveUp => {
+            assert!(now >= news + 59_990, "seed {seed}: gave up {} ms after news", now - news);
+            assert!(
+                text.len() < whole.len()
+                    || whole.is_empty()
+                    || server.answer.last().is_some_and(Vec::is_empty)
+                    || server.answer.len() > 1,
+                "seed {seed}"
+            );
+        }
+    }
+    (end, weather)
+}
+
+#[test]
+fn all_of_it_in_order_or_nothing_more() {
+    let mut ends = BTreeMap::<usize, (u64, u64)>::new();
+    for seed in 0..RUNS {
+        let (end, weather) = run(seed);
+        let (done, gave_up) = ends.entry(weather.lost).or_default();
+        *if end == End::Done { done } else { gave_up } += 1;
+    }
+    assert_eq!(ends.keys().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 5, 20, 50, 80, 100]));
+    // Nothing is lost for good where one of four tries arrives.
+    assert_eq!(ends[&0].1, 0, "{ends:?}");
+    assert!(ends[&5].0 > 99 * ends[&5].1, "{ends:?}");
+    assert_eq!(ends[&100].0, 0, "{ends:?}");
+    assert!(ends[&20].0 > 9 * ends[&20].1, "{ends:?}");
+}
+
+/// Datagrams of any bytes with the right id: never more out than came in, and what is told never changes.
+#[test]
+fn any_octets_of_the_right_id() {
+    let mut random = Random(1525);
+    for round in 0..2000 {
+        let id = NonZeroU16::new(0x011a).expect("an id");
+        let mut exchange = Exchange::new(id, b"x\n", PATIENCE, Duration::ZERO);
+        let (mut out, mut heard, mut kept) = (0, 0, BTreeMap::new());
+        let (mut text, mut end) = (Vec::new(), None);
+        for second in 0..60 {
+            let now = Duration::from_millis(second);
+            let mut datagram = [
+                vec![1 + random.below(31) as u8, 1, 0x1a, 0, random.below(4) as u8],
+                vec![0, random.below(2) as u8 * 3],
+                random.octets(40),
+            ]
+            .concat();
+            datagram.truncate(if random.below(9) == 0 { random.below(50) } else { 50 });
+            heard += 1;
+            match exchange.receive(&datagram, now) {
+                Ok(true) => {
+                    let (header, data) = datagram.split_at(usize::from(datagram[0]));
+                    let number = if header.len() < 5 { 1 } else { header[4] };
+                    let is_control = header.get(11).is_some_and(|flags| flags & 0x40 != 0);
+                    let data = if is_control { Vec::new() } else { data.to_vec() };
+                    assert!(kept.insert(number, data).is_none(), "round {round}: twice");
+                }
+                Ok(false) => {}
+                Err(_) => break,
+            }
+            loop {
+                match exchange.next(now) {
+                    Action::Send(_) => out += 1,
+                    Action::Piece(octets) => text.extend_from_slice(&octets),
+                    other => break end = Some(other),
+                }
+            }
+            if matches!(end, Some(Action::Done | Action::Refused | Action::Elsewhere(_))) {
+                break;
+            }
+        }
+        let in_order = (1..).map_while(|number| kept.get(&number)).flatten().copied().collect::<Vec<u8>>();
+        assert!(in_order.starts_with(&text), "round {round}");
+        if end == Some(Action::Done) {
+            assert_eq!(
+                (text, kept.len() == kept.keys().max().map_or(0, |last| usize::from(*last))),
+                (in_order, true),
+                "round {round}"
+            );
+        }
+        // The first of them is the request; one that is forgotten asks for it, and may ask for an acknowledgement too.
+        assert!(out <= 1 + 2 * heard, "round {round}: {out} {heard}");
+    }
+}

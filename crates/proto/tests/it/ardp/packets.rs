@@ -1,0 +1,292 @@
+//! ARDP datagrams, field by field: what is none of ours, what is cut off, what contradicts itself, what options ask.
+
+use crate::ardp::virtual_time::{ID, MINUTE, Packet, Talk, part};
+
+/// A header of as many bytes as can be; it says packet 1 of 1.
+fn long_header() -> Vec<u8> {
+    let mut header = vec![0, 1, 0x1a, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0];
+    header.resize(63, 0);
+    header
+}
+
+#[test]
+fn other_ids_change_nothing() {
+    let mut talk = Talk::asked();
+    let others = [
+        Packet { flags: 0x80, ..part(1, 1, "a") },
+        Packet { through: 1, ..part(1, 2, "a") },
+        Packet { wait: 50, ..Packet::default() },
+        Packet { option: 1, ..Packet::default() },
+        Packet { option: 2, ..Packet::default() },
+        Packet { option: 4, extra: vec![127, 0, 0, 1, 9, 0xdd], ..Packet::default() },
+    ];
+    for other in others {
+        for id in [0, 1, ID + 1, ID - 1, ID.swap_bytes(), 0xffff] {
+            assert_eq!(talk.hear_octets(&other.octets(id)), "wait 4", "{id}");
+        }
+    }
+    // No id at all: 0.
+    assert_eq!(talk.hear_octets(b"\x01a"), "wait 4");
+    assert_eq!(talk.hear_octets(b"\x02\x01a"), "wait 4");
+    assert_eq!(talk.hear(&part(1, 1, "a")), "piece a | done");
+}
+
+/// §2: 0 is a sender of no version, from 32 on it is old text or another version, 129 is version 1.
+#[test]
+fn first_octets() {
+    for first in 0..=255_u8 {
+        let mut talk = Talk::asked();
+        let mut octets = long_header();
+        octets[0] = first;
+        let length = usize::from(first & 63);
+        octets.truncate(length.max(13));
+        octets.extend(b"data");
+        let words = talk.hear_octets(&octets);
+        match first {
+            0 | 32.. => assert_eq!(words, "wait 4", "{first}"),
+            // The header ends before the id, or within a field.
+            1 | 2 | 4 | 6 | 8 | 10 => {}
+            13.. => assert_eq!(words, "piece data | done", "{first}"),
+            _ => {
+                let rest = octets[length..].escape_ascii();
+                let number_is_known = first >= 5;
+                let total_is_known = first == 3 || first >= 7;
+                let end = if total_is_known { "done" } else { "wait 4" };
+                assert!(number_is_known || total_is_known);
+                assert_eq!(words, format!("piece {rest} | {end}"), "{first}");
+            }
+        }
+    }
+}
+
+#[test]
+fn headers_longer_than_the_datagram() {
+    let mut talk = Talk::asked();
+    let whole = part(1, 1, "").octets(ID);
+    for length in 0..whole.len() {
+        assert_eq!(talk.hear_octets(&whole[..length]), "wait 4", "{length}");
+    }
+    assert_eq!(talk.hear_octets(&[]), "wait 4");
+    assert_eq!(talk.hear_octets(&whole), "done");
+}
+
+#[test]
+fn fields_that_are_cut_off() {
+    // Nothing but the id: packet 1 of 1.
+    assert_eq!(Talk::asked().hear_octets(b"\x03\x01\x1atext"), "piece text | done");
+    assert_eq!(Talk::asked().hear_octets(b"\x03\x01\x1a"), "done");
+    // A number without a total: not known yet.
+    let mut talk = Talk::asked();
+    assert_eq!(talk.hear_octets(b"\x05\x01\x1a\0\x01a"), "piece a | wait 4");
+    assert_eq!(talk.hear_octets(b"\x07\x01\x1a\0\x02\0\0b"), "piece b | wait 4");
+    assert_eq!(talk.hear_octets(b"\x07\x01\x1a\0\x03\0\x03c"), "ack 3 | piece c | done");
+    // Then a whole answer in one: two totals.
+    let mut talk = Talk::asked();
+    talk.hear(&part(1, 3, "a"));
+    assert_eq!(talk.hear_octets(b"\x03\x01\x1ab"), "unexpected");
+}
+
+#[test]
+fn totals_must_agree() {
+    let check = |packets: &[(u16, u16)], last: &str| {
+        let mut talk = Talk::asked();
+        let words = packets.iter().map(|(number, total)| talk.hear(&part(*number, *total, "x")));
+        assert_eq!(words.last().as_deref(), Some(last), "{packets:?}");
+    };
+    check(&[(1, 3), (2, 4)], "unexpected");
+    check(&[(1, 3), (1, 4)], "unexpected");
+    check(&[(1, 0), (2, 3), (3, 2)], "unexpected");
+    check(&[(4, 3)], "unexpected");
+    check(&[(1, 3), (4, 3)], "unexpected");
+    check(&[(1, 3), (4, 0)], "unexpected");
+    check(&[(4, 0), (1, 3)], "unexpected");
+    check(&[(1, 0), (2, 0), (3, 0), (1, 2)], "unexpected");
+    check(&[(1, 1), (2, 0)], "unexpected");
+    check(&[(1, 0), (2, 0), (3, 3)], "ack 3 | piece x | done");
+    check(&[(1, 0), (2, 2)], "ack 2 | piece x | done");
+    check(&[(1, 2), (2, 0)], "ack 2 | piece x | done");
+    // The total may come with what is known already.
+    check(&[(1, 0), (2, 0), (2, 2)], "done");
+    check(&[(1, 65535)], "piece x | wait 4");
+}
+
+/// All numbers that there are, in windows of 16.
+#[test]
+fn the_longest_answer() {
+    let mut talk = Talk::asked();
+    for number in 1..=u16::MAX {
+        let flags = if number % 16 == 0 { 0x80 } else { 0 };
+        let words = talk.hear(&Packet { flags, ..part(number, 65535, "x") });
+        let ack = if flags != 0 || number == 65535 { format!("ack {number} | ") } else { String::new() };
+        let end = if number == 65535 { "done" } else { "wait 4" };
+        assert_eq!(words, format!("{ack}piece x | {end}"));
+    }
+    assert_eq!(talk.hear(&part(65535, 65535, "x")), "done");
+}
+
+/// Without a total there is no end, and nothing behind the last number.
+#[test]
+fn numbers_without_a_total() {
+    let mut talk = Talk::asked();
+    for number in 1..=u16::MAX {
+        assert_eq!(talk.hear(&part(number, 0, "x")), "piece x | wait 4");
+    }
+    assert_eq!(talk.hear(&part(65535, 0, "x")), "wait 4");
+    assert_eq!(talk.hear(&part(0, 0, "x")), "wait 4");
+    assert_eq!(talk.hear(&part(65535, 65535, "x")).split(" | ").last(), Some("done"));
+}
+
+/// Number 0 is control only; flag 40 has a number, but nothing for the text.
+#[test]
+fn control_packets_have_no_text() {
+    let mut talk = Talk::asked();
+    assert_eq!(talk.hear(&part(0, 0, "no")), "wait 4");
+    assert_eq!(talk.hear(&part(0, 1, "no")), "wait 4");
+    assert_eq!(talk.hear(&part(1, 3, "a")), "piece a | wait 4");
+    assert_eq!(talk.hear(&Packet { flags: 0x40, ..part(2, 3, "no") }), "wait 4");
+    assert_eq!(talk.hear(&part(3, 3, "c")), "ack 3 | piece c | done");
+    let mut talk = Talk::asked();
+    assert_eq!(talk.hear(&Packet { flags: 0xc0, ..part(1, 1, "no") }), "ack 1 | done");
+}
+
+#[test]
+fn packets_without_data() {
+    let mut talk = Talk::asked();
+    assert_eq!(talk.hear(&part(2, 3, "")), "wait 4");
+    assert_eq!(talk.hear(&part(1, 3, "")), "wait 4");
+    assert_eq!(talk.hear(&part(3, 3, "c")), "ack 3 | piece c | done");
+    assert_eq!(Talk::asked().hear(&part(1, 1, "")), "done");
+}
+
+#[test]
+fn refused() {
+    let refused = Packet { option: 1, ..Packet::default() };
+    let mut talk = Talk::asked();
+    assert_eq!(talk.hear(&refused), "refused");
+    assert_eq!(talk.at(100.0), "refused");
+    let built = [0x0d, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    assert_eq!(Talk::asked().hear_octets(&built), "refused");
+    let mut begun = Talk::asked();
+    begun.hear(&part(1, 2, "a"));
+    assert_eq!(begun.hear(&refused), "refused");
+    // What was whole before stays so.
+    let mut whole = Talk::asked();
+    whole.hear(&part(1, 1, "a"));
+    assert_eq!(whole.hear(&refused), "done");
+}
+
+#[test]
+fn redirected() {
+    let built = [0x13, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1, 9, 0xdd];
+    assert_eq!(Talk::asked().hear_octets(&built), "elsewhere 127.0.0.1:2525");
+    let address = [10, 1, 2, 3, 0xff, 0xff];
+    let fields: [(u8, &[u8]); 6] = [
+        (0, &[]),
+        (0x02, &[0, 9]),
+        (0x08, &[0, 16]),
+        (0x0e, &[0, 9, 0, 8, 0, 16]),
+        (0x01, &[1, 4, 9, 9, 9, 9]),
+        (0x0f, &[1, 0, 0, 9, 0, 8, 0, 16]),
+    ];
+    for option in [4, 5] {
+        for (flags, before) in fields {
+            let packet = Packet { option, flags, extra: [before, &address].concat(), ..Packet::default() };
+            assert_eq!(Talk::asked().hear(&packet), "elsewhere 10.1.2.3:65535");
+            // Too short to name anyone.
+            for short in 0..6 {
+                let extra = [before, &address[..short]].concat();
+                let packet = Packet { option, flags, extra, ..Packet::default() };
+                assert_eq!(Talk::asked().hear(&packet), "wait 4");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_has_forgotten() {
+    let forgotten = Packet { option: 2, ..Packet::default() };
+    let mut talk = Talk::new(3700, MINUTE);
+    talk.at(0.0);
+    talk.hear_at(1.0, &Packet { through: 2, ..Packet::default() });
+    assert_eq!(
+        talk.hear_at(2.0, &forgotten).replace("wait 6", "wait 5"),
+        "ask 1/3 | ask 2/3 | ask 3/3 | wait 5"
+    );
+    let words = talk.at(6.0);
+    assert!(words.starts_with("ask 1/3 | ask 2/3 | ask 3/3 | wait "), "{words}");
+    // One that forgets again and again has no client that asks without end.
+    let mut talk = Talk::asked();
+    let words: Vec<_> = (0..1000).map(|_| talk.hear(&forgotten)).collect();
+    let asked = words.iter().filter(|words| words.contains("ask")).count();
+    assert!((1..100).contains(&asked), "{asked}");
+}
+
+/// Without the request, that server will never send the rest: it gets it again, or that is the end at once, since two
+/// runs of a server may say two things.
+#[test]
+fn a_server_that_has_forgotten_in_the_middle_of_its_answer() {
+    let mut talk = Talk::asked();
+    talk.hear(&part(1, 3, "a"));
+    let words = talk.hear(&Packet { option: 2, ..Packet::default() });
+    assert!(words == "cut" || words.starts_with("ask 1/1 | "), "{words}");
+}
+
+/// What was whole before stays so.
+#[test]
+fn a_server_that_has_forgotten_after_its_answer() {
+    let mut talk = Talk::asked();
+    talk.hear(&part(2, 2, "b"));
+    talk.hear(&part(1, 2, "a"));
+    let words = talk.hear(&Packet { option: 2, ..Packet::default() });
+    assert_eq!(words, "done");
+}
+
+/// What is not defined, and what servers tell each other: the option is nothing, the data is kept.
+#[test]
+fn options_that_ask_nothing_keep_their_data() {
+    for option in (0..=255).filter(|option| !matches!(option, 1 | 2 | 4 | 5)) {
+        for extra in [&[][..], &[0xff], &[1, 0, 3], &[3, 0, 3, 0, 0, 0, 60]] {
+            let with = |packet: Packet| Packet { option, extra: extra.to_vec(), ..packet };
+            let mut talk = Talk::asked();
+            assert_eq!(talk.hear(&with(Packet::default())), "wait 4", "{option}");
+            assert_eq!(talk.hear(&with(part(1, 2, "a"))), "piece a | wait 4", "{option}");
+            assert_eq!(talk.hear(&with(part(2, 2, "b"))), "ack 2 | piece b | done", "{option}");
+        }
+    }
+}
+
+/// Flags whose fields are not there, and those that are not defined.
+#[test]
+fn flags_without_their_fields() {
+    for flags in 0..=255_u8 {
+        for extra in [&[][..], &[1], &[1, 250], &[0; 9]] {
+            let packet = Packet { flags, extra: extra.to_vec(), ..part(1, 1, "a") };
+            let ack = if flags & 0x80 != 0 { "ack 1 | " } else { "" };
+            let piece = if flags & 0x40 != 0 { "" } else { "piece a | " };
+            assert_eq!(Talk::asked().hear(&packet), format!("{ack}{piece}done"), "{flags}");
+        }
+    }
+}
+
+#[test]
+fn cancellations() {
+    let cancel = [13, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let mut talk = Talk::asked();
+    assert_eq!(talk.exchange.cancellation(), &cancel[..]);
+    assert!(!talk.exchange.has_begun());
+    talk.hear(&part(2, 2, "b"));
+    assert!(talk.exchange.has_begun());
+    assert_eq!(talk.exchange.cancellation(), &cancel[..]);
+}
+
+/// Another server is asked: all of the request, in the time that the try has left.
+#[test]
+fn asked_anew() {
+    let mut talk = Talk::new(1251, MINUTE);
+    talk.at(0.0);
+    talk.hear(&Packet { through: 1, ..Packet::default() });
+    talk.at(4.0);
+    talk.exchange.resend_request();
+    assert_eq!(talk.at(4.0), "ask 1/2 | ask 2/2 | wait 12");
+    assert_eq!(talk.at(12.0), "ask 1/2 | ask 2/2 | wait 28");
+}

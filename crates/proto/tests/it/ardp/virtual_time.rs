@@ -1,0 +1,127 @@
+//! Plays ARDP exchanges in virtual time: packets of a server in, the client's moves out, in words.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use fetch_url_proto::WireError;
+use fetch_url_proto::ardp::{Action, Exchange};
+
+pub(crate) const ID: u16 = 0x011a;
+/// 4, 8, 16 and 32 seconds.
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+/// A datagram of a server, field by field; what is not set is 0.
+#[derive(Clone, Default)]
+pub(crate) struct Packet {
+    pub(crate) number: u16,
+    pub(crate) total: u16,
+    pub(crate) through: u16,
+    pub(crate) wait: u16,
+    pub(crate) flags: u8,
+    pub(crate) option: u8,
+    pub(crate) extra: Vec<u8>,
+    pub(crate) data: Vec<u8>,
+}
+
+impl Packet {
+    pub(crate) fn octets(&self, id: u16) -> Vec<u8> {
+        let mut header = vec![0];
+        let fields = [id, self.number, self.total, self.through, self.wait];
+        header.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
+        header.extend([self.flags, self.option]);
+        header.extend(&self.extra);
+        header[0] = header.len() as u8;
+        [header, self.data.clone()].concat()
+    }
+}
+
+pub(crate) fn part(number: u16, total: u16, data: &str) -> Packet {
+    Packet { number, total, data: data.as_bytes().to_vec(), ..Packet::default() }
+}
+
+pub(crate) struct Talk {
+    pub(crate) exchange: Exchange,
+    request: Vec<u8>,
+    pub(crate) now: Duration,
+}
+
+impl Talk {
+    pub(crate) fn new(length: usize, patience: Duration) -> Self {
+        let request: Vec<_> = (0..length).map(|at| (at % 251) as u8).collect();
+        let id = NonZeroU16::new(ID).expect("an id");
+        Self { exchange: Exchange::new(id, &request, patience, Duration::ZERO), request, now: Duration::ZERO }
+    }
+
+    /// One that has asked, at 0.
+    pub(crate) fn asked() -> Self {
+        let mut talk = Self::new(10, MINUTE);
+        assert_eq!(talk.at(0.0), "ask 1/1 | wait 4");
+        talk
+    }
+
+    /// What it does at this time.
+    pub(crate) fn at(&mut self, seconds: f64) -> String {
+        self.now = Duration::from_secs_f64(seconds);
+        self.moves()
+    }
+
+    fn moves(&mut self) -> String {
+        let mut words = Vec::new();
+        loop {
+            assert!(words.len() < 1000, "no end of moves");
+            let (word, is_last) = match self.exchange.next(self.now) {
+                Action::Send(datagram) => (self.sent(&datagram), false),
+                Action::Piece(octets) => (format!("piece {}", octets.escape_ascii()), false),
+                Action::Wait(until) => {
+                    assert!(until > self.now, "a wait for what has been");
+                    (format!("wait {}", until.as_secs_f64()), true)
+                }
+                Action::Done => ("done".to_owned(), true),
+                Action::GiveUp => ("give up".to_owned(), true),
+                Action::Refused => ("refused".to_owned(), true),
+                Action::Elsewhere(address) => (format!("elsewhere {address}"), true),
+            };
+            words.push(word);
+            if is_last {
+                return words.join(" | ");
+            }
+        }
+    }
+
+    /// `ask number/total` or `ack through`, byte by byte as §3 says.
+    fn sent(&self, datagram: &[u8]) -> String {
+        let (header, data) = datagram.split_at(9);
+        let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+        assert_eq!((header[0], field(1)), (9, ID));
+        assert_eq!(data.len().div_ceil(1250), usize::from(field(3) > 0), "{datagram:?}");
+        if field(3) == 0 {
+            assert_eq!(field(5), 0);
+            return format!("ack {}", field(7));
+        }
+        assert_eq!(field(7), 0);
+        let at = (usize::from(field(3)) - 1) * 1250;
+        assert_eq!(data, &self.request[at..(at + 1250).min(self.request.len())]);
+        format!("ask {}/{}", field(3), field(5))
+    }
+
+    /// What it does when this has come.
+    pub(crate) fn hear(&mut self, packet: &Packet) -> String {
+        self.hear_octets(&packet.octets(ID))
+    }
+
+    pub(crate) fn hear_octets(&mut self, octets: &[u8]) -> String {
+        match self.exchange.receive(octets, self.now) {
+            Ok(_) => self.moves(),
+            Err(WireError::UnexpectedEnd { .. }) => "cut".to_owned(),
+            Err(WireError::Unexpected { .. }) => "unexpected".to_owned(),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+
+    pub(crate) fn hear_at(&mut self, seconds: f64, packet: &Packet) -> String {
+        self.now = Duration::from_secs_f64(seconds);
+        self.hear(packet)
+    }
+}

@@ -1,0 +1,4 @@
+//! FTP sessions and listings.
+
+mod listing;
+mod session;

@@ -1,0 +1,297 @@
+//! Attributes as servers send them: whole, byte by byte, cut at every position, and gone wrong.
+
+use std::fmt::Write as _;
+
+use fetch_url_proto::gopher_plus::{Admin, Attributes, AttributesReader, View};
+use fetch_url_proto::{RecvBuffer, WireError};
+
+/// What pygopherd says of a file (`!`).
+const FILE: &[u8] = b"+INFO: 0doc.txt\t/gplus/doc.txt\t127.0.0.1\t17071\t+\r\n\
+    +ADMIN:\r\n Admin: Test Admin <admin@example.org>\r\n \
+    Mod-Date: Sat Nov 21 00:35:43 2026 <20261121003543>\r\n\
+    +VIEWS:\r\n text/plain: <0k>\r\n\
+    +ABSTRACT:\r\n What the document is about,\r\n in two lines.\r\n\
+    +KEYWORDS:\r\n gopher plus test\r\n";
+
+const FILE_SAYS: &str = "info 0doc.txt\\x09/gplus/doc.txt\\x09127.0.0.1\\x0917071\\x09+\n\
+    ADMIN\n  Admin: Test Admin <admin@example.org>\n  \
+    Mod-Date: Sat Nov 21 00:35:43 2026 <20261121003543>\n\
+    VIEWS\n  text/plain: <0k>\n\
+    ABSTRACT\n  What the document is about,\n  in two lines.\n\
+    KEYWORDS\n  gopher plus test\n";
+
+/// What pygopherd says of the items of a menu (`$`).
+const MENU: &[u8] = b"+INFO: iWhat the document is about,\tfake\t(NULL)\t0\r\n\
+    +ADMIN:\r\n Admin: Test Admin <admin@example.org>\r\n\
+    +INFO: 1A link elsewhere\t1/pub\t127.0.0.1\t17071\r\n\
+    +ADMIN:\r\n Admin: Test Admin <admin@example.org>\r\n\
+    +INFO: 0ask\t/gplus/ask.txt\t127.0.0.1\t17071\t+\r\n\
+    +VIEWS:\r\n text/plain: <0k>\r\n\
+    +ASK:\r\n Note: a form\r\n Ask: Your name?\tanonymous\r\n Select: News?:0\r\n\
+    +INFO: 0r\xe9sum\xe9\t/odd/caf\xe9/r\xe9sum\xe9.txt\t127.0.0.1\t17071\t+\r\n";
+
+const MENU_SAYS: &str = "info iWhat the document is about,\\x09fake\\x09(NULL)\\x090\n\
+    ADMIN\n  Admin: Test Admin <admin@example.org>\n\
+    info 1A link elsewhere\\x091/pub\\x09127.0.0.1\\x0917071\n\
+    ADMIN\n  Admin: Test Admin <admin@example.org>\n\
+    info 0ask\\x09/gplus/ask.txt\\x09127.0.0.1\\x0917071\\x09+\n\
+    VIEWS\n  text/plain: <0k>\n\
+    ASK\n  Note: a form\n  Ask: Your name?\\x09anonymous\n  Select: News?:0\n\
+    info 0r\\xE9sum\\xE9\\x09/odd/caf\\xE9/r\\xE9sum\\xE9.txt\\x09127.0.0.1\\x0917071\\x09+\n";
+
+fn shown(item: &Attributes) -> String {
+    let text = |octets: &[u8]| fetch_url_proto::text::sanitise(octets);
+    let mut shown = format!("info {}\n", text(&item.info));
+    for block in &item.blocks {
+        let inline =
+            if block.inline.is_empty() { String::new() } else { format!(" = {}", text(&block.inline)) };
+        let _ = writeln!(shown, "{}{inline}", text(&block.name));
+        block.lines.iter().for_each(|line| shown.push_str(&format!("  {}\n", text(line))));
+    }
+    shown
+}
+
+/// What `pieces` say, one after the other, and how it ended.
+fn play(pieces: &[&[u8]]) -> (Vec<Attributes>, Result<(), WireError>) {
+    let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
+    let (mut said, mut pieces) = (Vec::new(), pieces.iter());
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(Some(item)) => said.push(item),
+            Ok(None) if buffer.is_ended() => break,
+            Ok(None) => match pieces.next() {
+                Some(piece) => buffer.push(piece),
+                None => buffer.mark_closed(),
+            },
+            Err(error) => return (said, Err(error)),
+        }
+    }
+    assert_eq!(reader.read(&mut buffer), Ok(None), "the end comes once");
+    assert!(buffer.bytes().is_empty());
+    (said, Ok(()))
+}
+
+/// Holds one body against what it says, however it is cut into pieces.
+fn check_cuts(octets: &[u8], expected: &str) {
+    let said = |pieces: &[&[u8]]| {
+        let (items, end) = play(pieces);
+        (items.iter().map(shown).collect::<String>(), end)
+    };
+    let expected = (expected.to_owned(), Ok(()));
+    assert_eq!(said(&[octets]), expected, "{:?}", String::from_utf8_lossy(octets));
+    assert_eq!(said(&octets.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
+    for (head, tail) in (0..octets.len()).map(|at| octets.split_at(at)) {
+        assert_eq!(said(&[head, tail]), expected, "cut at {}", head.len());
+        // What was cut off for good may say anything, but does not go wrong.
+        assert_eq!(said(&[head]).1, Ok(()));
+    }
+}
+
+/// And with whatever line ends, with a final dot and without one, with no last line end.
+fn check(octets: &[u8], expected: &str) {
+    let text: Vec<&[u8]> = octets.split_inclusive(|&octet| octet == b'\n').collect();
+    let line = |line: &[u8]| line.strip_suffix(b"\r\n").expect("the tables have CR LF").to_vec();
+    let lines: Vec<Vec<u8>> = text.into_iter().map(line).collect();
+    for end in [&b"\r\n"[..], b"\n"] {
+        let body = lines.join(end);
+        for last in [&b""[..], end, &[end, b"."].concat(), &[end, b".", end].concat()] {
+            check_cuts(&[&body, last].concat(), expected);
+        }
+    }
+}
+
+#[test]
+fn what_pygopherd_says() {
+    check(FILE, FILE_SAYS);
+    check(MENU, MENU_SAYS);
+    check_cuts(&[MENU, FILE, MENU].concat(), &[MENU_SAYS, FILE_SAYS, MENU_SAYS].concat());
+    check_cuts(b"", "");
+    check_cuts(b".\r\n", "");
+    check_cuts(b"\r\n\r\n.", "");
+}
+
+#[test]
+fn an_item_comes_as_soon_as_the_next_begins() {
+    let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
+    buffer.push(b"+INFO: 0a\r\n+ADMIN:\r\n Admin: x\r\n");
+    assert_eq!(reader.read(&mut buffer), Ok(None));
+    buffer.push(b"+INFO: 0b\r\n");
+    let item = reader.read(&mut buffer).expect("well formed").expect("whole");
+    assert_eq!((&item.info[..], item.blocks.len()), (&b"0a"[..], 1));
+    assert_eq!(reader.read(&mut buffer), Ok(None));
+    buffer.mark_closed();
+    assert_eq!(reader.read(&mut buffer).expect("well formed").expect("whole").info, "0b");
+}
+
+#[test]
+fn servers_in_their_own_ways() {
+    for (octets, expected) in [
+        // Blocks of one item that does not say which.
+        (&b"+ADMIN:\r\n Admin: x\r\n"[..], "info \nADMIN\n  Admin: x\n"),
+        (b"+VIEWS: text/plain: <1k>\r\n+INFO: 0a\r\n", "info \nVIEWS = text/plain: <1k>\ninfo 0a\n"),
+        // Lines below no head.
+        (b"hello\r\n\r\n you\r\n", "info \n\n  hello\n  \n  you\n"),
+        (b"\r\n+INFO: 0a\r\n\r\n x\r\n+B:\r\n", "info 0a\n\n  x\nB\n"),
+        // Only one blank is not the line's own; without one it still goes on.
+        (b"+A:\r\n  two\r\nnone\r\n\ttab\r\n \r\n", "info \nA\n   two\n  none\n  \\x09tab\n  \n"),
+        (b"+A:  b\r\n+B:c\r\n", "info \nA =  b\nB = c\n"),
+        (b"+INFO:0a\r\n+info:  0b\r\n", "info 0a\ninfo  0b\n"),
+        // What begins with a plus and is no head.
+        (b"+A:\r\n+ B:\r\n+:\r\n+\r\n+x y:\r\n +B:\r\n", "info \nA\n  + B:\n  +:\n  +\n  +x y:\n  +B:\n"),
+        // A colon left out.
+        (b"+INFO 0a\r\n+ASK\r\n Ask: b\r\n", "info 0a\nASK\n  Ask: b\n"),
+        (b"+A:\r\n+INFORMATION\r\n+B\r\n+ASK\tme\r\n", "info \nA\n  +INFORMATION\n  +B\n  +ASK\\x09me\n"),
+        // A dot that is not the end, and blanks in blocks.
+        (b"+A:\r\n.\r\nb\r\n", "info \nA\n  .\n  b\n"),
+        (b"+A:\r\n.\r\n+INFO: 0a\r\n", "info \nA\n  .\ninfo 0a\n"),
+        (b".\r\n+A:\r\n .\r\n", "info \n\n  .\nA\n  .\n"),
+        (b"+A:\r\n..\r\n", "info \nA\n  ..\n"),
+        (b"+A:\r\n\r\nb\r\n", "info \nA\n  \n  b\n"),
+        // Names as some servers have them, twice.
+        (b"+Site-1.x_y:\r\n+Site-1.x_y:\r\n", "info \nSite-1.x_y\nSite-1.x_y\n"),
+    ] {
+        check(octets, expected);
+    }
+    check_cuts(b"+A:\r\n b\rc\r\r\n", "info \nA\n  b\\x0Dc\\x0D\n");
+}
+
+#[test]
+fn what_was_not_asked_for_is_dropped() {
+    let item = || play(&[FILE]).0.remove(0);
+    let names = |item: &Attributes| item.blocks.iter().map(|block| block.name.clone()).collect::<Vec<_>>();
+    let mut kept = item();
+    kept.keep(&["abstract", "Views", "SMELL"]);
+    assert_eq!(names(&kept), ["VIEWS", "ABSTRACT"]);
+    assert_eq!(kept.info, item().info);
+    kept.keep(&[b"VIEW".to_vec()]);
+    assert!(kept.blocks.is_empty() && !kept.info.is_empty());
+    let (item, none) = (item(), [b""; 0]);
+    let block = item.block("Abstract").expect("there is one");
+    assert_eq!(block.lines, ["What the document is about,", "in two lines."]);
+    assert!(item.block("ABSTRACTS").is_none() && item.block("").is_none());
+    let mut item = item.clone();
+    item.keep(&none);
+    assert!(item.blocks.is_empty());
+}
+
+#[test]
+fn the_blocks_lead_to_what_they_say() {
+    let item = play(&[FILE]).0.remove(0);
+    let admin = Admin::parse(&item.block("ADMIN").expect("there is one").lines);
+    assert_eq!(admin.admin.as_deref(), Some(&b"Test Admin <admin@example.org>"[..]));
+    assert_eq!(admin.modified, fetch_url_proto::calendar::to_timestamp(2026, 11, 21, 0, 35, 43));
+    let view = View::parse(&item.block("VIEWS").expect("there is one").lines[0]).expect("a view");
+    assert_eq!((&view.media_type[..], view.language, view.size), (&b"text/plain"[..], None, Some(0)));
+}
+
+#[test]
+fn everything_has_a_limit_with_a_name() {
+    const LINE: usize = 64 * 1024;
+    let line = |length: usize| [b" ", &b"x".repeat(length - 1)[..], b"\r\n"].concat();
+    let blocks = |count: usize| b"+A:\n".repeat(count);
+    let lines = |count: usize| [b"+A:\n", &b"\n".repeat(count - 1)[..]].concat();
+    for (fits, exceeds, limit, most) in [
+        (line(LINE), line(LINE + 1), "bytes in a line of attributes", LINE),
+        (line(LINE).repeat(16), [line(LINE).repeat(16), line(1)].concat(), "bytes in an item", 16 * LINE),
+        (blocks(1000), blocks(1001), "blocks in an item", 1000),
+        (lines(65_536), lines(65_537), "lines in an item", 65_536),
+    ] {
+        let error = Err(WireError::LimitExceeded { limit, max: most });
+        assert_eq!(play(&[&fits]).1, Ok(()), "{limit}");
+        assert_eq!(play(&[&exceeds]).1, error, "{limit}");
+    }
+    // Each item has them anew.
+    let of_item = |below: Vec<u8>| [b"+INFO:\n", &below[..]].concat();
+    for (fits, exceeds) in [
+        (of_item(line(LINE).repeat(15)), of_item(line(LINE).repeat(16))),
+        (of_item(blocks(1000)), of_item(blocks(1001))),
+        (of_item(lines(65_535)), of_item(lines(65_536))),
+    ] {
+        assert_eq!(play(&[&fits.repeat(3)]).1, Ok(()));
+        assert!(play(&[&fits, &exceeds]).1.is_err());
+        assert_eq!(play(&[&fits, &exceeds]).0.len(), 1, "what came before is not lost");
+    }
+    for length in [LINE, LINE + 1] {
+        for end in [&b""[..], b"\r"] {
+            let (_, error) = play(&[&b"x".repeat(length), end]);
+            assert_eq!(error.is_ok(), length == LINE, "{length} {end:?}");
+        }
+    }
+    // An endless line is not waited for.
+    let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
+    buffer.push(&b"x".repeat(2 * LINE));
+    assert!(reader.read(&mut buffer).is_err());
+}
+
+/// A name that is known, without its colon.
+fn bare_head(line: &str) -> Option<(&str, &str)> {
+    let (name, inline) = line.strip_prefix('+')?.split_at(line.find(' ').unwrap_or(line.len()) - 1);
+    let is_known = |known: &&str| name.eq_ignore_ascii_case(known);
+    ["INFO", "ADMIN", "VIEWS", "ABSTRACT", "ASK"].iter().any(is_known).then_some((name, inline))
+}
+
+/// What a whole body says, worked out in one go.
+fn whole(octets: &[u8]) -> String {
+    let text = octets.strip_suffix(b"\n").unwrap_or(octets);
+    let mut lines: Vec<&[u8]> = text.split(|&octet| octet == b'\n').collect();
+    lines = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let _ = lines.pop_if(|line| *line == b".");
+    let (mut said, mut is_below, mut is_open) = (String::new(), false, false);
+    for line in lines {
+        let text = fetch_url_proto::text::sanitise(line);
+        let head = text.strip_prefix('+').and_then(|rest| rest.split_once(':'));
+        let is_of_name = |octet: char| octet.is_ascii_alphanumeric() || "-_.".contains(octet);
+        let head = head.filter(|(name, _)| !name.is_empty() && name.chars().all(is_of_name));
+        let head = head.or_else(|| bare_head(&text));
+        if let Some((name, inline)) = head {
+            let inline = inline.strip_prefix(' ').unwrap_or(inline);
+            is_below = !name.eq_ignore_ascii_case("info");
+            match (is_below, is_open, inline) {
+                (false, ..) => said.push_str(&format!("info {inline}\n")),
+                (true, false, "") => said.push_str(&format!("info \n{name}\n")),
+                (true, false, _) => said.push_str(&format!("info \n{name} = {inline}\n")),
+                (true, true, "") => said.push_str(&format!("{name}\n")),
+                (true, true, _) => said.push_str(&format!("{name} = {inline}\n")),
+            }
+            is_open = true;
+        } else if is_below || !line.is_empty() {
+            said.push_str(if is_open { "" } else { "info \n" });
+            said.push_str(if is_below { "" } else { "\n" });
+            said.push_str(&format!("  {}\n", text.strip_prefix(' ').unwrap_or(&text)));
+            (is_open, is_below) = (true, true);
+        }
+    }
+    said
+}
+
+/// Bodies with bytes changed, doubled and left out, in pieces of any length.
+#[test]
+fn bodies_gone_wrong() {
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).expect("a small number")).expect("a small number")
+    };
+    let sources = [FILE, MENU, b"+INFO: 0a\n+ASK c\n\n d\n.\n+E:\nf\n.", b".\n\n x\n+INFO:\n.\n.\n"];
+    for _ in 0..5_000 {
+        let mut body = sources[next(sources.len())].to_vec();
+        for _ in 0..next(12) {
+            let at = next(body.len() + 1);
+            match next(4) {
+                0 if next(4) == 0 => body.truncate(at),
+                1 => body.insert(at, u8::try_from(next(256)).expect("an octet")),
+                0 | 2 => body.insert(at, b"\n\n\r. +:A"[next(8)]),
+                _ if at < body.len() => drop(body.remove(at)),
+                _ => {}
+            }
+        }
+        let expected = whole(&body);
+        for length in [1 + next(9), body.len().max(1)] {
+            let (items, end) = play(&body.chunks(length).collect::<Vec<_>>());
+            let said: String = items.iter().map(shown).collect();
+            assert_eq!((said, end), (expected.clone(), Ok(())), "{:?}", String::from_utf8_lossy(&body));
+        }
+    }
+}

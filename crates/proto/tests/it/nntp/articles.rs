@@ -1,0 +1,226 @@
+//! Articles from a news server, as they come.
+
+use crate::nntp::transcript::check;
+use fetch_url_proto::nntp::{
+    ArticleAt, GroupName, Login, MessageId, NewsRequest, Part, Session, SessionOptions,
+};
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
+
+#[test]
+fn one_article_by_its_id() {
+    for named in ["0 <a@b>", "17 <a@b>", "0 <a@b> article follows", "0", "", "0 <a@B>", "0 a@b"] {
+        check(
+            "",
+            &format!(
+                "A: <a@b>
+                S: 200 hi
+                C: ARTICLE <a@b>
+                S: 220 {named}
+                S: Subject: x
+                S:
+                S: text
+                S: .
+                = head
+                = body Subject: x||text|
+                = done"
+            ),
+        );
+    }
+    for code in ["400", "403", "412", "420", "423", "430", "501", "502", "503"] {
+        let dialogue =
+            format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: {code} no\n= refused {code} ARTICLE");
+        check("", &dialogue);
+    }
+}
+
+#[test]
+fn one_article_by_its_number() {
+    for group in ["211 3 5 9 g", "211 3 5 9", "211 3 5 9 G", "211 03 05 09 g selected"] {
+        check(
+            "",
+            &format!(
+                "A: g 7
+                S: 200 hi
+                C: GROUP g
+                C: ARTICLE 7
+                S: {group}
+                S: 220 7 <a@b>
+                S: text
+                S: .
+                = head
+                = body text|
+                = done"
+            ),
+        );
+    }
+    let asked = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
+    for code in ["423", "430", "420", "403", "400"] {
+        check("", &format!("{asked}\nS: 211 3 5 9 g\nS: {code} no\n= refused {code} ARTICLE"));
+    }
+    // The article of no group: INN says 412, sn closes the connection.
+    check("", &format!("{asked}\nS: 411 no\nS: 412 no group\n= refused 411 GROUP"));
+    check("", &format!("{asked}\nS: 411 no\nX:\n= refused 411 GROUP"));
+    check("", &format!("{asked}\nS: 411 no\ns: 41\nX:\n= refused 411 GROUP"));
+    // An empty group says 423 or 420.
+    check("", &format!("{asked}\nS: 211 0 1 0 g\nS: 423 no\n= refused 423 ARTICLE"));
+}
+
+#[test]
+fn another_article_is_none() {
+    for named in ["1 <c@d>", "0 <aa@b>", "0 <>", "0 <a@b"] {
+        let dialogue =
+            format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 {named}\nS: evil\nS: .\n= unexpected");
+        check("", &dialogue);
+    }
+    let asked = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
+    for named in ["8 <a@b>", "0 <a@b>", "77", "-7 <a@b>", "99999999999999999999999 <a@b>", "<a@b>"] {
+        let dialogue = format!("{asked}\nS: 211 3 5 9 g\nS: 220 {named}\nS: evil\nS: .\n= unexpected");
+        check("", &dialogue);
+    }
+    check("", &format!("{asked}\nS: 211 3 5 9 h\nS: 220 7 <a@b>\nS: evil\nS: .\n= unexpected"));
+    // An article though there is no such group: the refusal is the answer, and nobody knows what comes then.
+    check("", &format!("{asked}\nS: 411 no\nS: 220 7 <a@b>\nS: evil\nS: .\n= refused 411 GROUP"));
+}
+
+#[test]
+fn parts() {
+    for (ask, verb, code) in
+        [("body <a@b>", "BODY", 222), ("head <a@b>", "HEAD", 221), ("<a@b>", "ARTICLE", 220)]
+    {
+        let asked = format!("A: {ask}\nS: 200 hi\nC: {verb} <a@b>");
+        check("", &format!("{asked}\nS: {code} 0 <a@b>\nS: x\nS: .\n= head\n= body x|\n= done"));
+        check("", &format!("{asked}\nS: {code} 0 <a@b>\nS: .\n= head\n= done"));
+        check("", &format!("{asked}\nS: 430 no\n= refused 430 {verb}"));
+        for other in [211, 220, 221, 222, 223, 224, 200, 100, 381] {
+            if other != code {
+                check("", &format!("{asked}\nS: {other} 0 <a@b>\nS: x\nS: .\n= unexpected"));
+            }
+        }
+    }
+}
+
+#[test]
+fn octets_come_as_they_are() {
+    check(
+        "",
+        r"A: <a@b>
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 220 0 <a@b>
+        S: ..
+        S: ...
+        S: ..a
+        S: .a
+        S: a.
+        s: b\n.\nc\r.\rd\n
+        S: .\r
+        S: \x00\xFF\xE9
+        S:
+        S: .
+        = head
+        = body .|..|.a|.a|a.|b\n.\nc\r.\rd\n.\r|\x00\xff\xe9||
+        = done",
+    );
+}
+
+#[test]
+fn an_article_without_its_dot() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
+    for (rest, body) in [
+        ("S: x", "= body x|\n"),
+        ("s: x", "= body x\n"),
+        ("S: x\ns: .", "= body x|\n"),
+        ("S: x\ns: .\\r", "= body x|\n"),
+        ("S: x\ns: .\\n", "= body x|.\\n\n"),
+        ("s: x\\n.\\n", "= body x\\n.\\n\n"),
+        ("s: x\nS: .", "= body x.|\n"),
+        ("S: ..", "= body .|\n"),
+    ] {
+        check("", &format!("{asked}\n{rest}\nX:\n= head\n{body}= cut"));
+    }
+    check("", &format!("{asked}\nX:\n= head\n= cut"));
+}
+
+#[test]
+fn a_refusal_counts_though_garbage_follows() {
+    for garbage in ["what", "", "999 x"] {
+        let dialogue = format!(
+            "A: g 1\nS: 200 hi\nC: GROUP g\nC: ARTICLE 1\nS: 411 no\nS: {garbage}\n= refused 411 GROUP"
+        );
+        check("", &dialogue);
+    }
+}
+
+#[test]
+fn replies_that_are_none() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>";
+    for garbage in
+        ["", "22", "220x 0 <a@b>", "220-0 <a@b>", "2200 0", "600 x", "abc", " 220 0 <a@b>", r"\x00", r"\xFF"]
+    {
+        check("", &format!("{asked}\nS: {garbage}\nS: .\n= unexpected"));
+    }
+    let (long, too_long) = ("x".repeat(4000), "x".repeat(4100));
+    check("", &format!("{asked}\nS: 430 {too_long}\n= limit"));
+    check("", &format!("{asked}\ns: {too_long}\n= limit"));
+    check("", &format!("{asked}\nS: 220 0 <a@b> {long}\nS: .\n= head\n= done"));
+    // A bare LF ends a reply, too.
+    check("", &format!("{asked}\ns: 430 no\\n\n= refused 430 ARTICLE"));
+}
+
+#[test]
+fn endless_lines() {
+    let (long, too_long) = ("x".repeat(60_000), "x".repeat(70_000));
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
+    check("", &format!("{asked}\nS: X: {long}\nS: .\n= head\n= body X: {long}|\n= done"));
+    // Not in a header; a body is as long as it is.
+    let body = format!("{asked}\nS: A: b\nS:\nS: {too_long}\nS: .\n= head\n= body A: b||{too_long}|\n= done");
+    check("", &body);
+    let of_body = "A: body <a@b>\nS: 200 hi\nC: BODY <a@b>\nS: 222 0 <a@b>";
+    check("", &format!("{of_body}\nS: {too_long}\nS: .\n= head\n= body {too_long}|\n= done"));
+}
+
+/// Wherever the endless line is cut, the fault comes; how much of it came before is not told the same.
+#[test]
+fn an_endless_line_of_a_header() {
+    for length in [1, 1000, 100_000] {
+        let ask = MessageId::new(b"a@b").expect("an id");
+        let at = ArticleAt::Id(ask);
+        let mut session = Session::new(SessionOptions::default());
+        session.add_request(NewsRequest::Article(at, Part::Head));
+        let mut buffer = RecvBuffer::new();
+        buffer.push(b"200 hi\r\n");
+        let mut got = 0;
+        let end = loop {
+            match session.step(&mut buffer) {
+                Ok(Step::Send(_)) => buffer.push(b"221 0 <a@b>\r\nA: b\r\nX: "),
+                Ok(Step::NeedMore) => buffer.push(&vec![b'x'; length]),
+                Ok(Step::Emit(Event::Body(octets))) => got += octets.len(),
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+            assert!(got < 70_000);
+        };
+        assert!(matches!(end, WireError::LimitExceeded { .. }), "{end}");
+    }
+}
+
+/// SECURITY 9: one argument is one argument.
+#[test]
+fn what_would_end_an_argument_is_none() {
+    for octet in *b"\r\n\0\t <>" {
+        for name in [&[octet][..], &[b'a', octet, b'b'], &[b'a', octet], &[octet, b'a']] {
+            assert!(GroupName::new(name).is_err() && MessageId::new(name).is_err(), "{name:?}");
+        }
+    }
+    for octet in *b"\r\n\0" {
+        let word = [b'a', octet];
+        assert!(Login::new(&word, b"x").is_err() && Login::new(b"x", &word).is_err(), "{octet}");
+    }
+    assert!(GroupName::new(b"").is_err() && MessageId::new(b"").is_err());
+    let long = |length| vec![b'a'; length];
+    assert!(MessageId::new(&long(248)).is_ok() && MessageId::new(&long(249)).is_err());
+    // With its command and the line end, 512 bytes (RFC 3977 §3.1).
+    assert!(GroupName::new(&long(497)).is_ok() && GroupName::new(&long(498)).is_err());
+    let debug = format!("{:?}", Login::new(b"me", b"canary"));
+    assert!(!debug.contains("canary"), "{debug}");
+}

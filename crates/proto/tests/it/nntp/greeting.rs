@@ -1,0 +1,270 @@
+//! How a connection to a news server begins: greeting, TLS, MODE READER, capabilities, compression.
+
+use crate::nntp::transcript::check;
+
+#[test]
+fn greetings() {
+    for greeting in ["200 posting", "201 (no posting)", "200", "201 ", "200\tx"] {
+        check(
+            "",
+            &format!(
+                "A: <a@b>
+                S: {greeting}
+                C: ARTICLE <a@b>
+                S: 430 no such article
+                = refused 430 ARTICLE"
+            ),
+        );
+    }
+    for greeting in ["400 later", "502 not you", "480 who?", "500 what", "403 down"] {
+        let code = &greeting[..3];
+        check("", &format!("A: <a@b>\nS: {greeting}\nX:\n= refused {code}"));
+        check("login tls", &format!("A: <a@b>\nS: {greeting}\n= refused {code}"));
+        check("must", &format!("A: <a@b>\nS: {greeting}\n= refused {code}"));
+    }
+    for greeting in
+        ["100 help", "220 ftp ready", "381 x", "hello", "", "2000 x", "200-ready", "HTTP/1.1 400 no"]
+    {
+        check("", &format!("A: <a@b>\nS: {greeting}\n= unexpected"));
+    }
+    check("", "A: <a@b>\nX:\n= cut");
+    check("", "A: <a@b>\ns: 200 rea\nX:\n= cut");
+    let endless = "x".repeat(5000);
+    check("", &format!("A: <a@b>\ns: 200 {endless}\n= limit"));
+    check("", &format!("A: <a@b>\nS: 200 {endless}\n= limit"));
+}
+
+#[test]
+fn tls_comes_first() {
+    for start_tls in ["must", "try"] {
+        check(
+            start_tls,
+            "A: <a@b>
+            S: 200 hi
+            C: STARTTLS
+            S: 382 go on
+            = secure
+            C: ARTICLE <a@b>
+            S: 220 0 <a@b>
+            S: x
+            S: .
+            = head
+            = body x|
+            = done",
+        );
+        check(
+            &format!("{start_tls} tls"),
+            "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 430\n= refused 430 ARTICLE",
+        );
+        for bad in ["200 no", "281 in", "what"] {
+            let dialogue = format!("A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: {bad}\n= unexpected");
+            check(start_tls, &dialogue);
+        }
+        let bye = "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 400 bye\n= refused 400 STARTTLS";
+        check(start_tls, bye);
+    }
+}
+
+/// What came with the reply, before the handshake, is nobody's answer (RFC 4642 §2.2.2).
+#[test]
+fn nothing_is_known_from_before_tls() {
+    check(
+        "must",
+        "A: groups
+        S: 200 hi
+        C: STARTTLS
+        S: 382 go on
+        S: 215 injected
+        S: evil 1 1 y
+        S: .
+        = secure
+        C: CAPABILITIES
+        S: 500 what
+        C: LIST ACTIVE
+        S: 215 list
+        S: .
+        = head
+        = done",
+    );
+    // GROUP and CAPABILITIES count for nothing any more.
+    check(
+        "login",
+        "A: over g
+        S: 200 hi
+        C: CAPABILITIES
+        C: GROUP g
+        S: 101 list
+        S: READER
+        S: .
+        S: 211 1 1 1 g
+        C: XOVER 1-1
+        S: 480 who?
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: CAPABILITIES
+        C: GROUP g
+        S: 101 list
+        S: READER
+        S: OVER
+        S: .
+        S: 211 2 1 2 g
+        C: OVER 1-2
+        S: 224 list
+        S: .
+        = head
+        = done",
+    );
+}
+
+#[test]
+fn tls_that_is_refused() {
+    let rest = "C: ARTICLE <a@b>\nS: 430\n= refused 430 ARTICLE";
+    for code in ["500", "502", "503", "580", "483", "423", "430"] {
+        let opening = format!("A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: {code} no");
+        check("try", &format!("{opening}\n{rest}"));
+        check("must", &format!("{opening}\n= refused {code} STARTTLS"));
+    }
+    // It is not asked for once more.
+    check(
+        "try",
+        "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 502 no\nC: ARTICLE <a@b>\nS: 483 TLS!\n= refused 483 ARTICLE",
+    );
+}
+
+#[test]
+fn tls_that_must_be_is_never_gone_without() {
+    for code in ["500", "502", "580", "411", "420", "423", "430"] {
+        let dialogue =
+            format!("A: g 1\nA: g 2\nS: 200 hi\nC: STARTTLS\nS: {code} no\n= refused {code} STARTTLS");
+        check("must", &format!("{dialogue}\nX:\n= cut"));
+    }
+}
+
+#[test]
+fn a_server_that_wants_tls() {
+    check(
+        "",
+        "A: g 1
+        S: 200 hi
+        C: GROUP g
+        C: ARTICLE 1
+        S: 483 TLS!
+        S: 483 TLS!
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: GROUP g
+        C: ARTICLE 1
+        S: 483 TLS!!
+        S: 412 no group
+        = refused 483 GROUP",
+    );
+    check(
+        "",
+        "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 483\nC: STARTTLS\nS: 580 no\n= refused 580 STARTTLS",
+    );
+    check("tls", "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 483 more\n= refused 483 ARTICLE");
+}
+
+#[test]
+fn mode_reader_once() {
+    for code in ["401", "480", "500"] {
+        let asked = format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: {code} no\nC: MODE READER");
+        let again = "C: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: .\n= head\n= done";
+        for reply in ["200 hi", "201 hi", "500 what", "480 who?", "403 down"] {
+            check("", &format!("{asked}\nS: {reply}\n{again}"));
+        }
+        let again = format!("C: ARTICLE <a@b>\nS: {code} no\n= refused {code} ARTICLE");
+        check("", &format!("{asked}\nS: 200 hi\n{again}"));
+        for bye in ["400", "502"] {
+            check("", &format!("{asked}\nS: {bye} never\nX:\n= refused {bye} MODE READER"));
+        }
+        check("", &format!("{asked}\nS: 281 x\n= unexpected"));
+    }
+    for code in ["403", "501", "502", "503"] {
+        let dialogue =
+            format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: {code} no\n= refused {code} ARTICLE");
+        check("", &dialogue);
+    }
+}
+
+#[test]
+fn compression_for_a_list() {
+    let asked = "A: groups\nS: 200 hi\nC: CAPABILITIES\nS: 101 list\nS: VERSION 2";
+    let list = "C: LIST ACTIVE\nS: 215 list\nS: g 1 1 y\nS: .\n= head\n= group g 1-1 y\n= done";
+    check(
+        "",
+        &format!("{asked}\nS: compress lz deflate\nS: .\nC: COMPRESS DEFLATE\nS: 206\n= deflate\n{list}"),
+    );
+    for code in ["403", "500", "502", "503"] {
+        let refused = format!("S: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: {code} no");
+        check("", &format!("{asked}\n{refused}\n{list}"));
+    }
+    for other in ["COMPRESS LZ", "COMPRESS", "COMPRESSION DEFLATE", "XZVER", "..COMPRESS DEFLATE"] {
+        check("", &format!("{asked}\nS: {other}\nS: .\n{list}"));
+    }
+    check("", &format!("{asked}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 200 ok\n= unexpected"));
+    check(
+        "",
+        &format!(
+            "{asked}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 400 bye\n= refused 400 COMPRESS DEFLATE"
+        ),
+    );
+}
+
+/// RFC 8054 §2.2.2: neither a login nor TLS nor MODE READER goes through a compressed stream.
+#[test]
+fn no_detour_follows_compression() {
+    let asked = "A: groups
+        S: 200 hi
+        C: CAPABILITIES
+        S: 101 list
+        S: COMPRESS DEFLATE
+        S: .
+        C: COMPRESS DEFLATE
+        S: 206
+        = deflate
+        C: LIST ACTIVE";
+    for terms in ["", "try tls"] {
+        for code in ["401", "480", "483"] {
+            check(terms, &format!("{asked}\nS: {code} no\n= refused {code} LIST ACTIVE\nL: none"));
+        }
+        let list = "C: LIST\nS: 215 list\nS: .\n= head\n= done";
+        check(terms, &format!("{asked}\nS: 500 what\n{list}"));
+    }
+}
+
+/// Who may have to log in says nothing of compression before that.
+#[test]
+fn compression_waits_for_a_login() {
+    let asked = "A: groups\nA: groups\nS: 200 hi";
+    let capabilities = "C: CAPABILITIES\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
+    let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
+    let login = "C: MODE READER\nS: 200 reader\nC: AUTHINFO USER me\nS: 281 in";
+    let deflate = "C: COMPRESS DEFLATE\nS: 206\n= deflate";
+    check("login tls", &format!("{asked}\n{login}\n{capabilities}\n{deflate}\n{list}\n{list}"));
+    // In the clear it may still be wanted.
+    check("login", &format!("{asked}\n{capabilities}\n{list}\n{deflate}\n{list}"));
+    check("tls plain", &format!("{asked}\n{capabilities}\n{list}\n{list}"));
+}
+
+#[test]
+fn capabilities() {
+    let asked = "A: groups\nS: 200 hi\nC: CAPABILITIES";
+    let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
+    for code in ["403", "480", "483", "500", "502"] {
+        check("", &format!("{asked}\nS: {code} no\n{list}"));
+    }
+    check("", &format!("{asked}\nS: 400 bye\n= refused 400 CAPABILITIES"));
+    check("", &format!("{asked}\nS: 200 hi\n= unexpected"));
+    check("", &format!("{asked}\nS: 101 list\nS: VERSION 2\nX:\n= cut"));
+    check("", &format!("{asked}\nS: 101 list\nS: .\n{list}"));
+    let (many, too_many) = ("S: X\n".repeat(1000), "S: X\n".repeat(1001));
+    check("", &format!("{asked}\nS: 101 list\n{many}S: .\n{list}"));
+    check("", &format!("{asked}\nS: 101 list\n{too_many}S: .\n= limit"));
+}

@@ -1,0 +1,337 @@
+//! Logins at a news server: in TLS or not, refused at each step, and what nobody is told.
+
+use crate::nntp::transcript::check;
+use fetch_url_proto::nntp::{ListForm, Login, NewsRequest, Session, SessionOptions};
+use fetch_url_proto::{Machine, RecvBuffer, Step};
+
+#[test]
+fn logins() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?";
+    let given = "C: AUTHINFO USER me\nS: 381 and?\nC: AUTHINFO PASS canary\nS: 281 in";
+    let got = "C: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .\n= head\n= body x|\n= done";
+    for terms in ["login tls", "login clear"] {
+        check(terms, &format!("{asked}\n{given}\n{got}"));
+        check(terms, &format!("{asked}\nC: AUTHINFO USER me\nS: 281 in\n{got}"));
+        // Once.
+        let again = "C: ARTICLE <a@b>\nS: 502 not you\n= refused 502 ARTICLE";
+        check(terms, &format!("{asked}\n{given}\n{again}"));
+    }
+    check("login", &format!("{asked}\nC: STARTTLS\nS: 382\n= secure\n{given}\n{got}"));
+    // Who is not asked says nothing.
+    check("login tls", &format!("A: <a@b>\nS: 200 hi\n{got}"));
+}
+
+#[test]
+fn a_login_with_a_group() {
+    check(
+        "login tls",
+        "A: g 7
+        S: 200 hi
+        C: GROUP g
+        C: ARTICLE 7
+        S: 480 who?
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: GROUP g
+        C: ARTICLE 7
+        S: 211 1 7 7 g
+        S: 220 7 <a@b>
+        S: x
+        S: .
+        = head
+        = body x|
+        = done",
+    );
+    // The group may be had, and its articles not.
+    check(
+        "login tls",
+        "A: g 7
+        S: 200 hi
+        C: GROUP g
+        C: ARTICLE 7
+        S: 211 1 7 7 g
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 281 in
+        C: GROUP g
+        C: ARTICLE 7
+        S: 211 1 7 7 g
+        S: 423 gone
+        = refused 423 ARTICLE",
+    );
+}
+
+#[test]
+fn logins_that_are_refused() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me";
+    for terms in ["login tls", "login clear"] {
+        for code in ["400", "481", "482", "500", "502", "503"] {
+            check(terms, &format!("{asked}\nS: {code} no\n= refused {code} AUTHINFO USER"));
+            let pass = "S: 381 and?\nC: AUTHINFO PASS canary";
+            check(terms, &format!("{asked}\n{pass}\nS: {code} no\n= refused {code} AUTHINFO PASS"));
+        }
+        for bad in ["200 hi", "382 x", "281x", "hello"] {
+            check(terms, &format!("{asked}\nS: {bad}\n= unexpected"));
+        }
+        let twice = "S: 381 and?\nC: AUTHINFO PASS canary\nS: 381 and?\n= unexpected";
+        check(terms, &format!("{asked}\n{twice}"));
+        check(terms, &format!("{asked}\nS: 381 and?\nC: AUTHINFO PASS canary\nX:\n= cut"));
+    }
+}
+
+#[test]
+fn no_login_goes_out_in_the_clear() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: STARTTLS";
+    for code in ["400", "480", "483", "500", "502", "580", "423"] {
+        check("login", &format!("{asked}\nS: {code} no\n= refused {code} STARTTLS"));
+    }
+    let asked = "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 500 no\nC: ARTICLE <a@b>\nS: 480 who?";
+    check("login try", &format!("{asked}\n= refused 480 ARTICLE"));
+}
+
+#[test]
+fn no_login_goes_out_in_the_clear_for_the_next_ask() {
+    for code in ["411", "423", "430", "480", "502", "580"] {
+        check(
+            "login",
+            &format!(
+                "A: g 1
+                A: g 2
+                S: 200 hi
+                C: GROUP g
+                C: ARTICLE 1
+                S: 480 who?
+                S: 480 who?
+                C: STARTTLS
+                S: {code} no
+                X:
+                = refused {code} STARTTLS
+                = cut"
+            ),
+        );
+    }
+}
+
+/// SECURITY 89: what was wrong once is not sent again.
+#[test]
+fn a_login_is_tried_once() {
+    for code in ["423", "430", "481", "502"] {
+        check(
+            "login tls",
+            &format!(
+                "A: <a@b>
+                A: <c@d>
+                S: 200 hi
+                C: ARTICLE <a@b>
+                S: 480 who?
+                C: AUTHINFO USER me
+                S: 381 and?
+                C: AUTHINFO PASS canary
+                S: {code} no
+                X:
+                = refused {code} AUTHINFO PASS
+                = cut"
+            ),
+        );
+    }
+}
+
+#[test]
+fn a_login_that_wants_tls() {
+    let asked = "A: <a@b>
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 483 TLS!
+        C: STARTTLS";
+    let again = "S: 382 go on\n= secure\nC: AUTHINFO USER me";
+    let got = "C: ARTICLE <a@b>\nS: 430 no\n= refused 430 ARTICLE";
+    check("login clear", &format!("{asked}\n{again}\nS: 281 in\n{got}"));
+    check("login clear", &format!("{asked}\n{again}\nS: 483 no\n= refused 483 AUTHINFO USER"));
+    check("login clear", &format!("{asked}\nS: 580 no\n= refused 580 STARTTLS"));
+}
+
+#[test]
+fn a_login_that_somebody_is_asked_for() {
+    let refused = "A: <a@b>
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 480 who?
+        C: MODE READER
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 480 who?
+        = refused 480 ARTICLE
+        L: me canary";
+    let given = "C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: ARTICLE <a@b>
+        S: 220 0 <a@b>
+        S: .
+        = head
+        = done";
+    // What was said in the clear counts for nothing in TLS.
+    let again = "C: STARTTLS\nS: 382\n= secure\nC: MODE READER\nS: 200 hi";
+    check("", &format!("{refused}\n{again}\n{given}"));
+    check("", &format!("{refused}\nC: STARTTLS\nS: 500\n= refused 500 STARTTLS"));
+    check("tls", &format!("{refused}\n{given}"));
+}
+
+#[test]
+fn secrets_that_a_server_repeats() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 canary, me?";
+    let pass = "C: AUTHINFO PASS canary";
+    check(
+        "login tls",
+        &format!("{asked}\n{pass}\nS: 481 canarycanary is wrong: canary\n= refused 481 AUTHINFO PASS"),
+    );
+    check(
+        "login tls",
+        &format!("{asked}\n{pass}\nS: 281 canary\nC: ARTICLE <a@b>\nS: 430 canary\n= refused 430 ARTICLE"),
+    );
+}
+
+#[test]
+fn secrets_in_a_reply_that_is_none() {
+    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 and?";
+    for reply in ["299 canary", "381 canary", "canary", "48 canary"] {
+        let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: {reply}\n= unexpected");
+        check("login tls", &dialogue);
+    }
+}
+
+#[test]
+fn secrets_in_what_nobody_asked_for() {
+    for more in ["canary".to_owned(), format!("{}canary", "x".repeat(77))] {
+        let mut terms = SessionOptions::default();
+        terms.is_secure = true;
+        terms.login = Login::new(b"me", b"canary").ok();
+        let (mut session, mut buffer) = (Session::new(terms), RecvBuffer::new());
+        session.add_request(NewsRequest::Groups(None, ListForm::Entries));
+        let last = format!("281 in\r\n{more}\r\n");
+        let lines = ["200 hi\r\n", "200 reader\r\n", "381 and?\r\n", &last];
+        let mut lines = lines.iter();
+        let error = loop {
+            match session.step(&mut buffer) {
+                Ok(Step::NeedMore) => {
+                    buffer.push(lines.next().expect("nothing more is asked for").as_bytes())
+                }
+                Ok(_) => {}
+                Err(error) => break error.to_string(),
+            }
+        };
+        // Not a part of it, either.
+        assert!(error.contains("asked for") && !error.contains("can"), "{error}");
+    }
+}
+
+#[test]
+fn mode_reader_never_follows_a_login() {
+    let login = "C: AUTHINFO USER me\nS: 281 in";
+    let opening = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?";
+    for code in ["401", "480", "500"] {
+        let again = format!("C: ARTICLE <a@b>\nS: {code} no\n= refused {code} ARTICLE");
+        check("login tls", &format!("{opening}\n{login}\n{again}"));
+    }
+}
+
+/// Every detour there is, each once.
+#[test]
+fn one_detour_after_another() {
+    check(
+        "login",
+        "A: <a@b>
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 500 what
+        C: MODE READER
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 483 TLS!
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: MODE READER
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: ARTICLE <a@b>
+        S: 220 0 <a@b>
+        S: .
+        = head
+        = done",
+    );
+}
+
+/// Whatever the server is asked for, it may have had enough, or answer what is no answer.
+#[test]
+fn the_server_ends_it_at_every_step() {
+    let dialogue = "A: over g
+        S: 200 hi
+        C: CAPABILITIES
+        C: GROUP g
+        S: 500 what
+        S: 500 what
+        C: MODE READER
+        S: 200 hi
+        C: GROUP g
+        S: 483 TLS!
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: MODE READER
+        S: 200 hi
+        C: CAPABILITIES
+        C: GROUP g
+        S: 500 what
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: CAPABILITIES
+        C: GROUP g
+        S: 101 list
+        S: COMPRESS DEFLATE
+        S: .
+        S: 211 999 1 999 g
+        C: COMPRESS DEFLATE
+        S: 206 go on
+        = deflate
+        C: OVER 1-999
+        S: 500 what
+        C: XOVER 1-999
+        S: 224 list
+        S: .
+        = head
+        = done";
+    check("login", dialogue);
+    let lines: Vec<&str> = dialogue.lines().map(str::trim).collect();
+    let replies = lines.iter().enumerate().filter(|(_, line)| line.starts_with("S: ") && line.len() > 4);
+    for (at, _) in replies.filter(|(_, line)| line.as_bytes()[3].is_ascii_digit()) {
+        let before = lines[..at].join("\n");
+        let replies =
+            lines[..at].iter().filter(|line| line.starts_with("S: ") && line.as_bytes()[3].is_ascii_digit());
+        let commands = lines[..at].iter().filter(|line| line.starts_with("C: "));
+        let asked = commands
+            .map(|line| line[3..].trim_end_matches(char::is_numeric))
+            .nth(replies.count().wrapping_sub(1));
+        let asked = asked.unwrap_or_default();
+        let verbs = ["GROUP", "AUTHINFO USER", "AUTHINFO PASS", "OVER", "XOVER"];
+        let verb = verbs.into_iter().find(|verb| asked.starts_with(verb)).unwrap_or(asked);
+        let refused = format!("= refused 400 {verb}");
+        check("login", &format!("{before}\nS: 400 bye\nX:\n{}", refused.trim_end()));
+        check("login", &format!("{before}\nS: what?\n= unexpected"));
+        check("login", &format!("{before}\nX:\n= cut"));
+    }
+}

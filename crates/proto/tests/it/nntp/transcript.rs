@@ -1,0 +1,398 @@
+//! Plays dialogues with news servers: whole, byte by byte, cut at every position, and ended at every position.
+//!
+//! A dialogue has one line for each thing that happens, in order:
+//!
+//! ```text
+//! A: g 5             an ask; made when all before it has happened (see `ask_of`)
+//! C: GROUP g         a command
+//! S: 211 1 5 5 g     a line of the server; it comes when all commands before it are out; `\r`, `\n`, `\xHH`
+//! s: 211             the same without a line end
+//! L: me canary       a login, after a refusal; `none`: no login could help
+//! X:                 the server closes the connection
+//! = done             a step or an event: head, body (`|` is CR LF), entry, refused, secure, deflate, done; or how
+//!                    the peer broke the protocol: cut, limit, unexpected
+//! ```
+
+use fetch_url_proto::nntp::{
+    ArticleAt, GroupName, ListForm, Login, MessageId, NewsRequest, Part, Session, SessionOptions, StartTls,
+};
+use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireError};
+
+/// What no event may hold.
+const SECRET: &str = "canary";
+/// Longer dialogues are cut at every byte, but not at each alone.
+const MOST_CUTS: usize = 2500;
+/// More steps than any dialogue takes for an byte.
+const MOST_IDLE: usize = 10_000;
+
+/// The same events and commands, wherever the server's bytes are cut; and nothing that was not earned, wherever
+/// they end. `terms` are words of what holds for the connection, as in `terms_of`.
+#[track_caller]
+pub(crate) fn check(terms: &str, dialogue: &str) {
+    let terms = &terms_of(terms);
+    let script = Script::of(dialogue);
+    let octets = script.octets.len();
+    let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
+    let all = Ways { tells: true, end: None };
+    assert_eq!(by(&|_| false, all), script.expected, "whole: {dialogue}");
+    assert_eq!(by(&|_| false, Ways { tells: false, ..all }), script.expected, "untold: {dialogue}");
+    assert_eq!(by(&|_| true, all), script.expected, "octet by octet: {dialogue}");
+    if octets > MOST_CUTS {
+        return;
+    }
+    for at in 0..octets {
+        assert_eq!(by(&|cut| cut == at, all), script.expected, "cut at {at}: {dialogue}");
+        let ended = by(&|_| false, Ways { end: Some(at), ..all });
+        assert!(script.earns(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
+    }
+}
+
+fn terms_of(words: &str) -> SessionOptions {
+    let mut terms = SessionOptions::default();
+    for word in words.split_whitespace() {
+        match word {
+            "clear" => terms.clear_login = true,
+            "login" => terms.login = Some(login("me", SECRET)),
+            "must" => terms.start_tls = StartTls::Must,
+            "plain" => terms.plain_lists = true,
+            "tls" => terms.is_secure = true,
+            "try" => terms.start_tls = StartTls::Try,
+            _ => panic!("no word of terms: {word}"),
+        }
+    }
+    terms
+}
+
+fn login(user: &str, password: &str) -> Login {
+    Login::new(user.as_bytes(), password.as_bytes()).expect("nothing is forbidden")
+}
+
+/// A dialogue, read.
+struct Script {
+    /// All that the server says.
+    octets: Vec<u8>,
+    /// From this byte on so many commands, handshakes and compressions must have been.
+    gates: Vec<(usize, usize)>,
+    /// When so much has been told, this is done.
+    actions: Vec<(usize, Action)>,
+    expected: Vec<String>,
+    closes: bool,
+}
+
+#[derive(Clone)]
+enum Action {
+    Ask(NewsRequest),
+    LogIn(Login),
+    /// There is no way to.
+    NoLogin,
+}
+
+impl Script {
+    fn of(dialogue: &str) -> Self {
+        let (octets, gates, actions, expected) = Default::default();
+        let mut script = Self { octets, gates, actions, expected, closes: false };
+        let mut gate = 0;
+        for line in dialogue.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
+            let (kind, text) = line.split_at_checked(2).expect("a kind of line");
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            match kind {
+                "A:" => script.actions.push((script.expected.len(), Action::Ask(ask_of(text)))),
+                "L:" if text == "none" => script.actions.push((script.expected.len(), Action::NoLogin)),
+                "L:" => {
+                    let (user, password) = text.split_once(' ').expect("a user and a password");
+                    script.actions.push((script.expected.len(), Action::LogIn(login(user, password))));
+                }
+                "S:" | "s:" => {
+                    script.octets.extend(unescaped(text));
+                    script.octets.extend_from_slice(if kind == "S:" { b"\r\n" } else { b"" });
+                }
+                "X:" => script.closes = true,
+                _ => {
+                    script.expected.push(line.trim_end().to_owned());
+                    if is_gate(line.trim_end()) {
+                        gate += 1;
+                        script.gates.push((script.octets.len(), gate));
+                    }
+                }
+            }
+        }
+        script
+    }
+
+    /// How far the server's bytes may go when so many gates have been passed.
+    fn open_to(&self, passed: usize) -> usize {
+        let closed = self.gates.iter().find(|(_, gate)| *gate > passed);
+        closed.map_or(self.octets.len(), |(at, _)| *at)
+    }
+
+    /// Whether all of this was to come, as far as it came.
+    fn earns(&self, told: &[String]) -> bool {
+        if self.expected.starts_with(told) {
+            return true;
+        }
+        let Some((end, before)) = told.split_last() else { return true };
+        let Some((last, before)) = before.split_last() else { return end == "= cut" };
+        let whole = self.expected.get(before.len()).map_or("", String::as_str);
+        let is_part = last == whole || last.starts_with("= body ") && whole.starts_with(last.as_str());
+        end == "= cut" && self.expected.starts_with(before) && is_part
+    }
+}
+
+fn is_gate(line: &str) -> bool {
+    line.starts_with("C: ") || matches!(line, "= secure" | "= deflate")
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
+    let (mut octets, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&octet, behind)) = rest.split_first() {
+        let (octet, length) = match (octet, behind.first()) {
+            (b'\\', Some(b'r')) => (b'\r', 1),
+            (b'\\', Some(b'n')) => (b'\n', 1),
+            (b'\\', Some(b't')) => (b'\t', 1),
+            (b'\\', Some(b'x')) => {
+                let digits = std::str::from_utf8(&behind[1..3]).expect("two digits");
+                (u8::from_str_radix(digits, 16).expect("two digits"), 3)
+            }
+            _ => (octet, 0),
+        };
+        octets.push(octet);
+        rest = &behind[length..];
+    }
+    octets
+}
+
+/// `[body|head] GROUP NUMBER`, `[body|head] <ID>`, `group GROUP`, `[raw] groups [PATTERN]`, `[raw] over GROUP [A-B]`.
+fn ask_of(text: &str) -> NewsRequest {
+    let name = |word: &str| GroupName::new(word.as_bytes()).expect("a group");
+    let words: Vec<&str> = text.split(' ').collect();
+    let (part, form, words) = match words.as_slice() {
+        ["body", rest @ ..] => (Part::Body, ListForm::Entries, rest),
+        ["head", rest @ ..] => (Part::Head, ListForm::Entries, rest),
+        ["raw", rest @ ..] => (Part::Article, ListForm::Raw, rest),
+        rest => (Part::Article, ListForm::Entries, rest),
+    };
+    match words {
+        ["group", group] => NewsRequest::Group(name(group)),
+        ["groups", pattern @ ..] => NewsRequest::Groups(pattern.first().map(|pattern| name(pattern)), form),
+        ["over", group] => NewsRequest::Overview(name(group), None, form),
+        ["over", group, numbers] => {
+            let (first, last) = numbers.split_once('-').expect("two numbers");
+            let numbers = (first.parse().expect("a number"), last.parse().expect("a number"));
+            NewsRequest::Overview(name(group), Some(numbers), form)
+        }
+        [group, number] => {
+            NewsRequest::Article(ArticleAt::Number(name(group), number.parse().expect("a number")), part)
+        }
+        [id] => {
+            let id = id.trim_start_matches('<').trim_end_matches('>');
+            NewsRequest::Article(ArticleAt::Id(MessageId::new(id.as_bytes()).expect("an id")), part)
+        }
+        _ => panic!("no ask: {text}"),
+    }
+}
+
+/// How a dialogue is played.
+#[derive(Clone, Copy)]
+struct Ways {
+    tells: bool,
+    /// The connection ends at this byte.
+    end: Option<usize>,
+}
+
+struct Play<'s> {
+    script: &'s Script,
+    session: Session,
+    buffer: RecvBuffer,
+    ways: Ways,
+    fed: usize,
+    told: Vec<String>,
+    body: Vec<u8>,
+    /// Commands, as the session tells of them before they go out.
+    said: Vec<String>,
+    has_head: bool,
+    /// Errands that are not answered, as the session must know, too.
+    open: usize,
+}
+
+impl<'s> Play<'s> {
+    fn new(terms: &SessionOptions, script: &'s Script, ways: Ways) -> Self {
+        let session = Session::new(terms.clone()).with_wire_trace(ways.tells);
+        let (buffer, told, body, said) = Default::default();
+        Self { script, session, buffer, ways, fed: 0, told, body, said, has_head: false, open: 0 }
+    }
+
+    fn run(mut self, cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+        self.act();
+        let mut idle = 0;
+        loop {
+            idle += 1;
+            assert!(idle < MOST_IDLE, "it goes round: {:#?}", self.told);
+            match self.session.step(&mut self.buffer) {
+                Ok(Step::NeedMore) => {
+                    idle = 0;
+                    if !self.feed(cuts) {
+                        break;
+                    }
+                }
+                Ok(step) => {
+                    if !self.take(step) {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    assert!(!format!("{error} {error:?}").contains(SECRET), "{error}");
+                    self.tell(match error {
+                        WireError::UnexpectedEnd { .. } => "= cut".to_owned(),
+                        WireError::LimitExceeded { .. } => "= limit".to_owned(),
+                        _ => "= unexpected".to_owned(),
+                    });
+                    break;
+                }
+            }
+        }
+        self.flush();
+        self.told
+    }
+
+    /// The server's next bytes, up to the next cut; or the end. Neither when it waits for us.
+    fn feed(&mut self, cuts: &dyn Fn(usize) -> bool) -> bool {
+        assert!(!self.buffer.is_ended(), "it wants more after the end: {:#?}", self.told);
+        let to = self.script.open_to(self.passed()).min(self.ways.end.unwrap_or(usize::MAX));
+        let piece = (self.fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
+        if piece > self.fed {
+            self.buffer.push(&self.script.octets[self.fed..piece]);
+            self.fed = piece;
+            return true;
+        }
+        let is_end = self.ways.end == Some(self.fed);
+        if is_end || self.script.closes && self.fed == self.script.octets.len() {
+            if is_end && self.fed.is_multiple_of(2) {
+                self.buffer.mark_lost()
+            } else {
+                self.buffer.mark_closed()
+            }
+            return true;
+        }
+        false
+    }
+
+    fn passed(&self) -> usize {
+        self.told.iter().filter(|line| is_gate(line)).count()
+    }
+
+    /// Whether to go on.
+    fn take(&mut self, step: Step) -> bool {
+        match step {
+            Step::Send(octets) => self.send(&octets),
+            Step::StartTls => {
+                // What is left of what came before the handshake is thrown away.
+                self.buffer.clear();
+                self.fed = self.script.open_to(self.passed());
+                self.tell("= secure".to_owned());
+            }
+            Step::StartDeflate => self.tell("= deflate".to_owned()),
+            Step::Done if self.open == 0 => return false,
+            Step::Done => {
+                assert!(std::mem::take(&mut self.has_head), "done without a head: {:#?}", self.told);
+                return self.answered("= done".to_owned());
+            }
+            Step::Emit(event) => return self.take_event(event),
+            Step::NeedMore => {}
+        }
+        true
+    }
+
+    fn send(&mut self, octets: &[u8]) {
+        let text = std::str::from_utf8(octets).expect("commands are text");
+        let commands: Vec<&str> = text.strip_suffix("\r\n").expect("a line end").split("\r\n").collect();
+        if self.ways.tells {
+            assert_eq!(self.said.join("\n"), commands.join("\n").replace(SECRET, "***"));
+            self.said.clear();
+        }
+        let is_early = self.ways.end.is_none() && self.fed < self.script.open_to(self.passed());
+        assert!(!is_early, "{text} before its time: {:#?}", self.told);
+        commands.iter().for_each(|command| self.tell(format!("C: {command}")));
+    }
+
+    fn take_event(&mut self, event: Event) -> bool {
+        assert!(!format!("{event:?}").contains(SECRET), "{event:?}");
+        match event {
+            Event::Body(octets) => {
+                assert!(self.has_head && !octets.is_empty(), "{:#?}", self.told);
+                self.body.extend_from_slice(&octets);
+            }
+            Event::Entry(entry) => self.tell(entry_word(&entry).trim_end().to_owned()),
+            Event::Head(_) => {
+                assert!(!std::mem::replace(&mut self.has_head, true), "a second head: {:#?}", self.told);
+                self.tell("= head".to_owned());
+            }
+            Event::Received(line) => {
+                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                assert!(shown.contains(&*String::from_utf8_lossy(&line)), "{line:?}");
+            }
+            Event::Rejected(refused) => {
+                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                let words = String::from_utf8_lossy(&refused.text).into_owned();
+                assert!(shown.contains(&words) && refused.code.is_some(), "{refused:?}");
+                self.has_head = false;
+                let asked = refused.command.unwrap_or_default();
+                let line = format!("= refused {} {asked}", refused.code.unwrap_or_default());
+                return self.answered(line.trim_end().to_owned());
+            }
+            Event::Sent(line) => self.said.push(line),
+            other => panic!("{other:?}"),
+        }
+        true
+    }
+
+    /// One errand fewer; whether there is another.
+    fn answered(&mut self, line: String) -> bool {
+        // A greeting may be a refusal before anything was asked for.
+        self.open = self.open.saturating_sub(1);
+        assert_eq!(self.session.pending_requests().len(), self.open, "{line}: {:#?}", self.told);
+        self.tell(line);
+        self.open > 0
+    }
+
+    fn tell(&mut self, line: String) {
+        self.flush();
+        self.told.push(line);
+        self.act();
+    }
+
+    fn flush(&mut self) {
+        if !self.body.is_empty() {
+            let text = std::mem::take(&mut self.body).escape_ascii().to_string();
+            self.told.push(format!("= body {}", text.replace("\\r\\n", "|")));
+        }
+    }
+
+    fn act(&mut self) {
+        for (_, action) in self.script.actions.iter().filter(|(at, _)| *at == self.told.len()) {
+            self.open += usize::from(!matches!(action, Action::NoLogin));
+            match action.clone() {
+                Action::Ask(ask) => self.session.add_request(ask),
+                Action::NoLogin => assert!(!self.session.can_log_in(), "{:#?}", self.told),
+                Action::LogIn(login) => {
+                    assert!(self.session.can_log_in());
+                    let Some((_, Action::Ask(ask))) = self.script.actions.first() else { panic!("no ask") };
+                    self.session.log_in(login, ask.clone());
+                }
+            }
+        }
+    }
+}
+
+fn entry_word(entry: &Entry) -> String {
+    let name = entry.name.escape_ascii();
+    match &entry.details {
+        Details::Newsgroup(facts) => {
+            format!("= group {name} {}-{} {}", facts.low, facts.high, facts.posting.escape_ascii())
+        }
+        Details::Article(facts) => {
+            assert_eq!(entry.name, facts.number.to_string().into_bytes());
+            format!("= article {name} {} {}", facts.message_id.escape_ascii(), facts.subject.escape_ascii())
+        }
+        _ => format!("= other {name}"),
+    }
+}

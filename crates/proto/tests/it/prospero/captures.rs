@@ -1,0 +1,264 @@
+//! Datagrams captured between real Prospero programs: our requests are what theirs are, and what theirs say is
+//! understood.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use crate::prospero::transcript::{Ask, CAPTURED, Side, captured, check, data, datagrams, object, text};
+use fetch_url_proto::ardp::{Action, Exchange};
+use fetch_url_proto::prospero::Question;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn id(datagram: &[u8]) -> u16 {
+    u16::from_be_bytes([datagram[1], datagram[2]])
+}
+
+fn exchange(id: u16, request: &[u8]) -> Exchange {
+    Exchange::new(NonZeroU16::new(id).expect("an id"), request, PATIENCE, Duration::ZERO)
+}
+
+/// What an exchange with this id makes of these datagrams, and what it sends after its request.
+fn heard(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
+    let mut exchange = exchange(id, b"x");
+    let (mut text, mut sent) = (Vec::new(), Vec::new());
+    let last = drain(&mut exchange, &mut text, &mut sent);
+    assert!(matches!(last, Action::Wait(_)));
+    sent.clear();
+    for datagram in datagrams {
+        exchange.receive(datagram, Duration::ZERO).expect("an answer");
+        let _ = drain(&mut exchange, &mut text, &mut sent);
+    }
+    let last = drain(&mut exchange, &mut text, &mut sent);
+    (text, sent, last)
+}
+
+fn drain(exchange: &mut Exchange, text: &mut Vec<u8>, sent: &mut Vec<Vec<u8>>) -> Action {
+    loop {
+        match exchange.next(Duration::ZERO) {
+            Action::Piece(octets) => text.extend_from_slice(&octets),
+            Action::Send(datagram) => sent.push(datagram.to_vec()),
+            other => return other,
+        }
+    }
+}
+
+/// All answers: their datagrams, by name and id.
+fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
+    let mut answers = BTreeMap::<_, Vec<_>>::new();
+    let all = datagrams().into_iter().filter(|(name, side, _)| {
+        *side == Side::Server && !name.starts_with("built") && *name != "hdr1-no-cid"
+    });
+    for (name, _, datagram) in all {
+        answers.entry((name, id(&datagram))).or_default().push(datagram);
+    }
+    answers
+}
+
+/// The numbers of these packets are the order in which they were captured.
+#[test]
+fn every_answer_is_put_together() {
+    let answers = answers();
+    assert_eq!(answers.len(), 36);
+    for ((name, id), datagrams) in &answers {
+        let whole: Vec<u8> = datagrams.iter().flat_map(|datagram| data(datagram).to_vec()).collect();
+        let is_all = |datagrams: &[Vec<u8>], how: &str| {
+            let (text, _, last) = heard(*id, datagrams);
+            assert_eq!(
+                (text.escape_ascii().to_string(), last),
+                (whole.escape_ascii().to_string(), Action::Done),
+                "{name} {how}"
+            );
+        };
+        is_all(datagrams, "in order");
+        is_all(&datagrams.iter().rev().cloned().collect::<Vec<_>>(), "backwards");
+        let twice = datagrams.iter().flat_map(|datagram| [datagram.clone(), datagram.clone()]);
+        is_all(&twice.collect::<Vec<_>>(), "twice");
+        for missing in 0..datagrams.len() {
+            let mut some = datagrams.clone();
+            some.remove(missing);
+            let (text, _, last) = heard(*id, &some);
+            assert!(whole.starts_with(&text) && matches!(last, Action::Wait(_)), "{name} without {missing}");
+        }
+        let (text, sent, last) = heard(*id ^ 1, datagrams);
+        assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)), "{name} of another");
+    }
+}
+
+#[test]
+fn windows_are_acknowledged_as_they_were() {
+    let acknowledged: Vec<_> = captured("window4", Side::Client).split_off(1);
+    let answer = captured("window4", Side::Server);
+    assert_eq!((acknowledged.len(), answer.len()), (3, 11));
+    assert_eq!(heard(0x011a, &answer).1, acknowledged);
+    let sixteen = captured("built-ack-thru-16", Side::Client);
+    let mut packets: Vec<_> = (1..=16_u8).map(|at| vec![7, 1, 0x1a, 0, at, 0, 0, b'x']).collect();
+    packets[15] = vec![12, 1, 0x1a, 0, 16, 0, 0, 0, 1, 0, 0, 0x80, b'x'];
+    assert_eq!(heard(0x011a, &packets).1, sixteen);
+}
+
+/// An answer to a request without an id is none of ours: all of ours have one.
+#[test]
+fn an_answer_without_an_id_is_passed_over() {
+    let answer = captured("hdr1-no-cid", Side::Server);
+    let (text, sent, last) = heard(1, &answer);
+    assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)));
+}
+
+fn attributes(names: &[&str]) -> Question {
+    Question::Attributes(names.iter().map(|&name| name.to_owned()).collect())
+}
+
+/// The captured requests whose question is one of ours.
+fn requests() -> Vec<(&'static str, Question, &'static str)> {
+    let (ways, method) = (|| Question::Ways, || attributes(&["ACCESS-METHOD"]));
+    let sized = || attributes(&["ACCESS-METHOD", "SIZE"]);
+    vec![
+        ("list-all", Question::Links, "/srv/pub"),
+        ("goi-access-method", method(), "/srv/pub/hello.txt"),
+        ("goi-all", Question::All, "/srv/pub/hello.txt"),
+        ("goi-native-only", method(), "/srv/pub/link.txt"),
+        ("goi-native-size", sized(), "/srv/pub/link.txt"),
+        ("goi-contents", Question::Contents, "/srv/pub/dir/x.txt"),
+        ("goi-am-modes-native-file", ways(), "/srv/pub/link.txt"),
+        ("goi-am-modes-shadowed-file", ways(), "/srv/pub/hello.txt"),
+        ("goi-am-modes-dir", ways(), "/srv/pub/dir"),
+        ("goi-am-modes-nosuch", ways(), "/srv/pub/nosuch"),
+        ("goi-contents-binary-nul", Question::Contents, "/srv/pub/nul.dat"),
+        ("goi-dir", sized(), "/srv/pub/dir"),
+        ("goi-notfound", sized(), "/srv/pub/nosuch"),
+        ("goi-notauth", method(), "/etc/passwd"),
+    ]
+}
+
+fn replaced(octets: &[u8]) -> Vec<u8> {
+    let text = octets.to_vec();
+    let at = text.windows(6).position(|window| window == b" root\n").expect("a user");
+    [&text[..at], b" anonymous\n", &text[at + 6..]].concat()
+}
+
+/// But for the name of the user (§6).
+#[test]
+fn requests_are_those_that_were_captured() {
+    for (name, question, of) in requests() {
+        let theirs = &captured(name, Side::Client)[0];
+        let ours = question.text(&object(of.as_bytes()));
+        let sent = exchange(id(theirs), &ours).next(Duration::ZERO);
+        assert_eq!(sent, Action::Send(replaced(theirs).into()), "{name}");
+    }
+    // It was cut where no client would, so the text alone is the same.
+    let theirs: Vec<u8> =
+        captured("request-in-2-packets", Side::Client).iter().flat_map(|at| data(at).to_vec()).collect();
+    let ours = attributes(&["SIZE"]).text(&object(b"/srv/pub/hello.txt"));
+    assert_eq!(ours.escape_ascii().to_string(), replaced(&theirs).escape_ascii().to_string());
+}
+
+const AFTP: &str = "ftp://ftp.test/pub/hello.txt;type=i";
+// With a type beside it, all of the name is the selector (vcache.c).
+const GOPHER: &str = "gopher://g.test:70/00/hello";
+const NATIVE: &str = "contents | local /srv/pub/hello.txt";
+
+#[test]
+fn inquiries_read_what_was_captured() {
+    let stored = format!("description a tiny file | {AFTP} | {GOPHER} | {NATIVE} | done");
+    let sized = format!("size 26 | {NATIVE} | done");
+    let full = format!(
+        "directory false | size 26 | modified 1795218939 | description a tiny file | {AFTP} | {GOPHER} | {NATIVE} | done"
+    );
+    for (name, expected) in [
+        ("goi-access-method", &stored[..]),
+        ("goi-all", &full),
+        ("goi-native-only", "refused NOT-FOUND | done"),
+        ("goi-native-size", &sized),
+        ("goi-am-modes-native-file", &format!("directory false | {NATIVE} | done")),
+        ("goi-am-modes-shadowed-file", &format!("directory false | {stored}")),
+        ("goi-am-modes-dir", "directory true | done"),
+        ("goi-am-modes-nosuch", "refused NOT-FOUND | done"),
+        ("goi-dir", &format!("size 4096 | {NATIVE} | done")),
+        ("goi-notfound", "refused NOT-FOUND | done"),
+        ("goi-notauth", "refused NOT-AUTHORIZED | done"),
+        ("request-in-2-packets", &format!("size 26 | description a tiny file | {AFTP} | {GOPHER} | done")),
+        ("list-unresolved", "elsewhere INTERNET-D other.test(2525) /far/dir/a/b 0 | done"),
+        ("list-nonefound", "done"),
+        ("badversion", "refused VERSION-NOT-SUPPORTED TRY 1-5 | done"),
+        ("unknowncmd", "unexpected"),
+        ("badquote", "unexpected"),
+        // It is an answer, but not to that.
+        ("version", "unexpected"),
+    ] {
+        // The order of the attributes is the server's; that of the words is the test's.
+        check(Ask::Inquiry, &text(name), expected);
+    }
+    let vget = captured("vls-vget", Side::Server);
+    check(Ask::Inquiry, data(&vget[3]), &stored);
+}
+
+#[test]
+fn contents_read_what_was_captured() {
+    check(Ask::Contents, &text("goi-contents"), "head | body in dir\\n | done");
+    let octets = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
+    check(Ask::Contents, &text("goi-contents-binary-nul"), &format!("head | body {octets} | done"));
+    check(Ask::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
+    check(Ask::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
+    check(Ask::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");
+    check(Ask::Contents, &text("badquote"), "unexpected");
+    check(Ask::Contents, &text("list-nonefound"), "refused | done");
+}
+
+const DIR: &str = "entry directory dir prospero://W.TEST//srv/pub/dir";
+const GOPHER_LINK: &str = "entry link gopher.link gopher://g.test:70/00/about.txt";
+const FTP_LINK: &str = "entry link ftp.link ftp://ftp.test/pub/it's%20+%20x.txt;type=a";
+const WAIS_LINK: &str = "entry link wais.link wais://w.test:210/t/TEXT/%01%0Aw.test%3A210%02%01t%03%110%2078%20%2Fsrv%2Fd%2Fa.txt";
+const QUOTED: &str = "entry file it's a file.txt prospero://W.TEST//srv/pub/it's%20a%20file.txt";
+
+#[test]
+fn links_read_what_was_captured() {
+    let file = |name: &str| format!("entry file {name} prospero://W.TEST//srv/pub/{name}");
+    let all = [
+        "head".to_owned(),
+        DIR.to_owned(),
+        GOPHER_LINK.to_owned(),
+        "entry directory many prospero://W.TEST//srv/pub/many".to_owned(),
+        file("nul.dat"),
+        file("hello.txt"),
+        file("bin.dat"),
+        file("link.txt"),
+        QUOTED.replace('\'', "\\'").replacen("/it\\'s", "/it's", 1),
+        FTP_LINK.to_owned(),
+        "entry directory far prospero://other.test:2525//far/dir".to_owned(),
+        WAIS_LINK.to_owned(),
+        "entry link symb -".to_owned(),
+        "done".to_owned(),
+    ]
+    .join(" | ");
+    check(Ask::Links, &text("list-all"), &all);
+    for (name, expected) in [
+        ("list-dir", DIR),
+        ("list-external-gopher", GOPHER_LINK),
+        ("list-external-ftp", FTP_LINK),
+        ("list-external-wais", WAIS_LINK),
+        ("list-symbolic", "entry link symb -"),
+    ] {
+        check(Ask::Links, &text(name), &format!("head | {expected} | done"));
+    }
+    check(Ask::Links, &text("list-nonefound"), "head | done");
+    let files = captured("window4", Side::Server).iter().flat_map(|at| data(at).to_vec()).collect::<Vec<_>>();
+    let told = crate::prospero::transcript::told(Ask::Links, &files, &|at| at % 1250 == 0);
+    let entries = told.iter().filter(|word| word.starts_with("entry file file-number-00"));
+    assert_eq!((entries.count(), told.len()), (100, 102));
+}
+
+/// The first FAILURE ends the message (§6): what is refused has no head.
+#[test]
+fn a_refused_listing_has_no_head() {
+    let notdir = crate::prospero::transcript::told(Ask::Links, &text("list-notdir"), &|_| false);
+    assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
+}
+
+/// Two lines of one exchange say the same when one of them is repeated.
+#[test]
+fn the_file_is_whole() {
+    assert_eq!(CAPTURED.lines().filter(|line| !line.starts_with('#')).count(), 94);
+    assert_eq!(captured("two-packets", Side::Server).len(), answers()[&("two-packets", 0x0118)].len());
+}

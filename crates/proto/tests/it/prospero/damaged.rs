@@ -1,0 +1,76 @@
+//! Captured answers and datagrams, damaged at random, always in the same ways.
+
+use crate::prospero::transcript::{Random, Side, data, datagrams};
+
+const ROUNDS: usize = 6000;
+/// What servers write in lines, and what they might.
+const PIECES: [&[u8]; 12] = [
+    b"'",
+    b"''",
+    b"\n",
+    b" ",
+    b"\0",
+    b"\r",
+    b"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA ",
+    b"TAGGED t ",
+    b"UNRESOLVED a\n",
+    b"FORWARDED INTERNET-D h.test(70) ASCII /x 0\n",
+    b"FAILURE NOT-FOUND\n",
+    b"ACCESS-METHOD URL '' '' '' file:///x",
+];
+
+fn damaged(random: &mut Random, octets: &[u8]) -> Vec<u8> {
+    let mut octets = octets.to_vec();
+    for _ in 0..random.below(6) {
+        let at = random.below(octets.len());
+        match random.below(4) {
+            0 if !octets.is_empty() => drop(octets.remove(at)),
+            1 if !octets.is_empty() => octets[at] = random.next() as u8,
+            2 => {
+                let end = at + random.below(octets.len() - at);
+                let copy = octets[at..end].to_vec();
+                octets.splice(at..at, copy);
+            }
+            _ => drop(octets.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied())),
+        }
+    }
+    octets
+}
+
+#[test]
+fn damaged_answers() {
+    let answers: Vec<_> = datagrams()
+        .into_iter()
+        .filter(|(_, side, _)| *side == Side::Server)
+        .map(|(_, _, octets)| octets)
+        .collect();
+    let mut random = Random(191);
+    for _ in 0..ROUNDS {
+        let choice = random.below(4) as u8;
+        let mut data_of = vec![choice];
+        for _ in 0..=random.below(2) {
+            let at = random.below(answers.len());
+            if choice == 3 {
+                let mut answer = damaged(&mut random, &answers[at]);
+                if answer.len() > 3 {
+                    answer[1..3].copy_from_slice(&[1, 0x1a]);
+                }
+                data_of.extend((answer.len() as u16).to_be_bytes());
+                data_of.extend(answer);
+            } else {
+                data_of.extend(damaged(&mut random, data(&answers[at])));
+            }
+        }
+        crate::prospero::fuzz_body::check(&data_of);
+    }
+}
+
+/// What the fuzz target begins with.
+#[test]
+fn seeds() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fuzz/seeds/prospero_answer");
+    let Ok(seeds) = std::fs::read_dir(folder) else { panic!("{folder}") };
+    let count = seeds.flatten().filter_map(|seed| std::fs::read(seed.path()).ok());
+    let count = count.inspect(|seed| crate::prospero::fuzz_body::check(seed)).count();
+    assert!(count >= 21, "{count}");
+}

@@ -1,0 +1,157 @@
+//! Any bytes as the answer of a Prospero server: no panic; where they are cut changes nothing; every URL is one that
+//! can be sent, with the host that stands in it; and any datagrams: no text that did not come in order.
+//!
+//! For the random test and the fuzz target. The first byte chooses: what was asked for; 3 is datagrams, each behind
+//! its length in two bytes.
+
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use fetch_url_core::{Url, parse};
+use fetch_url_proto::ardp::{Action, Exchange};
+use fetch_url_proto::prospero::{
+    Contents, Inquired, Inquiry, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+};
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError, check_sendable};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const ID: u16 = 0x011a;
+
+pub(crate) fn check(data: &[u8]) {
+    let Some((&choice, octets)) = data.split_first() else { return };
+    if choice & 3 == 3 {
+        if let Some(text) = heard(octets) {
+            (0..3).for_each(|choice| check_text(choice, &text));
+        }
+    } else {
+        check_text(choice & 3, octets);
+    }
+}
+
+fn check_text(choice: u8, text: &[u8]) {
+    let whole = play(choice, text, text.len().max(1));
+    for length in [1, 2, 7] {
+        assert_eq!(play(choice, text, length), whole);
+    }
+    let Said { body, words, end } = whole;
+    let count = |word: &str| words.iter().filter(|said| said.starts_with(word)).count();
+    assert!(count("Head") <= 1 && (body.is_empty() || count("Head") == 1), "{words:?}");
+    assert!(body.len() <= text.len());
+    if end.is_ok() && choice == 2 {
+        assert!(count("Head") + count("Rejected") > 0, "{words:?}");
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Said {
+    body: Vec<u8>,
+    words: Vec<String>,
+    end: Result<(), WireError>,
+}
+
+fn object() -> ObjectId {
+    let Ok(parsed) = parse("prospero://h//srv/pub") else { panic!() };
+    let Url::Prospero(url) = parsed.url else { panic!() };
+    let Ok(object) = ObjectId::of(&url) else { panic!() };
+    object
+}
+
+fn play(choice: u8, text: &[u8], length: usize) -> Said {
+    let object = object();
+    match choice {
+        0 => {
+            let mut inquiry = Inquiry::new(&Question::Ways, &object);
+            let mut said = run(&mut inquiry, text, length);
+            if said.end.is_ok() {
+                said.words.push(found(inquiry.into_found()));
+            }
+            said
+        }
+        1 => run(&mut Links::new(&object), text, length),
+        _ => run(&mut Contents::new(&object), text, length),
+    }
+}
+
+fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
+    let (mut buffer, mut pieces) = (RecvBuffer::new(), text.chunks(length));
+    let (mut body, mut words) = (Vec::new(), Vec::new());
+    let end = loop {
+        match machine.step(&mut buffer) {
+            Ok(Step::Emit(Event::Body(octets))) => {
+                assert!(!octets.is_empty());
+                body.extend_from_slice(&octets);
+            }
+            Ok(Step::Emit(event)) => {
+                if let Event::Entry(entry) = &event {
+                    entry.url.iter().for_each(|url| check_url(url));
+                }
+                words.push(format!("{event:?}"));
+            }
+            Ok(Step::Send(_)) => {}
+            Ok(Step::NeedMore) => match pieces.next() {
+                Some(piece) => buffer.push(piece),
+                None => buffer.mark_closed(),
+            },
+            Ok(Step::Done) => break Ok(()),
+            Ok(step) => panic!("{step:?}"),
+            Err(error) => break Err(error),
+        }
+    };
+    Said { body, words, end }
+}
+
+fn found(found: Inquired) -> String {
+    let own = ObjectName::new("own.test", "/own", "0");
+    match &found {
+        Inquired::Facts(facts) => {
+            let _ = (facts.size(), facts.modified(), facts.is_directory());
+            for method in facts.methods(&own) {
+                if let ResolvedAccess::Url(url) | ResolvedAccess::Session(url) = method.resolve() {
+                    check_url(&url);
+                }
+            }
+        }
+        Inquired::Elsewhere(name) => name.url().iter().for_each(|url| check_url(url)),
+        _ => {}
+    }
+    format!("{found:?}")
+}
+
+/// It is printed as it is read, and neither a file nor with a password.
+fn check_url(text: &str) {
+    let Ok(parsed) = parse(text) else { panic!("{text}") };
+    assert!(parsed.url.to_string() == text && parsed.url.redacted().to_string() == text, "{text}");
+    assert!(!text.starts_with("file:"), "{text}");
+    // Those that a server wrote whole are checked when they are followed.
+    let _ = check_sendable(&parsed.url);
+}
+
+/// The text of an exchange that hears these, when it is done.
+fn heard(mut octets: &[u8]) -> Option<Vec<u8>> {
+    let mut exchange = Exchange::new(NonZeroU16::new(ID)?, b"x\n", PATIENCE, Duration::ZERO);
+    let (mut text, mut data, mut now, mut out, mut ins) = (Vec::new(), 0, Duration::ZERO, 0, 0);
+    while let Some((length, rest)) = octets.split_first_chunk() {
+        let (datagram, rest) = rest.split_at(rest.len().min(usize::from(u16::from_be_bytes(*length))));
+        octets = rest;
+        now += Duration::from_millis(100);
+        ins += 1;
+        data += datagram.len();
+        exchange.receive(datagram, now).ok()?;
+        loop {
+            match exchange.next(now) {
+                Action::Send(_) => out += 1,
+                Action::Piece(octets) => text.extend_from_slice(&octets),
+                Action::Done => return Some(text),
+                Action::Wait(until) => {
+                    assert!(until > now);
+                    break;
+                }
+                _ => return None,
+            }
+            // Each try and each that is heard: one; two for one that is forgotten and is to acknowledge that.
+            assert!(out <= 2 * ins + 5, "{out} for {ins}");
+        }
+        assert!(text.len() <= data);
+    }
+    None
+}

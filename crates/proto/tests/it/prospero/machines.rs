@@ -1,0 +1,279 @@
+//! Questions and answers of Prospero: what is quoted survives, what is cut is noticed, what is refused is told.
+
+use crate::prospero::transcript::{Ask, Random, check, lines, object, told, versioned};
+use fetch_url_core::{Url, parse};
+use fetch_url_proto::prospero::{ObjectId, Question};
+
+/// Any bytes but CR, LF and NUL survive: the reader of section 5 finds one token.
+#[test]
+fn names_survive_their_quotes() {
+    let mut random = Random(5);
+    for round in 0..5000 {
+        let mut name = random.octets(if round % 2 == 0 { 6 } else { 60 });
+        if round % 3 == 0 {
+            name.iter_mut().for_each(|octet| *octet = b"' +/,\t\x0b\x0c''ab"[usize::from(*octet) % 12]);
+        }
+        name.retain(|octet| !b"\r\n\0".contains(octet));
+        assert_question(&name);
+    }
+    (0..=255_u8).filter(|octet| !b"\r\n\0".contains(octet)).for_each(|octet| assert_question(&[octet]));
+    for name in [&b""[..], b"'", b"''", b"'''", b"a'", b"'a", b"a' ASCII 'b", b" ", b"0", b"it's a file"] {
+        assert_question(name);
+    }
+}
+
+fn assert_question(name: &[u8]) {
+    let prefix = [words(b"VERSION 5"), words(b"AUTHENTICATE . UNAUTHENTICATED anonymous")];
+    let info = |wanted: &[u8]| {
+        [
+            &words(b"GET-OBJECT-INFO")[..],
+            &[wanted.to_vec()],
+            &words(b"ASCII"),
+            &[name.to_vec(), b"0".to_vec()],
+        ]
+        .concat()
+    };
+    for (question, expected) in [
+        (Question::Ways, vec![info(b"ACCESS-METHOD+UNIX-MODES")]),
+        (Question::Contents, vec![info(b"CONTENTS")]),
+        (Question::All, vec![info(b"#ALL")]),
+        (
+            Question::Attributes(vec!["SIZE".into(), "LAST-MODIFIED".into()]),
+            vec![info(b"SIZE+LAST-MODIFIED")],
+        ),
+        (
+            Question::Links,
+            vec![[words(b"DIRECTORY ASCII"), vec![name.to_vec()]].concat(), words(b"LIST . COMPONENTS")],
+        ),
+    ] {
+        let text = question.text(&object(name));
+        let expected = [&prefix[..], &expected].concat();
+        assert_eq!(lines(&text), Some(expected), "{}", text.escape_ascii());
+        assert!(text.ends_with(b"\n") && !text.contains(&b'\r'));
+        assert_eq!(question.lines(&object(name)).join(&b'\n'), text[..text.len() - 1]);
+    }
+}
+
+/// The words of a line; `.` stands for an empty one.
+fn words(line: &[u8]) -> Vec<Vec<u8>> {
+    line.split(|&octet| octet == b' ')
+        .map(|word| if word == b"." { Vec::new() } else { word.to_vec() })
+        .collect()
+}
+
+#[test]
+fn versions_are_the_last_token() {
+    for (url, version) in [
+        ("prospero://h/n", "0"),
+        ("prospero://h/n;VERSION=7", "7"),
+        ("prospero://h/n;OBJECT-VERSION=7", "7"),
+        ("prospero://h/n;version=7;x=y", "7"),
+        ("prospero://h/n;VERSION=", "0"),
+        ("prospero://h/n%007", "7"),
+        ("prospero://h/n%00", "0"),
+        ("prospero://h/n;VERSION=a'%20b", "a' b"),
+        ("prospero://h/n;x=y", "0"),
+    ] {
+        let text = Question::Ways.text(&versioned(url));
+        let last = lines(&text).expect("lines").pop().expect("a line");
+        assert_eq!(last[3..], [b"n".to_vec(), version.as_bytes().to_vec()], "{url}");
+        let text = Question::Links.text(&versioned(url));
+        let directory = lines(&text).expect("lines").swap_remove(2);
+        let expected: &[&str] = if version == "0" { &["n"] } else { &["n", version] };
+        assert_eq!(
+            directory[2..],
+            expected.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>(),
+            "{url}"
+        );
+    }
+}
+
+/// docs/spec/faults.md, row 16: before any datagram.
+#[test]
+fn octets_that_may_not_go_out() {
+    for octet in ["%0A", "%0D", "%0d%0a", "%00"] {
+        for form in ["a*b;VERSION=3", "a;VERSION=3*", "a;x=y*z", "a;x*=y", "*", "a;VERSION=*"] {
+            let text = format!("prospero://h/{}", form.replace('*', octet));
+            let Url::Prospero(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
+            // In the name a NUL begins a version.
+            let is_name = octet == "%00" && matches!(form, "a*b;VERSION=3" | "*");
+            assert_eq!(ObjectId::of(&url).is_ok(), is_name, "{text}");
+        }
+    }
+}
+
+/// The bytes between apostrophes, in full or only where they must.
+fn quoted(octets: &[u8]) -> Vec<u8> {
+    let inside = octets.split(|&octet| octet == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
+    [b"'", &inside[..], b"'"].concat()
+}
+
+/// As dirsrv writes: the quote begins at the first byte that needs it.
+fn late_quoted(octets: &[u8]) -> Vec<u8> {
+    let needs = |octet: &u8| b" \t\x0b\x0c\n\r/'+,".contains(octet);
+    match octets.iter().position(needs) {
+        Some(at) => [&octets[..at], &quoted(&octets[at..])].concat(),
+        None if octets.is_empty() => b"''".to_vec(),
+        None => octets.to_vec(),
+    }
+}
+
+fn contents(how: &str, octets: &[u8]) -> Vec<u8> {
+    [b"ATTRIBUTE OBJECT INTRINSIC CONTENTS ", how.as_bytes(), b" ", octets, b"\n"].concat()
+}
+
+const FORMS: [&str; 5] = ["SEQUENCE DATA", "SEQUENCE TAGGED tag", "DATA", "TAGGED 'a tag'", "sequence data"];
+
+#[test]
+fn contents_of_every_octet() {
+    let all: Vec<u8> = (0..=255).collect();
+    let body = |octets: &[u8]| format!("head | body {} | done", octets.escape_ascii());
+    for form in FORMS {
+        check(Ask::Contents, &contents(form, &quoted(&all)), &body(&all));
+        check(Ask::Contents, &contents(form, &late_quoted(&all)), &body(&all));
+        check(Ask::Contents, &contents(form, b"''"), "head | done");
+    }
+    for octet in 0..=255 {
+        let octets = [octet, octet, b'x', octet];
+        check(Ask::Contents, &contents(FORMS[0], &quoted(&octets)), &body(&octets));
+        check(Ask::Contents, &contents(FORMS[1], &late_quoted(&octets)), &body(&octets));
+    }
+    for octets in [&b"'"[..], b"''", b"'''", b"a'", b"'a'", b"''a''", b"\n'\n", b"' '"] {
+        check(Ask::Contents, &contents(FORMS[0], &quoted(octets)), &body(octets));
+        check(Ask::Contents, &contents(FORMS[0], &late_quoted(octets)), &body(octets));
+    }
+}
+
+#[test]
+fn large_contents() {
+    let mut random = Random(9);
+    let octets: Vec<_> = (0..300_000).map(|_| random.next() as u8).collect();
+    let text = contents(FORMS[0], &quoted(&octets));
+    let expected = ["head".to_owned(), format!("body {}", octets.escape_ascii()), "done".to_owned()];
+    assert!(told(Ask::Contents, &text, &|at| at % 1250 == 0) == expected);
+    assert!(told(Ask::Contents, &text, &|_| false) == expected);
+}
+
+/// What ends before its time is no object; the answer is whole only with its line.
+#[test]
+fn contents_that_end_early() {
+    let text = contents(FORMS[0], b"'a''b\nc'");
+    for end in 0..text.len() {
+        let words = told(Ask::Contents, &text[..end], &|_| false);
+        let last = words.last().map(String::as_str);
+        // Before the bytes it is an answer without them; an apostrophe may be one of two.
+        assert!(!words.contains(&"body a\\'b\\nc".to_owned()) || last == Some("cut"), "{end}: {words:?}");
+        assert!(
+            last == Some("cut") || last == Some("unexpected") || words == ["refused", "done"],
+            "{end}: {words:?}"
+        );
+    }
+}
+
+#[test]
+fn contents_with_other_lines() {
+    check(Ask::Contents, b"SUCCESS\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '1 bytes'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA x\nWARNING MESSAGE hm\n", "head | body x | done");
+    check(Ask::Contents, b"", "refused | done");
+    check(Ask::Contents, b"NONE-FOUND\n", "refused | done");
+    check(Ask::Contents, b"failure NOT-FOUND 'no such'\n", "refused NOT-FOUND no such | done");
+    check(Ask::Contents, b"ERROR what\n", "unexpected");
+    for values in ["SEQUENCE DATA", "SEQUENCE DATA ", "SEQUENCE TAGGED t", "SEQUENCE OTHER x", "SEQUENCE", ""]
+    {
+        check(
+            Ask::Contents,
+            format!("ATTRIBUTE OBJECT INTRINSIC CONTENTS {values}\n").as_bytes(),
+            "unexpected",
+        );
+    }
+}
+
+#[test]
+fn inquiries_lead_on() {
+    check(
+        Ask::Inquiry,
+        b"FORWARDED INTERNET-D h.test(2525) ASCII '/a b' 3 DEST-EXP 0\n",
+        "elsewhere INTERNET-D h.test(2525) /a b 3 | done",
+    );
+    check(
+        Ask::Inquiry,
+        b"VERSION 5 x\nSUCCESS\nID REMOTE 4\nforwarded INTERNET-D h ASCII n 0\n",
+        "elsewhere INTERNET-D h n 0 | done",
+    );
+    check(
+        Ask::Inquiry,
+        b"LINK  L DIRECTORY d INTERNET-D h ASCII /d 0\nUNRESOLVED a 'b c'\n",
+        "elsewhere INTERNET-D h /d/a/b c 0 | done",
+    );
+    check(Ask::Inquiry, b"LINK L DIRECTORY c INTERNET-D g ASCII /c 0\nLINK L DIRECTORY d INTERNET-D h ASCII /d 0\nUNRESOLVED a\n", "elsewhere INTERNET-D h /d/a 0 | done");
+    check(Ask::Inquiry, b"UNRESOLVED a\n", "done");
+    check(Ask::Inquiry, b"NONE-FOUND", "done");
+    check(Ask::Inquiry, b"FORWARDED INTERNET-D h\n", "unexpected");
+    check(Ask::Inquiry, b"FAILURE NOT-AUTHORIZED", "refused NOT-AUTHORIZED | done");
+    check(Ask::Inquiry, b"ERROR ERROR Received empty", "unexpected");
+    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC\n", "unexpected");
+    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE 'drwx\n", "cut");
+    // Nested attributes are skipped (§7), and so is what nobody knows, CR too.
+    check(Ask::Inquiry, b">ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\n> ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\nNEW x\n\nSUCCESS\r\n\t\n", "done");
+    check(Ask::Inquiry, b"attribute object intrinsic unix-modes sequence drwxr-xr-x\nATTRIBUTE\tOBJECT  INTRINSIC SIZE SEQUENCE '26' bytes\n", "directory true | size 26 | done");
+    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' ''\n", "done");
+}
+
+#[test]
+fn listings() {
+    const LINK: &str = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\n";
+    const ENTRY: &str = "entry file a prospero://h.test//a";
+    // Nothing is no answer; a word that there is nothing is one.
+    check(Ask::Links, b"", "unexpected");
+    check(Ask::Links, b"NEW x\n\n", "unexpected");
+    check(Ask::Links, b"NONE-FOUND\n", "head | done");
+    check(Ask::Links, LINK.as_bytes(), &format!("head | {ENTRY} | done"));
+    check(Ask::Links, LINK.trim_end().as_bytes(), &format!("head | {ENTRY} | done"));
+    check(Ask::Links, format!("{LINK}{LINK}").as_bytes(), &format!("head | {ENTRY} | {ENTRY} | done"));
+    check(Ask::Links, b"FAILURE NOT-FOUND\n", "refused NOT-FOUND | done");
+    check(Ask::Links, b"ERROR no\n", "unexpected");
+    check(Ask::Links, b"LINK  L FILE a INTERNET-D\n", "unexpected");
+    check(Ask::Links, b"LINK  L FILE 'a INTERNET-D h ASCII /a 0\n", "cut");
+    check(Ask::Links, b"LINK  L FILE a INTERNET-D h@x ASCII /a 0\n", "head | entry file a - | done");
+    check(Ask::Links, b"LINK  L FILE a INTERNET-D h ASCII '/a\n' 0\n", "head | entry file a - | done");
+    check(Ask::Links, b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\n", "head | entry link a - | done");
+    check(
+        Ask::Links,
+        b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD NFS '' '' '' '' x\nATTRIBUTE CACHED FIELD ACCESS-METHOD AFTP '' '' '' '' TEXT\nATTRIBUTE CACHED FIELD ACCESS-METHOD GOPHER '' '' '' '' 0\n",
+        "head | entry link a ftp://h/a;type=a | done",
+    );
+    check(
+        Ask::Links,
+        b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD LOCAL '' '' '' /etc/passwd\nATTRIBUTE CACHED FIELD ACCESS-METHOD URL '' '' '' file:///etc/passwd\n",
+        "head | entry link a - | done",
+    );
+}
+
+/// The first FAILURE ends the message: nothing behind it is told, and what came before it first.
+#[test]
+fn a_listing_that_fails_in_its_middle() {
+    let text = b"LINK  L FILE a INTERNET-D h.test ASCII /a 0\nFAILURE SERVER-FAILED\n";
+    let words = told(Ask::Links, text, &|_| false);
+    let at = |word: &str| words.iter().position(|said| said.starts_with(word));
+    assert!(at("refused").is_some() || words.last().is_some_and(|last| last == "unexpected"), "{words:?}");
+    assert!(at("refused").is_none_or(|refused| at("entry").is_none_or(|entry| entry < refused)), "{words:?}");
+}
+
+#[test]
+fn limits() {
+    let long = |count: usize| [b"X ", &vec![b'x'; count][..], b"\n"].concat();
+    let end = |ask, text: &[u8]| told(ask, text, &|at| at % 1250 == 0).pop();
+    for ask in [Ask::Inquiry, Ask::Links, Ask::Contents] {
+        assert_eq!(end(ask, &long(10_000_000)).as_deref(), Some("limit"), "{ask:?}");
+        assert_eq!(end(ask, &b"x ".repeat(100_000)).as_deref(), Some("limit"), "{ask:?}");
+        assert_eq!(
+            end(ask, &[b"'", &vec![b'\n'; 1_000_000][..]].concat()).as_deref(),
+            Some("limit"),
+            "{ask:?}"
+        );
+    }
+    let attribute = b"ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 1\n".repeat(50_000);
+    assert_eq!(end(Ask::Inquiry, &attribute).as_deref(), Some("limit"));
+    let link = [&b"LINK  L FILE a INTERNET-D h ASCII /a 0\n"[..], &attribute].concat();
+    assert_eq!(end(Ask::Links, &link).as_deref(), Some("limit"));
+    assert_eq!(end(Ask::Inquiry, &b"SUCCESS\n".repeat(1_000_000)).as_deref(), Some("limit"));
+}

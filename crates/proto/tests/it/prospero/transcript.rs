@@ -1,0 +1,243 @@
+//! Plays Prospero's machines: whole, byte by byte and cut at every position; and reads what was captured.
+//!
+//! What is expected is worked out here, from the facts about the wire and not by what is tested.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use fetch_url_core::{PercentEncoded, Url, charset, parse};
+use fetch_url_proto::prospero::{
+    Contents, Inquired, Inquiry, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+};
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
+
+pub(crate) const CAPTURED: &str = include_str!("../../data/prospero-vectors.txt");
+
+/// Which side said a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+/// Every captured datagram, with the name of its exchange.
+pub(crate) fn datagrams() -> Vec<(&'static str, Side, Vec<u8>)> {
+    let lines = CAPTURED.lines().filter(|line| !line.starts_with('#'));
+    let datagrams = lines.map(|line| {
+        let words: Vec<_> = line.split(' ').collect();
+        let [name, side, hex] = words[..] else { panic!("{line}") };
+        (name, if side == "C>" { Side::Client } else { Side::Server }, unhexed(hex))
+    });
+    datagrams.collect()
+}
+
+/// All datagrams of one side under this name.
+pub(crate) fn captured(name: &str, side: Side) -> Vec<Vec<u8>> {
+    let same = datagrams().into_iter().filter(|(at, of, _)| *at == name && *of == side);
+    same.map(|(_, _, octets)| octets).collect()
+}
+
+/// The data of one captured answer that fits a datagram.
+pub(crate) fn text(name: &str) -> Vec<u8> {
+    let all = captured(name, Side::Server);
+    assert_eq!(all.len(), 1, "{name}");
+    data(&all[0]).to_vec()
+}
+
+/// What stands behind the header.
+pub(crate) fn data(datagram: &[u8]) -> &[u8] {
+    &datagram[usize::from(datagram[0] & 63)..]
+}
+
+pub(crate) fn unhexed(hex: &str) -> Vec<u8> {
+    let digits = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    hex.as_bytes().chunks(2).map(|pair| digits(pair).expect("hex")).collect()
+}
+
+/// SplitMix64, of Steele, Lea and Flood.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, most: usize) -> usize {
+        (self.next() % most.max(1) as u64) as usize
+    }
+
+    pub(crate) fn octets(&mut self, most: usize) -> Vec<u8> {
+        let count = self.below(most + 1);
+        (0..count).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// The object of this name; bytes that cannot stand in a URL are escaped.
+pub(crate) fn object(name: &[u8]) -> ObjectId {
+    versioned(&format!("prospero://h/{}", PercentEncoded::encode(name, charset::UCHAR)))
+}
+
+pub(crate) fn versioned(url: &str) -> ObjectId {
+    let Url::Prospero(url) = parse(url).expect("a URL").url else { panic!("{url}") };
+    ObjectId::of(&url).expect("no octet that may not go out")
+}
+
+/// Section 5 as a state machine: the lines of a text; none where a quote has no end.
+pub(crate) fn lines(text: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
+    let (mut lines, mut line, mut token) = (Vec::new(), Vec::new(), None::<Vec<u8>>);
+    let (mut at, mut is_inside) = (0, false);
+    while let Some(&octet) = text.get(at) {
+        at += 1;
+        match octet {
+            b'\'' if is_inside && text.get(at) == Some(&b'\'') => {
+                token.get_or_insert_default().push(octet);
+                at += 1;
+            }
+            b'\'' => {
+                is_inside = !is_inside;
+                token.get_or_insert_default();
+            }
+            b' ' | b'\t' if !is_inside => line.extend(token.take()),
+            b'\n' if !is_inside => {
+                line.extend(token.take());
+                lines.push(std::mem::take(&mut line));
+            }
+            _ => token.get_or_insert_default().push(octet),
+        }
+    }
+    line.extend(token);
+    lines.extend((!line.is_empty()).then_some(line));
+    (!is_inside).then_some(lines)
+}
+
+/// What came out, in words: `head`, `body …` (joined), `entry …`, `note`, `refused …`, and the end: `done`, `cut`,
+/// `limit` or `unexpected`. What is said must be the question.
+pub(crate) fn play<M: Machine>(
+    mut machine: M,
+    text: &[u8],
+    cuts: &dyn Fn(usize) -> bool,
+) -> (Vec<String>, M) {
+    let (mut buffer, mut fed, mut told) = (RecvBuffer::new(), 0, Vec::new());
+    let (mut said, mut sent, mut body) = (Vec::new(), None, Vec::new());
+    let end = loop {
+        match machine.step(&mut buffer) {
+            Ok(Step::Send(request)) => assert!(sent.replace(request).is_none(), "one request"),
+            Ok(Step::NeedMore) => {
+                assert!(!buffer.is_ended(), "it wants more after the end: {told:?}");
+                let to = (fed + 1..text.len()).find(|at| cuts(*at)).unwrap_or(text.len());
+                if to > fed {
+                    buffer.push(&text[fed..to])
+                } else {
+                    buffer.mark_closed()
+                }
+                fed = to;
+            }
+            Ok(Step::Emit(Event::Sent(line))) => said.push(line),
+            Ok(Step::Emit(Event::Received(_))) => {}
+            Ok(Step::Emit(Event::Body(octets))) => {
+                assert!(!octets.is_empty());
+                body.extend_from_slice(&octets);
+            }
+            Ok(Step::Emit(event)) => told.push(word(event)),
+            Ok(Step::Done) => break "done",
+            Ok(step) => panic!("{step:?}"),
+            Err(WireError::UnexpectedEnd { .. }) => break "cut",
+            Err(WireError::LimitExceeded { .. }) => break "limit",
+            Err(_) => break "unexpected",
+        }
+    };
+    if !body.is_empty() {
+        assert_eq!(told.first().map(String::as_str), Some("head"), "a body has a head");
+        told.insert(1, format!("body {}", body.escape_ascii()));
+    }
+    told.push(end.to_owned());
+    let sent = sent.expect("a request");
+    assert_eq!(sent.iter().filter(|&&octet| octet == b'\n').count(), said.len(), "{said:?}");
+    (told, machine)
+}
+
+fn word(event: Event) -> String {
+    match event {
+        Event::Entry(entry) => {
+            let (kind, name) = (entry.kind.as_str(), entry.name.escape_ascii());
+            format!("entry {kind} {name} {}", entry.url.as_deref().unwrap_or("-"))
+        }
+        Event::Head(_) => "head".to_owned(),
+        Event::Note(_) => "note".to_owned(),
+        Event::Rejected(refused) => format!("refused {}", refused.text.escape_ascii()).trim_end().to_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A machine for each question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Contents,
+    Inquiry,
+    Links,
+}
+
+/// The words of what a machine makes of a text, with what an inquiry has found.
+pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let object = object(b"/srv/pub/hello.txt");
+    match ask {
+        Ask::Contents => play(Contents::new(&object), text, cuts).0,
+        Ask::Links => play(Links::new(&object), text, cuts).0,
+        Ask::Inquiry => {
+            let (mut words, machine) = play(Inquiry::new(&Question::Ways, &object), text, cuts);
+            let end = words.pop().expect("an end");
+            if end == "done" {
+                words.extend(found(machine.into_found()));
+            }
+            words.push(end);
+            words
+        }
+    }
+}
+
+fn found(found: Inquired) -> Vec<String> {
+    match found {
+        Inquired::Elsewhere(name) => {
+            let octets = |octets: &[u8]| octets.escape_ascii().to_string();
+            let words =
+                [octets(&name.host_type), octets(&name.host), octets(&name.name), octets(&name.version)];
+            vec![format!("elsewhere {}", words.join(" "))]
+        }
+        Inquired::Facts(facts) => {
+            let mut words = Vec::new();
+            words.extend(facts.is_directory().map(|is| format!("directory {is}")));
+            words.extend(facts.size().map(|size| format!("size {size}")));
+            words.extend(facts.modified().map(|time| format!("modified {time}")));
+            words.extend(
+                facts.attribute("description").map(|at| format!("description {}", at.text().escape_ascii())),
+            );
+            let own = ObjectName::new("w.test", "/srv/pub/hello.txt", "0");
+            words.extend(facts.methods(&own).iter().map(|method| way(&method.resolve())));
+            words
+        }
+        _ => panic!("{found:?}"),
+    }
+}
+
+pub(crate) fn way(way: &ResolvedAccess) -> String {
+    match way {
+        ResolvedAccess::Contents => "contents".to_owned(),
+        ResolvedAccess::Local(name) => format!("local {}", name.escape_ascii()),
+        ResolvedAccess::Session(url) => format!("session {url}"),
+        ResolvedAccess::Url(url) => url.clone(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+/// The same wherever the text is cut.
+#[track_caller]
+pub(crate) fn check(ask: Ask, text: &[u8], expected: &str) {
+    let whole = told(ask, text, &|_| false);
+    assert_eq!(whole.join(" | "), expected, "{}", text.escape_ascii());
+    assert_eq!(told(ask, text, &|_| true), whole, "octet by octet");
+    for at in 1..text.len() {
+        assert_eq!(told(ask, text, &|cut| cut == at), whole, "cut at {at}");
+    }
+}

@@ -1,0 +1,288 @@
+//! Answers of WAIS as servers code them, well and badly.
+
+use crate::wais::transcript::{
+    ID, all, check, database, diagnostic, field, found, framed, full, group, response, retrieval,
+};
+use crate::wais::transcript::{search, text};
+use fetch_url_core::{Url, WaisResource, parse};
+use fetch_url_proto::wais::{DocumentId, Search, WaisName};
+use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
+
+/// A header of one document.
+fn header(fields: &[Vec<u8>]) -> Vec<u8> {
+    group(150, fields)
+}
+
+fn id(octets: &[u8]) -> Vec<u8> {
+    field(116, octets)
+}
+
+fn types(names: &[&str]) -> Vec<u8> {
+    let names: Vec<_> = names.iter().map(|name| field(133, name.as_bytes())).collect();
+    group(132, &names)
+}
+
+#[test]
+fn what_is_found() {
+    let check = |records: &[Vec<u8>], expected: &str| found(&group(99, records), expected);
+    check(&[], "head | done");
+    found(b"", "head | done");
+    check(&[header(&[id(b"a")])], "head | entry a  None  | done");
+    let two = [header(&[id(b"a"), field(123, b"A")]), header(&[id(b"b"), field(120, b"\x01\x83")])];
+    check(&two, "head | entry a A None  | entry b  Some(387)  | done");
+    check(&[header(&[id(b"a"), types(&["TEXT", "GIF"])])], "head | entry a  None TEXT,GIF | done");
+    check(&[header(&[id(b"a"), types(&[])])], "head | entry a  None  | done");
+    // Only with an identifier can a document be asked for.
+    check(&[header(&[field(123, b"A")]), header(&[id(b"b")])], "head | entry b  None  | done");
+    check(&[header(&[])], "head | done");
+    for tag in [150, 151, 152] {
+        check(&[group(tag, &[id(b"a")])], "head | entry a  None  | done");
+    }
+}
+
+#[test]
+fn fields_in_any_order_and_unknown_ones() {
+    let unknown =
+        || [field(200, b"xyz"), field(16_384, b""), field(124, b"city"), field(117, b"\0")].concat();
+    let fields =
+        [id(b"a"), field(120, b"\x4e"), types(&["TEXT"]), field(123, b"A"), unknown(), field(118, b"\x05")];
+    for turn in 0..fields.len() {
+        let mut turned = fields.clone();
+        turned.rotate_left(turn);
+        for reversed in [false, true] {
+            if reversed {
+                turned.reverse();
+            }
+            let records =
+                [unknown(), header(&turned), unknown(), group(154, &[id(b"b")]), group(155, &[id(b"c")])];
+            let information = [unknown(), group(99, &records), unknown()].concat();
+            found(&information, "head | entry a A Some(78) TEXT | done");
+        }
+    }
+    let record = group(153, &[field(127, b"abc"), unknown(), field(117, b"\0"), id(ID)]);
+    let answer = response(&[unknown(), group(99, &[unknown(), record, unknown()])].concat());
+    all(&[answer], "ask 0-10000 | head | body abc | unmarked | done");
+}
+
+/// A header has one block of types; where a server sends several, there are types all the same.
+#[test]
+fn several_type_blocks() {
+    let mut machine = search();
+    let mut buffer = RecvBuffer::new();
+    assert!(matches!(machine.step(&mut buffer), Ok(Step::Send(_))));
+    let fields = [id(b"a"), types(&["TEXT"]), types(&["GIF"])];
+    buffer.push(&response(&group(99, &[header(&fields)])));
+    assert!(matches!(machine.step(&mut buffer), Ok(Step::Emit(Event::Head(_)))));
+    let Ok(Step::Emit(Event::Entry(entry))) = machine.step(&mut buffer) else { panic!() };
+    let fetch_url_proto::Details::Document(facts) = &entry.details else { panic!("{entry:?}") };
+    assert!(!facts.types.is_empty() && facts.types.iter().all(|name| name == b"TEXT" || name == b"GIF"));
+}
+
+/// The same value again, with its tag and its length in more bytes than they need.
+fn padded(tag: &[u8], value: &[u8], zeros: usize) -> Vec<u8> {
+    let length = u8::try_from(value.len()).expect("short");
+    assert!(length < 128);
+    let zeros = vec![0x80; zeros];
+    [&zeros[..], tag, &zeros, &[length], value].concat()
+}
+
+#[test]
+fn padded_tags_and_lengths() {
+    for zeros in 0..=3 {
+        let fields =
+            [padded(&[116], b"a", zeros), padded(&[123], b"A", zeros), padded(&[0x81, 5], b"x", zeros)];
+        let record = padded(&[0x81, 0x16], &fields.concat(), zeros);
+        found(&padded(&[99], &record, zeros), "head | entry a A None  | done");
+    }
+    // Five bytes are the most.
+    found(&padded(&[99], &header(&[id(b"a")]), 4), "head | entry a  None  | done");
+    found(&padded(&[99], &header(&[id(b"a")]), 5), "unexpected");
+    let two = [&[0x81, 0x16, 0x80, 5, 116, 0x80, 2][..], b"ab"].concat();
+    found(&group(99, &[two]), "head | entry ab  None  | done");
+}
+
+#[test]
+fn diagnostics_beside_documents_and_instead() {
+    let check = |records: &[Vec<u8>], expected: &str| found(&group(99, records), expected);
+    check(&[diagnostic("S1no such database")], "refused S1 no such database | done");
+    check(&[diagnostic("T2")], "refused T2 | done");
+    check(&[diagnostic("S1a"), diagnostic("S2b")], "refused S1 a | done");
+    let (one, other, document) = (diagnostic("S1x"), diagnostic("T2y"), header(&[id(b"a")]));
+    for records in [[&one, &other, &document], [&one, &document, &other], [&document, &one, &other]] {
+        let records: Vec<_> = records.into_iter().cloned().collect();
+        let mut told =
+            crate::wais::transcript::play(&search, &[response(&group(99, &records))], &|_| false, None);
+        told.sort();
+        assert_eq!(told, ["done", "entry a  None ", "head", "heard S1 x", "heard T2 y", "note", "search"]);
+    }
+}
+
+#[test]
+fn diagnostics_that_are_none() {
+    for bad in [
+        &b"\x1c"[..],
+        b"\x1c\0",
+        b"\x1c\0\0\x1d",
+        b"\x1c\0\x01\x01\x1d",
+        b"\x1c\0\x02S1\x1d",
+        b"\x1c\0\x03S1\x01",
+        b"\x1c\0\x03S1\x01\x1e",
+        b"\x1c\0\x04S1\x01\x1d",
+        b"\x1c\0\x05S1\x01\x1d",
+        b"\x1c\xff\xffS1x\x01\x1d",
+    ] {
+        found(&field(99, bad), "unexpected");
+        let answer = [response(&group(99, &[text(b"a"), bad.to_vec()]))];
+        all(&answer, "ask 0-10000 | unexpected");
+    }
+}
+
+/// §13: each field ends within its group, each group within the message.
+#[test]
+fn what_reaches_over_its_end() {
+    for bad in [
+        &b"\x63"[..],
+        b"\x63\x01",
+        b"\x63\x80",
+        b"\x63\xff\xff\xff\xff\x7f",
+        b"\x63\x88\x80\x80\x80\x00",
+        b"\x63\x87\xff\xff\xff\x7f",
+        b"\x63\xff\xff\xff\xff\xff\xff\x7f",
+        b"\x63\x02\x74\x01",
+        b"\x63\x01\x74",
+        b"\x63\x04\x81\x16\x05\x74",
+        b"\x63\x05\x81\x16\x02\x74\x01",
+        b"\x63\x05\x81\x19\x02\x7f\x01",
+        b"\x63\x08\x81\x16\x05\x81\x04\x02\x81\x05",
+        b"\x63\x00\x80",
+        b"\x63\x00\xff\xff\xff\xff\xff\x01\x00",
+    ] {
+        found(bad, "unexpected");
+        all(&[response(bad)], "ask 0-10000 | unexpected");
+    }
+}
+
+#[test]
+fn apdus_that_are_none() {
+    for bad in [
+        &b"\0"[..],
+        b"\0\0",
+        b"\0\x01",
+        b"\0\x01\x17",
+        b"\0\x0a\x17\0\0\0\0\0\0\0\0\0",
+        b"\0\x0c\x17\0\0\0\0\0\0\0\0\0\0",
+        b"\xff\xff\x17\0\0\0\0\0\0\0\0\0\0",
+        b"\0\x0b\x16\0\0\0\0\0\0\0\0\0\0",
+        b"\0\x0b\x15\0\0\0\0\0\0\0\0\0\0",
+        b"\0\x0b\x19\0\0\0\0\0\0\0\0\0\0",
+    ] {
+        check(&search, &[framed(bad)], "search | unexpected");
+        all(&[framed(bad)], "ask 0-10000 | unexpected");
+    }
+    let least = b"\0\x0b\x17\0\0\0\0\0\0\0\0\0\0";
+    check(&search, &[framed(least)], "search | head | done");
+    all(&[framed(least)], "ask 0-10000 | refused | done");
+}
+
+/// §2.
+#[test]
+fn headers_of_messages() {
+    let answer = response(&group(99, &[header(&[id(b"a")])]));
+    let changed = |at: usize, octets: &[u8]| {
+        let mut answer = answer.clone();
+        answer[at..at + octets.len()].copy_from_slice(octets);
+        [answer]
+    };
+    for (at, octets) in [
+        (10, &b"Z"[..]),
+        (11, b"1"),
+        (11, b"0"),
+        (12, b"          "),
+        (12, b"elsewhere!"),
+        (12, b"\0\xff\r\n0000000"),
+        (24, b"x"),
+    ] {
+        let octets = octets.get(..10.min(octets.len())).unwrap_or_default();
+        check(&search, &changed(at, octets), "search | head | entry a  None  | done");
+    }
+    for (at, octets) in [
+        (0, &b"x"[..]),
+        (0, b"+"),
+        (0, b"-"),
+        (0, b" "),
+        (9, b" "),
+        (9, b"\0"),
+        (10, b"a"),
+        (10, b"n"),
+        (10, b"\xfa"),
+        (22, b"u"),
+        (22, b"\0"),
+        (23, b"h"),
+    ] {
+        check(&search, &changed(at, octets), "search | unexpected");
+        check(&retrieval(0..9), &changed(at, octets), "ask 0-9 | unexpected");
+    }
+}
+
+/// §2: what is too long is refused on sight; nobody waits for it, and nothing is taken for it.
+#[test]
+fn lengths() {
+    for length in ["0001048577", "0099999999", "4294967295", "4294967321", "9999999999"] {
+        let header = format!("{length}z2wais        0").into_bytes();
+        check(&search, std::slice::from_ref(&header), "search | limit");
+        all(std::slice::from_ref(&header), "ask 0-10000 | limit");
+        // A later one, too.
+        let answers = [response(&group(99, &[full(b'a')])), header];
+        all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | limit");
+    }
+    let records = group(99, &[header(&[id(b"a")])]);
+    let room = 1024 * 1024 - (response(&records).len() - 25) - 5;
+    let longest = [records, field(200, &vec![0; room])].concat();
+    let answer = response(&longest);
+    assert!(answer.starts_with(b"0001048576z"), "{}", answer[..25].escape_ascii());
+    let told = crate::wais::transcript::play(&search, &[answer], &|at| at.is_multiple_of(65_536), None);
+    assert_eq!(told, ["search", "head", "entry a  None ", "done"]);
+    let header = [b"0001048576z2wais        0".to_vec()];
+    check(&search, &header, "search | waits");
+}
+
+/// We have asked for 200 documents.
+#[test]
+fn more_documents_than_were_asked_for() {
+    let headers = vec![header(&[id(b"")]); 200_000];
+    let told = crate::wais::transcript::play(&search, &[response(&group(99, &headers))], &|_| false, None);
+    assert!(told.len() < 10_000, "{}", told.len());
+}
+
+/// §10: names that are too long are refused before anything is sent; the longest are coded as they are.
+#[test]
+fn the_longest_names() {
+    let url = |name: &str, rest: &str| format!("wais://h/{name}{rest}");
+    let with = |text: &str, take: &dyn Fn(&Url<'_>) -> bool| take(&parse(text).expect("a URL").url);
+    let database_fits = |count| {
+        with(&url(&"d".repeat(count), ""), &|url| {
+            let Url::Wais(url) = url else { panic!("{url}") };
+            WaisName::database(url).is_ok()
+        })
+    };
+    assert!(database_fits(255) && !database_fits(256));
+    let document_fits = |wtype: usize, id: usize| {
+        let rest = format!("/{}/{}", "T".repeat(wtype), "i".repeat(id));
+        with(&url("d", &rest), &|url| {
+            let Url::Wais(url) = url else { panic!("{url}") };
+            let WaisResource::Document { wtype, wpath } = url.resource() else { panic!("{url:?}") };
+            WaisName::wtype(wtype).is_ok() && DocumentId::of(wpath).is_ok()
+        })
+    };
+    assert!(document_fits(255, 8192) && !document_fits(256, 1) && !document_fits(1, 8193));
+    // No URL is longer.
+    let text = url("d", &format!("?{}", "w".repeat(65_536 - 11)));
+    let Url::Wais(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
+    let WaisResource::Search(words) = url.resource() else { panic!("{url:?}") };
+    let mut longest = Search::new(&database("d"), Some(words)).expect("it fits");
+    let Ok(Step::Send(octets)) = longest.step(&mut RecvBuffer::new()) else { panic!() };
+    let behind = octets.get(0x2e..).expect("user information");
+    // Four bytes of tag and length of 106, and three each for 111 and 114.
+    assert!(behind.starts_with(b"\x63\x83\xff\x7f\x6a\x83\xff\x75www"), "{}", behind[..20].escape_ascii());
+    assert!(octets.starts_with(format!("{:010}z2", octets.len() - 25).as_bytes()));
+}

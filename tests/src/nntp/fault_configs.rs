@@ -1,0 +1,153 @@
+//! The server configurations that the rows of the news fault tables use.
+
+use std::time::Duration;
+
+use crate::fault::row::FaultSetting;
+use crate::nntp::article::NntpArticle;
+use crate::nntp::config::NntpConfig;
+use crate::nntp::group::NntpGroup;
+use crate::nntp::rule::{NntpAction, NntpRule, NntpTrigger};
+use crate::server::channel::Ending;
+
+/// The password of `alice`.
+pub(crate) const SECRET: &str = "secret-7";
+/// The status line of the reply to ARTICLE 1.
+pub(crate) const FOUND: &str = "220 1 <plain@test.invalid> article\r\n";
+/// The repetitions of an endless reply: too many for any client to read, too few to fill a disk.
+const ENDLESS: u64 = 1 << 20;
+
+/// A correct server with three articles in `fetch.test`. The first one has the content of the setting and
+/// is also in the group `fetch.private`, which requires a login, with another message-id.
+pub(crate) fn correct(setting: &FaultSetting) -> NntpConfig {
+    let group = NntpGroup::new("fetch.test").append(NntpArticle::new(setting.content.clone()));
+    let private = NntpArticle::new(setting.content.clone()).with_id("private@test.invalid");
+    let private = NntpGroup::new("fetch.private").private().append(private);
+    let config = NntpConfig::new().account("alice", SECRET);
+    config.group(group.append(second()).append(third())).group(private)
+}
+
+/// Article 2 of `fetch.test`.
+pub(crate) fn second() -> NntpArticle {
+    NntpArticle::post("second@test.invalid", "plain article 2", "This is another one.\r\n")
+}
+
+/// Article 3 of `fetch.test`.
+pub(crate) fn third() -> NntpArticle {
+    NntpArticle::post("third@test.invalid", "plain article 3", "And one more.\r\n")
+}
+
+/// Returns the bytes of all three articles.
+pub(crate) fn all_three(setting: &FaultSetting) -> Vec<u8> {
+    [setting.content.clone(), second().bytes(), third().bytes()].concat()
+}
+
+/// The three articles on an RFC 977 server, where the first number is 10.
+pub(crate) fn sn(setting: &FaultSetting) -> NntpConfig {
+    let group = NntpGroup::new("fetch.test").append(NntpArticle::new(setting.content.clone()));
+    NntpConfig::sn().group(group.append(second()).append(third()))
+}
+
+/// A server whose article 1 has common headers and exactly this body.
+pub(crate) fn body(bytes: &[u8]) -> NntpConfig {
+    NntpConfig::new().group(NntpGroup::new("fetch.test").append(post(bytes)))
+}
+
+/// The article of [`body`].
+pub(crate) fn post(bytes: &[u8]) -> NntpArticle {
+    NntpArticle::post("plain@test.invalid", "plain article 1", bytes)
+}
+
+/// Stalls instead of replying.
+pub(crate) fn stall(setting: &FaultSetting, on: impl Into<NntpTrigger>) -> NntpConfig {
+    correct(setting).stall_at(on, setting.stall)
+}
+
+/// Sends these bytes instead of executing the command.
+pub(crate) fn answer(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+    correct(setting).answer(on, bytes)
+}
+
+/// Sends these bytes and closes the connection.
+pub(crate) fn answer_and_close(
+    setting: &FaultSetting,
+    on: impl Into<NntpTrigger> + Clone,
+    bytes: &str,
+) -> NntpConfig {
+    answer(setting, on.clone(), bytes).close_at(on)
+}
+
+/// Sends this greeting.
+pub(crate) fn greeting(setting: &FaultSetting, text: &str) -> NntpConfig {
+    correct(setting).greeting(text)
+}
+
+/// Sends this status line in reply to ARTICLE, and the article.
+pub(crate) fn article_status(setting: &FaultSetting, line: &str) -> NntpConfig {
+    correct(setting).status("ARTICLE", line)
+}
+
+/// Sends these bytes before the correct reply.
+pub(crate) fn before(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+    correct(setting).on(on, NntpAction::Before(bytes.into()))
+}
+
+/// Sends these bytes after the correct reply.
+pub(crate) fn after(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+    correct(setting).on(on, NntpAction::After(bytes.into()))
+}
+
+/// Sends `start`, then `again` endlessly.
+pub(crate) fn endless(
+    setting: &FaultSetting,
+    on: impl Into<NntpTrigger> + Clone,
+    start: &str,
+    again: &str,
+) -> NntpConfig {
+    let config = answer(setting, on.clone(), start);
+    config.on(on, NntpAction::Flood(again.into(), ENDLESS))
+}
+
+/// Ends the connection instead of replying.
+pub(crate) fn end_at(setting: &FaultSetting, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
+    correct(setting).on(on, NntpAction::End(ending))
+}
+
+/// Cuts the article after this many bytes, not counting the status line.
+pub(crate) fn cut(setting: &FaultSetting, bytes: usize, ending: Ending) -> NntpConfig {
+    correct(setting).on("ARTICLE", NntpAction::CutBlock(bytes as u64, ending))
+}
+
+/// Sends the article without its terminating dot, then ends the connection.
+pub(crate) fn without_terminator(setting: &FaultSetting, ending: Ending) -> NntpConfig {
+    correct(setting).on("ARTICLE", NntpAction::NoTerminator).on("ARTICLE", NntpAction::EndAfter(ending))
+}
+
+/// Ends the connection after the reply.
+pub(crate) fn end_after(setting: &FaultSetting, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
+    correct(setting).on(on, NntpAction::EndAfter(ending))
+}
+
+/// Sends exactly these bytes as the article. The terminating dot follows.
+pub(crate) fn block(setting: &FaultSetting, bytes: &[u8]) -> NntpConfig {
+    correct(setting).on("ARTICLE", NntpAction::Block(bytes.to_vec()))
+}
+
+/// Sends the reply to ARTICLE in pieces.
+pub(crate) fn drip(setting: &FaultSetting, size: usize, pause: Duration) -> NntpConfig {
+    correct(setting).on("ARTICLE", NntpAction::Drip(size, pause))
+}
+
+/// Sends this many replies, from that to this command line, in reverse order.
+pub(crate) fn reversed(setting: &FaultSetting, on: &str, replies: usize) -> NntpConfig {
+    correct(setting).rule(NntpRule::on(on, NntpAction::ReverseReplies(replies)).nth(1))
+}
+
+/// Executes another command line.
+pub(crate) fn execute_as(setting: &FaultSetting, on: &str, other: &str) -> NntpConfig {
+    correct(setting).on(on, NntpAction::ExecuteAs(other.into()))
+}
+
+/// Sends these bytes in reply to OVER and XOVER.
+pub(crate) fn overview(setting: &FaultSetting, bytes: &str) -> NntpConfig {
+    answer(setting, "OVER", bytes).answer("XOVER", bytes)
+}
