@@ -8,8 +8,8 @@ use super::place::{Place, fetch};
 use super::program::Ran;
 
 /// What a server answers with Content-Encoding `token` and this body.
-fn reply(token: &str, octets: Vec<u8>) -> HttpResponse {
-    HttpResponse::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(octets)
+fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
+    HttpResponse::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(bytes)
 }
 
 /// Fetches it with `--compressed` into `here`.
@@ -45,15 +45,15 @@ const SOUND: [ContentCoding; 4] =
 #[ignore = "needs the built program"]
 fn every_coding() {
     for coding in SOUND {
-        for octets in [Vec::new(), b"a".to_vec(), body()] {
+        for bytes in [Vec::new(), b"a".to_vec(), body()] {
             let place = Place::new();
-            let sent = encode(coding, &octets).expect("memory");
+            let sent = encode(coding, &bytes).expect("memory");
             decode(&place, reply(coding.token(), sent.clone())).gives("");
-            assert!(place.read("here") == octets, "{coding:?} {}", octets.len());
+            assert!(place.read("here") == bytes, "{coding:?} {}", bytes.len());
             let chunks = sent.chunks(7).map(<[u8]>::to_vec).collect();
             let chunked = HttpResponse::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
             decode(&place, chunked).gives("");
-            assert!(place.read("here") == octets, "{coding:?} in pieces");
+            assert!(place.read("here") == bytes, "{coding:?} in pieces");
         }
     }
     let place = Place::new();
@@ -90,7 +90,7 @@ fn cut_inside_the_coding() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn octets_behind_the_coding() {
+fn bytes_behind_the_coding() {
     for coding in SOUND {
         let sent = [encode(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
         fails(reply(coding.token(), sent), &[8, 18]);
@@ -99,7 +99,7 @@ fn octets_behind_the_coding() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn what_is_not_coded_at_all() {
+fn body_without_coding_is_unchanged() {
     for coding in SOUND {
         fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
@@ -158,8 +158,8 @@ fn a_limit_counts_what_comes_out() {
 #[ignore = "needs the built program"]
 fn without_being_asked_nothing_is_undone() {
     let sent = encode(ContentCoding::Gzip, &body()).expect("memory");
-    let octets = sent.clone();
+    let bytes = sent.clone();
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
-    fetch(&[&server.url("/x.gz")]).gives(octets);
+    fetch(&[&server.url("/x.gz")]).gives(bytes);
     assert!(server.requests().iter().all(|request| request.header("accept-encoding").is_none()));
 }

@@ -4,11 +4,11 @@ use rustls::SupportedCipherSuite;
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
 /// The SHA-256 of `bytes` in hexadecimal.
-pub(crate) fn sha256(octets: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else {
         unreachable!("its name says TLS 1.3")
     };
     let mut hash = suite.common.hash_provider.start();
-    hash.update(octets);
-    hash.finish().as_ref().iter().map(|octet| format!("{octet:02x}")).collect()
+    hash.update(bytes);
+    hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -164,11 +164,11 @@ impl Dialect {
 
 /// Everything escaped that can be.
 fn escaped(text: &str) -> String {
-    let octet = |octet: u8| match octet {
-        _ if octet.is_ascii_alphanumeric() => char::from(octet).to_string(),
-        _ => format!("%{octet:02X}"),
+    let byte = |byte: u8| match byte {
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
     };
-    text.bytes().map(octet).collect()
+    text.bytes().map(byte).collect()
 }
 
 /// One test for each FTP server: `each_ftp_server! { name, … }` calls `name(server)`.

@@ -54,9 +54,9 @@ impl GopherServer {
         let mut stream = TcpStream::connect(self.authority()).expect("the server listens");
         stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
         stream.write_all(&[line.as_ref(), b"\r\n"].concat()).expect("the server reads");
-        let mut octets = Vec::new();
-        stream.read_to_end(&mut octets).expect("an answer with an end");
-        octets
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("an answer with an end");
+        bytes
     }
 
     /// What it makes of a file that it takes for text: pygopherd nothing; gophernicus ends each line in CRLF, loses what
@@ -66,10 +66,10 @@ impl GopherServer {
             return file.to_vec();
         }
         let line = |line: &[u8]| {
-            let end = line.iter().position(|octet| b"\r\n".contains(octet)).unwrap_or(line.len());
+            let end = line.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(line.len());
             format!("{}\r\n", line[..end].iter().copied().map(char::from).collect::<String>())
         };
-        file.split_inclusive(|&octet| octet == b'\n').map(line).collect::<String>().into_bytes()
+        file.split_inclusive(|&byte| byte == b'\n').map(line).collect::<String>().into_bytes()
     }
 
     /// Only what it logs from now on.

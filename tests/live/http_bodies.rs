@@ -6,23 +6,23 @@ use super::server::{APACHE, CA, NGINX};
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What `/cgi/echo` has to say of this.
-fn echo(method: &str, media_type: &str, octets: &[u8]) -> Vec<u8> {
-    let length = if octets.is_empty() { "-".to_owned() } else { octets.len().to_string() };
-    [format!("{method} {media_type} {length}\n").as_bytes(), octets].concat()
+fn echo(method: &str, media_type: &str, bytes: &[u8]) -> Vec<u8> {
+    let length = if bytes.is_empty() { "-".to_owned() } else { bytes.len().to_string() };
+    [format!("{method} {media_type} {length}\n").as_bytes(), bytes].concat()
 }
 
 /// Gives this at the echo, plain and over HTTP/2.
 #[track_caller]
 fn echoes(options: &[&str], expected: &[u8]) {
     let place = Place::new();
-    place.write("octets", OCTETS);
+    place.write("octets", BYTES);
     place.write("lines", "one\r\ntwo\n");
     for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo"), APACHE.http("/x/../cgi/echo")] {
         place.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
     }
 }
 
-const OCTETS: &[u8] = b"\0\r\n\xff&=%41@\n";
+const BYTES: &[u8] = b"\0\r\n\xff&=%41@\n";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
@@ -35,9 +35,9 @@ fn forms() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn octets() {
-    echoes(&["--data-binary", "@octets"], &echo("POST", FORM, OCTETS));
-    echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", OCTETS));
+fn bytes() {
+    echoes(&["--data-binary", "@octets"], &echo("POST", FORM, BYTES));
+    echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", BYTES));
     let big = "x".repeat(3 << 20);
     let place = Place::new();
     place.write("big", &big);
@@ -52,7 +52,7 @@ fn octets() {
 fn methods() {
     echoes(&["-X", "DELETE"], &echo("DELETE", "-", b""));
     echoes(&["-X", "PUT", "-d", "abc"], &echo("PUT", FORM, b"abc"));
-    echoes(&["-X", "PATCH", "--data-binary", "@octets"], &echo("PATCH", FORM, OCTETS));
+    echoes(&["-X", "PATCH", "--data-binary", "@octets"], &echo("PATCH", FORM, BYTES));
     fetch(&["-X", "BAD METHOD", &APACHE.http("/cgi/echo")]).exits(2);
 }
 

@@ -9,12 +9,12 @@ const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, ""
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn decoded_octets_are_the_files() {
+fn decoded_bytes_are_the_files() {
     for (server, folder) in CODING {
-        for (path, octets) in files() {
+        for (path, bytes) in files() {
             let path = format!("{folder}{path}");
-            fetch(&["--compressed", &server.http(&path)]).gives(&octets);
-            fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&octets);
+            fetch(&["--compressed", &server.http(&path)]).gives(&bytes);
+            fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&bytes);
         }
         let place = Place::new();
         let url = server.http(&format!("{folder}/range.txt"));
@@ -68,7 +68,7 @@ fn ranges_are_of_the_file() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_was_cut_is_whole_in_the_end() {
+fn truncated_coded_body_is_completed_by_retry() {
     for (server, folder) in CODING {
         let (place, url) = (Place::new(), server.http(&format!("{folder}/range.txt")));
         place.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);

@@ -139,7 +139,7 @@ fn no_tunnel_from_a_hostile_proxy() {
 /// What the proxy itself says in the tunnel is an end of it, or nothing; never the origin's answer.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn octets_before_the_tunnel() {
+fn bytes_before_the_tunnel() {
     for extra in
         [&b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"[..], b"forged", b"\x15\x03\x03\0\x02\x02\x28"]
     {

@@ -36,7 +36,7 @@ fn the_servers_own_time_is_kept() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_stays_is_not_asked_for_again() {
+fn permanent_status_is_not_retried() {
     for (status, exit) in [("404", 78), ("403", 9), ("401", 67), ("400", 22), ("410", 78), ("501", 22)] {
         let key = key();
         let url = NGINX.http(&format!("/status/{status}?{key}"));
@@ -79,7 +79,7 @@ fn a_cut_body_that_cannot_be_resumed() {
 /// What went to a pipe cannot be taken back: nothing comes twice, whatever the end.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn nothing_comes_twice_on_a_pipe() {
+fn pipe_gets_no_byte_twice() {
     let url = APACHE.http(&format!("/cgi/nph-cut?{}", key()));
     let ran = Place::new().fetch(&["--retry", "2", &url]).exits(0);
     assert_eq!(ran.out, range());

@@ -76,14 +76,14 @@ fn brings_nothing(place: &Place, url: &str, more: &[&str], count: usize) {
 /// The plain files that are not excluded, and no others; `links` are those that lead to other files.
 #[track_caller]
 fn is_the_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
-    for (path, octets) in files() {
+    for (path, bytes) in files() {
         let name = &path[1..];
         if name.starts_with("many/")
             || name.starts_with("link") && !links.iter().any(|link| name.starts_with(link))
         {
             continue;
         }
-        assert!(found.get(name) == Some(&octets), "{name} is not what it is there: {:?}", found.keys());
+        assert!(found.get(name) == Some(&bytes), "{name} is not what it is there: {:?}", found.keys());
     }
     assert_eq!(sha256(&found["big.bin"]), BIG);
     let known = |name: &str| {
@@ -123,8 +123,8 @@ fn ftp_tree(server: FtpServer) {
 fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     let served: BTreeMap<String, String> = odd_files().into_iter().map(|(path, text)| (text, path)).collect();
     let mut come = BTreeSet::new();
-    for (name, octets) in found {
-        let text = String::from_utf8_lossy(octets).trim_end().to_owned() + "\n";
+    for (name, bytes) in found {
+        let text = String::from_utf8_lossy(bytes).trim_end().to_owned() + "\n";
         let path = served.get(&text).unwrap_or_else(|| panic!("{name}: no such file: {text}"));
         assert!(come.insert(path.as_str()), "{path} came twice");
         assert!(!name.contains(char::is_control), "{name:?}");
@@ -190,10 +190,10 @@ fn gopher_odd(server: GopherServer) {
     let served: BTreeSet<String> =
         odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
-        found.iter().partition(|(_, octets)| served.contains(String::from_utf8_lossy(octets).trim_end()));
+        found.iter().partition(|(_, bytes)| served.contains(String::from_utf8_lossy(bytes).trim_end()));
     // gophernicus says so in a text where it does not find what it has listed, and makes two lines of `new\nline/`.
-    let stray = |octets: &[u8]| !octets.starts_with(b"Error: ");
-    let strays = wrong.iter().filter(|(_, octets)| stray(octets)).count();
+    let stray = |bytes: &[u8]| !bytes.starts_with(b"Error: ");
+    let strays = wrong.iter().filter(|(_, bytes)| stray(bytes)).count();
     let (most_wrong, most_strays) = if server.is_plus { (0, 0) } else { (4, 1) };
     assert!(right.len() >= 20 && strays <= most_strays && wrong.len() <= most_wrong, "{wrong:?}");
     for name in found.keys() {
@@ -239,8 +239,8 @@ fn very_many() {
     mirrored(&place, &url, &more).exits(0);
     let found = walked(&place.path("mirror"));
     assert_eq!(found.len(), 1000);
-    let is_right = |(name, octets): (&String, &Vec<u8>)| {
-        *name == format!("f{}.txt", String::from_utf8_lossy(octets).trim())
+    let is_right = |(name, bytes): (&String, &Vec<u8>)| {
+        *name == format!("f{}.txt", String::from_utf8_lossy(bytes).trim())
     };
     assert!(found.iter().all(is_right));
     brings_nothing(&place, &url, &more, 1000);
@@ -275,14 +275,14 @@ fn member<'a>(line: &'a str, name: &str) -> &'a str {
 }
 
 fn decoded(path: &str) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut rest = path.bytes();
-    while let Some(octet) = rest.next() {
+    while let Some(byte) = rest.next() {
         let mut digits =
             || rest.next().and_then(|digit| char::from(digit).to_digit(16)).expect("a digit") as u8;
-        octets.push(if octet == b'%' { digits() * 16 + digits() } else { octet });
+        bytes.push(if byte == b'%' { digits() * 16 + digits() } else { byte });
     }
-    octets
+    bytes
 }
 
 fn index_page(server: Server) {
@@ -296,7 +296,7 @@ fn index_page(server: Server) {
     }
     let plain = files().into_iter().filter(|(path, _)| !path[1..].contains('/') && !path.contains("link"));
     let big = ("/big.bin", 64 << 20);
-    for (path, size) in plain.map(|(path, octets)| (path, octets.len())).chain([big]) {
+    for (path, size) in plain.map(|(path, bytes)| (path, bytes.len())).chain([big]) {
         let line = entries[&path[1..]];
         assert_eq!((member(line, "kind"), member(line, "url")), ("file", server.http(path).as_str()));
         // apache writes `4.0K` and `64M`, which are no sizes.

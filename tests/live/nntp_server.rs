@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn replies() {
-        for (octets, line, block) in [
+        for (bytes, line, block) in [
             (&b"200 hello\r\nmore"[..], "200 hello", None),
             (b"423 no\r\n", "423 no", None),
             (b"220 1 <a@b>\r\n.\r\n", "220 1 <a@b>", Some(&b""[..])),
@@ -248,7 +248,7 @@ mod tests {
             ),
         ] {
             let expected = Reply { line: line.to_owned(), block: block.map(<[u8]>::to_vec) };
-            assert_eq!(Reply::read(&mut &octets[..]), expected);
+            assert_eq!(Reply::read(&mut &bytes[..]), expected);
         }
     }
 

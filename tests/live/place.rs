@@ -52,8 +52,8 @@ impl Place {
             .unwrap_or_else(|error| panic!("{name}: {error}; there are {:?}", self.names()))
     }
 
-    pub(crate) fn write(&self, name: &str, octets: impl AsRef<[u8]>) {
-        fs::write(self.path(name), octets).expect("a temporary folder can be written to");
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).expect("a temporary folder can be written to");
     }
 
     /// What lies here, in order.
@@ -79,15 +79,15 @@ impl Place {
     }
 
     /// Lays down `name.part` and its state: so much of `url` had come, with this validator.
-    pub(crate) fn leave_part(&self, name: &str, url: &str, validator: &str, octets: &[u8], size: usize) {
-        let tail = sha256(&octets[octets.len().saturating_sub(TAIL)..]);
+    pub(crate) fn leave_part(&self, name: &str, url: &str, validator: &str, bytes: &[u8], size: usize) {
+        let tail = sha256(&bytes[bytes.len().saturating_sub(TAIL)..]);
         let validator = validator.replace('"', "\\\"");
-        let count = octets.len();
+        let count = bytes.len();
         let state = format!(
             "{{\"url\": \"{url}\", \"size\": {size}, \"validator\": \"{validator}\", \"octets\": {count}, \
              \"tail_sha256\": \"{tail}\", \"mode\": 420}}"
         );
-        self.write(&format!("{name}.part"), octets);
+        self.write(&format!("{name}.part"), bytes);
         self.write(&format!("{name}.part.json"), state);
     }
 }

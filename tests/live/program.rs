@@ -93,9 +93,9 @@ impl Running {
 }
 
 fn all(file: &mut File) -> Vec<u8> {
-    let mut octets = Vec::new();
-    file.rewind().and_then(|()| file.read_to_end(&mut octets)).expect("a temporary file can be read");
-    octets
+    let mut bytes = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("a temporary file can be read");
+    bytes
 }
 
 impl Ran {
@@ -119,7 +119,7 @@ impl Ran {
     #[track_caller]
     pub(crate) fn writes(self, expected: impl AsRef<[u8]>) -> Self {
         let expected = expected.as_ref();
-        let shown = |octets: &[u8]| octets[..octets.len().min(2000)].escape_ascii().to_string();
+        let shown = |bytes: &[u8]| bytes[..bytes.len().min(2000)].escape_ascii().to_string();
         let (got, wanted) = (shown(&self.out), shown(expected));
         assert!(self.out == expected, "`{}` wrote\n{got}\ninstead of\n{wanted}\n{}", self.command, self.err);
         self

@@ -21,8 +21,8 @@ fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
 }
 
 /// What the terminal shows of this body, and the exit status.
-fn shown(octets: &'static [u8], more: &[&str]) -> (Terminal, i32) {
-    let server = HttpServer::start(move |_| HttpResponse::new(200).body(octets)).expect("a loopback server");
+fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
+    let server = HttpServer::start(move |_| HttpResponse::new(200).body(bytes)).expect("a loopback server");
     let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
@@ -42,8 +42,8 @@ fn text_cannot_move_the_cursor() {
     ] {
         let (terminal, exit) = shown(text, &[]);
         assert_eq!(exit, 0, "{}", terminal.screen());
-        let octets = terminal.bytes().strip_suffix(b"\r\n").expect("a line");
-        assert!(octets.iter().all(|octet| (0x20..0x7f).contains(octet)), "{}", octets.escape_ascii());
+        let bytes = terminal.bytes().strip_suffix(b"\r\n").expect("a line");
+        assert!(bytes.iter().all(|byte| (0x20..0x7f).contains(byte)), "{}", bytes.escape_ascii());
     }
     let (terminal, _) = shown("tab\tand \u{fc}\r\nnext\n".as_bytes(), &[]);
     assert_eq!(terminal.screen(), "tab\tand \u{fc}\nnext\n");
@@ -85,8 +85,8 @@ fn heads_cannot_move_the_cursor() {
 }
 
 /// The widest line between two line ends, as the terminal shows it.
-fn widest(octets: &[u8]) -> usize {
-    let text = String::from_utf8_lossy(octets);
+fn widest(bytes: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(bytes);
     let mut plain = String::new();
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -145,9 +145,9 @@ fn interrupted_by_hand() {
     assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
     place.holds(&["here.part", "here.part.json"]);
     // Hidden is hidden for good if nobody shows it again.
-    let octets = terminal.bytes();
-    let last = |word: &[u8]| octets.windows(word.len()).rposition(|window| window == word);
-    assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", octets.escape_ascii());
+    let bytes = terminal.bytes();
+    let last = |word: &[u8]| bytes.windows(word.len()).rposition(|window| window == word);
+    assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", bytes.escape_ascii());
 }
 
 /// The prompt names who asks; what is typed is not shown, nor is it shown later.

@@ -81,10 +81,10 @@ pub(crate) fn odd_files() -> Vec<(String, String)> {
 
 /// As the tree's maker writes paths.
 fn escaped(name: &[u8]) -> String {
-    let octet = |&octet: &u8| match octet {
-        b'-' | b'.' | b'_' | b'~' | b'/' => char::from(octet).to_string(),
-        _ if octet.is_ascii_alphanumeric() => char::from(octet).to_string(),
-        _ => format!("%{octet:02X}"),
+    let byte = |&byte: &u8| match byte {
+        b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
     };
-    name.iter().map(octet).collect()
+    name.iter().map(byte).collect()
 }

@@ -51,7 +51,7 @@ fn play(row: &Row, program: &Path, stage: &Stage) -> Result<(), String> {
     let mut command = Command::new(program);
     let output = command.args(&arguments).current_dir(stage.folder()).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("cannot run {}: {error}", program.display()))?;
-    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let came = Came { exit: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
     print!("{}{}", bounded(&came.err), bounded(&came.out));
     judge(row, &came, stage)
@@ -75,9 +75,9 @@ fn judge(row: &Row, came: &Came, stage: &Stage) -> Result<(), String> {
     let path = stage.folder().join(name);
     let content = fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
     if content != wanted() {
-        return Err(format!("{name}: {} octets, and not the right ones", content.len()));
+        return Err(format!("{name}: {} bytes, and not the right ones", content.len()));
     }
-    println!("[{name}: {} octets, the right ones]", content.len());
+    println!("[{name}: {} bytes, the right ones]", content.len());
     Ok(())
 }
 

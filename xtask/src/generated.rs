@@ -97,7 +97,7 @@ fn with_section(text: &str, name: &str, body: &str) -> Result<String, String> {
 }
 
 fn exit_codes() -> String {
-    let mut table = "| exit | code | when |\n|---|---|---|\n| 0 | | fetched, or advice given |\n".to_owned();
+    let mut table = "| status | name | meaning |\n|---|---|---|\n| 0 | | fetched, not modified, or explained (telnet, mailto) |\n".to_owned();
     for row in CODES {
         let exits: Vec<String> = row.exits.iter().map(u8::to_string).collect();
         table += &format!("| {} | `{}` | {} |\n", exits.join(", "), row.word, row.meaning);
@@ -107,7 +107,7 @@ fn exit_codes() -> String {
 
 fn schemes() -> String {
     let fetcher = Fetcher::new();
-    let mut table = "| scheme | defined in | port | here |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| scheme | defined in | port | support |\n|---|---|---|---|\n".to_owned();
     for row in SCHEMES.iter().filter(|row| !row.name.is_empty()) {
         let port = row.default_port.map_or(String::new(), |port| port.to_string());
         let standing = with_a_url(row.name, |url| in_words(url, fetcher.support(url)));
@@ -126,9 +126,7 @@ fn with_a_url<T>(scheme: &str, say: impl Fn(&Url<'_>) -> T) -> Option<T> {
 
 const fn in_words(url: &Url<'_>, standing: SchemeSupport) -> &'static str {
     match standing {
-        SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => {
-            "names no object: says what to do"
-        }
+        SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => "not a file: explained",
         SchemeSupport::BuiltIn => "fetched",
         SchemeSupport::NotBuiltIn => "parsed and explained, not built in yet",
         SchemeSupport::Reserved => "reserved, no access method",
@@ -159,8 +157,8 @@ fn completions((shell, name): (Shell, &str)) -> Wanted {
 }
 
 /// Text without spaces at line ends.
-fn text_of(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).lines().map(|line| format!("{}\n", line.trim_end())).collect()
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[cfg(test)]

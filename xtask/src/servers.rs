@@ -182,18 +182,18 @@ fn wait_for_answers() -> Result<(), String> {
 
 impl Sign {
     fn is_seen(self, port: u16) -> bool {
-        match (self, self.first_octets(port)) {
-            (Self::Greeting, Ok(octets)) => octets.starts_with(b"220"),
-            (Self::News, Ok(octets)) => octets.starts_with(b"20"),
-            (Self::Options, Ok(octets)) => octets[0] == 0xff, // IAC
-            (Self::Page, Ok(octets)) => octets.starts_with(b"HTTP/1.") && octets.ends_with(b" 200"),
-            (Self::Text, Ok(octets)) => octets.starts_with(b"About"),
+        match (self, self.first_bytes(port)) {
+            (Self::Greeting, Ok(bytes)) => bytes.starts_with(b"220"),
+            (Self::News, Ok(bytes)) => bytes.starts_with(b"20"),
+            (Self::Options, Ok(bytes)) => bytes[0] == 0xff, // IAC
+            (Self::Page, Ok(bytes)) => bytes.starts_with(b"HTTP/1.") && bytes.ends_with(b" 200"),
+            (Self::Text, Ok(bytes)) => bytes.starts_with(b"About"),
             (_, Err(_)) => false,
         }
     }
 
     /// What the server on this port says first.
-    fn first_octets(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
+    fn first_bytes(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
         let request: &[u8] = match self {
             Self::Greeting | Self::News => b"QUIT\r\n",
             Self::Options => b"",
@@ -205,9 +205,9 @@ impl Sign {
         server.set_read_timeout(Some(ATTEMPT))?;
         server.set_write_timeout(Some(ATTEMPT))?;
         server.write_all(request)?;
-        let mut octets = [0; b"HTTP/1.1 200".len()];
-        server.read_exact(&mut octets)?;
-        Ok(octets)
+        let mut bytes = [0; b"HTTP/1.1 200".len()];
+        server.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
@@ -271,7 +271,7 @@ fn kill(child: &mut Child) -> io::Result<()> {
 }
 
 fn last_lines(path: &Path) -> String {
-    let text = fs::read(path).map(|octets| String::from_utf8_lossy(&octets).into_owned()).unwrap_or_default();
+    let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")
 }

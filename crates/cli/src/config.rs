@@ -11,7 +11,7 @@ use fetch_url::url::mask_password;
 
 use crate::error::usage_error;
 use crate::flags::Flags;
-use crate::job::{environment, is_of_one_file};
+use crate::job::{environment, is_single_object_option};
 
 /// Maximum size of a configuration file in bytes.
 const MAX_SIZE: u64 = 1024 * 1024;
@@ -74,7 +74,7 @@ fn is_applicable(line: &[OsString], what: ConfigTarget) -> bool {
             parse_arguments(ConfigTarget::Fetch, line).is_ok()
                 || parse_arguments(ConfigTarget::Mirror, line).is_err()
         }
-        ConfigTarget::Mirror => !is_of_one_file(option.split('=').next().unwrap_or(option)),
+        ConfigTarget::Mirror => !is_single_object_option(option.split('=').next().unwrap_or(option)),
     }
 }
 

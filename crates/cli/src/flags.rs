@@ -257,7 +257,7 @@ pub struct Fetch {
     pub max_filesize: Option<u64>,
     /// Maximum number of entries of a listing
     ///
-    /// With mirror, of all listings together (default 1000000).
+    /// With mirror, the limit applies to all listings together, and the default is 1000000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
     pub max_entries: Option<u64>,
 
@@ -293,7 +293,7 @@ pub struct Fetch {
     pub retry_max_time: Option<Duration>,
     /// Retry after errors that are not temporary, too
     ///
-    /// Except errors on this side: wrong options, refused by policy, limits, and failure to write.
+    /// Local errors are never retried: usage, policy, limits, and write errors.
     #[arg(long, help_heading = "Retries")]
     pub retry_all_errors: bool,
     /// Retry if the connection is refused (the default)
@@ -306,7 +306,7 @@ pub struct Fetch {
     /// Fetch one file over up to N connections
     ///
     /// It applies if the server reports size and validator and supports ranges, and each part has
-    /// at least 1 MiB. Otherwise one connection is used.
+    /// at least 1 MiB; smaller files use fewer connections. Otherwise one connection is used.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,
     /// Maximum number of parallel transfers with -Z

@@ -34,7 +34,7 @@ use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
 use self::check::Checking;
 pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
-pub(crate) use self::mirror::{MirrorJob, is_of_one_file};
+pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, Fetch, Format};

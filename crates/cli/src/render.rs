@@ -214,7 +214,7 @@ pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Err
         return Ok(());
     }
     let plain = tracing_subscriber::fmt::layer().with_level(false).with_target(false).with_ansi(false);
-    let said =
+    let messages =
         (verbose > 0).then(|| plain.with_writer(io::stderr).without_time().with_filter(targets(verbose)));
     let traced = match trace {
         None => None,
@@ -226,7 +226,8 @@ pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Err
         }
     };
     // A second call in one process changes nothing.
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(said).with(traced));
+    let _ =
+        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(messages).with(traced));
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct TransferReport {
     retries: Arc<AtomicU32>,
     /// Duration of the transfer.
     pub(crate) took: Duration,
-    begun: Instant,
+    started: Instant,
 }
 
 impl TransferReport {
@@ -55,13 +55,13 @@ impl TransferReport {
             error: None,
             retries: Arc::default(),
             took: Duration::ZERO,
-            begun: Instant::now(),
+            started: Instant::now(),
         }
     }
 
     /// Ends the transfer with its error, if it failed.
     pub(crate) fn end(&mut self, error: Option<Error>) {
-        self.took = self.begun.elapsed();
+        self.took = self.started.elapsed();
         self.error = error;
     }
 
@@ -97,8 +97,8 @@ pub(crate) struct Totals {
     /// Number of listing entries outside the server or the start directory.
     pub(crate) elsewhere: u64,
     /// Number of received bytes.
-    pub(crate) octets: u64,
-    pub(crate) begun: Instant,
+    pub(crate) bytes: u64,
+    pub(crate) started: Instant,
 }
 
 impl Totals {
@@ -111,14 +111,14 @@ impl Totals {
             failed: 0,
             deleted: 0,
             elsewhere: 0,
-            octets: 0,
-            begun: Instant::now(),
+            bytes: 0,
+            started: Instant::now(),
         }
     }
 
     /// Counts a finished transfer.
     pub(crate) fn count(&mut self, report: &TransferReport) {
-        self.octets += report.received;
+        self.bytes += report.received;
         self.assumed += u64::from(report.receipt.as_ref().is_some_and(Receipt::is_assumed));
         match (&report.error, report.is_skipped) {
             (Some(_), _) => self.failed += 1,

@@ -178,12 +178,12 @@ impl Credentials {
     /// only netrc entries and credentials per host apply.
     pub(crate) fn for_request(&self, url: &Url<'_>, home: Option<&Url<'_>>) -> Option<Credential> {
         let login = |url: &Url<'_>| url.user_info().map(Credential::of_user_info);
-        let said = login(url).or_else(|| home.and_then(login));
+        let from_netrc = login(url).or_else(|| home.and_then(login));
         // As in curl, the caller's credential takes precedence over the URL's.
         let own = self.own.as_ref().filter(|_| home.is_some());
-        let user = own.or(said.as_ref()).map(|known| known.user.as_slice());
+        let user = own.or(from_netrc.as_ref()).map(|known| known.user.as_slice());
         let is_whole = |known: &&Credential| known.password.is_some() && Some(known.user.as_slice()) == user;
-        if let Some(whole) = own.filter(is_whole).or(said.as_ref().filter(is_whole)) {
+        if let Some(whole) = own.filter(is_whole).or(from_netrc.as_ref().filter(is_whole)) {
             return Some(whole.clone());
         }
         let answered = home.and_then(|_| self.answered(url, user));
@@ -191,7 +191,7 @@ impl Credentials {
             .or_else(|| self.of_netrc(url, user))
             .or(answered)
             .or_else(|| own.cloned())
-            .or(said)
+            .or(from_netrc)
     }
 
     /// Returns an earlier answer of the prompt for the server of `url` and this user.

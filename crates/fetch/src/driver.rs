@@ -29,7 +29,7 @@ pub trait Driver: Send + Sync {
     /// Returns the plan for `request`. It must not open a connection or file.
     ///
     /// # Errors
-    /// `Code::ForbiddenOctet` if the URL contains a byte that the protocol cannot send, `Code::Unsupported`.
+    /// `Code::ForbiddenByte` if the URL contains a byte that the protocol cannot send, `Code::Unsupported`.
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error>;
 }
 

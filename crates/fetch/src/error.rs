@@ -222,7 +222,7 @@ impl Error {
         !matches!(
             self.0.code,
             Code::BadUrl
-                | Code::ForbiddenOctet
+                | Code::ForbiddenByte
                 | Code::Internal
                 | Code::LimitReached
                 | Code::Policy
@@ -275,7 +275,7 @@ impl From<ParseError> for Error {
 
 impl From<ForbiddenByte> for Error {
     fn from(error: ForbiddenByte) -> Self {
-        Self::new(Code::ForbiddenOctet, Phase::Plan, error.to_string())
+        Self::new(Code::ForbiddenByte, Phase::Plan, error.to_string())
     }
 }
 

@@ -106,7 +106,7 @@ impl Fetcher {
     /// Returns what would be sent for `request`, without network or file access.
     ///
     /// # Errors
-    /// [`Code::ForbiddenOctet`](crate::Code::ForbiddenOctet) if the request must not be sent.
+    /// [`Code::ForbiddenByte`](crate::Code::ForbiddenByte) if the request must not be sent.
     pub fn explain(&self, request: &Request) -> Result<Explained, Error> {
         if let Some(made) = self.settings.gateways.gateway_url(request.url()) {
             return self.explained_through(made.map_err(|error| error.at(request.url()))?, request);

@@ -124,12 +124,14 @@ pub mod ftp {
 #[cfg(feature = "gopher")]
 pub mod gopher {
     pub use crate::drivers::gopher::options::GopherOptions;
+    pub use fetch_url_proto::gopher::DotStuffing;
 }
 
 /// Options of the news driver (RFC 3977, RFC 5538).
 #[cfg(feature = "news")]
 pub mod news {
     pub use crate::drivers::nntp::options::{ArticleFormat, NewsOptions, Upcoming};
+    pub use fetch_url_proto::nntp::ArticlePart;
 }
 
 /// The interactive session of a `telnet:` URL (RFC 854).

@@ -70,7 +70,7 @@ impl Receipt {
 /// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
 /// if writing fails; [`Code::ChecksumMismatch`]. No file is created on failure.
 pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let meta = response.meta.clone();
     let body = response.into_body()?;
     let deadline = body.deadline();
@@ -85,7 +85,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         url: meta.url.redacted().to_string(),
         bytes: finished.written,
         resumed_from: ending.start,
-        took: begun.elapsed(),
+        took: started.elapsed(),
         hops: meta.redirects,
         retries: meta.retries.max(ending.retries),
         proof: ending.proof,
@@ -132,8 +132,8 @@ struct ByteCounter<'w> {
 }
 
 impl ByteCounter<'_> {
-    fn moved(&mut self, octets: u64) {
-        self.done += octets;
+    fn moved(&mut self, bytes: u64) {
+        self.done += bytes;
         self.watch.moved(self.done, self.total);
     }
 

@@ -1,8 +1,8 @@
 //! One object over several connections: each fetches a segment, and all write into one `.part` file.
 //!
-//! It needs the size of the object, a validator that proves that all segments are of the same version, and a server
-//! that has shown that it can start in the middle. If it fails, the bytes from the start up to the first gap are kept
-//! for a resume.
+//! It needs the size of the object, a validator, which must be the same for all segments, and a server that has
+//! shown that it can start in the middle. If it fails, the bytes from the start up to the first gap are kept in the
+//! `.part` file for a resume.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -19,11 +19,11 @@ use crate::{
     Response, Resume, Sink,
 };
 
-/// The number of bytes before each segment that are requested again. If they differ from those of the segment before,
-/// the server did not start where it was told to; not every protocol says where it starts.
-const OVERLAP: usize = Resume::TAIL;
+/// Each segment is requested with this many bytes of overlap. Not every protocol reports the offset of the data that it
+/// sends, so the overlap is compared with the end of the previous segment.
+const OVERLAP_LEN: usize = Resume::TAIL;
 /// The minimum size of a segment: below it, a connection costs more than it gains.
-const SMALLEST: u64 = 1024 * 1024;
+const MIN_SEGMENT_SIZE: u64 = 1024 * 1024;
 
 /// The download of one segment.
 type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>;
@@ -31,7 +31,7 @@ type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>
 /// The plan of a download in segments.
 pub struct Segments {
     object: Object,
-    parts: Vec<Part>,
+    segments: Vec<Segment>,
     /// The response for the second segment, which has shown that the server can start in the middle.
     second: Response,
 }
@@ -46,49 +46,61 @@ struct Object {
     deadline: Deadline,
 }
 
-/// The position of a segment, including its last byte, and its progress.
+/// A segment that is being fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
-    at: u64,
+struct Segment {
+    /// The offset of the next byte to fetch.
+    next_offset: u64,
+    /// The offset of the last byte of the segment.
     last: u64,
-    /// The bytes received before the segment.
-    before: Vec<Overlap>,
+    /// The overlaps received in front of the segment, one for each request.
+    overlaps: Vec<Overlap>,
 }
 
-/// Bytes that were requested again.
+/// Bytes at `offset` that belong to the previous segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Overlap {
-    at: u64,
-    octets: Vec<u8>,
+    offset: u64,
+    bytes: Vec<u8>,
 }
 
 impl Segments {
     /// Requests the metadata and checks that the server can start in the middle. Returns `None` if the object cannot
-    /// be fetched in `most` segments, or is too small.
+    /// be fetched in `max_segments` segments, or is too small.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
-    pub async fn plan(fetcher: &Fetcher, request: &Request, most: u16) -> Result<Option<Self>, Error> {
+    pub async fn plan(
+        fetcher: &Fetcher,
+        request: &Request,
+        max_segments: u16,
+    ) -> Result<Option<Self>, Error> {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
-        // No protocol proves that segments belong together; only the validator does.
+        // That all segments are of one version is inferred from the validator, which is no proof of completeness.
         let must_be_proven = fetcher.settings().policy.limits.requires_proof;
-        // Some protocols have no ranges.
-        let has_parts = !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_) | Url::Wais(_));
-        if most < 2 || !has_parts || !is_whole || request.condition().is_some() || must_be_proven {
+        // These protocols have no ranges.
+        let supports_ranges =
+            !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_) | Url::Wais(_));
+        if max_segments < 2
+            || !supports_ranges
+            || !is_whole
+            || request.condition().is_some()
+            || must_be_proven
+        {
             return Ok(None);
         }
         let deadline = Deadline::start(fetcher.settings().policy.timeouts);
         let meta = fetcher.fetch(request.clone().head()).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
-        let parts = parts(size, u64::from(most));
-        let Some(second) = parts.get(1).cloned() else { return Ok(None) };
+        let segments = segments(size, u64::from(max_segments));
+        let Some(second) = segments.get(1).cloned() else { return Ok(None) };
         let second = match fetcher.fetch(request.clone().range(second.range())).await {
-            Ok(response) => is_part_of(&response.meta, &meta, second.asked_at()).then_some(response),
+            Ok(response) => is_segment_of(&response.meta, &meta, second.request_offset()).then_some(response),
             Err(error) if error.code() == Code::RangeRefused => None,
             Err(error) => return Err(error),
         };
         let object = Object { fetcher: fetcher.clone(), request: request.clone(), meta, size, deadline };
-        Ok(second.map(|second| Self { object, parts, second }))
+        Ok(second.map(|second| Self { object, segments, second }))
     }
 
     /// Returns the metadata of the object.
@@ -99,58 +111,59 @@ impl Segments {
     /// Fetches all segments in parallel into a file.
     ///
     /// # Errors
-    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file. No file is created on failure.
-    pub async fn save(self, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
-        let Self { object, parts, second } = self;
+    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file. On failure, no file gets its
+    /// final name, and the bytes up to the first gap are kept in the `.part` file.
+    pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
+        let Self { object, segments, second } = self;
         let url = object.meta.url.clone();
-        object.save(parts, second, sink, watch).await.map_err(|error| error.at(&url))
+        object.save(segments, second, sink, progress).await.map_err(|error| error.at(&url))
     }
 }
 
 impl Object {
     async fn save(
         self,
-        parts: Vec<Part>,
+        segments: Vec<Segment>,
         second: Response,
         sink: Sink,
-        watch: &mut dyn Progress,
+        progress: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let target = sink.begin(&self.meta)?;
-        if !target.takes_parts() {
-            return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in parts"));
+        if !target.takes_segments() {
+            return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
-        let count = parts.len();
-        let assembly = Mutex::new(Assembly { target, parts, done: 0, size: self.size, watch });
-        locked(&assembly).moved(0);
-        let fetching = all(self.fetch_parts(count, second, &assembly));
+        let count = segments.len();
+        let assembly = Mutex::new(Assembly { target, segments, done: 0, size: self.size, progress });
+        locked(&assembly).add_progress(0);
+        let fetching = all(self.fetch_segments(count, second, &assembly));
         self.deadline.bound_total(Phase::Body, fetching).await?;
-        let Assembly { mut target, parts, .. } =
+        let Assembly { mut target, segments, .. } =
             assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for overlap in parts.iter().flat_map(|part| &part.before) {
-            if target.read_at(overlap.at, overlap.octets.len())? != overlap.octets {
-                target.settle(0);
-                let detail = "the server does not begin where it is told to, or the object changed";
+        for overlap in segments.iter().flat_map(|segment| &segment.overlaps) {
+            if target.read_at(overlap.offset, overlap.bytes.len())? != overlap.bytes {
+                target.set_valid_length(0);
+                let detail = "the server did not start at the requested offset, or the object changed";
                 return Err(Error::new(Code::RangeRefused, Phase::Body, detail));
             }
         }
-        target.settle(self.size);
-        let finished = self.deadline.bound_total(Phase::Deliver, finished(target)).await?;
+        target.set_valid_length(self.size);
+        let completed = self.deadline.bound_total(Phase::Deliver, finish_on_blocking_thread(target)).await?;
         Ok(Receipt {
             notes: Vec::new(),
             missing: None,
             url: self.meta.url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,
-            took: begun.elapsed(),
+            took: started.elapsed(),
             hops: self.meta.redirects,
             retries: self.meta.retries,
-            proof: Proof::Assumed("its parts are of the same version and their ends agree"),
-            digest: finished.digest,
+            proof: Proof::Assumed("all segments have the same validator, and their overlaps match"),
+            digest: completed.digest,
         })
     }
 
-    fn fetch_parts<'s>(
+    fn fetch_segments<'s>(
         &'s self,
         count: usize,
         second: Response,
@@ -159,118 +172,129 @@ impl Object {
         let mut second = Some(second);
         let mut fetching: Vec<Fetching<'s>> = Vec::new();
         for index in 0..count {
-            let asked = if index == 1 { second.take() } else { None };
-            fetching.push(Box::pin(self.fetch_part(index, asked, assembly)));
+            let first_response = if index == 1 { second.take() } else { None };
+            fetching.push(Box::pin(self.fetch_segment(index, first_response, assembly)));
         }
         fetching
     }
 
     /// Fetches one segment. When it breaks off, the rest is requested, with the usual number of retries.
-    async fn fetch_part(
+    async fn fetch_segment(
         &self,
         index: usize,
-        mut asked: Option<Response>,
+        mut first_response: Option<Response>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
-        let mut patience = RetryState::new(self.fetcher.settings().policy.retry);
+        let mut retry_state = RetryState::new(self.fetcher.settings().policy.retry);
         loop {
-            let part = locked(assembly).parts[index].clone();
-            if part.at > part.last {
+            let segment = locked(assembly).segments[index].clone();
+            if segment.next_offset > segment.last {
                 return Ok(());
             }
-            let response = match asked.take() {
+            let response = match first_response.take() {
                 Some(response) => response,
-                None => self.fetcher.fetch(self.request.clone().range(part.range())).await?,
+                None => self.fetcher.fetch(self.request.clone().range(segment.range())).await?,
             };
-            if !is_part_of(&response.meta, &self.meta, part.asked_at()) {
-                return Err(Error::new(Code::Truncated, Phase::Body, "the object changed between two parts"));
+            if !is_segment_of(&response.meta, &self.meta, segment.request_offset()) {
+                return Err(Error::new(
+                    Code::Truncated,
+                    Phase::Body,
+                    "the object changed between two segments",
+                ));
             }
             let Content::Body(body) = response.content else {
-                return Err(Error::new(Code::PeerMisbehaved, Phase::Body, "a part of it is no file"));
+                return Err(Error::new(
+                    Code::PeerMisbehaved,
+                    Phase::Body,
+                    "the server answered the request for a segment with something else than a file",
+                ));
             };
-            if let Err(error) = read_part(index, body, assembly).await {
-                let reached = locked(assembly).parts[index].at;
-                patience.backoff(&self.request, error, reached, &self.deadline).await?;
+            if let Err(error) = read_segment(index, body, assembly).await {
+                let reached = locked(assembly).segments[index].next_offset;
+                retry_state.backoff(&self.request, error, reached, &self.deadline).await?;
             }
         }
     }
 }
 
-/// Checks the checksum and gives the file its name, on a thread of its own.
-async fn finished(mut target: Target) -> Result<Finished, Error> {
-    let finish = move || target.digest_parts().and_then(|()| target.finish());
-    let finished = tokio::task::spawn_blocking(finish).await;
-    finished.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+/// Verifies the checksum and renames the file, on a blocking thread.
+async fn finish_on_blocking_thread(mut target: Target) -> Result<Finished, Error> {
+    let digest_and_rename = move || target.digest_segments().and_then(|()| target.finish());
+    let outcome = tokio::task::spawn_blocking(digest_and_rename).await;
+    outcome.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
 }
 
-impl Part {
-    /// The position from which the segment is requested.
-    const fn asked_at(&self) -> u64 {
-        self.at.saturating_sub(OVERLAP as u64)
+impl Segment {
+    /// Returns the offset from which the segment is requested: that of the overlap.
+    const fn request_offset(&self) -> u64 {
+        self.next_offset.saturating_sub(OVERLAP_LEN as u64)
     }
 
     const fn range(&self) -> ByteRange {
-        ByteRange::Span { first: self.asked_at(), last: Some(self.last) }
+        ByteRange::Span { first: self.request_offset(), last: Some(self.last) }
     }
 }
 
-/// Divides `size` bytes into segments of equal length, except for the last one.
-fn parts(size: u64, most: u64) -> Vec<Part> {
+/// Divides `size` bytes into at most `max_segments` segments of equal length; the last one can be shorter.
+fn segments(size: u64, max_segments: u64) -> Vec<Segment> {
     if size == 0 {
         return Vec::new();
     }
-    let count = most.min(size / SMALLEST).max(1);
+    let count = max_segments.min(size / MIN_SEGMENT_SIZE).max(1);
     let length = size.div_ceil(count);
     (0..count)
-        .map(|index| Part {
-            at: index * length,
+        .map(|index| Segment {
+            next_offset: index * length,
             last: ((index + 1) * length).min(size) - 1,
-            before: Vec::new(),
+            overlaps: Vec::new(),
         })
-        .filter(|part| part.at <= part.last)
+        .filter(|segment| segment.next_offset <= segment.last)
         .collect()
 }
 
 /// Returns the number of bytes from the start without a gap.
-fn without_gap(parts: &[Part]) -> u64 {
-    let broken = parts.iter().find(|part| part.at <= part.last);
-    broken.map_or_else(|| parts.last().map_or(0, |part| part.at), |part| part.at)
+fn contiguous_length(segments: &[Segment]) -> u64 {
+    let broken = segments.iter().find(|segment| segment.next_offset <= segment.last);
+    broken.map_or_else(
+        || segments.last().map_or(0, |segment| segment.next_offset),
+        |segment| segment.next_offset,
+    )
 }
 
-/// Returns `true` if a response is the segment at `at` of the same version.
-fn is_part_of(answer: &Meta, object: &Meta, at: u64) -> bool {
-    answer.offset == at && answer.head.size == object.head.size && answer.validator == object.validator
+/// Returns `true` if a response starts at `offset` and is of the same version as the object.
+fn is_segment_of(answer: &Meta, object: &Meta, offset: u64) -> bool {
+    answer.offset == offset && answer.head.size == object.head.size && answer.validator == object.validator
 }
 
 /// The file that the segments are written to.
 struct Assembly<'w> {
     target: Target,
-    parts: Vec<Part>,
+    segments: Vec<Segment>,
     done: u64,
     size: u64,
-    watch: &'w mut dyn Progress,
+    progress: &'w mut dyn Progress,
 }
 
 impl Assembly<'_> {
-    fn moved(&mut self, octets: u64) {
-        self.done += octets;
-        self.watch.moved(self.done, Some(self.size));
+    fn add_progress(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.progress.moved(self.done, Some(self.size));
     }
 
-    fn write(&mut self, index: usize, octets: &[u8]) -> Result<(), Error> {
-        let part = &mut self.parts[index];
-        let length = octets.len() as u64;
-        if length > (part.last + 1).saturating_sub(part.at) {
+    fn write(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let segment = &mut self.segments[index];
+        let length = bytes.len() as u64;
+        if length > (segment.last + 1).saturating_sub(segment.next_offset) {
             return Err(Error::new(
                 Code::PeerMisbehaved,
                 Phase::Body,
-                "more than the part that was asked for",
+                "the server sent more bytes than the requested range",
             ));
         }
-        self.target.write_at(part.at, octets)?;
-        part.at += length;
-        self.target.settle(without_gap(&self.parts));
-        self.moved(length);
+        self.target.write_at(segment.next_offset, bytes)?;
+        segment.next_offset += length;
+        self.target.set_valid_length(contiguous_length(&self.segments));
+        self.add_progress(length);
         Ok(())
     }
 }
@@ -280,25 +304,25 @@ fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a, Assembly<
 }
 
 /// Reads the bytes before the segment, then the segment.
-async fn read_part(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
-    let at = locked(assembly).parts[index].asked_at();
-    let count = usize::try_from(locked(assembly).parts[index].at - at).unwrap_or(OVERLAP);
+async fn read_segment(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
+    let at = locked(assembly).segments[index].request_offset();
+    let count = usize::try_from(locked(assembly).segments[index].next_offset - at).unwrap_or(OVERLAP_LEN);
     let mut before = Vec::with_capacity(count);
-    while let Some(mut octets) = body.chunk().await? {
+    while let Some(mut bytes) = body.chunk().await? {
         if before.len() < count {
-            let few = octets.len().min(count - before.len());
-            before.extend_from_slice(&octets.split_to(few));
+            let overlap_len = bytes.len().min(count - before.len());
+            before.extend_from_slice(&bytes.split_to(overlap_len));
             if before.len() == count {
-                let overlap = Overlap { at, octets: before.clone() };
-                locked(assembly).parts[index].before.push(overlap);
+                let overlap = Overlap { offset: at, bytes: before.clone() };
+                locked(assembly).segments[index].overlaps.push(overlap);
             }
         }
-        locked(assembly).write(index, &octets)?;
+        locked(assembly).write(index, &bytes)?;
     }
     Ok(())
 }
 
-/// Waits for all, or for the first failure.
+/// Waits until all downloads are complete or one fails.
 async fn all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
     poll_fn(move |cx| {
         let mut index = 0;
@@ -319,40 +343,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_cover_the_object() {
-        for (size, most, count) in [
+    fn segments_cover_the_object() {
+        for (size, max_segments, count) in [
             (0, 4, 0),
             (1, 4, 1),
-            (SMALLEST, 4, 1),
-            (2 * SMALLEST, 4, 2),
-            (4 * SMALLEST - 1, 4, 3),
-            (10 * SMALLEST + 7, 4, 4),
+            (MIN_SEGMENT_SIZE, 4, 1),
+            (2 * MIN_SEGMENT_SIZE, 4, 2),
+            (4 * MIN_SEGMENT_SIZE - 1, 4, 3),
+            (10 * MIN_SEGMENT_SIZE + 7, 4, 4),
             (u64::MAX / 2, 3, 3),
         ] {
-            let parts = parts(size, most);
-            assert_eq!(parts.len(), count, "{size} in {most}");
+            let segments = segments(size, max_segments);
+            assert_eq!(segments.len(), count, "{size} in {max_segments}");
             let mut next = 0;
-            for part in &parts {
-                assert_eq!(part.at, next);
-                next = part.last + 1;
+            for segment in &segments {
+                assert_eq!(segment.next_offset, next);
+                next = segment.last + 1;
             }
             assert_eq!(next, size);
         }
     }
 
     #[test]
-    fn it_can_be_done_on_any_thread() {
+    fn save_future_is_send() {
         fn can_be_sent<T: Send>(_: &T) {}
         let _ =
             |segments: Segments, sink: Sink| can_be_sent(&async move { segments.save(sink, &mut ()).await });
     }
 
     #[test]
-    fn what_has_no_gap() {
-        let part = |at, last| Part { at, last, before: Vec::new() };
-        assert_eq!(without_gap(&[part(5, 9), part(20, 19)]), 5);
-        assert_eq!(without_gap(&[part(10, 9), part(12, 19)]), 12);
-        assert_eq!(without_gap(&[part(10, 9), part(20, 19)]), 20);
-        assert_eq!(without_gap(&[part(0, 9), part(20, 19)]), 0);
+    fn contiguous_length_ends_at_the_first_incomplete_segment() {
+        let segment = |next_offset, last| Segment { next_offset, last, overlaps: Vec::new() };
+        assert_eq!(contiguous_length(&[segment(5, 9), segment(20, 19)]), 5);
+        assert_eq!(contiguous_length(&[segment(10, 9), segment(12, 19)]), 12);
+        assert_eq!(contiguous_length(&[segment(10, 9), segment(20, 19)]), 20);
+        assert_eq!(contiguous_length(&[segment(0, 9), segment(20, 19)]), 0);
     }
 }

@@ -74,6 +74,6 @@ impl Session {
 
     /// Queues `text` for sending; it is sent while [`Session::receive`] runs.
     pub fn send(&mut self, text: &[u8]) {
-        self.connection.machine_mut().say(text);
+        self.connection.machine_mut().queue_text(text);
     }
 }

@@ -104,12 +104,12 @@ pub(crate) struct Finished {
 
 impl Target {
     /// Writes all chunks, in as few system calls as possible.
-    pub(crate) fn write(&mut self, octets: &[bytes::Bytes]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, bytes: &[bytes::Bytes]) -> Result<(), Error> {
         if let Some(digest) = &mut self.digest {
-            octets.iter().for_each(|octets| digest.update(octets));
+            bytes.iter().for_each(|chunk| digest.update(chunk));
         }
-        let mut slices: Vec<IoSlice<'_>> = octets.iter().map(|octets| IoSlice::new(octets)).collect();
-        let length: usize = octets.iter().map(bytes::Bytes::len).sum();
+        let mut slices: Vec<IoSlice<'_>> = bytes.iter().map(|chunk| IoSlice::new(chunk)).collect();
+        let length: usize = bytes.iter().map(bytes::Bytes::len).sum();
         let mut left = &mut slices[..];
         IoSlice::advance_slices(&mut left, 0);
         let writer: &mut dyn Write = match &mut self.kind {
@@ -166,26 +166,26 @@ impl Target {
     }
 
     /// Returns `true` if bytes can be written in any order.
-    pub(crate) fn takes_parts(&self) -> bool {
+    pub(crate) fn takes_segments(&self) -> bool {
         self.can_begin_anew()
     }
 
     /// Computes the digest of a file that was written in parts, by reading it again, if one is wanted.
-    pub(crate) fn digest_parts(&mut self) -> Result<(), Error> {
+    pub(crate) fn digest_segments(&mut self) -> Result<(), Error> {
         if let (Some(digest), TargetKind::Part(part)) = (&mut self.digest, &mut self.kind) {
-            let octets = part.state.octets;
+            let bytes = part.state.bytes;
             let file = part.file();
-            file.rewind().and_then(|()| digest.update_from(file, octets)).map_err(failed)?;
+            file.rewind().and_then(|()| digest.update_from(file, bytes)).map_err(failed)?;
         }
         Ok(())
     }
 
     /// Writes bytes at `offset`. [`Self::settle`] records how many bytes from the start have no gap.
-    pub(crate) fn write_at(&mut self, offset: u64, octets: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
         };
-        part.file().write_all_at(octets, offset).map_err(failed)
+        part.file().write_all_at(bytes, offset).map_err(failed)
     }
 
     /// Reads back bytes that were written.
@@ -193,17 +193,17 @@ impl Target {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to read"));
         };
-        let mut octets = vec![0; count];
-        part.file().read_exact_at(&mut octets, offset).map_err(failed)?;
-        Ok(octets)
+        let mut bytes = vec![0; count];
+        part.file().read_exact_at(&mut bytes, offset).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// Records that the first bytes, up to this number, are complete.
-    pub(crate) fn settle(&mut self, octets: u64) {
+    pub(crate) fn set_valid_length(&mut self, bytes: u64) {
         if let TargetKind::Part(part) = &mut self.kind {
-            part.state.octets = octets;
+            part.state.bytes = bytes;
         }
-        self.written = octets;
+        self.written = bytes;
     }
 
     /// Returns `true` if source and target are the same file.
@@ -230,10 +230,10 @@ impl Target {
         }
     }
 
-    fn advance(&mut self, octets: u64) -> Result<(), Error> {
-        self.written += octets;
+    fn advance(&mut self, bytes: u64) -> Result<(), Error> {
+        self.written += bytes;
         match &mut self.kind {
-            TargetKind::Part(part) => part.advance(octets).map_err(failed),
+            TargetKind::Part(part) => part.advance(bytes).map_err(failed),
             _ => Ok(()),
         }
     }

@@ -26,10 +26,10 @@ impl SourceFile {
     /// The next piece of at most `left` bytes.
     pub(crate) fn read(&mut self, left: Option<u64>) -> Option<Result<Bytes, Error>> {
         let most = left.unwrap_or(CHUNK).min(CHUNK);
-        let mut octets = Vec::with_capacity(usize::try_from(most).unwrap_or(0));
-        match (&self.file).take(most).read_to_end(&mut octets) {
+        let mut bytes = Vec::with_capacity(usize::try_from(most).unwrap_or(0));
+        match (&self.file).take(most).read_to_end(&mut bytes) {
             Ok(0) => None,
-            Ok(_) => Some(Ok(octets.into())),
+            Ok(_) => Some(Ok(bytes.into())),
             Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
         }
     }

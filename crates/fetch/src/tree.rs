@@ -282,8 +282,8 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
         [kind, b'/', rest @ ..] if kind.is_ascii_alphanumeric() => rest,
         path => path,
     };
-    let start = path.iter().position(|octet| *octet != b'/').unwrap_or(path.len());
-    let end = path.iter().rposition(|octet| *octet != b'/').map_or(start, |last| last + 1);
+    let start = path.iter().position(|byte| *byte != b'/').unwrap_or(path.len());
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(start, |last| last + 1);
     path[start..end].to_vec()
 }
 

@@ -1,4 +1,4 @@
-//! Bytes that must not be sent inside an argument, because they would change the protocol (RFC 1738 §6).
+//! Bytes that must not be sent inside an argument, because they would inject a command (RFC 1738 §6).
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl ForbiddenSet {
     }
 }
 
-/// The error for a URL whose percent-decoded part contains a byte that would change the protocol. Nothing was sent.
+/// The error for a URL whose percent-decoded part contains a byte that would inject a command. Nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForbiddenByte {
     /// The part of the URL, such as `path`.

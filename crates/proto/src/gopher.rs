@@ -2,9 +2,9 @@
 //!
 //! Gopher+ responses are parsed by [`crate::gopher_plus`].
 
-mod answer;
-mod dots;
+mod dot_stuffing;
 mod entry;
+mod exchange;
 mod frame;
 mod item;
 mod menu;
@@ -14,8 +14,8 @@ mod refusal_detector;
 mod request;
 mod sniff;
 
-pub use answer::Exchange;
-pub use dots::Dots;
+pub use dot_stuffing::DotStuffing;
+pub use exchange::Exchange;
 pub use item::{ItemType, MenuItem, ServerAddress, link};
 pub use menu::MenuReader;
 pub use reader::Expected;

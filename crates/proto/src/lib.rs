@@ -9,13 +9,13 @@
 //!
 //! ```
 //! use fetch_url_core::{Url, parse};
-//! use fetch_url_proto::gopher::{Answer, Dots, GopherRequest};
+//! use fetch_url_proto::gopher::{DotStuffing, Exchange, GopherRequest};
 //! use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
 //!
 //! let parsed = parse("gopher://gopher.example.org/0/hello.txt")?;
 //! let Url::Gopher(url) = &parsed.url else { unreachable!() };
 //! let request = GopherRequest::of(url)?;
-//! let mut machine = Answer::new(&request, url.gtype(), Dots::default(), false, None);
+//! let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::default(), false, None);
 //!
 //! // This program has no socket: two packets, and then the server closes the connection.
 //! let mut packets = [&b"Hello"[..], b", world\r\n.\r\n"].into_iter();

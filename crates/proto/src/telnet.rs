@@ -83,7 +83,7 @@ impl TelnetSession {
 
     /// Queues text for the server. LF and CRLF are sent as CRLF, a lone CR as CR NUL, and 0xFF is doubled
     /// (RFC 854).
-    pub fn say(&mut self, text: &[u8]) {
+    pub fn queue_text(&mut self, text: &[u8]) {
         for &byte in text {
             match (std::mem::take(&mut self.has_sent_return), byte) {
                 (true, b'\n') => {
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(heard(bytes, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
         }
         let mut session = TelnetSession::new();
-        ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.say(text));
+        ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.queue_text(text));
         session.say_end();
         let step = session.step(&mut RecvBuffer::new()).expect("a step");
         assert_eq!(step, Step::Send(Bytes::from_static(b"a\r\n\r\n\xff\xff\r\0b\r\0")));

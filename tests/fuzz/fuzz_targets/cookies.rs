@@ -23,7 +23,7 @@ const PLACES: [(&str, &str); 4] =
 
 fuzz_target!(|data: &[u8]| {
     let mut store = CookieStore::default();
-    for (line, field) in data.split(|&octet| octet == b'\n').enumerate() {
+    for (line, field) in data.split(|&byte| byte == b'\n').enumerate() {
         store_line(&mut store, field, NOW + i64::try_from(line).expect("few lines"));
     }
     check_written(&store);

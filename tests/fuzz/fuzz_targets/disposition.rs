@@ -15,11 +15,11 @@ use content_disposition::file_name;
 use libfuzzer_sys::fuzz_target;
 use name::safe_name;
 
-fuzz_target!(|octets: &[u8]| {
-    let suggested = file_name(octets);
+fuzz_target!(|bytes: &[u8]| {
+    let suggested = file_name(bytes);
     assert!(suggested.as_ref().is_none_or(|suggested| !suggested.is_empty()));
     let of_field = suggested.as_deref().and_then(safe_name);
-    of_field.into_iter().chain(safe_name(octets)).for_each(|name| check(&name));
+    of_field.into_iter().chain(safe_name(bytes)).for_each(|name| check(&name));
 });
 
 fn check(name: &str) {

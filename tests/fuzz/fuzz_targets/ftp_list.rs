@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 const NOW: i64 = 1_800_000_000;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((&first, octets)) = data.split_first() else { return };
+    let Some((&first, bytes)) = data.split_first() else { return };
     let reader = || match first {
         b'l' => ListReader::new(ListFormat::List, Some(NOW)),
         b'm' => ListReader::new(ListFormat::Mlsd, None),
@@ -18,12 +18,12 @@ fuzz_target!(|data: &[u8]| {
         b'n' => ListReader::nlst(None),
         _ => ListReader::new(ListFormat::List, None),
     };
-    let whole = play(reader(), octets, octets.len().max(1));
+    let whole = play(reader(), bytes, bytes.len().max(1));
     for length in [1, 2, 7] {
-        assert_eq!(play(reader(), octets, length), whole);
+        assert_eq!(play(reader(), bytes, length), whole);
     }
-    whole.0.iter().for_each(|listed| check(octets, listed));
-    for line in octets.split(|&octet| octet == b'\n') {
+    whole.0.iter().for_each(|listed| check(bytes, listed));
+    for line in bytes.split(|&byte| byte == b'\n') {
         let _ = parse_mlst_line(line);
         if let Some(seconds) = calendar::parse_time_val(line) {
             let (year, month, day, hour, minute, second) = calendar::from_timestamp(seconds);
@@ -32,8 +32,8 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn play(mut reader: ListReader, octets: &[u8], length: usize) -> (Vec<ListLine>, Result<(), WireError>) {
-    let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Vec::new(), octets.chunks(length));
+fn play(mut reader: ListReader, bytes: &[u8], length: usize) -> (Vec<ListLine>, Result<(), WireError>) {
+    let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Vec::new(), bytes.chunks(length));
     loop {
         match reader.next_line(&mut buffer) {
             Ok(Some(listed)) => said.push(listed),
@@ -47,15 +47,15 @@ fn play(mut reader: ListReader, octets: &[u8], length: usize) -> (Vec<ListLine>,
     }
 }
 
-fn check(octets: &[u8], listed: &ListLine) {
+fn check(bytes: &[u8], listed: &ListLine) {
     let text: &[u8] = match listed {
         ListLine::Entry(entry) => &entry.name,
         ListLine::Unparsed(line) => line,
     };
     assert!(!text.is_empty() && !text.contains(&b'\n'));
-    assert!(octets.windows(text.len()).any(|part| part == text));
+    assert!(bytes.windows(text.len()).any(|part| part == text));
     if let ListLine::Entry(entry) = listed {
-        let last = entry.name.rsplit(|&octet| octet == b'/').next();
+        let last = entry.name.rsplit(|&byte| byte == b'/').next();
         assert!(last != Some(b".") && last != Some(b".."), "{entry:?}");
     }
 }

@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_core::{Url, parse};
-use fetch_url_proto::gopher::{Answer, Dots, GopherRequest};
+use fetch_url_proto::gopher::{Answer, DotStuffing, GopherRequest};
 use fetch_url_proto::{Details, Entry, Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
 
@@ -22,7 +22,7 @@ const ASKED: [&str; 7] = [
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, answer)) = data.split_first() else { return };
     let asked = ASKED[usize::from(choice & 7) % ASKED.len()];
-    let dots = [Dots::Evidence, Dots::Raw, Dots::Rfc1436][usize::from(choice >> 3) % 3];
+    let dots = [DotStuffing::Detect, DotStuffing::Raw, DotStuffing::Rfc1436][usize::from(choice >> 3) % 3];
     let is_lost = choice & 0x80 != 0;
     let whole = play(asked, dots, is_lost, answer, answer.len().max(1));
     for length in [1, 2, 7] {
@@ -39,7 +39,7 @@ struct Said {
     others: Vec<String>,
 }
 
-fn play(asked: &str, dots: Dots, is_lost: bool, answer: &[u8], length: usize) -> Said {
+fn play(asked: &str, dots: DotStuffing, is_lost: bool, answer: &[u8], length: usize) -> Said {
     let Ok(parsed) = parse(asked) else { panic!("{asked}") };
     let Url::Gopher(url) = parsed.url else { panic!("{asked}") };
     let Ok(request) = GopherRequest::of(&url) else { panic!("{asked}") };
@@ -47,7 +47,7 @@ fn play(asked: &str, dots: Dots, is_lost: bool, answer: &[u8], length: usize) ->
     let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Said::default(), answer.chunks(length));
     loop {
         match machine.step(&mut buffer) {
-            Ok(Step::Emit(Event::Body(octets))) => said.body.extend_from_slice(&octets),
+            Ok(Step::Emit(Event::Body(bytes))) => said.body.extend_from_slice(&bytes),
             Ok(Step::Emit(Event::Entry(entry))) => said.entries.push(entry),
             Ok(Step::Emit(event)) => said.others.push(format!("{event:?}")),
             Ok(Step::NeedMore) => match pieces.next() {
@@ -55,7 +55,7 @@ fn play(asked: &str, dots: Dots, is_lost: bool, answer: &[u8], length: usize) ->
                 None if is_lost => buffer.mark_lost(),
                 None => buffer.mark_closed(),
             },
-            Ok(Step::Send(octets)) => assert_eq!(octets, request.octets()),
+            Ok(Step::Send(bytes)) => assert_eq!(bytes, request.bytes()),
             Ok(_) => return said,
             Err(error) => {
                 said.others.push(error.to_string());

@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, Question, Refusal, STATUS_OCTETS, View, answers, is_data_block,
+    Admin, Attributes, AttributesReader, Question, Refusal, STATUS_BYTES, View, answers, is_data_block,
     status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};
@@ -18,8 +18,8 @@ fuzz_target!(|data: &[u8]| {
     }
     whole.0.iter().for_each(|item| check_item(data, item));
     check_refusal(data);
-    let mut parts = data.split(|&octet| octet == 0);
-    let form = parts.next().unwrap_or_default().split(|&octet| octet == b'\n');
+    let mut parts = data.split(|&byte| byte == 0);
+    let form = parts.next().unwrap_or_default().split(|&byte| byte == b'\n');
     form.clone().for_each(check_line);
     let questions: Vec<Question> = form.filter_map(Question::parse).collect();
     let mut values: Vec<Vec<u8>> = parts.map(<[u8]>::to_vec).collect();
@@ -33,9 +33,9 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn play(octets: &[u8], length: usize) -> (Vec<Attributes>, Result<(), WireError>) {
+fn play(bytes: &[u8], length: usize) -> (Vec<Attributes>, Result<(), WireError>) {
     let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
-    let (mut said, mut pieces) = (Vec::new(), octets.chunks(length));
+    let (mut said, mut pieces) = (Vec::new(), bytes.chunks(length));
     loop {
         match reader.read(&mut buffer) {
             Ok(Some(item)) => said.push(item),
@@ -49,8 +49,8 @@ fn play(octets: &[u8], length: usize) -> (Vec<Attributes>, Result<(), WireError>
     }
 }
 
-fn check_item(octets: &[u8], item: &Attributes) {
-    let is_in = |part: &[u8]| part.is_empty() || octets.windows(part.len()).any(|window| window == part);
+fn check_item(bytes: &[u8], item: &Attributes) {
+    let is_in = |part: &[u8]| part.is_empty() || bytes.windows(part.len()).any(|window| window == part);
     assert!(is_in(&item.info) && !item.info.contains(&b'\n'));
     for block in &item.blocks {
         assert!(!block.name.eq_ignore_ascii_case(b"INFO") && is_in(&block.name) && is_in(&block.inline));
@@ -73,7 +73,7 @@ fn check_refusal(body: &[u8]) {
 }
 
 fn check_line(line: &[u8]) {
-    assert!(status(line).is_none() || line.len() <= STATUS_OCTETS);
+    assert!(status(line).is_none() || line.len() <= STATUS_BYTES);
     if let Some(view) = View::parse(line) {
         assert!(!view.media_type.is_empty() && view.language.is_none_or(|language| !language.is_empty()));
     }

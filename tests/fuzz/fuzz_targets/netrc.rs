@@ -27,7 +27,7 @@ fuzz_target!(|file: &[u8]| {
             found.iter().for_each(|entry| check(file, host, user, entry));
             if let Some(longer) = &longer {
                 let again = longer.find(host, user, allow_default);
-                assert_eq!(found.map(octets), again.map(octets), "another machine's entry counts");
+                assert_eq!(found.map(bytes), again.map(bytes), "another machine's entry counts");
             }
         }
     }
@@ -40,11 +40,11 @@ fn check(file: &[u8], host: &str, user: Option<&[u8]>, entry: &NetrcEntry<'_>) {
     assert!(entry.login.is_some() || entry.password.is_some());
     // Only an escape makes a value that does not stand in the file.
     let stands = |value: &[u8]| value.is_empty() || file.windows(value.len()).any(|part| part == value);
-    for value in octets(*entry).into_iter().flatten().filter(|_| !file.contains(&b'\\')) {
+    for value in bytes(*entry).into_iter().flatten().filter(|_| !file.contains(&b'\\')) {
         assert!(stands(value));
     }
 }
 
-fn octets(entry: NetrcEntry<'_>) -> [Option<&[u8]>; 3] {
+fn bytes(entry: NetrcEntry<'_>) -> [Option<&[u8]>; 3] {
     [entry.login, entry.password.map(|secret| secret.expose()), entry.account.map(|secret| secret.expose())]
 }

@@ -14,23 +14,23 @@ const SECRET: &[u8] = b"canary";
 /// What needs no byte.
 const MOST_STEPS: usize = 1000;
 /// No byte is worth more steps.
-const STEPS_OF_OCTET: usize = 50;
+const STEPS_OF_BYTE: usize = 50;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((&choice, octets)) = data.split_first() else { return };
+    let Some((&choice, bytes)) = data.split_first() else { return };
     // Lines that are there before they are asked for are noticed; so each comes on its own, and once all at once.
-    let whole = Play::new(choice).run(lines(octets, usize::MAX));
+    let whole = Play::new(choice).run(lines(bytes, usize::MAX));
     for length in [1, 2, 7] {
-        assert_eq!(Play::new(choice).run(lines(octets, length)), whole, "{length}");
+        assert_eq!(Play::new(choice).run(lines(bytes, length)), whole, "{length}");
     }
-    Play::new(choice).run(std::iter::once(octets));
+    Play::new(choice).run(std::iter::once(bytes));
     // What a server without an overview tells is written out: a number and seven fields.
-    assert!(whole.body.len() <= 4 * octets.len());
+    assert!(whole.body.len() <= 4 * bytes.len());
 });
 
 /// Lines, in pieces of this length.
-fn lines(octets: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
-    octets.split_inclusive(|octet| *octet == b'\n').flat_map(move |line| line.chunks(length))
+fn lines(bytes: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').flat_map(move |line| line.chunks(length))
 }
 
 fn asks(choice: u8) -> Vec<Ask> {
@@ -46,9 +46,9 @@ fn asks(choice: u8) -> Vec<Ask> {
         1 => (1..200).map(|number| numbered(&group, number)).collect(),
         2 => vec![by_id(Part::Article), numbered(&group, 1), by_id(Part::Head), numbered(&other, 1)],
         3 => vec![overview(&group, ListForm::Entries), numbered(&group, 1)],
-        4 => vec![by_id(Part::Body), overview(&group, ListForm::Octets), overview(&other, ListForm::Entries)],
+        4 => vec![by_id(Part::Body), overview(&group, ListForm::Bytes), overview(&other, ListForm::Entries)],
         5 => vec![Ask::Groups(None, ListForm::Entries), by_id(Part::Article)],
-        6 => vec![Ask::Groups(Some(group), ListForm::Octets), Ask::Groups(None, ListForm::Octets)],
+        6 => vec![Ask::Groups(Some(group), ListForm::Bytes), Ask::Groups(None, ListForm::Bytes)],
         _ => vec![Ask::Group(group.clone()), numbered(&group, 2), overview(&group, ListForm::Entries)],
     }
 }
@@ -100,7 +100,7 @@ impl Play {
                     match pieces.next() {
                         Some(piece) => {
                             buffer.push(piece);
-                            left += STEPS_OF_OCTET * piece.len();
+                            left += STEPS_OF_BYTE * piece.len();
                         }
                         None if self.is_lost => buffer.mark_lost(),
                         None => buffer.mark_closed(),
@@ -125,14 +125,14 @@ impl Play {
     /// Whether it is over.
     fn take(&mut self, step: Step) -> bool {
         match step {
-            Step::Emit(Event::Body(octets)) => {
+            Step::Emit(Event::Body(bytes)) => {
                 assert!(self.has_head);
-                self.told.body.extend_from_slice(&octets);
+                self.told.body.extend_from_slice(&bytes);
             }
             Step::Emit(Event::Head(_)) => assert!(!std::mem::replace(&mut self.has_head, true)),
-            Step::Send(octets) => {
-                assert!(octets.ends_with(b"\r\n"));
-                self.told.sent.extend_from_slice(&octets);
+            Step::Send(bytes) => {
+                assert!(bytes.ends_with(b"\r\n"));
+                self.told.sent.extend_from_slice(&bytes);
             }
             Step::Done => {
                 assert!(std::mem::take(&mut self.has_head), "done, and not begun");

@@ -15,7 +15,7 @@ each_ftp_server![
     dots_are_sent_as_they_are,
     text_asks_for_neither_size_nor_time,
     the_dialogue_is_what_the_server_saw,
-    what_is_explained_is_what_is_sent,
+    explained_commands_are_sent,
     plain_files,
 ];
 
@@ -23,9 +23,9 @@ const MOTD: &str = "motd of the served tree, not of the host\n";
 
 /// `path` has these bytes, and the server saw these commands.
 #[track_caller]
-fn check(server: FtpServer, path: &str, octets: &str, expected: &[&str]) {
-    let ran = fetch(&[&server.url(path)]).gives(octets);
-    assert_eq!(sha256(&ran.out), sha256(octets.as_bytes()), "{path}");
+fn check(server: FtpServer, path: &str, bytes: &str, expected: &[&str]) {
+    let ran = fetch(&[&server.url(path)]).gives(bytes);
+    assert_eq!(sha256(&ran.out), sha256(bytes.as_bytes()), "{path}");
     sees(server, &[], path, expected);
 }
 
@@ -115,7 +115,7 @@ fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
 }
 
 /// `explain` touches no network, and knows the commands all the same.
-fn what_is_explained_is_what_is_sent(server: FtpServer) {
+fn explained_commands_are_sent(server: FtpServer) {
     for path in [
         "",
         "/",
@@ -138,11 +138,11 @@ fn what_is_explained_is_what_is_sent(server: FtpServer) {
 
 /// Every file of the tree, one by one and all in one run, is what was put there.
 fn plain_files(server: FtpServer) {
-    for (path, octets) in files() {
-        let ran = fetch(&["--require-complete", &server.url(path)]).gives(&octets);
-        assert_eq!(sha256(&ran.out), sha256(&octets), "{path}");
+    for (path, bytes) in files() {
+        let ran = fetch(&["--require-complete", &server.url(path)]).gives(&bytes);
+        assert_eq!(sha256(&ran.out), sha256(&bytes), "{path}");
     }
     let urls: Vec<String> = files().iter().map(|(path, _)| server.url(path)).collect();
-    let all: Vec<u8> = files().into_iter().flat_map(|(_, octets)| octets).collect();
+    let all: Vec<u8> = files().into_iter().flat_map(|(_, bytes)| bytes).collect();
     fetch(&urls.iter().map(String::as_str).collect::<Vec<_>>()).gives(all);
 }

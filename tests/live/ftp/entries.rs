@@ -17,26 +17,25 @@ pub(super) fn entries(listing: &str) -> Vec<&str> {
 pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     let mut text = String::new();
-    let mut octets = rest.chars();
+    let mut bytes = rest.chars();
     loop {
-        match octets.next()? {
+        match bytes.next()? {
             '"' => return Some(text),
-            '\\' => text.push(octets.next()?),
-            octet => text.push(octet),
+            '\\' => text.push(bytes.next()?),
+            byte => text.push(byte),
         }
     }
 }
 
 /// A path with everything escaped that can be, as the tree's files have it in them.
 fn fully_escaped(path: &str) -> String {
-    let mut octets = path.bytes();
+    let mut bytes = path.bytes();
     let mut text = String::new();
-    while let Some(octet) = octets.next() {
-        let digit =
-            |octet: Option<u8>| octet.and_then(|octet| char::from(octet).to_digit(16)).expect("a digit");
-        let decoded = match octet {
-            b'%' => u8::try_from(digit(octets.next()) * 16 + digit(octets.next())).expect("an octet"),
-            _ => octet,
+    while let Some(byte) = bytes.next() {
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16)).expect("a digit");
+        let decoded = match byte {
+            b'%' => u8::try_from(digit(bytes.next()) * 16 + digit(bytes.next())).expect("an octet"),
+            _ => byte,
         };
         match decoded {
             b'-' | b'.' | b'_' | b'~' | b'/' => text.push(char::from(decoded)),
@@ -57,7 +56,7 @@ fn told(server: FtpServer, form: &str) -> BTreeSet<String> {
         name if name.contains("%0A") || name.contains("%0D") => false,
         name if hides_dots && name.starts_with('.') => false,
         name => {
-            !(server.name == PUREFTPD.name && ["%09", "%01", "%7F"].iter().any(|octet| name.contains(octet)))
+            !(server.name == PUREFTPD.name && ["%09", "%01", "%7F"].iter().any(|byte| name.contains(byte)))
         }
     };
     all.filter(is_told).collect()

@@ -7,13 +7,13 @@ use crate::live::place::{Place, fetch, key};
 each_ftp_server![
     in_the_words_of_the_server,
     by_json,
-    nothing_is_left_behind,
+    failure_leaves_no_file,
     the_old_file_stays,
     a_folder_is_no_file,
     several_urls,
     fail_early,
     the_dialogue_is_redacted,
-    what_cannot_pass_is_not_tried_again,
+    permanent_errors_are_not_retried,
 ];
 
 /// What each says of a missing file.
@@ -53,7 +53,7 @@ fn by_json(server: FtpServer) {
     ran.says("\"reply\":\"530 ");
 }
 
-fn nothing_is_left_behind(server: FtpServer) {
+fn failure_leaves_no_file(server: FtpServer) {
     let place = Place::new();
     place.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
     place.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
@@ -103,7 +103,7 @@ fn the_dialogue_is_redacted(server: FtpServer) {
     }
 }
 
-fn what_cannot_pass_is_not_tried_again(server: FtpServer) {
+fn permanent_errors_are_not_retried(server: FtpServer) {
     let name = key();
     let path = format!("/{name}");
     let ran = fetch(&["-v", "--retry", "3", "--retry-delay", "0", &server.url(&path)]).exits(78);
@@ -113,7 +113,7 @@ fn what_cannot_pass_is_not_tried_again(server: FtpServer) {
 /// Nobody listens there.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn nobody_listens() {
+fn closed_port_exits_7() {
     fetch(&["ftp://127.0.0.1:17001/hello.txt"]).exits(7).writes("");
     fetch(&["ftps://127.0.0.1:17001/hello.txt"]).exits(7).writes("");
 }

@@ -8,7 +8,7 @@ use crate::live::ftp_server::{FtpServer, VSFTPD, each_ftp_server};
 use crate::live::place::Place;
 use crate::live::program::fetch_url;
 
-each_ftp_server![the_right_password_is_typed, with_every_reserved_octet];
+each_ftp_server![the_right_password_is_typed, with_every_reserved_byte];
 
 fn run(place: &Place, arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -40,7 +40,7 @@ fn the_right_password_is_typed(server: FtpServer) {
     }
 }
 
-fn with_every_reserved_octet(server: FtpServer) {
+fn with_every_reserved_byte(server: FtpServer) {
     let url = server.url("/here.txt").replace("://", "://bob@");
     let (screen, exit) = typed(&[&url], "bob", "p@ss/w:rd#%41 x");
     assert_eq!(exit, 0, "{screen}");

@@ -16,8 +16,8 @@ each_ftp_server![
     by_an_option,
     a_wrong_password,
     a_wrong_password_is_tried_once,
-    nothing_is_asked_for_before_the_login,
-    nobody_to_ask,
+    refused_login_ends_the_commands,
+    missing_password_exits_67,
     netrc,
     password_files_and_programs,
     no_word_of_a_password,
@@ -88,7 +88,7 @@ fn a_wrong_password_is_tried_once(server: FtpServer) {
 }
 
 /// "After the login the whole rest goes out": who is not let in has told no path.
-fn nothing_is_asked_for_before_the_login(server: FtpServer) {
+fn refused_login_ends_the_commands(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     fetch(&[&server.url_as(&user, "x", "/pub/README")]).exits(67);
     let expected = [format!("USER {user}"), "PASS".to_owned()];
@@ -96,7 +96,7 @@ fn nothing_is_asked_for_before_the_login(server: FtpServer) {
 }
 
 /// A user without a password, and no terminal: never a guess, and soon.
-fn nobody_to_ask(server: FtpServer) {
+fn missing_password_exits_67(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     let url = server.url("/here.txt").replace("://", &format!("://{user}@"));
     let ran = fetch(&[&url]).exits(67).writes("");

@@ -18,8 +18,8 @@ each_ftp_server![
 const DEEP: &str = "path=pub/a/b/c/deep.txt\n";
 
 #[track_caller]
-fn check(server: FtpServer, method: &str, path: &str, octets: &str, expected: &[&str]) {
-    fetch(&["--ftp-method", method, &server.url(path)]).gives(octets);
+fn check(server: FtpServer, method: &str, path: &str, bytes: &str, expected: &[&str]) {
+    fetch(&["--ftp-method", method, &server.url(path)]).gives(bytes);
     sees(server, &["--ftp-method", method], path, expected);
 }
 

@@ -7,7 +7,7 @@ use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::tree::{files, odd_files};
 
-each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, octets_255];
+each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, bytes_255];
 
 /// Why a server cannot serve a name, and what comes of it.
 fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
@@ -27,10 +27,10 @@ fn served(server: FtpServer) -> Vec<(String, String)> {
 }
 
 fn one_by_one(server: FtpServer) {
-    for (path, octets) in odd_files() {
+    for (path, bytes) in odd_files() {
         let ran = fetch(&["--require-complete", &server.url(&path)]);
         match exception(server, &path) {
-            None => drop(ran.gives(&octets)),
+            None => drop(ran.gives(&bytes)),
             Some((exit, _)) => drop(ran.exits(exit).writes("")),
         }
     }
@@ -42,19 +42,19 @@ fn one_by_one(server: FtpServer) {
 fn all_in_one_run(server: FtpServer) {
     let rows = served(server);
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
-    let all: String = rows.iter().map(|(_, octets)| octets.as_str()).collect();
+    let all: String = rows.iter().map(|(_, bytes)| bytes.as_str()).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch(&urls).gives(&all);
     let backwards: Vec<&str> = urls.into_iter().rev().collect();
-    let all: String = rows.iter().rev().map(|(_, octets)| octets.as_str()).collect();
+    let all: String = rows.iter().rev().map(|(_, bytes)| bytes.as_str()).collect();
     fetch(&backwards).gives(all);
 }
 
 /// What RFC 1738 lets stand for itself in a path of ftp.
 fn as_little_escaped_as_may_be(server: FtpServer) {
-    for (path, octets) in served(server) {
+    for (path, bytes) in served(server) {
         let mut plain = path;
-        for (escape, octet) in [
+        for (escape, byte) in [
             ("%3F", "?"),
             ("%3A", ":"),
             ("%40", "@"),
@@ -67,10 +67,10 @@ fn as_little_escaped_as_may_be(server: FtpServer) {
             ("%21", "!"),
             ("%24", "$"),
         ] {
-            plain = plain.replace(escape, octet);
+            plain = plain.replace(escape, byte);
         }
         // In a name that ends with it, `;type=a` would be a type.
-        fetch(&[&server.url(&plain)]).gives(&octets);
+        fetch(&[&server.url(&plain)]).gives(&bytes);
     }
 }
 
@@ -92,7 +92,7 @@ fn as_curl_does(server: FtpServer) {
             fetch(&[&url]).gives(&peer.out);
             agreed += 1;
         } else {
-            let refuses = ["%09", "%0A", "%0D", "%01"].iter().any(|octet| path.contains(octet));
+            let refuses = ["%09", "%0A", "%0D", "%01"].iter().any(|byte| path.contains(byte));
             let ours = exception(server, &path).is_some() || path.contains("%FF");
             assert!(refuses || ours, "curl cannot fetch {path}: {}", peer.err);
         }
@@ -101,7 +101,7 @@ fn as_curl_does(server: FtpServer) {
 }
 
 /// Raw first; doubled when the server knows no such name (RFC 959: telnet's IAC).
-fn octets_255(server: FtpServer) {
+fn bytes_255(server: FtpServer) {
     for (path, doubled) in [
         ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),
         ("/odd/iac%FF%FF2.txt", [BSDFTPD.name, PROFTPD.name].contains(&server.name)),

@@ -18,7 +18,7 @@ each_ftp_server![
     a_part_of_a_missing_file,
     the_commands_of_a_range,
     the_rest_of_a_file_of_ours,
-    what_is_known,
+    head_shows_known_metadata,
     the_commands_of_head,
     the_time_of_the_file,
     only_what_changed,
@@ -86,7 +86,7 @@ fn the_rest_of_a_file_of_ours(server: FtpServer) {
     assert!(here == range() || here == range()[40_000..], "{} octets", here.len());
 }
 
-fn what_is_known(server: FtpServer) {
+fn head_shows_known_metadata(server: FtpServer) {
     let url = server.url("/range.txt");
     fetch(&["-I", &url]).gives("size: 80000\nmodified: 1994-12-01 12:34\n");
     let json = fetch(&["-I", "--format", "json", &url]).exits(0).text();

@@ -13,7 +13,7 @@ each_ftp_server![
 fn the_login_directory_and_the_root(server: FtpServer) {
     let own = "motd of alice, not of the host\n";
     let host = "motd of the host\n";
-    for (path, octets) in [
+    for (path, bytes) in [
         ("/etc/motd", own),
         ("/etc%2Fmotd", own),
         ("/./etc/motd", own),
@@ -25,7 +25,7 @@ fn the_login_directory_and_the_root(server: FtpServer) {
         ("/here.txt", "in the login directory of alice\n"),
         ("/tree/pub/README", "path=pub/README\n"),
     ] {
-        fetch(&[&server.url_as("alice", "secret", path)]).gives(octets);
+        fetch(&[&server.url_as("alice", "secret", path)]).gives(bytes);
     }
     fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")]).gives("motd of bob, not of the host\n");
 }

@@ -14,7 +14,7 @@ each_ftp_server![
     killed_and_resumed,
     half_is_resumed,
     a_changed_file_is_started_anew,
-    octets_of_another_file_are_not_kept,
+    bytes_of_another_file_are_not_kept,
     all_is_there_already,
     more_is_there_than_there_is,
     without_a_state_nothing_is_joined,
@@ -114,12 +114,12 @@ fn a_changed_file_is_started_anew(server: FtpServer) {
 }
 
 /// The state says what the end of the part is: another end is another file.
-fn octets_of_another_file_are_not_kept(server: FtpServer) {
+fn bytes_of_another_file_are_not_kept(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-    let mut octets = range()[..40_000].to_vec();
-    octets[39_999] = b'x';
-    place.write("here.part", octets);
+    let mut bytes = range()[..40_000].to_vec();
+    bytes[39_999] = b'x';
+    place.write("here.part", bytes);
     place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
     assert_eq!(place.read("here"), range());
     // Nor is a part of another URL.

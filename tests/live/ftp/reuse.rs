@@ -66,7 +66,7 @@ fn other_folders_and_back(server: FtpServer) {
         ("/hello.txt", HELLO),
     ];
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
-    let all: String = rows.iter().map(|(_, octets)| *octets).collect();
+    let all: String = rows.iter().map(|(_, bytes)| *bytes).collect();
     fetch(&as_arguments(&[], &urls)).gives(&all);
     // In a login directory, from where relative and absolute are two places.
     let rows = [
@@ -79,7 +79,7 @@ fn other_folders_and_back(server: FtpServer) {
         ("/here.txt", "in the login directory of alice\n"),
     ];
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url_as("alice", "secret", path)).collect();
-    fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, octets)| *octets).collect::<String>());
+    fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
 /// A refused CWD leaves a session somewhere: what comes next begins where it should.
@@ -99,7 +99,7 @@ fn after_a_failure(server: FtpServer) {
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     fetch(&as_arguments(&[], &urls))
         .exits(78)
-        .writes(rows.iter().map(|(_, octets)| *octets).collect::<String>());
+        .writes(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
 fn another_user_is_another_login(server: FtpServer) {

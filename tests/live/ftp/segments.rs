@@ -5,7 +5,7 @@ use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::place::Place;
 use crate::live::tree::{BIG, HELLO};
 
-each_ftp_server![four_parts, what_is_small_comes_in_one];
+each_ftp_server![four_parts, small_file_uses_one_segment];
 
 fn four_parts(server: FtpServer) {
     let place = Place::new();
@@ -17,7 +17,7 @@ fn four_parts(server: FtpServer) {
     assert_eq!((count("> RETR big.bin"), count("> REST ")), (4, 3), "{}", ran.err);
 }
 
-fn what_is_small_comes_in_one(server: FtpServer) {
+fn small_file_uses_one_segment(server: FtpServer) {
     let place = Place::new();
     let ran = place.fetch(&["-v", "--segments", "4", "-o", "here", &server.url("/hello.txt")]).exits(0);
     assert_eq!(place.read("here"), HELLO.as_bytes());

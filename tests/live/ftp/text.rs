@@ -7,7 +7,7 @@ use crate::live::tree::files;
 each_ftp_server![
     line_ends_become_local,
     carriage_returns_of_the_file_stay,
-    nothing_changes_unasked,
+    text_is_unchanged_without_option,
     an_unknown_type,
     text_has_no_parts,
     the_end_of_text_is_assumed,
@@ -41,7 +41,7 @@ fn carriage_returns_of_the_file_stay(server: FtpServer) {
     fetch(&[&server.url("/mixed.txt;type=a")]).gives(mixed);
 }
 
-fn nothing_changes_unasked(server: FtpServer) {
+fn text_is_unchanged_without_option(server: FtpServer) {
     for path in ["/crlf.txt", "/lf.txt", "/mixed.txt"] {
         fetch(&[&server.url(path)]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=i"))]).gives(file(path));

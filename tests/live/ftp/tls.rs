@@ -13,7 +13,7 @@ each_ftp_server![
     of_an_authority_that_is_not_believed,
     of_another_name,
     the_order_of_commands,
-    nobody_logs_in_without,
+    login_requires_tls,
     six_files_over_one_connection,
     files_and_listings,
     a_login,
@@ -99,7 +99,7 @@ fn the_order_of_commands(server: FtpServer) {
 }
 
 /// No USER reaches a server without TLS when TLS is required: neither ours nor anonymous.
-fn nobody_logs_in_without(server: FtpServer) {
+fn login_requires_tls(server: FtpServer) {
     if let Some(url) = server.tls_url("/here.txt") {
         let ran = fetch_by_tls(&["-v", "-u", "alice:secret", &url]).exits(0).hides("secret");
         let (before, _) = ran.err.split_once("> USER alice").expect("a login");
@@ -139,8 +139,8 @@ fn six_files_over_one_connection(server: FtpServer) {
 
 fn files_and_listings(server: FtpServer) {
     let Some(url) = server.tls_url("") else { return refused(server) };
-    for (path, octets) in files() {
-        fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&octets);
+    for (path, bytes) in files() {
+        fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&bytes);
     }
     let big = fetch_by_tls(&["--require-complete", &format!("{url}/big.bin")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
@@ -181,8 +181,8 @@ fn implicit() {
         let own = [&["--cacert", CA, "-v"], options, &[&hello]].concat();
         fetch(&own).exits(0).writes(HELLO).hides("> AUTH");
     }
-    for (path, octets) in files() {
-        fetch(&["--cacert", CA, "--require-complete", &url(path)]).gives(&octets);
+    for (path, bytes) in files() {
+        fetch(&["--cacert", CA, "--require-complete", &url(path)]).gives(&bytes);
     }
     let big = fetch(&["--cacert", CA, &url("/big.bin")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);

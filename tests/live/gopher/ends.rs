@@ -4,10 +4,10 @@ use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_goph
 use crate::live::place::{Place, fetch};
 use crate::live::program::Ran;
 
-each_gopher_server![of_a_text, of_octets, of_a_menu, quietly];
+each_gopher_server![of_a_text, of_bytes, of_a_menu, quietly];
 
 const NO_DOT: &str = "the line of one dot at its end is missing: the object may be incomplete";
-const NO_OCTET: &str = "the server sent no data: the item is empty or does not exist";
+const NO_BYTE: &str = "the server sent no data: the item is empty or does not exist";
 
 /// What a run is expected to have brought.
 pub(super) trait Came {
@@ -21,7 +21,7 @@ impl Came for Ran {
         let this = self.exits(0).writes(expected);
         let is_note = |line: &str| {
             let begins = line.starts_with("fetch-url: note: ") || line.starts_with("{\"note\":");
-            begins && (line.contains(NO_DOT) || line.contains(NO_OCTET))
+            begins && (line.contains(NO_DOT) || line.contains(NO_BYTE))
         };
         assert!(this.err.lines().all(is_note), "{}", this.err);
         this
@@ -46,12 +46,12 @@ fn of_a_text(server: GopherServer) {
 }
 
 /// Bytes end with the connection, always: nothing is missing that could be there.
-fn of_octets(server: GopherServer) {
+fn of_bytes(server: GopherServer) {
     let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
     assert_eq!(ran.err, "");
     fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
     // gophernicus says by no byte that it cannot.
-    fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_OCTET);
+    fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_BYTE);
 }
 
 /// pygopherd ends none in a dot.

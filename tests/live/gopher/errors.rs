@@ -4,7 +4,7 @@ use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{Place, fetch, key};
 
-each_gopher_server![a_missing_menu, an_unreadable_menu, nothing_is_left_behind, nobody_listens, by_json];
+each_gopher_server![a_missing_menu, an_unreadable_menu, failure_leaves_no_file, closed_port_exits_7, by_json];
 
 /// gophernicus answers in the manner of a menu where the selector ends with a slash.
 fn a_missing_menu(server: GopherServer) {
@@ -20,7 +20,7 @@ fn an_unreadable_menu(server: GopherServer) {
     ran.says(if server.is_plus { "Permission denied" } else { "Access denied" });
 }
 
-fn nothing_is_left_behind(server: GopherServer) {
+fn failure_leaves_no_file(server: GopherServer) {
     let place = Place::new();
     place.write("old", "the old one");
     for name in ["old", "new"] {
@@ -30,7 +30,7 @@ fn nothing_is_left_behind(server: GopherServer) {
     assert_eq!(place.read("old"), b"the old one");
 }
 
-fn nobody_listens(_: GopherServer) {
+fn closed_port_exits_7(_: GopherServer) {
     fetch(&["gopher://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
     fetch(&["gophers://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
 }
@@ -84,7 +84,7 @@ fn an_error_item_among_others() {
 /// What has never been there is not asked for again; nobody to talk to may pass.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_cannot_pass_is_not_tried_again() {
+fn permanent_errors_are_not_retried() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     fetch(&["--retry", "3", "--retry-delay", "0", &PYGOPHERD.url(&format!("/0/{key}"))]).exits(78);
     PYGOPHERD.answer(format!("/{key}-last"));

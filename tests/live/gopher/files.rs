@@ -9,7 +9,7 @@ use crate::live::tree::{BIG, files};
 
 each_gopher_server![
     the_tree,
-    the_tree_as_octets,
+    the_tree_as_bytes,
     as_the_server_sends_it,
     each_type,
     sixty_four_mebibytes,
@@ -25,21 +25,21 @@ fn is_binary(path: &str) -> bool {
 }
 
 /// What the server sends of a file of the tree.
-fn sent(server: GopherServer, path: &str, octets: &[u8]) -> Vec<u8> {
-    if is_binary(path) { octets.to_vec() } else { server.as_text(octets) }
+fn sent(server: GopherServer, path: &str, bytes: &[u8]) -> Vec<u8> {
+    if is_binary(path) { bytes.to_vec() } else { server.as_text(bytes) }
 }
 
 fn the_tree(server: GopherServer) {
-    for (path, octets) in files() {
+    for (path, bytes) in files() {
         let gtype = if is_binary(path) { '9' } else { '0' };
-        fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(sent(server, path, &octets));
+        fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(sent(server, path, &bytes));
     }
 }
 
 /// The type in the URL is the client's alone: the server sends the same.
-fn the_tree_as_octets(server: GopherServer) {
-    for (path, octets) in files() {
-        fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &octets));
+fn the_tree_as_bytes(server: GopherServer) {
+    for (path, bytes) in files() {
+        fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &bytes));
     }
 }
 
@@ -47,17 +47,17 @@ fn as_the_server_sends_it(server: GopherServer) {
     let own =
         ["/about.txt", "/page.html", "/dot.gif", "/unended.txt", "/dots/none-doubled.txt", "/dots/large.txt"];
     for path in files().iter().map(|(path, _)| *path).chain(own) {
-        let octets = server.answer(path);
-        fetch(&[&server.url(&format!("/9{path}"))]).came(&octets);
+        let bytes = server.answer(path);
+        fetch(&[&server.url(&format!("/9{path}"))]).came(&bytes);
         // Without the slash in front it is the same file.
-        fetch(&[&server.url(&format!("/9{}", &path[1..]))]).came(&octets);
+        fetch(&[&server.url(&format!("/9{}", &path[1..]))]).came(&bytes);
     }
 }
 
 /// The same bytes as an item of each type that is an object, by the URLs of a menu.
 fn each_type(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
-    let octets = (0..=255).collect::<Vec<u8>>().repeat(16);
+    let bytes = (0..=255).collect::<Vec<u8>>().repeat(16);
     let mut seen = String::new();
     for (line, url) in links(&menu) {
         let gtype = field(line, "type").expect("a type");
@@ -65,14 +65,14 @@ fn each_type(server: GopherServer) {
         match gtype.as_str() {
             "7" | "8" => {}
             "h" => drop(fetch(&[&url]).exits(0).writes(server.answer("/page.html"))),
-            _ => drop(fetch(&[&url]).exits(0).writes(&octets)),
+            _ => drop(fetch(&[&url]).exits(0).writes(&bytes)),
         }
     }
     assert_eq!(seen, "0456789gIsd;MPX<rh", "{menu}");
     for gtype in
         ["0", "4", "5", "6", "9", "g", "I", "s", "d", ";", "M", "P", "X", "m", "c", "p", ":", "h", "%3C"]
     {
-        fetch(&[&server.url(&format!("/{gtype}/all-bytes.bin"))]).came(&octets);
+        fetch(&[&server.url(&format!("/{gtype}/all-bytes.bin"))]).came(&bytes);
     }
 }
 

@@ -41,7 +41,7 @@ fn the_questions_are_shown() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_is_sent_for_a_filled_form() {
+fn filled_form_is_sent() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     let url = url(&key);
     // The document itself: the server ignores the answers, and says so by no status line.

@@ -21,7 +21,7 @@ fn the_object_does_not_come(server: GopherServer) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_gopher_plus_tells() {
+fn gopher_plus_head_shows_attributes() {
     let text = fetch(&["-I", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(0).text();
     for part in
         ["in two lines.", "gopher plus test", "Admin of the tests <admin@test.invalid>", "text/plain", "1994"]

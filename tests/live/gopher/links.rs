@@ -12,7 +12,7 @@ each_gopher_server![
     a_link_asks_no_gopher_server,
     telnet_and_tn3270,
     cso,
-    what_is_no_item,
+    error_and_info_items_are_errors,
 ];
 
 fn to_the_web(server: GopherServer) {
@@ -83,7 +83,7 @@ fn cso(server: GopherServer) {
     }
 }
 
-fn what_is_no_item(server: GopherServer) {
+fn error_and_info_items_are_errors(server: GopherServer) {
     fetch(&[&server.url("/3no%20such%20item")]).exits(78).writes("");
     let ran = fetch(&[&server.url("/ia%20line")]).writes("");
     assert_ne!(ran.exit, 0, "{}", ran.err);

@@ -95,7 +95,7 @@ fn by_json(server: GopherServer) {
         assert_eq!(field(line, "url"), None, "{line}");
         assert_eq!(field(line, "type").as_deref(), Some(gtype), "{line}");
     }
-    let count = server.answer("").split(|&octet| octet == b'\n').filter(|line| line.contains(&b'\t')).count();
+    let count = server.answer("").split(|&byte| byte == b'\n').filter(|line| line.contains(&b'\t')).count();
     assert_eq!(text.lines().count(), count, "an entry for each line of the menu, and none for its end");
 }
 

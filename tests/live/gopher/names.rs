@@ -25,14 +25,14 @@ fn exception(server: GopherServer, path: &str) -> Option<i32> {
 
 fn served(server: GopherServer) -> Vec<(String, Vec<u8>)> {
     let rows = odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none());
-    rows.map(|(path, octets)| (server.url(&format!("/0{path}")), server.as_text(octets.as_bytes()))).collect()
+    rows.map(|(path, bytes)| (server.url(&format!("/0{path}")), server.as_text(bytes.as_bytes()))).collect()
 }
 
 fn one_by_one(server: GopherServer) {
-    for (path, octets) in odd_files() {
+    for (path, bytes) in odd_files() {
         let ran = fetch(&[&server.url(&format!("/0{path}"))]);
         match exception(server, &path) {
-            None => drop(ran.came(server.as_text(octets.as_bytes()))),
+            None => drop(ran.came(server.as_text(bytes.as_bytes()))),
             Some(0) => assert!(ran.exits(0).text().starts_with("Error: "), "{path}"),
             Some(exit) => drop(ran.exits(exit).writes("")),
         }
@@ -43,18 +43,18 @@ fn one_by_one(server: GopherServer) {
 
 /// No byte is reserved in a selector (RFC 4266 §2.1): each may stand for itself where the URL allows it.
 fn as_little_escaped_as_may_be(server: GopherServer) {
-    for (mut url, octets) in served(server) {
-        for octet in "!$&'()*+,;=:@?".chars() {
-            url = url.replace(&format!("%{:02X}", u32::from(octet)), &octet.to_string());
+    for (mut url, bytes) in served(server) {
+        for byte in "!$&'()*+,;=:@?".chars() {
+            url = url.replace(&format!("%{:02X}", u32::from(byte)), &byte.to_string());
         }
-        fetch(&[&url]).came(&octets);
+        fetch(&[&url]).came(&bytes);
     }
 }
 
 fn all_in_one_run(server: GopherServer) {
     let rows = served(server);
     let urls: Vec<&str> = rows.iter().map(|(url, _)| url.as_str()).collect();
-    fetch(&urls).came(rows.iter().flat_map(|(_, octets)| octets.clone()).collect::<Vec<u8>>());
+    fetch(&urls).came(rows.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<u8>>());
 }
 
 /// What is behind the URLs of a menu, and of the menus in it.
@@ -74,7 +74,7 @@ fn found(url: &str, found_there: &mut BTreeSet<Vec<u8>>) {
 fn through_the_menus(server: GopherServer) {
     let mut there = BTreeSet::new();
     found(&server.url("/1/odd"), &mut there);
-    let is_missing = |(_, octets): &(String, String)| !there.contains(&server.as_text(octets.as_bytes()));
+    let is_missing = |(_, bytes): &(String, String)| !there.contains(&server.as_text(bytes.as_bytes()));
     let missing: BTreeSet<String> =
         odd_files().into_iter().filter(is_missing).map(|(path, _)| path).collect();
     let expected: BTreeSet<String> = unreachable(server).map(|name| format!("/odd/{name}")).collect();

@@ -45,7 +45,7 @@ fn the_tree(server: GopherServer) {
 /// curl sends CR and LF too, and knows no error.
 fn odd_names(server: GopherServer) {
     for (path, _) in odd_files() {
-        let is_refused = ["%0A", "%0D"].iter().any(|octet| path.contains(octet));
+        let is_refused = ["%0A", "%0D"].iter().any(|byte| path.contains(byte));
         let url = server.url(&format!("/9{path}"));
         if !is_refused && !server.answer(decoded(&path)).starts_with(b"3") {
             assert!(agree(&[], &url), "{path}");
@@ -55,21 +55,21 @@ fn odd_names(server: GopherServer) {
 
 /// The bytes of a path.
 fn decoded(path: &str) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
     while let [first, behind @ ..] = rest {
         rest = behind;
         let escape =
             behind.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
         match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(octet) => {
-                octets.push(octet);
+            Some(byte) => {
+                bytes.push(byte);
                 rest = &behind[2..];
             }
-            None => octets.push(*first),
+            None => bytes.push(*first),
         }
     }
-    octets
+    bytes
 }
 
 fn menus_and_searches(server: GopherServer) {

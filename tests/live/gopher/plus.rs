@@ -11,15 +11,15 @@ use crate::live::tree::{BIG, MODIFIED, files};
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn objects() {
-    for (path, octets) in files() {
+    for (path, bytes) in files() {
         for gtype in ["0", "9"] {
             let url = PYGOPHERD.url(&format!("/{gtype}{path}%09%09+"));
-            fetch(&["--require-complete", &url]).gives(&octets);
+            fetch(&["--require-complete", &url]).gives(&bytes);
         }
     }
     for name in ["none-doubled", "only", "last", "two-last", "all-doubled", "no-line-end", "large"] {
-        let octets = PYGOPHERD.answer(format!("/dots/{name}.txt"));
-        fetch(&["--require-complete", &PYGOPHERD.url(&format!("/0/dots/{name}.txt%09%09+"))]).gives(&octets);
+        let bytes = PYGOPHERD.answer(format!("/dots/{name}.txt"));
+        fetch(&["--require-complete", &PYGOPHERD.url(&format!("/0/dots/{name}.txt%09%09+"))]).gives(&bytes);
     }
     let big = fetch(&["--require-complete", &PYGOPHERD.url("/9/big.bin%09%09+")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);

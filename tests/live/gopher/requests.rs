@@ -3,7 +3,7 @@
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{fetch, key};
 
-each_gopher_server![selectors, gopher_plus, octets_that_would_end_the_line, in_the_dialogue];
+each_gopher_server![selectors, gopher_plus, bytes_that_would_end_the_line, in_the_dialogue];
 
 #[track_caller]
 fn sends(server: GopherServer, path: &str, expected: &str) {
@@ -56,11 +56,11 @@ fn gopher_plus(server: GopherServer) {
     }
 }
 
-fn octets_that_would_end_the_line(server: GopherServer) {
+fn bytes_that_would_end_the_line(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
-    for octets in ["%0D%0A", "%0D", "%0A", "%00"] {
+    for bytes in ["%0D%0A", "%0D", "%0A", "%00"] {
         for path in
-            [format!("/0/{key}{octets}/x"), format!("/0/{key}%09%09+{octets}"), format!("/1{key}{octets}")]
+            [format!("/0/{key}{bytes}/x"), format!("/0/{key}%09%09+{bytes}"), format!("/1{key}{bytes}")]
         {
             fetch(&["-v", &server.url(&path)]).exits(93).writes("").hides("> ");
         }

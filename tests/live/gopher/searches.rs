@@ -5,7 +5,7 @@ use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{fetch, key};
 
-each_gopher_server![words, as_it_is_sent, nothing_to_search_for, what_is_found_can_be_fetched, forbidden];
+each_gopher_server![words, as_it_is_sent, search_without_words, search_results_can_be_fetched, forbidden];
 
 #[track_caller]
 fn found(url: &str) -> Vec<String> {
@@ -38,13 +38,13 @@ fn as_it_is_sent(server: GopherServer) {
 }
 
 /// pygopherd takes no words behind a TAB for Gopher+, and breaks down.
-fn nothing_to_search_for(server: GopherServer) {
+fn search_without_words(server: GopherServer) {
     fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
     let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
     assert!(ran.exit == 78 || server.is_plus, "{} {}", ran.exit, ran.err);
 }
 
-fn what_is_found_can_be_fetched(server: GopherServer) {
+fn search_results_can_be_fetched(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).text();
     let all = links(&menu);
     assert_eq!(all.len(), 2, "{menu}");
@@ -56,9 +56,9 @@ fn what_is_found_can_be_fetched(server: GopherServer) {
 /// Bytes that would end the line, or the words, are not sent.
 fn forbidden(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
-    for octet in ["%0D", "%0A", "%00", "%0D%0A"] {
-        fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{octet}x"))]).exits(93).writes("");
-        fetch(&[&server.url(&format!("/7/{key}{octet}x%09one"))]).exits(93).writes("");
+    for byte in ["%0D", "%0A", "%00", "%0D%0A"] {
+        fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).exits(93).writes("");
+        fetch(&[&server.url(&format!("/7/{key}{byte}x%09one"))]).exits(93).writes("");
     }
     // Two TABs end the words: a third one is in the Gopher+ string, where none may be.
     fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).exits(93).writes("");

@@ -8,7 +8,7 @@ use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{Place, key};
 use crate::live::program::fetch_url;
 
-each_gopher_server![nothing_moves_the_cursor, the_menu_fits, octets_are_refused];
+each_gopher_server![control_characters_are_escaped_on_a_terminal, the_menu_fits, bytes_are_refused];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -28,7 +28,7 @@ fn shown(arguments: &[&str]) -> (Terminal, i32) {
 }
 
 /// As a menu, as a text and as it came: the escape in a line is shown, not obeyed.
-fn nothing_moves_the_cursor(server: GopherServer) {
+fn control_characters_are_escaped_on_a_terminal(server: GopherServer) {
     for gtype in ["0", "1"] {
         for options in [&[][..], &["--format", "raw"], &["--format", "json"], &["-v"]] {
             let url = server.url(&format!("/{gtype}/cgi-bin/odd-menu"));
@@ -36,7 +36,7 @@ fn nothing_moves_the_cursor(server: GopherServer) {
             let screen = terminal.screen();
             assert_eq!(exit, 0, "{screen}");
             assert!(screen.contains("the last one"), "{options:?} {gtype}: {screen}");
-            let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
+            let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
             assert!(!terminal.bytes().iter().any(is_evil), "{options:?} {gtype}: {}", screen.escape_debug());
         }
     }
@@ -55,7 +55,7 @@ fn the_menu_fits(server: GopherServer) {
     }
 }
 
-fn octets_are_refused(server: GopherServer) {
+fn bytes_are_refused(server: GopherServer) {
     let (terminal, exit) = shown(&[&server.url("/9/all-bytes.bin")]);
     assert_eq!(exit, 23, "{}", terminal.screen());
     assert!(!terminal.bytes().contains(&0), "{}", terminal.screen());

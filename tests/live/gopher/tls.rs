@@ -29,8 +29,8 @@ fn trusting(more: &[&str]) -> Ran {
 }
 
 fn files_and_menus(server: GopherServer) {
-    for (path, octets) in files() {
-        let expected = if path.ends_with(".bin") { octets } else { server.as_text(&octets) };
+    for (path, bytes) in files() {
+        let expected = if path.ends_with(".bin") { bytes } else { server.as_text(&bytes) };
         trusting(&[&server.tls_url(&format!("/9{path}"))]).came(expected);
     }
     trusting(&[&server.tls_url("/0/dots/last.txt")]).came(server.as_text(b"first\nlast\n"));

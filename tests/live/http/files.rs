@@ -16,7 +16,7 @@ each_server![
     big_file_by_tls,
     five_thousand_entries,
     folders,
-    what_cannot_be_read,
+    missing_file_exits_78_and_unreadable_exits_9,
     head,
     time_of_modification,
     limits_of_size,
@@ -25,19 +25,19 @@ each_server![
 /// To a file and to standard output; by TLS all at once.
 fn plain_files(server: Server) {
     let place = Place::new();
-    for (path, octets) in files() {
-        fetch(&[&server.http(path)]).gives(&octets);
+    for (path, bytes) in files() {
+        fetch(&[&server.http(path)]).gives(&bytes);
         place.fetch(&["-o", "here", &server.http(path)]).gives("");
-        assert_eq!(sha256(&place.read("here")), sha256(&octets), "{path}");
+        assert_eq!(sha256(&place.read("here")), sha256(&bytes), "{path}");
     }
     place.holds(&["here"]);
     let urls: Vec<String> = files().iter().map(|(path, _)| server.https(path)).collect();
-    let all: Vec<u8> = files().into_iter().flat_map(|(_, octets)| octets).collect();
+    let all: Vec<u8> = files().into_iter().flat_map(|(_, bytes)| bytes).collect();
     fetch(&with_urls(&["--cacert", CA], &urls)).gives(all);
 }
 
 fn odd_names(server: Server) {
-    let all: String = odd_files().into_iter().map(|(_, octets)| octets).collect();
+    let all: String = odd_files().into_iter().map(|(_, bytes)| bytes).collect();
     let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.http(path)).collect();
     fetch(&with_urls(&[], &urls)).gives(&all);
     let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.https(path)).collect();
@@ -81,7 +81,7 @@ fn folders(server: Server) {
     fetch(&[&server.http("/empty-dir/")]).exits(0);
 }
 
-fn what_cannot_be_read(server: Server) {
+fn missing_file_exits_78_and_unreadable_exits_9(server: Server) {
     fetch(&[&server.http("/no/such/file")]).exits(78).says("404").writes("");
     fetch(&[&server.http("/noperm.txt")]).exits(9).says("403").writes("");
     fetch(&[&server.http("/noperm-dir/")]).exits(9).says("403").writes("");
@@ -130,9 +130,9 @@ fn limits_of_size(server: Server) {
 #[ignore = "needs the servers of docker/"]
 fn compressing_servers_are_not_asked_to() {
     for server in [NGINX, APACHE] {
-        for (path, octets) in files() {
-            fetch(&[&server.http(&format!("/gz{path}"))]).gives(&octets);
-            fetch(&["--cacert", CA, &server.https(&format!("/gz{path}"))]).gives(&octets);
+        for (path, bytes) in files() {
+            fetch(&[&server.http(&format!("/gz{path}"))]).gives(&bytes);
+            fetch(&["--cacert", CA, &server.https(&format!("/gz{path}"))]).gives(&bytes);
         }
         let text = fetch(&["-I", &server.http("/gz/range.txt")]).exits(0).text();
         assert!(text.contains("content-length: 80000") && !text.contains("content-encoding"), "{text}");

@@ -5,8 +5,8 @@ use crate::live::server::{APACHE, CA, CADDY, NGINX};
 use crate::live::tree::HELLO;
 
 #[track_caller]
-fn leads_to(name: &str, octets: &str) {
-    fetch(&[&NGINX.http(&format!("/redir/{name}"))]).gives(octets);
+fn leads_to(name: &str, bytes: &str) {
+    fetch(&[&NGINX.http(&format!("/redir/{name}"))]).gives(bytes);
 }
 
 #[test]

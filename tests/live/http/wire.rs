@@ -115,7 +115,7 @@ fn the_log_agrees(server: Server) {
 /// They are the server's to judge; a raw space goes nowhere.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn octets_that_servers_do_not_like() {
+fn bytes_that_servers_do_not_like() {
     fetch(&["-v", &NGINX.http("/%00")]).exits(22).says("> GET /%00 HTTP/1.1");
     fetch(&["-v", &APACHE.http("/%00")]).exits(78).says("> GET /%00 HTTP/1.1");
     fetch(&["-v", &APACHE.http("/etc%2Fmotd")]).exits(78).says("> GET /etc%2Fmotd HTTP/1.1");

@@ -8,7 +8,7 @@ each_news_server![
     each_odd_one,
     in_every_format,
     groups_with_other_letters,
-    reserved_octets_in_a_name,
+    reserved_bytes_in_a_name,
     a_long_name,
     a_cross_posting,
     many_plain_ones,
@@ -71,7 +71,7 @@ fn groups_with_other_letters(server: NewsServer) {
 }
 
 /// Escaped as RFC 5538 §2 wants it, wherever it is not needed, and in small letters.
-fn reserved_octets_in_a_name(server: NewsServer) {
+fn reserved_bytes_in_a_name(server: NewsServer) {
     let rows = [
         ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid"),
         ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b/c%2bd%3de%24f%23g%3fh%26i%21j%7ek@test%2Einvalid"),

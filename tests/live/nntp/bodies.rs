@@ -11,7 +11,7 @@ each_news_server![
     one_mebibyte,
     ten_mebibytes,
     eight_bits,
-    yenc_of_every_octet,
+    yenc_of_every_byte,
     yenc_in_three_parts,
     uuencoded,
 ];
@@ -67,7 +67,7 @@ fn eight_bits(server: NewsServer) {
         fetch(&[&server.nth_url("fetch.8bit", nth)]).gives(server.nth("ARTICLE", "fetch.8bit", nth));
     }
     let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).exits(0).out;
-    let has = |part: &str| head.windows(part.len()).any(|octets| octets == part.as_bytes());
+    let has = |part: &str| head.windows(part.len()).any(|bytes| bytes == part.as_bytes());
     assert!(
         has("Zo\u{eb} <zoe@test.invalid>") && has("raw UTF-8 \u{fc}\u{f1}\u{ee} 7"),
         "{}",
@@ -77,35 +77,35 @@ fn eight_bits(server: NewsServer) {
 
 /// The bytes of a yEnc body: each minus 42, minus 64 more behind `=`.
 fn yenc_decoded(body: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
-    for line in body.split(|&octet| octet == b'\n') {
+    let mut bytes = Vec::new();
+    for line in body.split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.starts_with(b"=y") {
             continue;
         }
         let mut is_escaped = false;
-        for &octet in line {
-            if octet == b'=' && !is_escaped {
+        for &byte in line {
+            if byte == b'=' && !is_escaped {
                 is_escaped = true;
                 continue;
             }
-            octets.push(octet.wrapping_sub(if is_escaped { 106 } else { 42 }));
+            bytes.push(byte.wrapping_sub(if is_escaped { 106 } else { 42 }));
             is_escaped = false;
         }
     }
-    octets
+    bytes
 }
 
-fn all_octets() -> Vec<u8> {
+fn all_bytes() -> Vec<u8> {
     (0..=255).collect::<Vec<u8>>().repeat(8)
 }
 
-fn yenc_of_every_octet(server: NewsServer) {
+fn yenc_of_every_byte(server: NewsServer) {
     for number in [1, 20] {
         let body = body(server, &format!("yenc-{number}"));
         let first = format!("=ybegin line=128 size=2048 name=all-{number}.bin\r\n");
         assert!(body.starts_with(first.as_bytes()), "{}", body.escape_ascii());
-        assert_eq!(yenc_decoded(&body), all_octets());
+        assert_eq!(yenc_decoded(&body), all_bytes());
         let url = server.nth_url("alt.binaries.fetch", number);
         fetch(&[&url]).gives(server.nth("ARTICLE", "alt.binaries.fetch", number));
     }
@@ -120,18 +120,18 @@ fn yenc_in_three_parts(server: NewsServer) {
 
 fn uuencoded(server: NewsServer) {
     let body = body(server, "uu-12");
-    let mut octets = Vec::new();
-    let lines: Vec<&[u8]> = body.split(|&octet| octet == b'\n').collect();
+    let mut bytes = Vec::new();
+    let lines: Vec<&[u8]> = body.split(|&byte| byte == b'\n').collect();
     for line in &lines[1..lines.len() - 3] {
-        let mut bits = line[1..].iter().take_while(|&&octet| octet != b'\r').map(|octet| (octet - 32) & 63);
+        let mut bits = line[1..].iter().take_while(|&&byte| byte != b'\r').map(|byte| (byte - 32) & 63);
         let mut of_line = Vec::new();
         while let (Some(a), Some(b), Some(c), Some(d)) = (bits.next(), bits.next(), bits.next(), bits.next())
         {
             of_line.extend([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
         }
         of_line.truncate(usize::from((line[0] - 32) & 63));
-        octets.extend(of_line);
+        bytes.extend(of_line);
     }
-    assert_eq!(octets, all_octets());
+    assert_eq!(bytes, all_bytes());
     assert!(body.ends_with(b"`\r\nend\r\n"));
 }

@@ -13,10 +13,10 @@ each_news_server![
     not_tried_again,
     among_others,
     the_first_one_ends_it,
-    nothing_is_left_behind,
-    what_lies_there_stays,
-    nobody_listens,
-    what_is_no_url,
+    failure_leaves_no_file,
+    existing_file_is_kept_on_failure,
+    closed_port_exits_7,
+    invalid_urls_are_rejected,
 ];
 
 /// It fails with 78 and the server's own line, and writes nothing.
@@ -89,7 +89,7 @@ fn the_first_one_ends_it(server: NewsServer) {
     fetch(&["--fail-early", &urls[0], &urls[1]]).exits(78).writes("");
 }
 
-fn nothing_is_left_behind(server: NewsServer) {
+fn failure_leaves_no_file(server: NewsServer) {
     let place = Place::new();
     for url in [
         server.url("fetch.no-such-group"),
@@ -108,7 +108,7 @@ fn nothing_is_left_behind(server: NewsServer) {
     }
 }
 
-fn what_lies_there_stays(server: NewsServer) {
+fn existing_file_is_kept_on_failure(server: NewsServer) {
     let place = Place::new();
     place.write("here", "mine");
     place.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
@@ -120,12 +120,12 @@ fn what_lies_there_stays(server: NewsServer) {
     place.holds(&["here"]);
 }
 
-fn nobody_listens(server: NewsServer) {
+fn closed_port_exits_7(server: NewsServer) {
     let url = server.nth_url("fetch.test", 1).replace(&server.authority(), "127.0.0.1:17001");
     fetch(&[&url]).exits(7).writes("");
 }
 
-fn what_is_no_url(server: NewsServer) {
+fn invalid_urls_are_rejected(server: NewsServer) {
     for path in
         ["", "fetch.test/", "fetch.test/x", "fetch.test/-5", "fetch.test/5-", "fetch.test/99999999999", "/1"]
     {

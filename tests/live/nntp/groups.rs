@@ -8,7 +8,7 @@ each_news_server![
     as_they_came,
     in_json,
     for_people,
-    none_in_the_empty_one,
+    empty_group_has_no_articles,
     of_a_pattern,
     of_a_pattern_for_nothing,
     each_leads_on,
@@ -77,7 +77,7 @@ fn for_people(server: NewsServer) {
 }
 
 /// sn says `0 0` of a group without articles, INN `0 1`: neither has one.
-fn none_in_the_empty_one(server: NewsServer) {
+fn empty_group_has_no_articles(server: NewsServer) {
     let text = of_all(server, &[]);
     let line = text.lines().find(|line| line.ends_with(" fetch.empty")).expect("it is there");
     assert_eq!(line.split_whitespace().next(), Some("0"), "{line}");

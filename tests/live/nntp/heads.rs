@@ -7,8 +7,8 @@ use crate::live::place::fetch;
 each_news_server![of_an_article, of_an_article_in_json, of_a_group, of_an_empty_group, of_what_is_missing];
 
 /// The lines of a head; CR LF or LF, without what a line end or we put behind it.
-fn head_lines(octets: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(octets).replace("\r\n", "\n");
+fn head_lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     text.lines()
         .map(str::to_owned)
         .filter(|line| !line.is_empty() && line != "modified: 1994-12-01 12:34")

@@ -116,7 +116,7 @@ fn a_wrong_password() {
 /// RFC 4643 §2.3.2 lets a password hold every byte above the space; INN takes the space too.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_of_reserved_octets() {
+fn a_password_of_reserved_bytes() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let login = format!("bob:{BOB}");
     trusting(&["-u", &login, &tls("private.secret/7")]).gives(&article);

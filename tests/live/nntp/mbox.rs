@@ -8,10 +8,10 @@ each_news_server![of_an_article, lines_that_begin_with_from, of_a_range, of_a_gr
 /// The entry that an article is: a first line, local line ends, `>` before what looks like a first line, an empty line.
 fn entry(sender: &str, article: &[u8]) -> Vec<u8> {
     let mut entry = format!("From {sender} Thu Dec  1 12:34:56 1994\n").into_bytes();
-    for line in article.split_inclusive(|&octet| octet == b'\n') {
+    for line in article.split_inclusive(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r\n").unwrap_or(line);
         let is_quoted =
-            line.iter().position(|&octet| octet != b'>').is_some_and(|at| line[at..].starts_with(b"From "));
+            line.iter().position(|&byte| byte != b'>').is_some_and(|at| line[at..].starts_with(b"From "));
         entry.extend_from_slice(if is_quoted { b">" } else { b"" });
         entry.extend_from_slice(line);
         entry.push(b'\n');

@@ -9,7 +9,7 @@ each_news_server![
     of_a_range,
     as_text,
     as_text_into_a_file,
-    nothing_of_an_octet_range,
+    byte_range_is_rejected,
 ];
 
 const VERBS: [(&str, &str); 3] = [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")];
@@ -47,8 +47,8 @@ fn of_a_range(server: NewsServer) {
 }
 
 /// Each CR LF becomes LF; no other byte changes.
-fn local(octets: &[u8]) -> Vec<u8> {
-    let lines = octets.split_inclusive(|&octet| octet == b'\n');
+fn local(bytes: &[u8]) -> Vec<u8> {
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n');
     lines
         .flat_map(|line| line.strip_suffix(b"\r\n").map_or(line.to_vec(), |line| [line, b"\n"].concat()))
         .collect()
@@ -64,7 +64,7 @@ fn as_text(server: NewsServer) {
         .gives(b"na\xefve caf\xe9 \xff\n");
     // Unasked, they stay what they are.
     let article = fetch(&[&server.nth_url("fetch.test", 1)]).exits(0).out;
-    let count = |octet| article.iter().filter(|&&other| other == octet).count();
+    let count = |byte| article.iter().filter(|&&other| other == byte).count();
     assert_eq!((count(b'\r'), count(b'\n')), (count(b'\n'), count(b'\r')));
     assert!(count(b'\r') > 8);
 }
@@ -76,7 +76,7 @@ fn as_text_into_a_file(server: NewsServer) {
 }
 
 /// NNTP has none: refused, and nothing is delivered.
-fn nothing_of_an_octet_range(server: NewsServer) {
+fn byte_range_is_rejected(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
     place.holds(&[]);

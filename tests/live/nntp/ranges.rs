@@ -15,7 +15,7 @@ each_news_server![
     a_file_each_by_its_number,
     a_file_each_over_holes,
     two_ranges,
-    none_of_them,
+    range_without_articles_exits_78,
 ];
 
 fn range(server: NewsServer, group: &str, first: u32, last: u32) -> String {
@@ -138,7 +138,7 @@ fn two_ranges(server: NewsServer) {
 }
 
 /// A range without an article: not found, and no file.
-fn none_of_them(server: NewsServer) {
+fn range_without_articles_exits_78(server: NewsServer) {
     let place = Place::new();
     for url in [range(server, "fetch.holes", 11, 15), range(server, "fetch.test", 5000, 5100)] {
         place.fetch(&["-o", "here", &url]).exits(78).says("not found");

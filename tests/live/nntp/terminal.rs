@@ -9,7 +9,7 @@ use crate::live::place::Place;
 use crate::live::program::fetch_url;
 use crate::live::server::CA;
 
-each_news_server![nothing_moves_the_cursor, lists_fit, octets_are_refused];
+each_news_server![control_characters_are_escaped_on_a_terminal, lists_fit, bytes_are_refused];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -28,7 +28,7 @@ fn shown(arguments: &[&str]) -> (Terminal, i32) {
     (terminal, exit)
 }
 
-fn nothing_moves_the_cursor(server: NewsServer) {
+fn control_characters_are_escaped_on_a_terminal(server: NewsServer) {
     let utf8 = server.id_url("utf8-7@test.invalid");
     for arguments in [&[utf8.as_str()][..], &["-I", &utf8], &["-v", &utf8]] {
         let (terminal, exit) = shown(arguments);
@@ -38,7 +38,7 @@ fn nothing_moves_the_cursor(server: NewsServer) {
     for id in ["latin1-7", "dots", "folded"] {
         let (terminal, exit) = shown(&[&server.id_url(&format!("{id}@test.invalid"))]);
         assert_eq!(exit, 0, "{id}: {}", terminal.screen());
-        let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
+        let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
         assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
     }
 }
@@ -54,9 +54,9 @@ fn lists_fit(server: NewsServer) {
 }
 
 /// yEnc is not for eyes.
-fn octets_are_refused(server: NewsServer) {
+fn bytes_are_refused(server: NewsServer) {
     let (terminal, _) = shown(&[&server.id_url("yenc-1@test.invalid")]);
-    let is_evil = |octet: &u8| *octet < b' ' && !b"\r\n\t".contains(octet);
+    let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
     assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
 }
 

@@ -138,7 +138,7 @@ fn where_there_is_none() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn what_is_missing() {
+fn missing_article_over_tls_exits_78() {
     for path in ["fetch.no-such-group", "fetch.test/9000"] {
         trusting(&[&tls(path)]).exits(78).writes("").says("not found");
         trusting(&["--ssl-reqd", &plain(path)]).exits(78).writes("").says("not found");

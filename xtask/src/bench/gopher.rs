@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// The longest request.
-const LINE_OCTETS: u64 = 1024;
+const LINE_BYTES: u64 = 1024;
 
 /// A running one.
 pub(super) struct Gopher {
@@ -49,7 +49,7 @@ impl Drop for Gopher {
 
 fn serve(mut stream: TcpStream, folder: &Path) -> Result<()> {
     let mut line = String::new();
-    BufReader::new(&stream).take(LINE_OCTETS).read_line(&mut line)?;
+    BufReader::new(&stream).take(LINE_BYTES).read_line(&mut line)?;
     io::copy(&mut File::open(path(folder, line.trim_end()))?, &mut stream)?;
     stream.shutdown(Shutdown::Write)
 }

@@ -11,7 +11,7 @@ use std::thread;
 use super::far;
 
 /// The bytes of each article.
-pub(super) const ARTICLE_OCTETS: u64 = 2048;
+pub(super) const ARTICLE_BYTES: u64 = 2048;
 /// So many articles there are, from number 1 on.
 const ARTICLES: u64 = 2000;
 /// The verbs of `cargo xtask` for the two ends.
@@ -114,8 +114,8 @@ fn converse(stream: &TcpStream) -> Result<()> {
 fn article(number: u64) -> Vec<u8> {
     let mut article =
         format!("Message-ID: <{number}@bench.invalid>\r\nSubject: {number}\r\n\r\n").into_bytes();
-    while article.len() < ARTICLE_OCTETS as usize {
-        let length = (ARTICLE_OCTETS as usize - article.len()).min(64);
+    while article.len() < ARTICLE_BYTES as usize {
+        let length = (ARTICLE_BYTES as usize - article.len()).min(64);
         article.extend(std::iter::repeat_n(b'x', length - 2));
         article.extend_from_slice(b"\r\n");
     }
@@ -194,7 +194,7 @@ mod tests {
     fn articles_have_their_size() {
         for number in [1, 999, 2000] {
             let article = article(number);
-            assert_eq!(article.len() as u64, ARTICLE_OCTETS);
+            assert_eq!(article.len() as u64, ARTICLE_BYTES);
             assert!(article.ends_with(b"\r\n"));
         }
     }

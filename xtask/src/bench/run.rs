@@ -47,9 +47,9 @@ pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> 
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let sample = timed(&mut command).map_err(failed)?;
-    let (files, octets) = held(out).map_err(told)?;
-    let is_whole = files == row.count && octets == row.size * row.count as u64;
-    if is_whole { Ok(sample) } else { Err(failed(format!("{octets} octets in {files} files came"))) }
+    let (files, bytes) = held(out).map_err(told)?;
+    let is_whole = files == row.count && bytes == row.size * row.count as u64;
+    if is_whole { Ok(sample) } else { Err(failed(format!("{bytes} bytes in {files} files came"))) }
 }
 
 /// How many files there are, and how much is in them.

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::far::Far;
 use super::gopher::Gopher;
-use super::news::{ARTICLE_OCTETS, News};
+use super::news::{ARTICLE_BYTES, News};
 use super::vsftpd::Vsftpd;
 use super::workload::{Source, WORKLOADS, Workload};
 use crate::program;
@@ -132,7 +132,7 @@ fn ftp_url(server: &Vsftpd, name: &str) -> String {
 
 fn news_url(server: Option<&News>, row: &Workload) -> String {
     let authority = server.map_or("", |server| &server.authority);
-    format!("nntp://{authority}/bench.group/1-{}", row.size / ARTICLE_OCTETS)
+    format!("nntp://{authority}/bench.group/1-{}", row.size / ARTICLE_BYTES)
 }
 
 /// What could be had; otherwise says why its rows are left out.

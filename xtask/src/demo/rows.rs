@@ -139,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
     bad("wais: in the server's words", &["{wais}/nothing?gopher"], 78, &["S1"]),
     good("prospero: a directory", &["{prospero}//every"], &["aftp-binary", "{ftp}/pub/file.bin;type=i"]),
     good("prospero: a way by FTP", &["{prospero}//every/aftp-binary"], &[HELLO]),
-    good("prospero: octets", &["{prospero}//every/contents.txt"], &["over Prospero itself"]),
+    good("prospero: bytes", &["{prospero}//every/contents.txt"], &["over Prospero itself"]),
     good("prospero: attributes", &["-I", "{prospero}//every/contents.txt"], &["UNIX-MODES: -rw-r--r--"]),
     bad("prospero: no way that is known", &["{prospero}//every/nfs"], 1, &["NFS"]),
     bad("prospero: a file of its machine", &["{prospero}//every/local"], 1, &["LOCAL"]),

@@ -6,7 +6,7 @@ use fetch_url::Checksum;
 /// Options for checksums.
 #[derive(Args, Debug)]
 pub struct Check {
-    /// Required checksum of the object; it is discarded if it differs
+    /// Expected checksum; a file that does not match is discarded
     ///
     /// ALGORITHM is md5, sha1, sha256, sha384 or sha512. Only for a single URL.
     #[arg(long, value_name = "ALGORITHM:HEX")]

@@ -14,18 +14,18 @@ pub struct Gopher {
     /// contents of FILE; a VALUE that begins with @ is written with @@. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     pub form: Vec<String>,
-    /// How the dots of a text are interpreted
+    /// How dot-stuffing of a text is handled
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     pub gopher_dots: GopherDots,
 }
 
-/// How the dots of a text are interpreted.
+/// How dot-stuffing of a text is handled.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum GopherDots {
     /// Detected from the text
     #[default]
     Auto,
-    /// A line with one dot ends the text, and doubled dots are single ones
+    /// A line with one dot ends the text, and a leading ".." means "."
     Rfc1436,
     /// Every byte as received
     Raw,

@@ -17,7 +17,7 @@ pub struct Network {
     /// Allow a redirect from a public to a private address
     #[arg(long)]
     pub allow_private: bool,
-    /// Allow a blocked port, such as that of another protocol
+    /// Allow a port that is blocked because another protocol uses it
     #[arg(long, value_name = "PORT", action = ArgAction::Append)]
     pub allow_port: Vec<u16>,
     /// Read FIFOs and devices named by file URLs

@@ -23,7 +23,7 @@ pub struct Talk {
     /// Passwords are left out. - is standard error.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Print one line per transfer if standard error is not a terminal
+    /// Print a progress bar; without a terminal, one line per transfer
     #[arg(short = '#', long)]
     pub progress_bar: bool,
     /// Print no progress

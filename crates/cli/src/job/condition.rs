@@ -50,7 +50,7 @@ fn date(text: &str) -> Option<i64> {
         let parts: Vec<&str> = text.split(separator).collect();
         let is_sound = parts.len() == lengths.len()
             && parts.iter().zip(lengths).all(|(part, &length)| {
-                part.len() == length && part.bytes().all(|octet| octet.is_ascii_digit())
+                part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())
             });
         is_sound.then(|| parts.iter().filter_map(|part| part.parse().ok()).collect())
     };

@@ -66,14 +66,14 @@ fn file(path: &str) -> Result<Vec<u8>, Error> {
     if path != "-" {
         return read_option_file(path.as_ref());
     }
-    let mut octets = Vec::new();
-    let all = std::io::stdin().take(MOST).read_to_end(&mut octets);
-    all.map(|_| octets).map_err(|error| usage_error(format!("standard input: {error}")))
+    let mut bytes = Vec::new();
+    let all = std::io::stdin().take(MOST).read_to_end(&mut bytes);
+    all.map(|_| bytes).map_err(|error| usage_error(format!("standard input: {error}")))
 }
 
 /// Removes CR, LF and NUL from a form file, as curl does.
-fn without_line_ends(octets: Vec<u8>) -> Vec<u8> {
-    octets.into_iter().filter(|octet| !matches!(octet, b'\r' | b'\n' | 0)).collect()
+fn without_line_ends(bytes: Vec<u8>) -> Vec<u8> {
+    bytes.into_iter().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect()
 }
 
 /// Encodes `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE` or `NAME@FILE`.
@@ -90,14 +90,14 @@ fn escaped_form(text: &str) -> Result<Vec<u8>, Error> {
 }
 
 /// Encodes form data: a space as `+`, letters, digits and `- . _ ~` unchanged, the rest as `%XX`.
-fn escaped(octets: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(octets.len());
-    for &octet in octets {
-        match octet {
+fn escaped(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
             b' ' => text.push(b'+'),
-            b'-' | b'.' | b'_' | b'~' => text.push(octet),
-            _ if octet.is_ascii_alphanumeric() => text.push(octet),
-            _ => text.extend(format!("%{octet:02X}").bytes()),
+            b'-' | b'.' | b'_' | b'~' => text.push(byte),
+            _ if byte.is_ascii_alphanumeric() => text.push(byte),
+            _ => text.extend(format!("%{byte:02X}").bytes()),
         }
     }
     text
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn forms() {
-        let form = |text| escaped_form(text).map(|octets| String::from_utf8_lossy(&octets).into_owned()).ok();
+        let form = |text| escaped_form(text).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).ok();
         assert_eq!(form("a b").as_deref(), Some("a+b"));
         assert_eq!(form("=a&b").as_deref(), Some("a%26b"));
         assert_eq!(form("n=a=b").as_deref(), Some("n=a%3Db"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::gopher::GopherOptions;
-use fetch_url_proto::gopher::Dots;
+use fetch_url_proto::gopher::DotStuffing;
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
@@ -15,9 +15,9 @@ pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
     let gopher = &flags.gopher;
     let mut options = GopherOptions::default();
     options.dots = match gopher.gopher_dots {
-        GopherDots::Auto => Dots::Evidence,
-        GopherDots::Raw => Dots::Raw,
-        GopherDots::Rfc1436 => Dots::Rfc1436,
+        GopherDots::Auto => DotStuffing::Detect,
+        GopherDots::Raw => DotStuffing::Raw,
+        GopherDots::Rfc1436 => DotStuffing::Rfc1436,
     };
     options.view = gopher.view.as_deref().map(view).transpose()?;
     options.answers = gopher.form.iter().map(|text| answer(text)).collect::<Result<_, _>>()?;

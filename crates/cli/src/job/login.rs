@@ -78,7 +78,7 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     } else {
         private(path).map_err(failed)?
     };
-    let end = text.iter().position(|&octet| octet == b'\n').unwrap_or(text.len());
+    let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     text.truncate(end);
     if text.last() == Some(&b'\r') {
         text.pop();

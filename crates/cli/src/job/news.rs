@@ -3,7 +3,7 @@
 use fetch_url::Error;
 use fetch_url::news::{ArticleFormat, NewsOptions};
 use fetch_url::url::{HostPort, Url};
-use fetch_url_proto::nntp::Part;
+use fetch_url_proto::nntp::ArticlePart;
 
 use super::{environment, gateway};
 use crate::error::usage_error;
@@ -29,9 +29,9 @@ pub(super) fn options(flags: &Fetch) -> Result<NewsOptions, Error> {
     let news = &flags.news;
     let mut options = NewsOptions::default();
     options.part = match news.part {
-        NewsPart::Article => Part::Article,
-        NewsPart::Body => Part::Body,
-        NewsPart::Head => Part::Head,
+        NewsPart::Article => ArticlePart::Article,
+        NewsPart::Body => ArticlePart::Body,
+        NewsPart::Head => ArticlePart::Head,
     };
     options.format = match flags.format {
         Format::Mbox if news.part != NewsPart::Article => {

@@ -47,10 +47,10 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
 /// Each of `-Y` and `-y` has a default when the other is given, as in curl; 0 means no limit.
 fn min_rate(flags: &Fetch) -> Option<MinRate> {
     let is_asked = flags.speed_limit.is_some() || flags.speed_time.is_some();
-    let octets_a_second = flags.speed_limit.unwrap_or(1);
+    let bytes_a_second = flags.speed_limit.unwrap_or(1);
     let time = flags.speed_time.unwrap_or(Duration::from_secs(30));
-    (is_asked && octets_a_second > 0 && !time.is_zero())
-        .then_some(MinRate { bytes_per_second: octets_a_second, time })
+    (is_asked && bytes_a_second > 0 && !time.is_zero())
+        .then_some(MinRate { bytes_per_second: bytes_a_second, time })
 }
 
 fn reach(flags: &Network) -> Result<NetworkPolicy, Error> {

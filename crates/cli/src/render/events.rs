@@ -74,8 +74,8 @@ impl Events {
             "failed": tally.failed,
             "deleted": tally.deleted,
             "elsewhere": tally.elsewhere,
-            "octets": tally.octets,
-            "seconds": tally.begun.elapsed().as_secs_f64(),
+            "octets": tally.bytes,
+            "seconds": tally.started.elapsed().as_secs_f64(),
         }));
     }
 

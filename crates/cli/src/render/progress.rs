@@ -43,7 +43,7 @@ pub(crate) struct ProgressDisplay {
     shown: Arc<AtomicUsize>,
     /// `true` if bars are shown.
     is_seen: bool,
-    begun: Instant,
+    started: Instant,
 }
 
 impl ProgressDisplay {
@@ -57,7 +57,7 @@ impl ProgressDisplay {
             received: Arc::default(),
             shown: Arc::default(),
             is_seen: kind == ProgressMode::Bar,
-            begun: Instant::now(),
+            started: Instant::now(),
         }
     }
 
@@ -80,10 +80,10 @@ impl ProgressDisplay {
     /// Creates the total bar: number of files, bytes, and the average rate.
     fn total(&self) -> ProgressBar {
         let bar = self.files.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        let (received, begun) = (self.received.clone(), self.begun);
+        let (received, started) = (self.received.clone(), self.started);
         let words = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
             let received = received.load(Ordering::Relaxed);
-            let rate = received as f64 / begun.elapsed().as_secs_f64().max(0.001);
+            let rate = received as f64 / started.elapsed().as_secs_f64().max(0.001);
             // Writing to a string buffer does not fail.
             let _ = write!(out, "{}, {}/s", BinaryBytes(received), BinaryBytes(rate as u64));
         };
@@ -110,7 +110,7 @@ impl ProgressDisplay {
     pub(crate) fn count(&self) {
         let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
         // With many small files only the total is shown.
-        let is_due = self.is_seen && self.is_of_several() && self.begun.elapsed() >= MIN_DURATION;
+        let is_due = self.is_seen && self.is_of_several() && self.started.elapsed() >= MIN_DURATION;
         let bars = if is_due { Some(self.bars()) } else { self.bars.get() };
         if let Some((_, Some(total))) = bars {
             total.set_position(over);
@@ -139,7 +139,7 @@ impl ProgressDisplay {
 pub(crate) struct TransferProgress {
     kind: ProgressMode,
     name: String,
-    begun: Instant,
+    started: Instant,
     board: ProgressDisplay,
     bar: Option<ProgressBar>,
     /// Offset in bytes at which the transfer started.
@@ -161,7 +161,7 @@ impl TransferProgress {
         Self {
             kind,
             name: short_name(name),
-            begun: Instant::now(),
+            started: Instant::now(),
             board: board.clone(),
             bar: None,
             start: u64::MAX,
@@ -181,7 +181,7 @@ impl TransferProgress {
     pub(crate) fn finish(self) {
         if self.kind == ProgressMode::Line {
             let total = self.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-            let seconds = self.begun.elapsed().as_secs_f64();
+            let seconds = self.started.elapsed().as_secs_f64();
             print_stderr(&format!("{}: {} of {total} bytes in {seconds:.1} s\n", self.name, self.done));
         }
     }
@@ -192,7 +192,7 @@ impl TransferProgress {
         let width = if self.board.is_of_several() { NAME } else { 0 };
         let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
-        if !self.is_shown && self.begun.elapsed() >= MIN_DURATION && self.board.show(bar) {
+        if !self.is_shown && self.started.elapsed() >= MIN_DURATION && self.board.show(bar) {
             self.is_shown = true;
             bar.tick();
             // A stalled transfer keeps updating its rate.
@@ -266,7 +266,7 @@ fn style(template: &str) -> ProgressStyle {
 /// Returns the number of columns and rows of the terminal, 80 and 24 if they are unknown.
 fn size() -> (u16, u16) {
     let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
-    let of = |usual: u16, told: Option<u16>| told.filter(|count| *count > 0).unwrap_or(usual);
+    let of = |usual: u16, reported: Option<u16>| reported.filter(|count| *count > 0).unwrap_or(usual);
     (of(80, size.as_ref().map(|size| size.ws_col)), of(24, size.as_ref().map(|size| size.ws_row)))
 }
 

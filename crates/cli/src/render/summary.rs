@@ -12,9 +12,9 @@ pub(crate) fn print_summary(tally: &Totals, is_resumable: bool) {
 
 /// Returns the summary: files, bytes, seconds, and the other counts that are not 0.
 fn summary_text(tally: &Totals, is_resumable: bool) -> String {
-    let seconds = tally.begun.elapsed().as_secs_f64();
+    let seconds = tally.started.elapsed().as_secs_f64();
     let files = if tally.files == 1 { "file" } else { "files" };
-    let mut text = format!("{} {files}, {} in {seconds:.1} s", tally.files, BinaryBytes(tally.octets));
+    let mut text = format!("{} {files}, {} in {seconds:.1} s", tally.files, BinaryBytes(tally.bytes));
     for (count, what) in [
         (tally.assumed, "assumed complete"),
         (tally.skipped, "already present"),
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn counts_of_zero_are_left_out() {
         let mut tally = Totals::begin();
-        (tally.files, tally.octets) = (1, 2048);
+        (tally.files, tally.bytes) = (1, 2048);
         assert!(summary_text(&tally, true).starts_with("1 file, 2.00 KiB in 0.0 s"));
         assert!(!summary_text(&tally, true).contains(';'));
         (tally.files, tally.failed, tally.skipped, tally.deleted) = (3, 1, 2, 4);

@@ -7,7 +7,7 @@ use fetch_url::news::NewsOptions;
 use fetch_url::url::{Url, parse};
 use fetch_url::{Code, Content, Error, Phase, Request};
 use fetch_url_proto::Details;
-use fetch_url_proto::nntp::Part;
+use fetch_url_proto::nntp::ArticlePart;
 
 use super::context::Run;
 use super::work::PlannedTransfer;
@@ -60,7 +60,7 @@ pub(super) async fn expand_range(
 /// Requests the list of the range. Numbers outside the range are rejected, because they become file names.
 async fn list(run: &Run, request: Request, mut wanted: RangeInclusive<u64>) -> Result<Vec<u64>, Error> {
     let mut options = request.extra::<NewsOptions>().cloned().unwrap_or_default();
-    (options.list_ranges, options.raw_lists, options.part) = (true, false, Part::default());
+    (options.list_ranges, options.raw_lists, options.part) = (true, false, ArticlePart::default());
     let plain = Request::from_url(request.url().clone()).with_extra(options);
     let Content::Listing(mut entries) = run.fetcher.fetch(plain).await?.content else {
         return Err(Error::new(Code::Internal, Phase::Request, "a range is no list"));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone() {
+    fn extraneous_files_are_found() {
         let listed = listed(&[("", &["a", "d/", "e/", "u?"]), ("d", &["x"])]);
         for (path, expected) in [
             ("a", false),

@@ -44,7 +44,7 @@ impl JournalFile {
 
     /// Returns `true` if the metadata of the server matches the file.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
-        let (Some(file), Some(facts)) = (plain_file(path), told(meta)) else { return false };
+        let (Some(file), Some(facts)) = (plain_file(path), listed_facts(meta)) else { return false };
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
@@ -62,7 +62,7 @@ impl JournalFile {
                 let is_settled = meta.is_none_or(|meta| !is_fresh(leaf, meta));
                 let facts = listed(leaf).filter(|_| is_settled);
                 // An entry without facts only records that the file is ours.
-                facts.or_else(|| told(meta?)).unwrap_or_else(|| "?".to_owned())
+                facts.or_else(|| listed_facts(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
         let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, &file);
@@ -111,7 +111,7 @@ fn listed(leaf: &FileEntry) -> Option<String> {
 }
 
 /// Returns the same facts from the metadata of the object.
-fn told(meta: &Meta) -> Option<String> {
+fn listed_facts(meta: &Meta) -> Option<String> {
     let size = meta.head.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
     let is_told = meta.validator.is_some() || meta.head.modified.is_some();
     let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);

@@ -144,7 +144,7 @@ impl MirrorWalker {
             self.pass(*why, &entries[*index], branch, run);
         }
         // Lines that cannot be parsed may be files.
-        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Skipped::Words) || copy.has_words();
+        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Skipped::Words) || copy.has_info_text();
         // Servers with problems return empty pages or menus of text only.
         if is_sure && is_clear && sorted.cut.is_none() && !sorted.names.is_empty() {
             self.listed.borrow_mut().insert(branch.path.clone(), sorted.names);

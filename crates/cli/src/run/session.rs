@@ -37,7 +37,7 @@ pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
             failed = output.failed() => return Err(failed),
             // Received text is shown before more is read.
             shown = deadline.bound_total(Phase::Body, show(&texts, &mut talk.waiting)), if is_showing => shown?,
-            heard = session.receive(), if is_hearing => talk.heard(heard?),
+            text = session.receive(), if is_hearing => talk.show(text?),
             line = typed.recv(), if talk.is_listening && !session.is_sending() => match line {
                 Some(line) if talk.is_left_by(&line) => return Ok(()),
                 line => talk.typed(line, &mut session),
@@ -82,7 +82,7 @@ impl Talk {
     }
 
     /// Handles text of the server, or the end of the session.
-    fn heard(&mut self, text: Option<Bytes>) {
+    fn show(&mut self, text: Option<Bytes>) {
         self.is_over = text.is_none();
         let text = match text {
             Some(text) => self.echo.left_out(&text),
@@ -183,14 +183,14 @@ fn typed() -> Receiver<Vec<u8>> {
     // If the thread cannot be started, that is reported.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
-        let mut octets = [0; 4096];
+        let mut bytes = [0; 4096];
         let mut ends = if stdin.is_terminal() { MOST_ENDS } else { 0 };
-        while let Ok(count) = stdin.read(&mut octets) {
+        while let Ok(count) = stdin.read(&mut bytes) {
             if count == 0 {
                 let Some(left) = ends.checked_sub(1) else { return };
                 ends = left;
             }
-            let text = if count == 0 { vec![END] } else { octets[..count].to_vec() };
+            let text = if count == 0 { vec![END] } else { bytes[..count].to_vec() };
             if sender.blocking_send(text).is_err() {
                 return;
             }
@@ -216,7 +216,7 @@ fn unwritten(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Error 
 
 /// Keeps the unfinished last line.
 fn remember(last_line: &mut Vec<u8>, text: &[u8]) {
-    match text.iter().rposition(|&octet| octet == b'\n') {
+    match text.iter().rposition(|&byte| byte == b'\n') {
         Some(end) => *last_line = text[end + 1..].to_vec(),
         None => last_line.extend_from_slice(text),
     }

@@ -30,9 +30,9 @@ impl Clone for BodyLimits {
 impl BodyLimits {
     /// Creates the limits of one body. `connection_info` records when bytes arrived: received bytes do not always
     /// produce a chunk at once.
-    pub(crate) fn new(limits: Limits, deadline: Deadline, contact: &ConnectionInfo) -> Self {
+    pub(crate) fn new(limits: Limits, deadline: Deadline, connection_info: &ConnectionInfo) -> Self {
         let rate = RateLimiter::from_limits(&limits).map(Box::new);
-        Self { limits, deadline, connection_info: contact.clone(), idle_timer: None, rate }
+        Self { limits, deadline, connection_info: connection_info.clone(), idle_timer: None, rate }
     }
 
     /// Returns `true` if an end that the protocol does not prove is an error.
@@ -91,8 +91,11 @@ impl BodyLimits {
             let arm = || Box::pin(sleep_until(deadline.idle_end(Instant::now())));
             ready!(self.idle_timer.get_or_insert_with(arm).as_mut().poll(cx));
             self.idle_timer = None;
-            let heard = self.connection_info.facts().last_received.map(Instant::from_std);
-            match heard.map(|heard| deadline.idle_end(heard)).filter(|until| *until > Instant::now()) {
+            let last_received = self.connection_info.facts().last_received.map(Instant::from_std);
+            match last_received
+                .map(|last_received| deadline.idle_end(last_received))
+                .filter(|until| *until > Instant::now())
+            {
                 Some(until) => self.idle_timer = Some(Box::pin(sleep_until(until))),
                 None => return Poll::Ready(deadline.idle_error()),
             }

@@ -62,10 +62,10 @@ pub(super) struct Tail(Vec<u8>);
 
 impl Tail {
     pub(super) fn remember(&mut self, chunk: &[u8]) {
-        let few = chunk.len().min(Resume::TAIL);
-        let surplus = (self.0.len() + few).saturating_sub(Resume::TAIL);
+        let kept = chunk.len().min(Resume::TAIL);
+        let surplus = (self.0.len() + kept).saturating_sub(Resume::TAIL);
         self.0.drain(..surplus);
-        self.0.extend_from_slice(&chunk[chunk.len() - few..]);
+        self.0.extend_from_slice(&chunk[chunk.len() - kept..]);
     }
 
     pub(super) fn bytes(&self) -> Vec<u8> {

@@ -180,7 +180,7 @@ enum Keyword {
 
 impl Keyword {
     fn of(word: &Word) -> Option<Self> {
-        let is = |keyword: &str| !word.is_quoted && word.octets.eq_ignore_ascii_case(keyword.as_bytes());
+        let is = |keyword: &str| !word.is_quoted && word.bytes.eq_ignore_ascii_case(keyword.as_bytes());
         let known = [
             ("account", Self::Account),
             ("default", Self::Default),
@@ -388,7 +388,7 @@ mod tests {
 
     /// Whatever is cut off, an entry that is found has values of the whole file's entry, or their beginnings.
     #[test]
-    fn cut_at_every_octet() {
+    fn cut_at_every_byte() {
         let file =
             b"# c\nmachine a login ua password \"p\\\"a\"\nmacdef m\nx\n\ndefault login ud password pd\n";
         for end in 0..=file.len() {
@@ -400,13 +400,13 @@ mod tests {
         }
     }
 
-    fn quoted(octets: &[u8]) -> Vec<u8> {
+    fn quoted(bytes: &[u8]) -> Vec<u8> {
         let mut text = vec![b'"'];
-        for &octet in octets {
-            match octet {
-                b'"' | b'\\' => text.extend([b'\\', octet]),
+        for &byte in bytes {
+            match byte {
+                b'"' | b'\\' => text.extend([b'\\', byte]),
                 b'\n' => text.extend(b"\\n"),
-                _ => text.push(octet),
+                _ => text.push(byte),
             }
         }
         text.push(b'"');
@@ -417,7 +417,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_octets_are_read_or_refused(file in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_read_or_refused(file in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Netrc::parse(&file);
         }
 

@@ -14,8 +14,8 @@ impl SecretBytes {
 }
 
 impl From<Vec<u8>> for SecretBytes {
-    fn from(octets: Vec<u8>) -> Self {
-        Self(octets)
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
     }
 }
 

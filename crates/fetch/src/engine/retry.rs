@@ -154,7 +154,7 @@ mod tests {
         }
         let all = Retry { all_errors: true, ..Retry::default() };
         assert_eq!(waits(all, &error(Code::PeerMisbehaved)).len(), 3);
-        for code in [Code::BadUrl, Code::Usage, Code::SinkFailed, Code::Policy, Code::ForbiddenOctet] {
+        for code in [Code::BadUrl, Code::Usage, Code::SinkFailed, Code::Policy, Code::ForbiddenByte] {
             assert!(waits(all, &error(code)).is_empty(), "{code:?}");
         }
     }

@@ -24,13 +24,13 @@ impl Stopwatch {
     }
 
     /// Adds the connections that the attempt opened.
-    pub(super) fn record_connection(&mut self, contact: &ConnectionInfo) {
-        self.connections += contact.facts().opened;
+    pub(super) fn record_connection(&mut self, connection_info: &ConnectionInfo) {
+        self.connections += connection_info.facts().opened;
     }
 
     /// Returns the times of the attempt that was answered.
-    pub(super) fn timings(&self, contact: &ConnectionInfo) -> Timings {
-        let facts = contact.facts();
+    pub(super) fn timings(&self, connection_info: &ConnectionInfo) -> Timings {
+        let facts = connection_info.facts();
         let since = |then: Option<Instant>| then.map(|then| then.saturating_duration_since(self.started));
         Timings {
             started: self.attempt_started.saturating_duration_since(self.started),

@@ -34,28 +34,28 @@ macro_rules! codes {
 }
 
 codes! {
-    Unsupported "unsupported" [1], "not supported", "the scheme is unknown, or has no access method here";
+    Unsupported "unsupported" [1], "not supported", "the scheme is unknown, or is not supported";
     Usage "usage" [2], "usage", "wrong options";
     BadUrl "bad_url" [3], "not a URL", "the text is not a URL";
     ResolveFailed "resolve_failed" [6, 5], "host not found", "host (5: proxy) not found";
     ConnectFailed "connect_failed" [7], "cannot connect", "no connection to the server";
     PeerMisbehaved "peer_misbehaved" [8], "the server broke the protocol", "a reply that the protocol does not allow";
-    Denied "denied" [9], "denied", "access denied: 403, 530 on a file, 502";
-    Truncated "truncated" [18], "cut short", "the body ended before the protocol said so";
+    Denied "denied" [9], "denied", "access denied: HTTP 403, FTP 530 for a file, NNTP 502";
+    Truncated "truncated" [18], "cut short", "the body is shorter than announced, or has no terminator";
     HttpError "http_error" [22], "refused", "another HTTP status of 400 or above";
     SinkFailed "sink_failed" [23], "cannot write", "disk full, read-only, closed pipe";
     TimedOut "timed_out" [28], "timed out", "a timeout expired; the message names the phase";
-    RangeRefused "range_refused" [33], "range refused", "the server cannot give the range asked for";
+    RangeRefused "range_refused" [33], "range refused", "the server cannot send the requested range";
     TlsFailed "tls_failed" [35, 60], "TLS failed", "TLS handshake (60: certificate) failed";
     TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a loop of them";
     EmptyReply "empty_reply" [52], "no answer", "the server closed the connection without an answer";
     LimitReached "limit_reached" [63], "limit reached", "size, entries or line over a limit";
-    AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for it";
-    NotFound "not_found" [78], "not found", "no such object: 404, 550, gopher 3, 430, ENOENT";
+    AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for a password";
+    NotFound "not_found" [78], "not found", "no such object: HTTP 404, FTP 550, gopher type 3, NNTP 430, ENOENT";
     Policy "policy" [90], "refused by policy", "address, port, scheme or redirect refused by policy";
     ChecksumMismatch "checksum_mismatch" [91], "wrong checksum", "the bytes do not match the checksum";
-    Busy "busy" [92], "the server is busy", "421, 429, 503, 400 of NNTP, after the retries";
-    ForbiddenOctet "forbidden_octet" [93], "refused", "a decoded CR, LF, NUL or TAB that would change the protocol";
+    Busy "busy" [92], "the server is busy", "FTP 421, HTTP 429 and 503, NNTP 400, after all retries";
+    ForbiddenByte "forbidden_octet" [93], "refused", "a decoded CR, LF, NUL or TAB that would inject a command";
     Internal "internal" [99], "internal error", "a bug: please report it";
 }
 

@@ -44,7 +44,7 @@ impl From<io::Error> for Error {
 const fn kind_of(code: Code) -> ErrorKind {
     match code {
         Code::AuthNeeded | Code::Denied | Code::Policy => ErrorKind::PermissionDenied,
-        Code::BadUrl | Code::ForbiddenOctet | Code::Usage => ErrorKind::InvalidInput,
+        Code::BadUrl | Code::ForbiddenByte | Code::Usage => ErrorKind::InvalidInput,
         Code::Busy => ErrorKind::ResourceBusy,
         Code::ChecksumMismatch | Code::PeerMisbehaved => ErrorKind::InvalidData,
         Code::ConnectFailed => ErrorKind::NotConnected,

@@ -37,14 +37,14 @@ pub(crate) struct Connection<M> {
 
 impl<M: Machine> Connection<M> {
     /// Creates a connection that drives `machine` over `stream`.
-    pub(crate) fn new(machine: M, stream: Stream, contact: &ConnectionInfo) -> Self {
+    pub(crate) fn new(machine: M, stream: Stream, connection_info: &ConnectionInfo) -> Self {
         Self {
             machine,
             stream,
             buffer: RecvBuffer::new(),
             outgoing: Bytes::new(),
             is_sending: false,
-            connection_info: contact.clone(),
+            connection_info: connection_info.clone(),
             needs_more: false,
             has_received: false,
             lost_error: None,
@@ -68,9 +68,10 @@ impl<M: Machine> Connection<M> {
     }
 
     /// Reuses the connection for another attempt, which `connection_info` records.
-    pub(crate) fn reuse(&mut self, contact: &ConnectionInfo) {
-        self.stream.set_connection_info(contact);
-        (self.connection_info, self.has_received) = (contact.clone(), !self.buffer.bytes().is_empty());
+    pub(crate) fn reuse(&mut self, connection_info: &ConnectionInfo) {
+        self.stream.set_connection_info(connection_info);
+        (self.connection_info, self.has_received) =
+            (connection_info.clone(), !self.buffer.bytes().is_empty());
         if self.has_received {
             self.connection_info.update(|facts| facts.replied = Some(Instant::now()));
         }
@@ -90,7 +91,7 @@ impl<M: Machine> Connection<M> {
     pub(crate) async fn upgrade_to_tls(
         mut self,
         host: &Host<'_>,
-        dial: &Connector,
+        connector: &Connector,
         deadline: &Deadline,
     ) -> Result<Self, Error> {
         let refused = |detail| Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
@@ -100,7 +101,7 @@ impl<M: Machine> Connection<M> {
         let Some(plain) = self.stream.into_plain() else {
             return refused("the connection is encrypted already");
         };
-        self.stream = dial.start_tls_on(plain, host, deadline).await?;
+        self.stream = connector.start_tls_on(plain, host, deadline).await?;
         Ok(self)
     }
 
@@ -135,11 +136,11 @@ impl<M: Machine> Connection<M> {
                     )));
                 }
                 Ok(Step::NeedMore) => self.needs_more = true,
-                Ok(Step::Send(octets)) => {
+                Ok(Step::Send(bytes)) => {
                     self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
-                    match self.stream.encode(octets) {
-                        Ok(octets) if self.outgoing.is_empty() => self.outgoing = octets,
-                        Ok(octets) => self.outgoing = [&self.outgoing[..], &octets].concat().into(),
+                    match self.stream.encode(bytes) {
+                        Ok(bytes) if self.outgoing.is_empty() => self.outgoing = bytes,
+                        Ok(bytes) => self.outgoing = [&self.outgoing[..], &bytes].concat().into(),
                         Err(error) => self.lost_error = Some(error),
                     }
                     self.is_sending = true;
@@ -172,13 +173,13 @@ impl<M: Machine> Connection<M> {
     /// Reads more input, or the end of the connection.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.stream.poll_read(cx, self.buffer.storage_mut())) {
-            // If the output could not be sent, the reply cannot be complete.
+            // A write failed before: the end of the input is that of a lost connection, not of a reply.
             Ok(0) if self.lost_error.is_some() => self.buffer.mark_lost(),
             Ok(0) => self.buffer.mark_closed(),
             Ok(count) => {
                 if !self.machine.may_echo_secrets() {
-                    let octets = self.buffer.bytes();
-                    trace::raw(&octets[octets.len() - count..]);
+                    let bytes = self.buffer.bytes();
+                    trace::raw(&bytes[bytes.len() - count..]);
                 }
                 if !std::mem::replace(&mut self.has_received, true) {
                     self.connection_info.update(|facts| facts.replied = Some(Instant::now()));

@@ -19,7 +19,7 @@ use super::route::Interface;
 use crate::{Code, Deadline, Error, Phase};
 
 /// The largest UDP datagram in bytes.
-const DATAGRAM_OCTETS: usize = 65_536;
+const DATAGRAM_BYTES: usize = 65_536;
 
 /// The events that wake the reader: data, and ICMP errors on Linux.
 #[cfg(target_os = "linux")]
@@ -89,17 +89,10 @@ impl Connector {
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }
         let doors = addresses.into_iter().map(ServerAddress::at).collect();
-        let (interface, contact) = (self.interface().cloned(), self.connection_info().clone());
-        contact.update(|facts| facts.opened += 1);
-        let buffer = vec![0; DATAGRAM_OCTETS];
-        Ok(Datagrams {
-            addresses: doors,
-            current: 0,
-            interface,
-            connection_info: contact,
-            buffer,
-            cancellation: None,
-        })
+        let (interface, connection_info) = (self.interface().cloned(), self.connection_info().clone());
+        connection_info.update(|facts| facts.opened += 1);
+        let buffer = vec![0; DATAGRAM_BYTES];
+        Ok(Datagrams { addresses: doors, current: 0, interface, connection_info, buffer, cancellation: None })
     }
 }
 

@@ -27,10 +27,10 @@ pub(crate) struct DatagramConnection<M> {
     exchange: Option<Exchange>,
     outgoing: Option<Bytes>,
     /// Number of retransmissions.
-    tries: u32,
+    retransmissions: u32,
     needs_more: bool,
     /// The longest time without an answer, over all retransmissions.
-    patience: Duration,
+    time_limit: Duration,
     started: Instant,
     timer: Timer,
     connection_info: ConnectionInfo,
@@ -47,13 +47,13 @@ pub(crate) enum DatagramStep {
 }
 
 impl<M: Machine> DatagramConnection<M> {
-    /// Creates a connection that drives `machine` over `datagrams`. `patience` is the longest time without an
+    /// Creates a connection that drives `machine` over `datagrams`. `time_limit` is the longest time without an
     /// answer.
     pub(crate) fn new(
         machine: M,
         datagrams: Datagrams,
-        patience: Duration,
-        contact: &ConnectionInfo,
+        time_limit: Duration,
+        connection_info: &ConnectionInfo,
     ) -> Self {
         Self {
             machine,
@@ -61,12 +61,12 @@ impl<M: Machine> DatagramConnection<M> {
             buffer: RecvBuffer::new(),
             exchange: None,
             outgoing: None,
-            tries: 0,
+            retransmissions: 0,
             needs_more: false,
-            patience,
+            time_limit,
             started: Instant::now(),
             timer: Timer::default(),
-            connection_info: contact.clone(),
+            connection_info: connection_info.clone(),
             has_received: false,
         }
     }
@@ -106,7 +106,7 @@ impl<M: Machine> DatagramConnection<M> {
 
     fn send_request(&mut self, request: &[u8]) {
         self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
-        let exchange = Exchange::new(random_id(), request, self.patience, self.started.elapsed());
+        let exchange = Exchange::new(random_id(), request, self.time_limit, self.started.elapsed());
         // A request that is dropped before its answer is cancelled.
         self.datagrams.cancellation = Some(exchange.cancellation());
         self.exchange = Some(exchange);
@@ -126,18 +126,19 @@ impl<M: Machine> DatagramConnection<M> {
             match exchange.next(now) {
                 Action::Send(datagram) => {
                     // If the server does not answer, another of its addresses may.
-                    if std::mem::replace(&mut self.tries, exchange.tries()) < exchange.tries()
+                    if std::mem::replace(&mut self.retransmissions, exchange.retransmissions())
+                        < exchange.retransmissions()
                         && !exchange.has_begun()
                     {
                         self.datagrams.use_next_address();
                     }
                     self.outgoing = Some(datagram);
                 }
-                Action::Piece(octets) => {
+                Action::Piece(bytes) => {
                     if exchange.is_complete() {
                         self.datagrams.cancellation = None;
                     }
-                    self.buffer.push(&octets);
+                    self.buffer.push(&bytes);
                     break;
                 }
                 Action::Done => {
@@ -145,12 +146,12 @@ impl<M: Machine> DatagramConnection<M> {
                     self.buffer.mark_closed();
                     break;
                 }
-                Action::Elsewhere(address) => {
+                Action::Redirect(address) => {
                     self.datagrams.cancellation = None;
                     return Poll::Ready(Ok(Some(address)));
                 }
                 Action::Refused => return Poll::Ready(Err(refused())),
-                Action::GiveUp => return Poll::Ready(Err(self.no_answer_error())),
+                Action::TimedOut => return Poll::Ready(Err(self.no_answer_error())),
                 Action::Wait(_) if has_come => {}
                 Action::Wait(until) => ready!(self.timer.poll_after(self.started, until, cx)),
             }

@@ -44,15 +44,15 @@ impl<L> IdlePool<L> {
         host: &Host<'_>,
         port: u16,
         is_tls: bool,
-        dial: &Connector,
+        connector: &Connector,
         identity: impl Hash,
     ) -> PoolKey {
         PoolKey {
             host: server_name(host),
             port,
             is_tls,
-            start_tls: dial.start_tls(),
-            requires_public: dial.requires_public(),
+            start_tls: connector.start_tls(),
+            requires_public: connector.requires_public(),
             identity: self.hasher.hash_one(identity),
         }
     }

@@ -36,29 +36,29 @@ enum Transport {
 
 impl Stream {
     /// Wraps a plain connection. `connection_info` records when bytes arrive.
-    pub(crate) fn plain(stream: TcpStream, contact: &ConnectionInfo) -> Self {
-        Self::on(Transport::Plain(stream), contact)
+    pub(crate) fn plain(stream: TcpStream, connection_info: &ConnectionInfo) -> Self {
+        Self::on(Transport::Plain(stream), connection_info)
     }
 
     /// Wraps a TLS connection. Its end without close_notify is an error, because an attacker can close a TCP
     /// connection, unless `allows_truncation` is `true`.
     pub(crate) fn tls(
         stream: TlsStream<TcpStream>,
-        contact: &ConnectionInfo,
+        connection_info: &ConnectionInfo,
         allows_truncation: bool,
     ) -> Self {
         let stream = Box::new(stream);
         let road = if allows_truncation { Transport::Truncatable(stream) } else { Transport::Tls(stream) };
-        Self::on(road, contact)
+        Self::on(road, connection_info)
     }
 
-    fn on(transport: Transport, contact: &ConnectionInfo) -> Self {
-        Self { transport, read_size: FIRST_READ, connection_info: contact.clone(), deflate: None }
+    fn on(transport: Transport, connection_info: &ConnectionInfo) -> Self {
+        Self { transport, read_size: FIRST_READ, connection_info: connection_info.clone(), deflate: None }
     }
 
     /// Records later reads in another `connection_info`.
-    pub(super) fn set_connection_info(&mut self, contact: &ConnectionInfo) {
-        self.connection_info = contact.clone();
+    pub(super) fn set_connection_info(&mut self, connection_info: &ConnectionInfo) {
+        self.connection_info = connection_info.clone();
     }
 
     /// Returns the TCP connection if it is plain and not compressed.
@@ -78,10 +78,10 @@ impl Stream {
     }
 
     /// Converts output for [`Stream::poll_write`]: compresses it if compression is on.
-    pub(super) fn encode(&mut self, octets: Bytes) -> io::Result<Bytes> {
+    pub(super) fn encode(&mut self, bytes: Bytes) -> io::Result<Bytes> {
         match &mut self.deflate {
-            Some(deflate) => deflate.compress(&octets),
-            None => Ok(octets),
+            Some(deflate) => deflate.compress(&bytes),
+            None => Ok(bytes),
         }
     }
 
@@ -133,17 +133,17 @@ impl Stream {
     }
 
     /// Writes and flushes the rest of `bytes`, which [`Stream::encode`] has returned.
-    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, octets: &mut Bytes) -> Poll<io::Result<()>> {
-        while !octets.is_empty() {
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &mut Bytes) -> Poll<io::Result<()>> {
+        while !bytes.is_empty() {
             let written = match &mut self.transport {
-                Transport::Plain(stream) => Pin::new(stream).poll_write(cx, octets),
+                Transport::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
                 Transport::Tls(stream) | Transport::Truncatable(stream) => {
-                    Pin::new(stream).poll_write(cx, octets)
+                    Pin::new(stream).poll_write(cx, bytes)
                 }
             };
             match ready!(written)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                count => octets.advance(count),
+                count => bytes.advance(count),
             }
         }
         match &mut self.transport {

@@ -82,10 +82,10 @@ impl Digest {
         Self(Making::Provided(provider::Context::new(provided)))
     }
 
-    pub(crate) fn update(&mut self, octets: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            Making::Md5(digest) => digest.update(octets),
-            Making::Provided(digest) => digest.update(octets),
+            Making::Md5(digest) => digest.update(bytes),
+            Making::Provided(digest) => digest.update(bytes),
         }
     }
 
@@ -107,7 +107,7 @@ impl Digest {
 
     /// In lower-case hexadecimal.
     pub(crate) fn hex(self) -> String {
-        let hex = |octets: &[u8]| octets.iter().map(|octet| format!("{octet:02x}")).collect();
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match self.0 {
             Making::Md5(digest) => hex(&digest.finalize()),
             Making::Provided(digest) => hex(digest.finish().as_ref()),

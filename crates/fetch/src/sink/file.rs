@@ -61,8 +61,8 @@ impl FileOptions {
 
     /// Sets [`keep`](Self::keep).
     #[must_use]
-    pub const fn keeping(mut self, octets: u64) -> Self {
-        self.keep = octets;
+    pub const fn keeping(mut self, bytes: u64) -> Self {
+        self.keep = bytes;
         self
     }
 
@@ -192,7 +192,7 @@ fn check_start(target: &Path, count: u64) -> Result<(), Error> {
     if length >= count {
         return Ok(());
     }
-    let detail = format!("{} has only {length} octets: nothing to continue at {count}", target.display());
+    let detail = format!("{} has only {length} bytes: nothing to continue at {count}", target.display());
     Err(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
@@ -223,7 +223,7 @@ fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
     if facts.f_blocks == 0 || needed <= free {
         return Ok(());
     }
-    let detail = format!("{needed} octets are needed and {free} are free");
+    let detail = format!("{needed} bytes are needed and {free} are free");
     Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
 }
 

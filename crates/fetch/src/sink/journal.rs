@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_finished_is_known_until_it_changes() {
+    fn finished_file_is_known_until_it_changes() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("journal");
         let file = directory.path().join("a");
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_anew_does_not_pile_up() {
+    fn repeated_lines_are_compacted() {
         let directory = tempfile::tempdir().expect("a directory");
         let (path, file) = (directory.path().join("journal"), directory.path().join("a"));
         fs::write(&file, "1").expect("a file");
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_left_alone() {
+    fn file_that_is_not_a_journal_is_kept() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("journal");
         for content in ["my own notes\n", "{}\n", "\n", "{\"boots\"", "[1]"] {
@@ -525,7 +525,7 @@ mod tests {
         let path = written(directory.path(), &["a", "b"], 0, &boot());
         let text = fs::read(&path).expect("a journal");
         let second =
-            text.iter().enumerate().filter(|(_, octet)| **octet == b'\n').nth(1).expect("a line").0 + 1;
+            text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).expect("a line").0 + 1;
         for end in second..text.len() {
             fs::write(&path, &text[..end]).expect("a journal");
             let mut journal = Journal::open(&path, "x", true).expect("a journal");

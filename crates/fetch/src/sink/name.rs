@@ -18,7 +18,7 @@ const OURS: [&str; 3] = [".part", ".part.json", ".part.json.new"];
 /// leading `_`, suffixes of temporary files a trailing `_`. Long names keep their extension. The result has at most
 /// 200 bytes.
 pub fn safe_name(suggested: &[u8]) -> Option<String> {
-    let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
+    let last = suggested.rsplit(|byte| matches!(byte, b'/' | b'\\')).next()?;
     let text: String = last.utf8_chunks().flat_map(safe_characters).collect();
     let text = text.trim_start();
     if text.chars().all(|character| character == '.') {
@@ -44,7 +44,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
 
 /// Like [`safe_name`], but a leading dot is kept, except in names of journals.
 pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
-    let last = suggested.rsplit(|octet| matches!(octet, b'/' | b'\\')).next()?;
+    let last = suggested.rsplit(|byte| matches!(byte, b'/' | b'\\')).next()?;
     match last.strip_prefix(b".") {
         None => safe_name(last),
         Some(rest) if rest.starts_with(b".") => safe_name(last),
@@ -206,8 +206,8 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_octets_make_a_safe_name_or_none(octets in prop::collection::vec(any::<u8>(), 0..300)) {
-            safe_name(&octets).iter().for_each(|name| check(name));
+        fn any_bytes_make_a_safe_name_or_none(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            safe_name(&bytes).iter().for_each(|name| check(name));
         }
 
         #[test]

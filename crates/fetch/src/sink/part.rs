@@ -91,7 +91,7 @@ impl Part {
             size: meta.head.size,
             validator: meta.validator.clone(),
             place: Some(resource_key(&meta.url)),
-            octets: start,
+            bytes: start,
             tail: String::new(),
             mode: self.state.mode,
         };
@@ -123,8 +123,8 @@ impl Part {
     }
 
     /// `bytes` more are in the file.
-    pub(super) fn advance(&mut self, octets: u64) -> io::Result<()> {
-        self.state.octets += octets;
+    pub(super) fn advance(&mut self, bytes: u64) -> io::Result<()> {
+        self.state.bytes += bytes;
         if self.is_resumable && self.journaled.elapsed() >= JOURNAL_EVERY {
             self.journal()?;
         }
@@ -134,7 +134,7 @@ impl Part {
     /// The data first, then the state that names it.
     fn journal(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        self.state.tail = state::tail(&mut self.file, self.state.octets)?;
+        self.state.tail = state::tail(&mut self.file, self.state.bytes)?;
         self.has_state = true;
         self.state.write(&self.names.state)?;
         self.journaled = Instant::now();
@@ -143,8 +143,8 @@ impl Part {
 
     /// On a full disk: gives up the end of the data to make room for the state.
     fn journal_with_room(&mut self) -> io::Result<()> {
-        self.state.octets = self.state.octets.checked_sub(ROOM).ok_or(io::ErrorKind::StorageFull)?;
-        self.file.set_len(self.state.octets)?;
+        self.state.bytes = self.state.bytes.checked_sub(ROOM).ok_or(io::ErrorKind::StorageFull)?;
+        self.file.set_len(self.state.bytes)?;
         self.journal()
     }
 
@@ -153,7 +153,7 @@ impl Part {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
-            SyncMode::Auto => self.state.octets >= SYNC_FROM,
+            SyncMode::Auto => self.state.bytes >= SYNC_FROM,
             SyncMode::Never => false,
         };
         self.file
@@ -172,7 +172,7 @@ impl Part {
         self.stage = Stage::Done;
         // Nothing but our own state is removed. A small file that was fetched in one go, and not to go on
         // with anything, has none.
-        if self.has_state || self.options.resume || self.state.octets >= SYNC_FROM {
+        if self.has_state || self.options.resume || self.state.bytes >= SYNC_FROM {
             let _ = fs::remove_file(&self.names.state);
         }
         Ok(())
@@ -204,7 +204,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         match self.stage {
             Stage::Done | Stage::Found => return,
-            Stage::Filling if self.is_resumable && self.state.octets > 0 => {
+            Stage::Filling if self.is_resumable && self.state.bytes > 0 => {
                 if self.journal().is_ok() || self.journal_with_room().is_ok() {
                     return;
                 }

@@ -12,17 +12,17 @@ use crate::{Code, Error, Phase};
 ///
 /// # Errors
 /// `sink_failed`.
-pub fn write_private(path: &Path, octets: &[u8]) -> Result<(), Error> {
-    write_whole(path, octets)
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_whole(path, bytes)
         .map_err(|error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error))
 }
 
-pub(super) fn write_whole(path: &Path, octets: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
     // Whatever is there is a leftover of ours or a trap: its name goes, what it points to stays.
     let _ = fs::remove_file(&fresh);
-    let written = write_new(fresh.as_ref(), octets).and_then(|()| fs::rename(&fresh, path));
+    let written = write_new(fresh.as_ref(), bytes).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
         let _ = fs::remove_file(&fresh);
     }
@@ -30,8 +30,8 @@ pub(super) fn write_whole(path: &Path, octets: &[u8]) -> io::Result<()> {
 }
 
 /// Makes a file that is not there yet.
-fn write_new(path: &Path, octets: &[u8]) -> io::Result<()> {
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(octets)?;
+    file.write_all(bytes)?;
     file.sync_data()
 }

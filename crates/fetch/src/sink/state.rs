@@ -28,7 +28,7 @@ pub(super) struct State {
     /// The resource that the bytes came from in the end.
     pub(super) place: Option<String>,
     /// How many bytes of the `.part` are sound.
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
     /// SHA-256 of the last 64 KiB of them.
     pub(super) tail: String,
     /// The permissions that the finished file gets.
@@ -45,7 +45,7 @@ impl State {
             size: value["size"].as_u64(),
             validator: text("validator").and_then(|text| Validator::from_text(&text)),
             place: text("place"),
-            octets: value["octets"].as_u64()?,
+            bytes: value["octets"].as_u64()?,
             tail: text("tail_sha256")?,
             mode: u32::try_from(value["mode"].as_u64()?).ok()? & 0o777,
         })
@@ -58,7 +58,7 @@ impl State {
             "size": self.size,
             "validator": self.validator.as_ref().map(ToString::to_string),
             "place": self.place,
-            "octets": self.octets,
+            "octets": self.bytes,
             "tail_sha256": self.tail,
             "mode": self.mode,
         });
@@ -68,34 +68,34 @@ impl State {
     /// What can be asked for now, when `part` still is what this says.
     pub(super) fn resume(&self, part: &mut File) -> Option<Resume> {
         let validator = self.validator.clone()?;
-        let is_sound = self.octets > 0
-            && part.metadata().ok()?.len() >= self.octets
-            && tail(part, self.octets).ok()? == self.tail;
+        let is_sound = self.bytes > 0
+            && part.metadata().ok()?.len() >= self.bytes
+            && tail(part, self.bytes).ok()? == self.tail;
         let place = self.place.clone();
-        let tail = if is_sound { last_octets(part, self.octets).ok()? } else { Vec::new() };
-        is_sound.then_some(Resume { offset: self.octets, size: self.size, validator, resource: place, tail })
+        let tail = if is_sound { last_bytes(part, self.bytes).ok()? } else { Vec::new() };
+        is_sound.then_some(Resume { offset: self.bytes, size: self.size, validator, resource: place, tail })
     }
 }
 
 /// The last few bytes before `end`.
-fn last_octets(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
+fn last_bytes(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
     let start = end.saturating_sub(Resume::TAIL as u64);
     part.seek(SeekFrom::Start(start))?;
-    let mut octets = Vec::new();
-    part.take(end - start).read_to_end(&mut octets)?;
+    let mut bytes = Vec::new();
+    part.take(end - start).read_to_end(&mut bytes)?;
     part.seek(SeekFrom::Start(end))?;
-    Ok(octets)
+    Ok(bytes)
 }
 
 /// The bytes of a small regular file: whatever else has the name is not waited for.
 fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     if file.metadata()?.is_file() {
-        file.take(MOST).read_to_end(&mut octets)?;
+        file.take(MOST).read_to_end(&mut bytes)?;
     }
-    Ok(octets)
+    Ok(bytes)
 }
 
 /// The digest of the last bytes before `end`.

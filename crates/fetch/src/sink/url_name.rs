@@ -37,7 +37,7 @@ fn last_part(path: Option<&PercentEncoded<'_>>) -> Option<Vec<u8>> {
 }
 
 fn without_slashes(name: &PercentEncoded<'_>) -> Vec<u8> {
-    name.decode().iter().map(|octet| if *octet == b'/' { b'_' } else { *octet }).collect()
+    name.decode().iter().map(|byte| if *byte == b'/' { b'_' } else { *byte }).collect()
 }
 
 /// The end of the path in the identifier of a document.

@@ -44,9 +44,9 @@ impl Writer {
     pub(crate) async fn write(&mut self, chunk: Bytes) -> Result<(), Error> {
         match std::mem::replace(self, Self::Failed) {
             Self::InPlace(mut target) => {
-                let begun = Instant::now();
+                let started = Instant::now();
                 target.write(&[chunk])?;
-                let is_slow = begun.elapsed() >= SLOW;
+                let is_slow = started.elapsed() >= SLOW;
                 *self = if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) };
             }
             Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Chunk(chunk)).await?),

@@ -119,7 +119,7 @@ fn the_login_of_the_start_is_for_all_of_it_and_no_other_server() {
 }
 
 #[test]
-fn what_is_wanted() {
+fn globs_select_entries() {
     let globs = |texts: &[&str]| texts.iter().map(|text| Glob::new(text).expect("a glob")).collect();
     let rules = TreeRules {
         include: globs(&["*.txt", "/d/**/*.gz"]),
@@ -187,7 +187,7 @@ fn a_menu_leads_no_further_up_than_where_it_began() {
 }
 
 #[test]
-fn what_has_a_name_alone_may_be_a_directory() {
+fn entry_without_kind_may_be_a_directory() {
     let (mut tree, root) = tree("ftp://u:p@h/", TreeRules::default());
     let unknown = entry(EntryKind::Other, "a", "ftp://h/a");
     let link = entry(EntryKind::Link, "b", "ftp://h/b");

@@ -57,7 +57,7 @@ fn check_row(fetcher: &Fetcher, row: &str, dialects: &str, url: &str, wire: &str
 fn wire_text(scheme: &str, explained: Result<Explained, Error>) -> String {
     let commands = match explained {
         Ok(explained) => explained.commands,
-        Err(error) if error.code() == Code::ForbiddenOctet => return "!forbidden".to_owned(),
+        Err(error) if error.code() == Code::ForbiddenByte => return "!forbidden".to_owned(),
         Err(_) => return "-".to_owned(),
     };
     let lines = commands.iter().map(String::as_str);

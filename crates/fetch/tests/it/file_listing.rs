@@ -27,11 +27,11 @@ fn url_of(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn names_are_octets_and_urls_lead_to_them() {
+async fn names_are_bytes_and_urls_lead_to_them() {
     let directory = tempfile::tempdir().expect("a directory");
     // Every byte that a name may hold.
     let all: Vec<Vec<u8>> =
-        (1..=255).filter(|octet| *octet != b'/').map(|octet| vec![b'x', octet, b'y']).collect();
+        (1..=255).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte, b'y']).collect();
     for name in &all {
         fs::write(directory.path().join(OsStr::from_bytes(name)), name).expect("a file");
     }
@@ -78,10 +78,10 @@ async fn delivered_it_is_its_names() {
     for name in ["b", "a", "c"] {
         fs::write(directory.path().join(name), name).expect("a file");
     }
-    let octets = Arc::new(Mutex::new(Vec::new()));
+    let bytes = Arc::new(Mutex::new(Vec::new()));
     let response = Fetcher::new().get(&url_of(directory.path())).await.expect("a listing");
-    let receipt = save(response, Sink::writer(Shared(octets.clone())), &mut ()).await.expect("delivered");
-    let text = String::from_utf8(octets.lock().expect("a lock").clone()).expect("UTF-8");
+    let receipt = save(response, Sink::writer(Shared(bytes.clone())), &mut ()).await.expect("delivered");
+    let text = String::from_utf8(bytes.lock().expect("a lock").clone()).expect("UTF-8");
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     assert_eq!((lines, receipt.bytes), (vec!["a", "b", "c"], 6));
@@ -90,9 +90,9 @@ async fn delivered_it_is_its_names() {
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl std::io::Write for Shared {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("a lock").extend_from_slice(octets);
-        Ok(octets.len())
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("a lock").extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -24,7 +24,7 @@ async fn refusal(fetcher: &Fetcher, url: &str) -> Error {
     }
 }
 
-async fn octets(response: Response) -> Vec<u8> {
+async fn bytes(response: Response) -> Vec<u8> {
     match response.content {
         Content::Body(body) => body.collect(1 << 20).await.expect("a body"),
         other => panic!("{other:?}"),
@@ -81,7 +81,7 @@ async fn a_private_address_of_the_user_s_own_is_fine() {
     let by_name = format!("http://localhost:{}/", server.addr().port());
     for url in [server.url("/"), by_name] {
         let response = Fetcher::new().get(&url).await.expect("an answer");
-        assert_eq!(octets(response).await, b"octets");
+        assert_eq!(bytes(response).await, b"octets");
     }
 }
 
@@ -114,10 +114,10 @@ async fn hops_when_they_are_not_wanted() {
     let url = server.url("/a");
     let followed = Fetcher::new().get(&url).await.expect("an answer");
     assert_eq!((followed.meta.redirects, followed.meta.url.to_string()), (1, server.url("/b")));
-    assert_eq!(octets(followed).await, b"found");
+    assert_eq!(bytes(followed).await, b"found");
     let stays = with(|policy| policy.redirects.max_redirects = None).get(&url).await.expect("an answer");
     assert_eq!(stays.meta.redirects, 0);
-    assert_eq!(octets(stays).await, b"moved");
+    assert_eq!(bytes(stays).await, b"moved");
     let none = with(|policy| policy.redirects.max_redirects = Some(0));
     assert_eq!(refusal(&none, &url).await.code(), Code::TooManyHops);
 }
@@ -137,7 +137,7 @@ async fn a_downgrade_only_when_allowed() {
     let mut policy = Policy::default();
     policy.redirects.allow_downgrade = true;
     let lax = Fetcher::builder().trust(trust()).policy(policy).build();
-    assert_eq!(octets(lax.get(&url).await.expect("an answer")).await, b"octets");
+    assert_eq!(bytes(lax.get(&url).await.expect("an answer")).await, b"octets");
 }
 
 #[tokio::test]

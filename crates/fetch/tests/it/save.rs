@@ -36,20 +36,20 @@ const SIZES: [u64; 13] = [
 /// Takes everything, as much at a time as it likes.
 #[derive(Clone, Default)]
 struct Heap {
-    octets: Arc<Mutex<Vec<u8>>>,
+    bytes: Arc<Mutex<Vec<u8>>>,
     at_once: Option<usize>,
 }
 
 impl Heap {
     fn content(&self) -> Vec<u8> {
-        self.octets.lock().expect("a lock").clone()
+        self.bytes.lock().expect("a lock").clone()
     }
 }
 
 impl Write for Heap {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let taken = self.at_once.map_or(octets.len(), |most| most.min(octets.len()));
-        self.octets.lock().expect("a lock").extend_from_slice(&octets[..taken]);
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.at_once.map_or(bytes.len(), |most| most.min(bytes.len()));
+        self.bytes.lock().expect("a lock").extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
 
@@ -122,9 +122,9 @@ fn pattern_server(
 }
 
 /// SHA-256 by the system's own tool, so that one wrong road cannot hide another.
-async fn in_heap(octets: &[u8]) -> String {
+async fn in_heap(bytes: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    fs::write(file.path(), octets).expect("a file");
+    fs::write(file.path(), bytes).expect("a file");
     let output = std::process::Command::new("sha256sum").arg(file.path()).output().expect("sha256sum");
     String::from_utf8_lossy(&output.stdout)[..64].to_owned()
 }
@@ -186,10 +186,10 @@ async fn writers_that_take_little() {
 struct Faulty(io::ErrorKind, bool);
 
 impl Write for Faulty {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0 {
             io::ErrorKind::WriteZero => Ok(0),
-            io::ErrorKind::Interrupted if std::mem::replace(&mut self.1, true) => Ok(octets.len()),
+            io::ErrorKind::Interrupted if std::mem::replace(&mut self.1, true) => Ok(bytes.len()),
             kind => Err(kind.into()),
         }
     }

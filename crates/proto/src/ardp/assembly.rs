@@ -11,7 +11,7 @@ use crate::WireError;
 /// retransmitted. The server's window is 16, at most 256.
 const MAX_AHEAD: u16 = 256;
 /// Maximum number of buffered bytes.
-const MOST_OCTETS_AHEAD: usize = 1024 * 1024;
+const MOST_BYTES_AHEAD: usize = 1024 * 1024;
 
 /// The received packets of a response.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Assembly {
         }
         let data = if packet.is_control { &[] } else { packet.data };
         let is_next = number == self.through + 1;
-        if !is_next && self.bytes_ahead + data.len() > MOST_OCTETS_AHEAD {
+        if !is_next && self.bytes_ahead + data.len() > MOST_BYTES_AHEAD {
             return Ok(false);
         }
         self.bytes_ahead += data.len();

@@ -8,17 +8,17 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::assembly::Assembly;
-use super::packet::{self, Asks, Packet};
+use super::packet::{self, Packet, ServerControl};
 use crate::WireError;
 
 /// Number of retransmissions after the first transmission.
-const RETRIES: u32 = 3;
+const MAX_RETRANSMISSIONS: u32 = 3;
 /// Sum of the waits of all transmissions, in units of the first wait: 1 + 2 + 4 + 8.
 const WAIT_UNITS: u32 = 15;
-/// Maximum wait after the first transmission, as in the original clients.
+/// Maximum wait after the first transmission, as in the reference Prospero clients.
 const MAX_FIRST_WAIT: Duration = Duration::from_secs(4);
 /// Maximum number of times the server may ask for the whole request again.
-const MAX_REPEATS: u32 = 2;
+const MAX_REPEAT_REQUESTS: u32 = 2;
 
 /// One ARDP request and its response, without I/O. Feed received datagrams with [`Self::receive`] and do what
 /// [`Self::next`] returns.
@@ -31,34 +31,34 @@ pub struct Exchange {
     acknowledged_through: u16,
     answer: Assembly,
     outgoing: VecDeque<Bytes>,
-    patience: RetransmitTimer,
-    tries: u32,
-    repeats: u32,
+    timer: RetransmitTimer,
+    retransmissions: u32,
+    repeat_requests: u32,
     /// The time of the last acknowledgement sent.
-    acknowledged: Option<Duration>,
+    last_ack_sent: Option<Duration>,
     /// The time at which the next acknowledgement is due.
-    owes: Option<Duration>,
-    ends: Option<Ends>,
+    ack_due: Option<Duration>,
+    failure: Option<Failure>,
 }
 
-/// The way an exchange ended without a response.
+/// Why an exchange ended without a response.
 #[derive(Clone, Copy, Debug)]
-enum Ends {
-    Refused,
-    Elsewhere(SocketAddrV4),
+enum Failure {
+    RefusedByServer,
+    Redirect(SocketAddrV4),
 }
 
 /// The next action of the caller.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-#[allow(clippy::exhaustive_enums, reason = "whoever drives an exchange must know every move")]
+#[allow(clippy::exhaustive_enums, reason = "callers must handle every action")]
 pub enum Action {
     /// The response is complete and was returned.
     Done,
     /// The server redirects the request to this address.
-    Elsewhere(SocketAddrV4),
-    /// No response to any transmission: timeout.
-    GiveUp,
+    Redirect(SocketAddrV4),
+    /// The time limit expired without progress.
+    TimedOut,
     /// The next data of the response, in order.
     Piece(Bytes),
     /// The server refused the request.
@@ -73,10 +73,10 @@ impl Exchange {
     /// Maximum number of data bytes in a packet; servers truncate longer ones.
     pub const MAX_DATA_BYTES: usize = 1250;
 
-    /// Creates an exchange for `request`. `patience` is the time limit without any reply for all four
-    /// transmissions: the first waits a fifteenth of it, but at most 4 seconds, and each further one twice as
-    /// long.
-    pub fn new(id: NonZeroU16, request: &[u8], patience: Duration, now: Duration) -> Self {
+    /// Creates an exchange for `request`. `limit` is the longest time without progress. The wait after
+    /// the first transmission is a fifteenth of it, at most 4 seconds, and doubles after each retransmission.
+    /// `now`, here and in the other methods, is the time since a start that the caller chooses.
+    pub fn new(id: NonZeroU16, request: &[u8], limit: Duration, now: Duration) -> Self {
         let chunks: Vec<_> = request.chunks(Self::MAX_DATA_BYTES).collect();
         // No request of this client needs more than 65535 packets.
         let total = u16::try_from(chunks.len()).unwrap_or(u16::MAX);
@@ -89,12 +89,12 @@ impl Exchange {
             request,
             acknowledged_through: 0,
             answer: Assembly::default(),
-            patience: RetransmitTimer::new(patience, now),
-            tries: 0,
-            repeats: 0,
-            acknowledged: None,
-            owes: None,
-            ends: None,
+            timer: RetransmitTimer::new(limit, now),
+            retransmissions: 0,
+            repeat_requests: 0,
+            last_ack_sent: None,
+            ack_due: None,
+            failure: None,
         }
     }
 
@@ -108,43 +108,45 @@ impl Exchange {
             return Ok(false);
         };
         // Packets after a refusal or redirect are ignored.
-        if self.ends.is_some() {
+        if self.failure.is_some() {
             return Ok(false);
         }
         let mut is_new = false;
-        if packet.through > self.acknowledged_through && usize::from(packet.through) <= self.request.len() {
-            self.acknowledged_through = packet.through;
-            self.patience.renew(now);
+        if packet.acknowledged_through > self.acknowledged_through
+            && usize::from(packet.acknowledged_through) <= self.request.len()
+        {
+            self.acknowledged_through = packet.acknowledged_through;
+            self.timer.reset(now);
         }
         if packet.number > 0 && self.answer.put(&packet)? {
             is_new = true;
-            self.patience.renew(now);
+            self.timer.reset(now);
         }
         if packet.wait > 0 {
-            self.patience.extend(Duration::from_secs(packet.wait.into()), now);
+            self.timer.extend(Duration::from_secs(packet.wait.into()), now);
         }
-        match packet.asks {
+        match packet.control {
             _ if self.answer.is_complete() => {}
-            Asks::GiveUp => self.ends = Some(Ends::Refused),
-            Asks::Elsewhere(address) => self.ends = Some(Ends::Elsewhere(address)),
-            Asks::Repeat => self.repeat(now)?,
-            Asks::Nothing => {}
+            ServerControl::Refuse => self.failure = Some(Failure::RefusedByServer),
+            ServerControl::Redirect(address) => self.failure = Some(Failure::Redirect(address)),
+            ServerControl::Repeat => self.repeat(now)?,
+            ServerControl::Nothing => {}
         }
         let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
         if was_last || (packet.wants_acknowledgement && is_new) {
-            self.owes = Some(now);
+            self.ack_due = Some(now);
         } else if packet.wants_acknowledgement {
             // Acknowledgements of duplicates are delayed: otherwise client and server could answer
             // each other endlessly.
-            let due = self.acknowledged.map_or(now, |then| then + self.patience.first() / 4);
-            self.owes = Some(self.owes.map_or(due, |owes| owes.min(due)));
+            let due = self.last_ack_sent.map_or(now, |last| last + self.timer.first() / 4);
+            self.ack_due = Some(self.ack_due.map_or(due, |ack_due| ack_due.min(due)));
         }
         Ok(is_new)
     }
 
     /// Returns the next action at the time `now`.
     pub fn next(&mut self, now: Duration) -> Action {
-        if self.owes.is_some_and(|due| due <= now) {
+        if self.ack_due.is_some_and(|due| due <= now) {
             self.acknowledge(now);
         }
         if let Some(datagram) = self.outgoing.pop_front() {
@@ -156,22 +158,26 @@ impl Exchange {
         if self.answer.is_complete() {
             return Action::Done;
         }
-        match self.ends {
-            Some(Ends::Refused) => return Action::Refused,
-            Some(Ends::Elsewhere(address)) => return Action::Elsewhere(address),
+        match self.failure {
+            Some(Failure::RefusedByServer) => return Action::Refused,
+            Some(Failure::Redirect(address)) => return Action::Redirect(address),
             None => {}
         }
-        if now < self.patience.until {
-            return Action::Wait(self.owes.map_or(self.patience.until, |due| due.min(self.patience.until)));
+        if now < self.timer.wait_end {
+            return Action::Wait(
+                self.ack_due.map_or(self.timer.wait_end, |due| due.min(self.timer.wait_end)),
+            );
         }
-        match self.patience.next(now) {
-            Try::Again => {}
-            Try::Over => return Action::GiveUp,
-            Try::Wait(until) => return Action::Wait(self.owes.map_or(until, |due| due.min(until))),
+        match self.timer.next(now) {
+            TimerEvent::Retransmit => {}
+            TimerEvent::Expired => return Action::TimedOut,
+            TimerEvent::Wait(wait_end) => {
+                return Action::Wait(self.ack_due.map_or(wait_end, |due| due.min(wait_end)));
+            }
         }
-        self.tries += 1;
+        self.retransmissions += 1;
         self.retransmit(now);
-        self.outgoing.pop_front().map_or(Action::GiveUp, Action::Send)
+        self.outgoing.pop_front().map_or(Action::TimedOut, Action::Send)
     }
 
     /// Returns `true` if any part of the response was received.
@@ -189,40 +195,41 @@ impl Exchange {
         packet::cancel(self.id)
     }
 
-    /// Sends the request again from its start, to another address, without starting a new wait.
+    /// Queues all packets of the request again, for a server address that the caller has changed. The timer goes on.
     pub fn resend_request(&mut self) {
         self.acknowledged_through = 0;
         self.outgoing = self.request.iter().cloned().collect();
     }
 
     /// Returns the number of retransmissions caused by timeouts.
-    pub const fn tries(&self) -> u32 {
-        self.tries
+    pub const fn retransmissions(&self) -> u32 {
+        self.retransmissions
     }
 
     fn acknowledge(&mut self, now: Duration) {
-        (self.owes, self.acknowledged) = (None, Some(now));
+        (self.ack_due, self.last_ack_sent) = (None, Some(now));
         self.outgoing.push_back(packet::acknowledgement(self.id, self.answer.through()));
     }
 
-    /// Retransmits the unacknowledged request packets or, once a response has begun, the acknowledgement,
-    /// after which the server sends the rest.
+    /// Retransmits the unacknowledged request packets, or the last one if all are acknowledged. Once a response has
+    /// begun, sends an acknowledgement instead, after which the server sends the rest.
     fn retransmit(&mut self, now: Duration) {
         if self.answer.has_begun() {
             return self.acknowledge(now);
         }
-        let heard = usize::from(self.acknowledged_through).min(self.request.len().saturating_sub(1));
-        self.outgoing.extend(self.request[heard..].iter().cloned());
+        let first_unacknowledged =
+            usize::from(self.acknowledged_through).min(self.request.len().saturating_sub(1));
+        self.outgoing.extend(self.request[first_unacknowledged..].iter().cloned());
     }
 
-    /// Handles the server's request for the whole request again. If part of the response was received, this
+    /// Retransmits the whole request because the server demands it. If part of the response was received, this
     /// is an error: a new response could differ from it.
     fn repeat(&mut self, now: Duration) -> Result<(), WireError> {
         if self.answer.has_begun() {
-            return Err(WireError::UnexpectedEnd { what: "an answer that the server has forgotten" });
+            return Err(WireError::UnexpectedEnd { what: "a response whose state the server lost" });
         }
-        if self.repeats < MAX_REPEATS {
-            self.repeats += 1;
+        if self.repeat_requests < MAX_REPEAT_REQUESTS {
+            self.repeat_requests += 1;
             self.acknowledged_through = 0;
             self.retransmit(now);
         }
@@ -233,54 +240,55 @@ impl Exchange {
 /// The retransmission timer.
 #[derive(Debug)]
 struct RetransmitTimer {
-    whole: Duration,
-    /// The time of the last progress.
-    renewed: Duration,
-    until: Duration,
-    tries_left: u32,
+    /// The longest time without progress.
+    limit: Duration,
+    last_progress: Duration,
+    wait_end: Duration,
+    retransmissions_left: u32,
 }
 
-/// The action when a wait has ended.
-enum Try {
-    Again,
-    Over,
+/// What follows the end of a wait.
+enum TimerEvent {
+    Retransmit,
+    Expired,
     Wait(Duration),
 }
 
 impl RetransmitTimer {
-    const fn new(whole: Duration, now: Duration) -> Self {
-        let mut this = Self { whole, renewed: now, until: now, tries_left: RETRIES };
-        this.renew(now);
+    const fn new(limit: Duration, now: Duration) -> Self {
+        let mut this =
+            Self { limit, last_progress: now, wait_end: now, retransmissions_left: MAX_RETRANSMISSIONS };
+        this.reset(now);
         this
     }
 
     /// Returns the wait after the first transmission: a fifteenth of the time limit, at most 4 seconds.
     const fn first(&self) -> Duration {
-        let first = self.whole.as_millis() / WAIT_UNITS as u128;
+        let first = self.limit.as_millis() / WAIT_UNITS as u128;
         if first < MAX_FIRST_WAIT.as_millis() { Duration::from_millis(first as u64) } else { MAX_FIRST_WAIT }
     }
 
-    /// Resets the timer and the retransmissions after progress.
-    const fn renew(&mut self, now: Duration) {
-        self.tries_left = RETRIES;
-        self.renewed = now;
-        self.until = now.saturating_add(self.first());
+    /// Resets the timer and the number of retransmissions after progress.
+    const fn reset(&mut self, now: Duration) {
+        self.retransmissions_left = MAX_RETRANSMISSIONS;
+        self.last_progress = now;
+        self.wait_end = now.saturating_add(self.first());
     }
 
     /// Extends the wait on request of the server, at most by the whole time limit.
     fn extend(&mut self, wait: Duration, now: Duration) {
-        self.renew(now);
-        self.until = self.until.max(now.saturating_add(wait.min(self.whole)));
+        self.reset(now);
+        self.wait_end = self.wait_end.max(now.saturating_add(wait.min(self.limit)));
     }
 
     /// Starts the next wait, twice as long as the one before; the last one ends at the time limit.
-    fn next(&mut self, now: Duration) -> Try {
-        let end = self.renewed.saturating_add(self.whole);
-        let Some(left) = self.tries_left.checked_sub(1) else {
-            return if now < end { Try::Wait(end) } else { Try::Over };
+    fn next(&mut self, now: Duration) -> TimerEvent {
+        let end = self.last_progress.saturating_add(self.limit);
+        let Some(left) = self.retransmissions_left.checked_sub(1) else {
+            return if now < end { TimerEvent::Wait(end) } else { TimerEvent::Expired };
         };
-        self.tries_left = left;
-        self.until = now.saturating_add(self.first() * (1 << (RETRIES - left)));
-        Try::Again
+        self.retransmissions_left = left;
+        self.wait_end = now.saturating_add(self.first() * (1 << (MAX_RETRANSMISSIONS - left)));
+        TimerEvent::Retransmit
     }
 }

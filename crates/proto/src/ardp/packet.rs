@@ -29,26 +29,26 @@ pub(super) struct Packet<'d> {
     /// The number of packets of the message; 0 if it is not known yet.
     pub(super) total: u16,
     /// The sender has received our packets up to this number.
-    pub(super) through: u16,
+    pub(super) acknowledged_through: u16,
     /// The number of seconds that the client should wait; 0 if it is not given.
     pub(super) wait: u16,
     /// A numbered packet whose data does not belong to the message.
     pub(super) is_control: bool,
     pub(super) wants_acknowledgement: bool,
-    pub(super) asks: Asks,
+    pub(super) control: ServerControl,
     pub(super) data: &'d [u8],
 }
 
-/// The option of a packet that asks the client to act.
+/// The option of a packet that controls the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum ServerControl {
     Nothing,
     /// The server refuses the request.
-    GiveUp,
+    Refuse,
     /// The server asks for the whole request again.
     Repeat,
     /// The server redirects the request.
-    Elsewhere(SocketAddrV4),
+    Redirect(SocketAddrV4),
 }
 
 impl<'d> Packet<'d> {
@@ -64,25 +64,26 @@ impl<'d> Packet<'d> {
             id: field(1).unwrap_or(0),
             number: field(3).unwrap_or(1),
             total: field(5).unwrap_or(u16::from(header.len() < 5)),
-            through: field(7).unwrap_or(0),
+            acknowledged_through: field(7).unwrap_or(0),
             wait: field(9).unwrap_or(0),
             is_control: flags & IS_CONTROL != 0,
             wants_acknowledgement: flags & ACKNOWLEDGE != 0,
-            asks: asks(byte(12), option_data(header, flags)),
+            control: server_control(byte(12), option_data(header, flags)),
             data,
         })
     }
 }
 
-fn asks(option: u8, data: &[u8]) -> Asks {
+fn server_control(option: u8, data: &[u8]) -> ServerControl {
     match (option, data) {
-        (CANCEL, _) => Asks::GiveUp,
-        (2, _) => Asks::Repeat,
-        (4 | 5, &[a, b, c, d, high, low, ..]) => {
-            Asks::Elsewhere(SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
-        }
+        (CANCEL, _) => ServerControl::Refuse,
+        (2, _) => ServerControl::Repeat,
+        (4 | 5, &[a, b, c, d, high, low, ..]) => ServerControl::Redirect(SocketAddrV4::new(
+            Ipv4Addr::new(a, b, c, d),
+            u16::from_be_bytes([high, low]),
+        )),
         // Unknown options are ignored so that the data is not lost.
-        _ => Asks::Nothing,
+        _ => ServerControl::Nothing,
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet() {
+    fn invalid_packets_are_ignored() {
         let others: [&[u8]; 6] = [&[], &[0, 1, 2], &[32], &[0x81, 0], &[63, 1, 2], &[9, 1, 2, 0, 1]];
         for bytes in others {
             assert_eq!(Packet::parse(bytes), None, "{bytes:?}");
@@ -156,13 +157,13 @@ mod tests {
             let mut bytes = vec![length, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, flags, 4];
             bytes.extend_from_slice(fields);
             bytes.extend_from_slice(&[127, 0, 0, 1, 9, 0xdd]);
-            Packet::parse(&bytes).map(|packet| packet.asks)
+            Packet::parse(&bytes).map(|packet| packet.control)
         };
-        let there = Some(Asks::Elsewhere("127.0.0.1:2525".parse().expect("an address")));
+        let there = Some(ServerControl::Redirect("127.0.0.1:2525".parse().expect("an address")));
         assert_eq!(redirect(0, &[]), there);
         assert_eq!(redirect(0x08, &[0, 16]), there);
         assert_eq!(redirect(0x01, &[1, 4, 9, 9, 9, 9]), there);
         assert_eq!(redirect(0x0f, &[1, 0, 0, 1, 0, 2, 0, 3]), there);
-        assert_eq!(redirect(0x01, &[1, 200]), Some(Asks::Nothing));
+        assert_eq!(redirect(0x01, &[1, 200]), Some(ServerControl::Nothing));
     }
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::dots::{Tail, TextReader};
+use super::dot_stuffing::{Tail, TextReader};
 use super::frame::{End, Frame};
-use super::{Dots, MenuItem, MenuReader};
+use super::{DotStuffing, MenuItem, MenuReader};
 use crate::gopher_plus::{Attributes, AttributesReader};
 use crate::{RecvBuffer, WireError};
 
@@ -19,7 +19,7 @@ pub enum Expected {
     /// Binary data, unchanged.
     Binary,
     /// A text, with this handling of its dots.
-    Text(Dots),
+    Text(DotStuffing),
 }
 
 /// The parser of a response body.

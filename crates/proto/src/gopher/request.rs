@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent() {
+    fn request_line_of_each_url() {
         let attributes = |names: &[&str]| {
             Some(Plus::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
         };
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_the_protocol_is_not_sent() {
+    fn forbidden_bytes_are_rejected() {
         for url in [
             "gopher://h/0a%0D%0Ab",
             "gopher://h/7a%09b%00",

@@ -19,7 +19,7 @@ pub const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
 #[non_exhaustive]
 pub enum NewsRequest {
     /// Retrieve an article, or its header or body.
-    Article(ArticleAt, Part),
+    Article(ArticleAt, ArticlePart),
     /// Select a group (GROUP) without retrieving an article. [`super::Session::selected`] returns the result.
     Group(GroupName),
     /// List the groups that match a pattern (a wildmat, RFC 3977 §4), or all groups if there is no pattern.
@@ -41,7 +41,7 @@ pub enum ArticleAt {
 /// The part of an article to retrieve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "RFC 3977 has these")]
-pub enum Part {
+pub enum ArticlePart {
     /// Header, empty line and body (ARTICLE).
     #[default]
     Article,

@@ -53,9 +53,9 @@ impl Contents {
     /// Processes a complete line.
     fn line(&mut self, tokens: Tokens, has_end: bool) -> Result<Option<Step>, WireError> {
         if !is_contents(&tokens) {
-            let heard = request::heard(&tokens);
+            let event = request::received_line(&tokens);
             let event = match request::read(tokens)? {
-                Read::Line(_) => heard,
+                Read::Line(_) => event,
                 Read::Refused(refused) => {
                     self.stage = Stage::Refused;
                     refused

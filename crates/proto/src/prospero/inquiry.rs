@@ -93,11 +93,11 @@ impl Machine for Inquiry {
         if self.bytes > MAX_BYTES {
             return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MAX_BYTES });
         }
-        let heard = request::heard(&tokens);
+        let event = request::received_line(&tokens);
         match request::read(tokens)? {
             Read::Line(line) => {
                 self.take(line)?;
-                Ok(Step::Emit(heard))
+                Ok(Step::Emit(event))
             }
             Read::Refused(refused) => {
                 self.is_answered = true;

@@ -31,7 +31,7 @@ impl OutgoingRequest {
 }
 
 /// Returns the wire trace event for a received line.
-pub(super) fn heard(tokens: &Tokens) -> Event {
+pub(super) fn received_line(tokens: &Tokens) -> Event {
     Event::Received(tokens.join(&b' ').into())
 }
 

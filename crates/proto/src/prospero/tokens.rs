@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end() {
+    fn unterminated_tokens_are_rejected() {
         assert_eq!(lines(b"a 'b\n", 3), Err(WireError::UnexpectedEnd { what: "a quoted token" }));
         let long = [&b"a"[..], &vec![b'x'; LINE_BYTES]].concat();
         assert!(matches!(lines(&long, 5), Err(WireError::LimitExceeded { .. })));

@@ -22,7 +22,7 @@ pub struct Search {
 enum Stage {
     Send(Bytes),
     Answer,
-    Tell(VecDeque<Event>),
+    Emitting(VecDeque<Event>),
 }
 
 impl Search {
@@ -49,9 +49,9 @@ impl Machine for Search {
                 }
                 Stage::Answer => {
                     let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
-                    self.stage = Stage::Tell(told(Answer::parse(&message)?));
+                    self.stage = Stage::Emitting(answer_events(Answer::parse(&message)?));
                 }
-                Stage::Tell(events) => {
+                Stage::Emitting(events) => {
                     return Ok(events.pop_front().map_or(Step::Done, Step::Emit));
                 }
             }
@@ -60,7 +60,7 @@ impl Machine for Search {
 }
 
 /// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
-fn told(answer: Option<Answer>) -> VecDeque<Event> {
+fn answer_events(answer: Option<Answer>) -> VecDeque<Event> {
     let Some(answer) = answer else { return refused(Bytes::new()) };
     let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
     if let (Some(words), true) = (&complaint, answer.documents.is_empty()) {

@@ -172,7 +172,7 @@ fn configured_options_of_the_other_command_are_ignored() {
     run(&[&server.url("/d/x"), "-r", "0-"]).assert_exit(33);
     run(&["mirror", "-o", "z", &server.url("/d/"), "copy"])
         .assert_exit(2)
-        .assert_stderr_contains("-o does not go with mirror");
+        .assert_stderr_contains("-o cannot be used with mirror");
 }
 
 /// Options that `mirror` does not support are rejected before anything is written.

@@ -7,7 +7,7 @@ const MAX_WORD: usize = 64 << 10;
 
 /// One word and where it stood.
 pub(super) struct Word {
-    pub(super) octets: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     pub(super) is_quoted: bool,
     /// Counted from one.
     pub(super) line: usize,
@@ -44,7 +44,7 @@ impl<'f> Words<'f> {
     pub(super) fn value(&mut self, is_keyword: fn(&Word) -> bool) -> Result<Vec<u8>, NetrcError> {
         let line = self.line;
         match self.next(Hash::Word)? {
-            Some(word) if !(word.begins_line && is_keyword(&word)) => Ok(word.octets),
+            Some(word) if !(word.begins_line && is_keyword(&word)) => Ok(word.bytes),
             _ => Err(NetrcError::MissingValue(line)),
         }
     }
@@ -62,7 +62,7 @@ impl<'f> Words<'f> {
                 [b'\n', ..] => {
                     self.skip_line();
                 }
-                [octet, rest @ ..] if is_blank(*octet) => self.rest = rest,
+                [byte, rest @ ..] if is_blank(*byte) => self.rest = rest,
                 // As in curl, a line that begins with # is a comment, whatever is waited for.
                 [b'#', ..] if self.is_line_begin || hash == Hash::Comment => {
                     self.skip_line();
@@ -73,28 +73,28 @@ impl<'f> Words<'f> {
     }
 
     fn word(&mut self) -> Result<Word, NetrcError> {
-        let (octets, rest, is_quoted) = match self.rest {
+        let (bytes, rest, is_quoted) = match self.rest {
             [b'"', quoted @ ..] => {
-                let (octets, rest) = unquoted(quoted).ok_or(NetrcError::Unclosed(self.line))?;
-                (octets, rest, true)
+                let (bytes, rest) = unquoted(quoted).ok_or(NetrcError::Unclosed(self.line))?;
+                (bytes, rest, true)
             }
             bare => {
-                let end = bare.iter().position(|&octet| octet == b'\n' || is_blank(octet));
-                let (octets, rest) = bare.split_at(end.unwrap_or(bare.len()));
-                (octets.to_vec(), rest, false)
+                let end = bare.iter().position(|&byte| byte == b'\n' || is_blank(byte));
+                let (bytes, rest) = bare.split_at(end.unwrap_or(bare.len()));
+                (bytes.to_vec(), rest, false)
             }
         };
-        if octets.len() >= MAX_WORD {
+        if bytes.len() >= MAX_WORD {
             return Err(NetrcError::WordTooLong(self.line));
         }
         self.rest = rest;
         let begins_line = std::mem::replace(&mut self.is_line_begin, false);
-        Ok(Word { octets, is_quoted, line: self.line, begins_line })
+        Ok(Word { bytes, is_quoted, line: self.line, begins_line })
     }
 
     /// The rest of this line, which is then behind us.
     fn skip_line(&mut self) -> &'f [u8] {
-        let mut parts = self.rest.splitn(2, |&octet| octet == b'\n');
+        let mut parts = self.rest.splitn(2, |&byte| byte == b'\n');
         let skipped = parts.next().unwrap_or_default();
         self.rest = parts.next().unwrap_or_default();
         self.line += 1;
@@ -104,21 +104,21 @@ impl<'f> Words<'f> {
 }
 
 /// What stands between words of a line. The CR of a CRLF is one of them.
-const fn is_blank(octet: u8) -> bool {
-    matches!(octet, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }
 
 /// The bytes up to the closing quote, and what is behind it. `\n`, `\r` and `\t` are those controls;
 /// `\` before anything else, a quote or another `\` say, stands for that byte.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut rest = text;
     loop {
         rest = match rest {
-            [b'"', rest @ ..] => return Some((octets, rest)),
+            [b'"', rest @ ..] => return Some((bytes, rest)),
             [] | [b'\n', ..] | [b'\\'] | [b'\\', b'\n', ..] => return None,
             [b'\\', escaped, rest @ ..] => {
-                octets.push(match escaped {
+                bytes.push(match escaped {
                     b'n' => b'\n',
                     b'r' => b'\r',
                     b't' => b'\t',
@@ -126,8 +126,8 @@ fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 });
                 rest
             }
-            [octet, rest @ ..] => {
-                octets.push(*octet);
+            [byte, rest @ ..] => {
+                bytes.push(*byte);
                 rest
             }
         };

@@ -110,8 +110,8 @@ mod tests {
         for (url, code) in [
             ("file://host.example/etc/motd", Code::Unsupported),
             ("file://127.0.0.1/etc/motd", Code::Unsupported),
-            ("file:///a%2Fb", Code::ForbiddenOctet),
-            ("file:///a%00b", Code::ForbiddenOctet),
+            ("file:///a%2Fb", Code::ForbiddenByte),
+            ("file:///a%00b", Code::ForbiddenByte),
         ] {
             assert_eq!(plan(url).expect_err("the URL is refused").code(), code, "{url}");
         }

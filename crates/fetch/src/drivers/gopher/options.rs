@@ -1,6 +1,6 @@
 //! Options of the gopher driver.
 
-use fetch_url_proto::gopher::Dots;
+use fetch_url_proto::gopher::DotStuffing;
 
 /// Options for `gopher:` and `gophers:` URLs, set by [`Request::gopher`](crate::Request::gopher).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ use fetch_url_proto::gopher::Dots;
 pub struct GopherOptions {
     /// How the final dot line and doubled dots of a text are handled (RFC 1436 §3.2). Default: by what the text itself
     /// shows.
-    pub dots: Dots,
+    pub dots: DotStuffing,
     /// The Gopher+ view to request: a media type, optionally followed by a space and a language (RFC 1738 §3.4.8).
     /// Default: the view that the server prefers.
     pub view: Option<Vec<u8>>,

@@ -44,7 +44,7 @@ pub struct HttpOptions {
 pub struct HeaderField {
     /// The field name, in any case. A name that is not a token fails with `Code::Usage`.
     pub name: String,
-    /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenOctet`. `None` removes the
+    /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenByte`. `None` removes the
     /// default header of this name.
     pub value: Option<Vec<u8>>,
 }

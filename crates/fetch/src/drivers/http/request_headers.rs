@@ -122,7 +122,7 @@ fn header_name(field: &HeaderField) -> Result<HeaderName, Error> {
 fn header_value(name: &HeaderName, bytes: &[u8]) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_bytes(bytes).map_err(|_| {
         let detail = format!("the value of the header {name} contains a control character");
-        Error::new(Code::ForbiddenOctet, Phase::Plan, detail)
+        Error::new(Code::ForbiddenByte, Phase::Plan, detail)
     })?;
     value.set_sensitive(is_secret_header(name));
     Ok(value)
@@ -205,8 +205,8 @@ mod tests {
             ("A\r\nB", "c", Code::Usage),
             ("", "c", Code::Usage),
             ("A B", "c", Code::Usage),
-            ("A", "c\r\nB: d", Code::ForbiddenOctet),
-            ("A", "c\0", Code::ForbiddenOctet),
+            ("A", "c\r\nB: d", Code::ForbiddenByte),
+            ("A", "c\0", Code::ForbiddenByte),
             ("Content-Length", "5", Code::Usage),
             ("Transfer-Encoding", "chunked", Code::Usage),
         ] {

@@ -6,7 +6,7 @@ use fetch_url_proto::nntp::Mbox;
 use super::options::ArticleFormat;
 use crate::body::LocalLines;
 
-/// Converts the bytes of articles, whatever the size of the chunks.
+/// Converts articles incrementally; the result does not depend on where chunks end.
 pub(super) enum ArticleConverter {
     Raw,
     LocalLineEndings(LocalLines),

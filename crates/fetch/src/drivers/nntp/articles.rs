@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::nntp::{ArticleAt, GroupName, HeaderReader, NewsRequest, Part};
+use fetch_url_proto::nntp::{ArticleAt, ArticlePart, GroupName, HeaderReader, NewsRequest};
 use fetch_url_proto::{Event, Rejection, Step};
 
 use super::active_request::ActiveRequest;
@@ -32,7 +32,7 @@ pub(super) async fn single_article(
     let plan = &request.plan;
     let mut source = ArticleSource::new(connection, request, None);
     let mut meta = response_meta(plan);
-    if plan.options.part != Part::Body {
+    if plan.options.part != ArticlePart::Body {
         meta.head.modified = source.read_date().await?;
     }
     let is_wanted = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
@@ -100,7 +100,7 @@ fn empty_range_outcome(rejection: &Rejection, request: &ActiveRequest) -> Result
 struct RemainingArticles {
     group: GroupName,
     numbers: RangeInclusive<u64>,
-    part: Part,
+    part: ArticlePart,
 }
 
 impl RemainingArticles {
@@ -214,7 +214,8 @@ impl ArticleSource {
 
     /// Returns the empty line that separates the headers of several articles, if only headers are requested.
     fn separator(&self) -> Bytes {
-        let only_headers = self.remaining.as_ref().is_some_and(|remaining| remaining.part == Part::Head);
+        let only_headers =
+            self.remaining.as_ref().is_some_and(|remaining| remaining.part == ArticlePart::Head);
         Bytes::from_static(if only_headers { b"\r\n" } else { b"" })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fetch_url_proto::nntp::Part;
+use fetch_url_proto::nntp::ArticlePart;
 
 use super::plan::{command_lines, operation_of_url};
 use crate::driver::RunFuture;
@@ -17,7 +17,8 @@ pub(super) struct MissingServer {
 impl MissingServer {
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let url = request.url();
-        let commands = command_lines(&operation_of_url(url)?, Part::Article, request.want() == Want::Head);
+        let commands =
+            command_lines(&operation_of_url(url)?, ArticlePart::Article, request.want() == Want::Head);
         Ok(Self { commands, scheme: url.scheme_name().to_owned() })
     }
 }

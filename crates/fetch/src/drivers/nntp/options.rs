@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fetch_url_core::Url;
-use fetch_url_proto::nntp::Part;
+use fetch_url_proto::nntp::ArticlePart;
 
 /// Options for `news:`, `snews:`, `nntp:` and `nntps:` URLs, set by [`Request::news`](crate::Request::news).
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ use fetch_url_proto::nntp::Part;
 pub struct NewsOptions {
     /// The part of each article to retrieve: header, body, or both (HEAD, BODY and ARTICLE, RFC 3977 §6.2). Default:
     /// both.
-    pub part: Part,
+    pub part: ArticlePart,
     /// The format in which articles are delivered. Default: [`ArticleFormat::Raw`].
     pub format: ArticleFormat,
     /// Return lists of groups or articles as the bytes that the server sent, instead of a [`Listing`](crate::Listing).

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use fetch_url_core::{Host, NewsResource, Security, Url};
 use fetch_url_proto::nntp::{
-    ArticleAt, GroupName, ListForm, Login, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest, Part,
+    ArticleAt, ArticlePart, GroupName, ListForm, Login, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
 };
 use fetch_url_proto::text::escape_non_ascii;
 
@@ -76,7 +76,7 @@ impl NntpPlan {
                 usage_error("an mbox contains articles, but the URL names a list of groups")
             }
             NewsOperation::ListArticles(..) | NewsOperation::ListGroups(_)
-                if self.options.part != Part::Article =>
+                if self.options.part != ArticlePart::Article =>
             {
                 usage_error("a part of an article is requested, but the URL names a list")
             }
@@ -96,7 +96,9 @@ impl NntpPlan {
     /// Returns the first request of this plan.
     pub(super) fn first_request(&self) -> NewsRequest {
         match &self.operation {
-            NewsOperation::Article(at) if self.wants_head => NewsRequest::Article(at.clone(), Part::Head),
+            NewsOperation::Article(at) if self.wants_head => {
+                NewsRequest::Article(at.clone(), ArticlePart::Head)
+            }
             NewsOperation::Article(at) => NewsRequest::Article(at.clone(), self.options.part),
             NewsOperation::ArticleRange(group, _) | NewsOperation::ListArticles(group, _)
                 if self.wants_head =>
@@ -219,12 +221,12 @@ impl fmt::Display for NntpPlan {
 }
 
 /// Returns the commands of a request, one per line.
-pub(super) fn command_lines(operation: &NewsOperation, part: Part, wants_head: bool) -> String {
+pub(super) fn command_lines(operation: &NewsOperation, part: ArticlePart, wants_head: bool) -> String {
     let verb = match part {
         _ if wants_head => "HEAD",
-        Part::Article => "ARTICLE",
-        Part::Body => "BODY",
-        Part::Head => "HEAD",
+        ArticlePart::Article => "ARTICLE",
+        ArticlePart::Body => "BODY",
+        ArticlePart::Head => "HEAD",
     };
     let name = |group: &GroupName| escape_non_ascii(group.as_bytes());
     match operation {

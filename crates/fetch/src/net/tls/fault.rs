@@ -18,7 +18,7 @@ pub(crate) fn error(error: &rustls::Error) -> Error {
     let (phase, (detail, hint)) = match error {
         E::InvalidCertificate(why) => (Phase::Certificate, certificate(why)),
         E::NoCertificatesPresented => (Phase::Certificate, plain("the server sent no certificate")),
-        E::AlertReceived(alert) => (Phase::Tls, told(*alert)),
+        E::AlertReceived(alert) => (Phase::Tls, alert_message(*alert)),
         E::PeerIncompatible(why) => (Phase::Tls, incompatible(why)),
         E::InvalidMessage(InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion) => {
             (Phase::Tls, plain("the server's reply is not TLS"))
@@ -114,7 +114,7 @@ fn date(time: UnixTime) -> String {
 }
 
 /// Returns the message for an alert of the server.
-fn told(alert: AlertDescription) -> Message {
+fn alert_message(alert: AlertDescription) -> Message {
     use AlertDescription as A;
     match alert {
         A::CertificateRequired => {

@@ -56,9 +56,9 @@ fn parse(pin: &str) -> Result<[u8; LENGTH], Error> {
     })
 }
 
-fn sha256(octets: &[u8]) -> [u8; LENGTH] {
+fn sha256(bytes: &[u8]) -> [u8; LENGTH] {
     let mut sha256 = [0; LENGTH];
-    sha256.copy_from_slice(digest::digest(&digest::SHA256, octets).as_ref());
+    sha256.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
     sha256
 }
 
@@ -80,7 +80,7 @@ fn sequence(der: &[u8]) -> Option<(&[u8], &[u8])> {
         // Longer lengths are not those of a public key.
         0x81..=0x83 => {
             let (long, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
-            (long.iter().fold(0, |sum, &octet| sum << 8 | usize::from(octet)), rest)
+            (long.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte)), rest)
         }
         _ => return None,
     };

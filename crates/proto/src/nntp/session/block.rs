@@ -5,7 +5,7 @@ use memchr::memchr;
 
 use crate::nntp::capabilities::Capabilities;
 use crate::nntp::{
-    GroupName, HeaderReader, ListForm, Part, active_entry, overview_entry, overview_line, wildmat,
+    ArticlePart, GroupName, HeaderReader, ListForm, active_entry, overview_entry, overview_line, wildmat,
 };
 use crate::text::{DotBlock, LineReader, ReadLine};
 use crate::{Details, Entry, EntryKind, Event, RecvBuffer, Step, WireError};
@@ -26,8 +26,8 @@ pub(super) enum Block {
 }
 
 impl Block {
-    pub(super) fn article(part: Part) -> Self {
-        let guard = HeaderGuard { is_over: part == Part::Body, length: 0 };
+    pub(super) fn article(part: ArticlePart) -> Self {
+        let guard = HeaderGuard { is_over: part == ArticlePart::Body, length: 0 };
         Self::Raw(DotBlock::new("the article"), guard)
     }
 

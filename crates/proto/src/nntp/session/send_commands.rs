@@ -2,7 +2,7 @@
 
 use super::{Overview, PendingReply, Session, Stage};
 use crate::nntp::command::{Command, Verb};
-use crate::nntp::{ArticleAt, GroupName, NewsRequest, Part};
+use crate::nntp::{ArticleAt, ArticlePart, GroupName, NewsRequest};
 
 /// Maximum number of pipelined commands. With articles of 2 kB and a round trip of 50 ms, 128 allow 5 MB/s. Their
 /// commands fit into a socket buffer, so client and server cannot block each other.
@@ -207,10 +207,10 @@ impl Session {
     }
 }
 
-pub(super) const fn verb_of(part: Part) -> Verb {
+pub(super) const fn verb_of(part: ArticlePart) -> Verb {
     match part {
-        Part::Article => Verb::Article,
-        Part::Body => Verb::Body,
-        Part::Head => Verb::Head,
+        ArticlePart::Article => Verb::Article,
+        ArticlePart::Body => Verb::Body,
+        ArticlePart::Head => Verb::Head,
     }
 }

@@ -107,12 +107,12 @@ fn wait_packets() {
 #[test]
 fn wait_packets_that_were_built_from_the_code() {
     // 180 s, and 900 s with a place in a queue (option 254): capped by the user's patience.
-    let octets = [0x0b, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0xb4];
-    assert_eq!(Talk::asked().hear_octets(&octets), "wait 60");
-    let octets = [0x14, 1, 0x1a, 0, 0, 0, 0, 0, 0, 3, 0x84, 0, 0xfe, 3, 0, 3, 0, 0, 0, 0x3c];
-    assert_eq!(Talk::asked().hear_octets(&octets), "wait 60");
-    let octets = [0x0b, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 9];
-    assert_eq!(Talk::asked().hear_octets(&octets), "wait 9");
+    let bytes = [0x0b, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0xb4];
+    assert_eq!(Talk::asked().hear_bytes(&bytes), "wait 60");
+    let bytes = [0x14, 1, 0x1a, 0, 0, 0, 0, 0, 0, 3, 0x84, 0, 0xfe, 3, 0, 3, 0, 0, 0, 0x3c];
+    assert_eq!(Talk::asked().hear_bytes(&bytes), "wait 60");
+    let bytes = [0x0b, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 9];
+    assert_eq!(Talk::asked().hear_bytes(&bytes), "wait 9");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn acknowledgements_are_asked_for() {
     assert_eq!(talk.hear(&part(4, 4, "d")), "ack 4 | piece d | done");
     assert_eq!(talk.hear(&part(4, 4, "d")), "done");
     assert_eq!(talk.hear(&flagged(2, "b")), "done");
-    assert_eq!(talk.hear_octets(&flagged(5, "e").octets(ID + 1)), "done");
+    assert_eq!(talk.hear_bytes(&flagged(5, "e").bytes(ID + 1)), "done");
     // One that is all is acknowledged when that is asked for, once.
     assert_eq!(Talk::asked().hear(&part(1, 1, "a")), "piece a | done");
     assert_eq!(Talk::asked().hear(&Packet { flags: 0x80, ..part(1, 1, "a") }), "ack 1 | piece a | done");
@@ -138,7 +138,7 @@ fn acknowledgements_are_asked_for() {
 }
 
 #[test]
-fn what_was_lost_is_asked_for_again() {
+fn lost_packets_are_requested_again() {
     let mut talk = Talk::asked();
     talk.hear_at(1.0, &part(1, 0, "a"));
     assert_eq!(talk.hear_at(1.0, &part(2, 0, "b")), "piece b | wait 5");

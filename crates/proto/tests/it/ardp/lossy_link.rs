@@ -129,7 +129,7 @@ impl Link {
             0 => strange[2] ^= 1,
             1 => strange[0] = [0, 32, 63, 0x81, 0xc9][self.random.below(5)],
             2 => strange.truncate(self.random.below(3)),
-            _ => strange = [vec![0x41], self.random.octets(40)].concat(),
+            _ => strange = [vec![0x41], self.random.bytes(40)].concat(),
         }
         strange
     }
@@ -150,7 +150,7 @@ fn weather(random: &mut Random) -> Weather {
 
 fn server(random: &mut Random, id: u16) -> Server {
     let most = if random.below(10) == 0 { 60_000 } else { 6000 };
-    let text = random.octets(most);
+    let text = random.bytes(most);
     let size = [1, 100, 700, DATA][random.below(4)];
     let text = &text[..text.len().min(size * 300)];
     let mut answer: Vec<_> = text.chunks(size).map(<[u8]>::to_vec).collect();
@@ -158,7 +158,7 @@ fn server(random: &mut Random, id: u16) -> Server {
         answer.insert(random.below(answer.len() + 1), Vec::new());
     }
     let most = [40, 40, 1250, 4000][random.below(4)];
-    let mut asked = random.octets(most);
+    let mut asked = random.bytes(most);
     asked.push(b'\n');
     let asks_for_time = random.below(4) == 0;
     let window = [1, 4, 16, 256][random.below(4)];
@@ -187,9 +187,9 @@ fn run(seed: u64) -> (End, Weather) {
                     "seed {seed}: {out} {heard} {tries}"
                 );
             }
-            Action::Piece(octets) => {
-                assert!(!octets.is_empty(), "seed {seed}");
-                text.extend_from_slice(&octets);
+            Action::Piece(bytes) => {
+                assert!(!bytes.is_empty(), "seed {seed}");
+                text.extend_from_slice(&bytes);
                 assert!(whole.starts_with(&text), "seed {seed}: another text");
             }
             Action::Wait(until) => match link.way.pop_first() {
@@ -219,7 +219,7 @@ fn run(seed: u64) -> (End, Weather) {
                 }
             },
             Action::Done => break End::Done,
-            Action::GiveUp => break End::GaveUp,
+            Action::TimedOut => break End::GaveUp,
             other => panic!("seed {seed}: {other:?}"),
         }
     };
@@ -257,7 +257,7 @@ fn all_of_it_in_order_or_nothing_more() {
 
 /// Datagrams of any bytes with the right id: never more out than came in, and what is told never changes.
 #[test]
-fn any_octets_of_the_right_id() {
+fn any_bytes_of_the_right_id() {
     let mut random = Random(1525);
     for round in 0..2000 {
         let id = NonZeroU16::new(0x011a).expect("an id");
@@ -269,7 +269,7 @@ fn any_octets_of_the_right_id() {
             let mut datagram = [
                 vec![1 + random.below(31) as u8, 1, 0x1a, 0, random.below(4) as u8],
                 vec![0, random.below(2) as u8 * 3],
-                random.octets(40),
+                random.bytes(40),
             ]
             .concat();
             datagram.truncate(if random.below(9) == 0 { random.below(50) } else { 50 });
@@ -288,11 +288,11 @@ fn any_octets_of_the_right_id() {
             loop {
                 match exchange.next(now) {
                     Action::Send(_) => out += 1,
-                    Action::Piece(octets) => text.extend_from_slice(&octets),
+                    Action::Piece(bytes) => text.extend_from_slice(&bytes),
                     other => break end = Some(other),
                 }
             }
-            if matches!(end, Some(Action::Done | Action::Refused | Action::Elsewhere(_))) {
+            if matches!(end, Some(Action::Done | Action::Refused | Action::Redirect(_))) {
                 break;
             }
         }

@@ -22,33 +22,33 @@ fn other_ids_change_nothing() {
     ];
     for other in others {
         for id in [0, 1, ID + 1, ID - 1, ID.swap_bytes(), 0xffff] {
-            assert_eq!(talk.hear_octets(&other.octets(id)), "wait 4", "{id}");
+            assert_eq!(talk.hear_bytes(&other.bytes(id)), "wait 4", "{id}");
         }
     }
     // No id at all: 0.
-    assert_eq!(talk.hear_octets(b"\x01a"), "wait 4");
-    assert_eq!(talk.hear_octets(b"\x02\x01a"), "wait 4");
+    assert_eq!(talk.hear_bytes(b"\x01a"), "wait 4");
+    assert_eq!(talk.hear_bytes(b"\x02\x01a"), "wait 4");
     assert_eq!(talk.hear(&part(1, 1, "a")), "piece a | done");
 }
 
 /// §2: 0 is a sender of no version, from 32 on it is old text or another version, 129 is version 1.
 #[test]
-fn first_octets() {
+fn first_bytes() {
     for first in 0..=255_u8 {
         let mut talk = Talk::asked();
-        let mut octets = long_header();
-        octets[0] = first;
+        let mut bytes = long_header();
+        bytes[0] = first;
         let length = usize::from(first & 63);
-        octets.truncate(length.max(13));
-        octets.extend(b"data");
-        let words = talk.hear_octets(&octets);
+        bytes.truncate(length.max(13));
+        bytes.extend(b"data");
+        let words = talk.hear_bytes(&bytes);
         match first {
             0 | 32.. => assert_eq!(words, "wait 4", "{first}"),
             // The header ends before the id, or within a field.
             1 | 2 | 4 | 6 | 8 | 10 => {}
             13.. => assert_eq!(words, "piece data | done", "{first}"),
             _ => {
-                let rest = octets[length..].escape_ascii();
+                let rest = bytes[length..].escape_ascii();
                 let number_is_known = first >= 5;
                 let total_is_known = first == 3 || first >= 7;
                 let end = if total_is_known { "done" } else { "wait 4" };
@@ -62,28 +62,28 @@ fn first_octets() {
 #[test]
 fn headers_longer_than_the_datagram() {
     let mut talk = Talk::asked();
-    let whole = part(1, 1, "").octets(ID);
+    let whole = part(1, 1, "").bytes(ID);
     for length in 0..whole.len() {
-        assert_eq!(talk.hear_octets(&whole[..length]), "wait 4", "{length}");
+        assert_eq!(talk.hear_bytes(&whole[..length]), "wait 4", "{length}");
     }
-    assert_eq!(talk.hear_octets(&[]), "wait 4");
-    assert_eq!(talk.hear_octets(&whole), "done");
+    assert_eq!(talk.hear_bytes(&[]), "wait 4");
+    assert_eq!(talk.hear_bytes(&whole), "done");
 }
 
 #[test]
 fn fields_that_are_cut_off() {
     // Nothing but the id: packet 1 of 1.
-    assert_eq!(Talk::asked().hear_octets(b"\x03\x01\x1atext"), "piece text | done");
-    assert_eq!(Talk::asked().hear_octets(b"\x03\x01\x1a"), "done");
+    assert_eq!(Talk::asked().hear_bytes(b"\x03\x01\x1atext"), "piece text | done");
+    assert_eq!(Talk::asked().hear_bytes(b"\x03\x01\x1a"), "done");
     // A number without a total: not known yet.
     let mut talk = Talk::asked();
-    assert_eq!(talk.hear_octets(b"\x05\x01\x1a\0\x01a"), "piece a | wait 4");
-    assert_eq!(talk.hear_octets(b"\x07\x01\x1a\0\x02\0\0b"), "piece b | wait 4");
-    assert_eq!(talk.hear_octets(b"\x07\x01\x1a\0\x03\0\x03c"), "ack 3 | piece c | done");
+    assert_eq!(talk.hear_bytes(b"\x05\x01\x1a\0\x01a"), "piece a | wait 4");
+    assert_eq!(talk.hear_bytes(b"\x07\x01\x1a\0\x02\0\0b"), "piece b | wait 4");
+    assert_eq!(talk.hear_bytes(b"\x07\x01\x1a\0\x03\0\x03c"), "ack 3 | piece c | done");
     // Then a whole answer in one: two totals.
     let mut talk = Talk::asked();
     talk.hear(&part(1, 3, "a"));
-    assert_eq!(talk.hear_octets(b"\x03\x01\x1ab"), "unexpected");
+    assert_eq!(talk.hear_bytes(b"\x03\x01\x1ab"), "unexpected");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn refused() {
     assert_eq!(talk.hear(&refused), "refused");
     assert_eq!(talk.at(100.0), "refused");
     let built = [0x0d, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-    assert_eq!(Talk::asked().hear_octets(&built), "refused");
+    assert_eq!(Talk::asked().hear_bytes(&built), "refused");
     let mut begun = Talk::asked();
     begun.hear(&part(1, 2, "a"));
     assert_eq!(begun.hear(&refused), "refused");
@@ -178,7 +178,7 @@ fn refused() {
 #[test]
 fn redirected() {
     let built = [0x13, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1, 9, 0xdd];
-    assert_eq!(Talk::asked().hear_octets(&built), "elsewhere 127.0.0.1:2525");
+    assert_eq!(Talk::asked().hear_bytes(&built), "elsewhere 127.0.0.1:2525");
     let address = [10, 1, 2, 3, 0xff, 0xff];
     let fields: [(u8, &[u8]); 6] = [
         (0, &[]),

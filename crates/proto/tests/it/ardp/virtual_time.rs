@@ -26,7 +26,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    pub(crate) fn octets(&self, id: u16) -> Vec<u8> {
+    pub(crate) fn bytes(&self, id: u16) -> Vec<u8> {
         let mut header = vec![0];
         let fields = [id, self.number, self.total, self.through, self.wait];
         header.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
@@ -73,15 +73,15 @@ impl Talk {
             assert!(words.len() < 1000, "no end of moves");
             let (word, is_last) = match self.exchange.next(self.now) {
                 Action::Send(datagram) => (self.sent(&datagram), false),
-                Action::Piece(octets) => (format!("piece {}", octets.escape_ascii()), false),
+                Action::Piece(bytes) => (format!("piece {}", bytes.escape_ascii()), false),
                 Action::Wait(until) => {
                     assert!(until > self.now, "a wait for what has been");
                     (format!("wait {}", until.as_secs_f64()), true)
                 }
                 Action::Done => ("done".to_owned(), true),
-                Action::GiveUp => ("give up".to_owned(), true),
+                Action::TimedOut => ("give up".to_owned(), true),
                 Action::Refused => ("refused".to_owned(), true),
-                Action::Elsewhere(address) => (format!("elsewhere {address}"), true),
+                Action::Redirect(address) => (format!("elsewhere {address}"), true),
             };
             words.push(word);
             if is_last {
@@ -108,11 +108,11 @@ impl Talk {
 
     /// What it does when this has come.
     pub(crate) fn hear(&mut self, packet: &Packet) -> String {
-        self.hear_octets(&packet.octets(ID))
+        self.hear_bytes(&packet.bytes(ID))
     }
 
-    pub(crate) fn hear_octets(&mut self, octets: &[u8]) -> String {
-        match self.exchange.receive(octets, self.now) {
+    pub(crate) fn hear_bytes(&mut self, bytes: &[u8]) -> String {
+        match self.exchange.receive(bytes, self.now) {
             Ok(_) => self.moves(),
             Err(WireError::UnexpectedEnd { .. }) => "cut".to_owned(),
             Err(WireError::Unexpected { .. }) => "unexpected".to_owned(),

@@ -40,7 +40,7 @@ const MENU_SAYS: &str = "info iWhat the document is about,\\x09fake\\x09(NULL)\\
     info 0r\\xE9sum\\xE9\\x09/odd/caf\\xE9/r\\xE9sum\\xE9.txt\\x09127.0.0.1\\x0917071\\x09+\n";
 
 fn shown(item: &Attributes) -> String {
-    let text = |octets: &[u8]| fetch_url_proto::text::sanitise(octets);
+    let text = |bytes: &[u8]| fetch_url_proto::text::sanitise(bytes);
     let mut shown = format!("info {}\n", text(&item.info));
     for block in &item.blocks {
         let inline =
@@ -72,15 +72,15 @@ fn play(pieces: &[&[u8]]) -> (Vec<Attributes>, Result<(), WireError>) {
 }
 
 /// Holds one body against what it says, however it is cut into pieces.
-fn check_cuts(octets: &[u8], expected: &str) {
+fn check_cuts(bytes: &[u8], expected: &str) {
     let said = |pieces: &[&[u8]]| {
         let (items, end) = play(pieces);
         (items.iter().map(shown).collect::<String>(), end)
     };
     let expected = (expected.to_owned(), Ok(()));
-    assert_eq!(said(&[octets]), expected, "{:?}", String::from_utf8_lossy(octets));
-    assert_eq!(said(&octets.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
-    for (head, tail) in (0..octets.len()).map(|at| octets.split_at(at)) {
+    assert_eq!(said(&[bytes]), expected, "{:?}", String::from_utf8_lossy(bytes));
+    assert_eq!(said(&bytes.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
+    for (head, tail) in (0..bytes.len()).map(|at| bytes.split_at(at)) {
         assert_eq!(said(&[head, tail]), expected, "cut at {}", head.len());
         // What was cut off for good may say anything, but does not go wrong.
         assert_eq!(said(&[head]).1, Ok(()));
@@ -88,8 +88,8 @@ fn check_cuts(octets: &[u8], expected: &str) {
 }
 
 /// And with whatever line ends, with a final dot and without one, with no last line end.
-fn check(octets: &[u8], expected: &str) {
-    let text: Vec<&[u8]> = octets.split_inclusive(|&octet| octet == b'\n').collect();
+fn check(bytes: &[u8], expected: &str) {
+    let text: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     let line = |line: &[u8]| line.strip_suffix(b"\r\n").expect("the tables have CR LF").to_vec();
     let lines: Vec<Vec<u8>> = text.into_iter().map(line).collect();
     for end in [&b"\r\n"[..], b"\n"] {
@@ -101,7 +101,7 @@ fn check(octets: &[u8], expected: &str) {
 }
 
 #[test]
-fn what_pygopherd_says() {
+fn attributes_of_pygopherd_are_parsed() {
     check(FILE, FILE_SAYS);
     check(MENU, MENU_SAYS);
     check_cuts(&[MENU, FILE, MENU].concat(), &[MENU_SAYS, FILE_SAYS, MENU_SAYS].concat());
@@ -125,7 +125,7 @@ fn an_item_comes_as_soon_as_the_next_begins() {
 
 #[test]
 fn servers_in_their_own_ways() {
-    for (octets, expected) in [
+    for (bytes, expected) in [
         // Blocks of one item that does not say which.
         (&b"+ADMIN:\r\n Admin: x\r\n"[..], "info \nADMIN\n  Admin: x\n"),
         (b"+VIEWS: text/plain: <1k>\r\n+INFO: 0a\r\n", "info \nVIEWS = text/plain: <1k>\ninfo 0a\n"),
@@ -150,13 +150,13 @@ fn servers_in_their_own_ways() {
         // Names as some servers have them, twice.
         (b"+Site-1.x_y:\r\n+Site-1.x_y:\r\n", "info \nSite-1.x_y\nSite-1.x_y\n"),
     ] {
-        check(octets, expected);
+        check(bytes, expected);
     }
     check_cuts(b"+A:\r\n b\rc\r\r\n", "info \nA\n  b\\x0Dc\\x0D\n");
 }
 
 #[test]
-fn what_was_not_asked_for_is_dropped() {
+fn attributes_that_were_not_requested_are_dropped() {
     let item = || play(&[FILE]).0.remove(0);
     let names = |item: &Attributes| item.blocks.iter().map(|block| block.name.clone()).collect::<Vec<_>>();
     let mut kept = item();
@@ -231,16 +231,16 @@ fn bare_head(line: &str) -> Option<(&str, &str)> {
 }
 
 /// What a whole body says, worked out in one go.
-fn whole(octets: &[u8]) -> String {
-    let text = octets.strip_suffix(b"\n").unwrap_or(octets);
-    let mut lines: Vec<&[u8]> = text.split(|&octet| octet == b'\n').collect();
+fn whole(bytes: &[u8]) -> String {
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     lines = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
     let _ = lines.pop_if(|line| *line == b".");
     let (mut said, mut is_below, mut is_open) = (String::new(), false, false);
     for line in lines {
         let text = fetch_url_proto::text::sanitise(line);
         let head = text.strip_prefix('+').and_then(|rest| rest.split_once(':'));
-        let is_of_name = |octet: char| octet.is_ascii_alphanumeric() || "-_.".contains(octet);
+        let is_of_name = |byte: char| byte.is_ascii_alphanumeric() || "-_.".contains(byte);
         let head = head.filter(|(name, _)| !name.is_empty() && name.chars().all(is_of_name));
         let head = head.or_else(|| bare_head(&text));
         if let Some((name, inline)) = head {

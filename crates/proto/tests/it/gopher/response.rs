@@ -1,7 +1,7 @@
 //! Conversations with Gopher servers, played whole, byte by byte and cut at every position.
 
 use fetch_url_core::{Url, parse};
-use fetch_url_proto::gopher::{Dots, Exchange, GopherRequest};
+use fetch_url_proto::gopher::{DotStuffing, Exchange, GopherRequest};
 use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step, WireError};
 
 /// How the connection ends after the answer.
@@ -15,7 +15,7 @@ enum After {
 
 /// What came out, in words: `body:…`, `entry:…`, `head:N`, `note`, `refused:CODE:…`, `unmarked`, and the
 /// end: `done`, `cut`, `limit` or `waits`.
-fn play(url: &str, dots: Dots, is_raw: bool, pieces: &[&[u8]], after: After) -> Vec<String> {
+fn play(url: &str, dots: DotStuffing, is_raw: bool, pieces: &[&[u8]], after: After) -> Vec<String> {
     let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
     let request = GopherRequest::of(&url).expect("it can be sent");
     let mut answer = Exchange::new(&request, url.gtype(), dots, is_raw, None);
@@ -23,8 +23,8 @@ fn play(url: &str, dots: Dots, is_raw: bool, pieces: &[&[u8]], after: After) -> 
     let mut pieces = pieces.iter();
     let end = loop {
         match answer.step(&mut buffer) {
-            Ok(Step::Send(octets)) => assert_eq!(octets, request.bytes()),
-            Ok(Step::Emit(Event::Body(octets))) => body.push_str(&octets.escape_ascii().to_string()),
+            Ok(Step::Send(bytes)) => assert_eq!(bytes, request.bytes()),
+            Ok(Step::Emit(Event::Body(bytes))) => body.push_str(&bytes.escape_ascii().to_string()),
             Ok(Step::Emit(event)) => said.push(word(event)),
             Ok(Step::Done) => break "done",
             Ok(Step::NeedMore) => match (pieces.next(), after) {
@@ -71,11 +71,11 @@ fn word(event: Event) -> String {
 /// The same however the answer is cut.
 #[track_caller]
 fn check(url: &str, answer: &[u8], after: After, expected: &[&str]) {
-    check_as(url, Dots::Evidence, false, answer, after, expected);
+    check_as(url, DotStuffing::Detect, false, answer, after, expected);
 }
 
 #[track_caller]
-fn check_as(url: &str, dots: Dots, is_raw: bool, answer: &[u8], after: After, expected: &[&str]) {
+fn check_as(url: &str, dots: DotStuffing, is_raw: bool, answer: &[u8], after: After, expected: &[&str]) {
     let whole = play(url, dots, is_raw, &[answer], after);
     assert_eq!(whole, expected, "{url} {}", answer.escape_ascii());
     let single: Vec<&[u8]> = answer.chunks(1).collect();
@@ -107,15 +107,22 @@ fn texts_end_with_a_dot_or_with_the_connection() {
 #[test]
 fn the_callers_word_about_dots() {
     let raw = |answer: &[u8], expected: &[&str]| {
-        check_as(TEXT, Dots::Raw, false, answer, After::Closed, expected);
+        check_as(TEXT, DotStuffing::Raw, false, answer, After::Closed, expected);
     };
     raw(b"..\r\n.\r\n", &["head:-", "body:..\\r\\n.\\r\\n", "done"]);
     raw(b"..\r\n", &["head:-", "unmarked", "body:..\\r\\n", "done"]);
-    check_as(TEXT, Dots::Rfc1436, false, b"..\r\n.\r\n", After::Closed, &["head:-", "body:.\\r\\n", "done"]);
+    check_as(
+        TEXT,
+        DotStuffing::Rfc1436,
+        false,
+        b"..\r\n.\r\n",
+        After::Closed,
+        &["head:-", "body:.\\r\\n", "done"],
+    );
 }
 
 #[test]
-fn octets_end_with_the_connection() {
+fn bytes_end_with_the_connection() {
     check(BINARY, b"\x00\r\n.\r\n", After::Closed, &["head:-", "body:\\x00\\r\\n.\\r\\n", "done"]);
     check(BINARY, b"\x00\r\n.\r\n", After::Lost, &["head:-", "body:\\x00\\r\\n.\\r\\n", "cut"]);
     check(BINARY, b"", After::Closed, &["note", "head:-", "done"]);
@@ -190,7 +197,7 @@ fn menus_lose_no_line() {
     );
     check_as(
         MENU,
-        Dots::Evidence,
+        DotStuffing::Detect,
         true,
         b"0A\t/a\th\t70\r\n.\r\n",
         After::Closed,
@@ -216,7 +223,7 @@ fn a_mirror_is_of_the_type_before_it() {
 }
 
 #[test]
-fn what_is_no_host_gets_no_url() {
+fn items_with_invalid_hosts_have_no_url() {
     for (host, url) in [
         ("h.example", "gopher://h.example/0/a"),
         ("::1", "gopher://[::1]/0/a"),
@@ -323,11 +330,11 @@ fn gopher_plus_refuses_with_a_code() {
         (b"--2\r\n3 Admin <a@b.example>\r\n0A\t/new\tg.example\t70\r\n", "gopher://g.example/0/new"),
     ] {
         for pieces in [vec![answer], answer.chunks(1).collect()] {
-            let said = play(PLUS, Dots::Evidence, false, &pieces, After::Closed);
+            let said = play(PLUS, DotStuffing::Detect, false, &pieces, After::Closed);
             assert!(said[0].contains(expected) && said[1..] == ["done"], "{said:?}");
         }
     }
-    let said = play(PLUS, Dots::Evidence, false, &[b"--1\r\n1 a\r\nno\r\n.\r\n"], After::Open);
+    let said = play(PLUS, DotStuffing::Detect, false, &[b"--1\r\n1 a\r\nno\r\n.\r\n"], After::Open);
     assert_eq!(said.last().map(String::as_str), Some("done"), "a dot ends it: {said:?}");
 }
 
@@ -358,6 +365,6 @@ fn attributes_come_item_by_item() {
 fn an_endless_line_is_refused() {
     let mut pieces = vec![&[b'1'; 4096][..]; 1000];
     pieces.push(b"\r\n");
-    let said = play(MENU, Dots::Evidence, false, &pieces, After::Closed);
+    let said = play(MENU, DotStuffing::Detect, false, &pieces, After::Closed);
     assert_eq!(said, ["head:-", "limit"]);
 }

@@ -2,7 +2,7 @@
 
 use crate::nntp::transcript::check;
 use fetch_url_proto::nntp::{
-    ArticleAt, GroupName, Login, MessageId, NewsRequest, Part, Session, SessionOptions,
+    ArticleAt, ArticlePart, GroupName, Login, MessageId, NewsRequest, Session, SessionOptions,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
@@ -100,7 +100,7 @@ fn parts() {
 }
 
 #[test]
-fn octets_come_as_they_are() {
+fn bytes_come_as_they_are() {
     check(
         "",
         r"A: <a@b>
@@ -186,7 +186,7 @@ fn an_endless_line_of_a_header() {
         let ask = MessageId::new(b"a@b").expect("an id");
         let at = ArticleAt::Id(ask);
         let mut session = Session::new(SessionOptions::default());
-        session.add_request(NewsRequest::Article(at, Part::Head));
+        session.add_request(NewsRequest::Article(at, ArticlePart::Head));
         let mut buffer = RecvBuffer::new();
         buffer.push(b"200 hi\r\n");
         let mut got = 0;
@@ -194,7 +194,7 @@ fn an_endless_line_of_a_header() {
             match session.step(&mut buffer) {
                 Ok(Step::Send(_)) => buffer.push(b"221 0 <a@b>\r\nA: b\r\nX: "),
                 Ok(Step::NeedMore) => buffer.push(&vec![b'x'; length]),
-                Ok(Step::Emit(Event::Body(octets))) => got += octets.len(),
+                Ok(Step::Emit(Event::Body(bytes))) => got += bytes.len(),
                 Ok(_) => {}
                 Err(error) => break error,
             }
@@ -206,15 +206,15 @@ fn an_endless_line_of_a_header() {
 
 /// SECURITY 9: one argument is one argument.
 #[test]
-fn what_would_end_an_argument_is_none() {
-    for octet in *b"\r\n\0\t <>" {
-        for name in [&[octet][..], &[b'a', octet, b'b'], &[b'a', octet], &[octet, b'a']] {
+fn arguments_with_separators_are_rejected() {
+    for byte in *b"\r\n\0\t <>" {
+        for name in [&[byte][..], &[b'a', byte, b'b'], &[b'a', byte], &[byte, b'a']] {
             assert!(GroupName::new(name).is_err() && MessageId::new(name).is_err(), "{name:?}");
         }
     }
-    for octet in *b"\r\n\0" {
-        let word = [b'a', octet];
-        assert!(Login::new(&word, b"x").is_err() && Login::new(b"x", &word).is_err(), "{octet}");
+    for byte in *b"\r\n\0" {
+        let word = [b'a', byte];
+        assert!(Login::new(&word, b"x").is_err() && Login::new(b"x", &word).is_err(), "{byte}");
     }
     assert!(GroupName::new(b"").is_err() && MessageId::new(b"").is_err());
     let long = |length| vec![b'a'; length];

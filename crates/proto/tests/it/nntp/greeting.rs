@@ -67,7 +67,7 @@ fn tls_comes_first() {
 
 /// What came with the reply, before the handshake, is nobody's answer (RFC 4642 §2.2.2).
 #[test]
-fn nothing_is_known_from_before_tls() {
+fn replies_before_tls_are_discarded() {
     check(
         "must",
         "A: groups

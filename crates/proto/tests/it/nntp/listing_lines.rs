@@ -50,7 +50,7 @@ fn lines_of_active() {
 }
 
 #[test]
-fn a_group_may_have_any_octets_but_blanks() {
+fn a_group_may_have_any_bytes_but_blanks() {
     let entry = active_entry(b"\xff\0\x80\r 2 1 \xfe").expect("a group");
     assert_eq!(entry.name, b"\xff\0\x80\r");
     assert_eq!(group_facts(&entry).posting, b"\xfe");
@@ -252,15 +252,15 @@ fn many_fields_are_read_in_little_memory() {
 }
 
 #[test]
-fn any_octets_are_some_header() {
+fn any_bytes_are_some_header() {
     let mut random = Random(7);
     for _ in 0..2000 {
-        let octets = random.octets(b"SubjectFrom:: \t\r\n\n\r\0\xff", 60);
-        let whole = read([&octets[..]]);
-        let at = random.below(octets.len() + 1);
-        assert_eq!(read([&octets[..at], &octets[at..]]), whole, "{octets:?} {at}");
+        let bytes = random.bytes(b"SubjectFrom:: \t\r\n\n\r\0\xff", 60);
+        let whole = read([&bytes[..]]);
+        let at = random.below(bytes.len() + 1);
+        assert_eq!(read([&bytes[..at], &bytes[at..]]), whole, "{bytes:?} {at}");
         let line = overview_line(article_facts(&whole));
-        assert_eq!(overview_entry(&line), Some(whole), "{octets:?}");
+        assert_eq!(overview_entry(&line), Some(whole), "{bytes:?}");
     }
 }
 
@@ -333,7 +333,7 @@ fn years_and_seconds() {
 }
 
 #[test]
-fn what_is_no_date() {
+fn invalid_dates_are_ignored() {
     for date in [
         "",
         " ",
@@ -370,8 +370,8 @@ fn what_is_no_date() {
     ] {
         assert_eq!(date_seconds(date.as_bytes()), None, "{date:?}");
     }
-    for octet in [b'\0', b'\xff', b'9', b'(', b')', b'\\', b'"', b' ', b'-', b':', b'a'] {
-        assert_eq!(date_seconds(&vec![octet; 1 << 20]), None, "{octet}");
+    for byte in [b'\0', b'\xff', b'9', b'(', b')', b'\\', b'"', b' ', b'-', b':', b'a'] {
+        assert_eq!(date_seconds(&vec![byte; 1 << 20]), None, "{byte}");
     }
 }
 
@@ -392,17 +392,17 @@ fn every_day_of_news_is_read_as_it_is_written() {
 }
 
 #[test]
-fn dates_of_any_octets_do_no_harm() {
+fn dates_of_any_bytes_do_no_harm() {
     let mut random = Random(11);
     let mut read = 0;
     for _ in 0..20_000 {
-        let mut octets = b"Sun, 06 Nov 1994 08:49:37 +0100 (MET)".to_vec();
+        let mut bytes = b"Sun, 06 Nov 1994 08:49:37 +0100 (MET)".to_vec();
         for _ in 0..random.below(4) {
-            let at = random.below(octets.len());
-            octets[at] = b"0169:,+-( )\\\"aZ\0\xff"[random.below(17)];
+            let at = random.below(bytes.len());
+            bytes[at] = b"0169:,+-( )\\\"aZ\0\xff"[random.below(17)];
         }
-        octets.truncate(random.below(octets.len() + 1).max(10));
-        read += usize::from(date_seconds(&octets).is_some());
+        bytes.truncate(random.below(bytes.len() + 1).max(10));
+        read += usize::from(date_seconds(&bytes).is_some());
     }
     assert!(read > 1000, "{read}");
 }
@@ -468,7 +468,7 @@ fn wildmats() {
 }
 
 #[test]
-fn octets_that_are_no_characters() {
+fn bytes_that_are_no_characters() {
     for (pattern, name, expected) in [
         (&b"?"[..], &b"\xff"[..], true),
         (b"??", b"\xff\xfe", true),
@@ -544,7 +544,7 @@ impl Random {
         (self.0 >> 33) as usize % most
     }
 
-    fn octets(&mut self, of: &[u8], most: usize) -> Vec<u8> {
+    fn bytes(&mut self, of: &[u8], most: usize) -> Vec<u8> {
         (0..self.below(most)).map(|_| of[self.below(of.len())]).collect()
     }
 }

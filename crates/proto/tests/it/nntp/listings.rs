@@ -258,7 +258,7 @@ fn groups_that_are_not_there() {
 }
 
 #[test]
-fn what_is_known_of_a_group() {
+fn group_entries_have_their_facts() {
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 1 1 1 g\n= head\n= done");
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 0 0 0 G\n= head\n= done");
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 411 no\n= refused 411 GROUP");
@@ -421,14 +421,14 @@ fn a_list_behind_a_login() {
 
 /// Whatever comes behind it, a list that has ended is whole.
 #[test]
-fn octets_behind_a_list() {
+fn bytes_behind_a_list() {
     check_groups("groups", "C: LIST ACTIVE\nS: 215 list\nS: .\nS: more\n= head\n= done");
     check_over("over g", "211 1 5 5 g", "C: OVER 5-5\nS: 224 list\nS: .\nS: more\n= head\n= done");
     check_over("over g", "211 1 5 5 g", "C: OVER 5-5\nS: 423 none\nS: more\n= head\n= done");
 }
 
 #[test]
-fn octets_behind_a_list_by_headers() {
+fn bytes_behind_a_list_by_headers() {
     let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
     let header = "S: 221 5 <5@x>\nS: Subject: a\nS: .\nS: more";
     check_over("over g", "211 1 5 5 g", &format!("{asked}\n{header}\n= article 5  a\n= done"));

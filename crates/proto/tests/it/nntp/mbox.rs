@@ -174,8 +174,8 @@ fn the_header_is_held_back_until_it_ends() {
 fn no_more_than_64_kib_of_a_header_are_held_back() {
     let header = [&b"From: a@b\r\nX: "[..], &[b'x'; 1 << 17], b"\r\nDate: 6 Nov 94 08:49 Z\r\n\r\n"].concat();
     let mut mbox = Mbox::new();
-    for octet in &header[..(1 << 16) - 1] {
-        assert_eq!(mbox.push(&[*octet]), b"");
+    for byte in &header[..(1 << 16) - 1] {
+        assert_eq!(mbox.push(&[*byte]), b"");
     }
     let out = mbox.push(&header[(1 << 16) - 1..1 << 16]);
     let line = b"From a@b Thu Jan  1 00:00:00 1970\n";
@@ -191,12 +191,12 @@ fn no_more_than_64_kib_of_a_header_are_held_back() {
 
 #[test]
 fn lines_of_any_length_are_not_held_back() {
-    for octet in [b'>', b'x', b'F', b'\r', b'\xff', b'\0'] {
+    for byte in [b'>', b'x', b'F', b'\r', b'\xff', b'\0'] {
         let mut mbox = Mbox::new();
         mbox.push(b"\r\n");
-        let piece = vec![octet; 1 << 20];
+        let piece = vec![byte; 1 << 20];
         let sent: Vec<usize> = (0..4).map(|_| mbox.push(&piece).len()).collect();
-        assert!(sent.iter().all(|sent| sent.abs_diff(1 << 20) <= 5), "{octet}: {sent:?}");
+        assert!(sent.iter().all(|sent| sent.abs_diff(1 << 20) <= 5), "{byte}: {sent:?}");
         assert!(format!("{mbox:?}").len() < 200, "{mbox:?}");
     }
     let mut marks = vec![b'>'; 1 << 20];
@@ -208,9 +208,9 @@ fn lines_of_any_length_are_not_held_back() {
 /// The same, with the whole article at hand.
 fn quoted(article: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
-    for line in article.split_inclusive(|&octet| octet == b'\n') {
+    for line in article.split_inclusive(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-        let marks = line.iter().take_while(|&&octet| octet == b'>').count();
+        let marks = line.iter().take_while(|&&byte| byte == b'>').count();
         if line[marks..].starts_with(b"From ") {
             text.push(b'>');
         }

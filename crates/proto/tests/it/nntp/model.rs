@@ -2,7 +2,8 @@
 //! never hear, it never hears.
 
 use fetch_url_proto::nntp::{
-    ArticleAt, GroupName, ListForm, Login, MessageId, NewsRequest, Part, Session, SessionOptions, StartTls,
+    ArticleAt, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
+    StartTls,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
 
@@ -212,8 +213,9 @@ fn errand(dice: &mut Dice) -> (NewsRequest, Option<String>) {
     let (name, numbers) = [GROUPS[0], GROUPS[1], GROUPS[2], ("none", &[][..])]
         [usize::try_from(dice.below(4)).expect("it is small")];
     let group = GroupName::new(name.as_bytes()).expect("a group");
-    let (part, verb) = [(Part::Article, "ARTICLE"), (Part::Body, "BODY"), (Part::Head, "HEAD")]
-        [usize::try_from(dice.below(3)).expect("it is small")];
+    let (part, verb) =
+        [(ArticlePart::Article, "ARTICLE"), (ArticlePart::Body, "BODY"), (ArticlePart::Head, "HEAD")]
+            [usize::try_from(dice.below(3)).expect("it is small")];
     let number = dice.below(8);
     let article = numbers.contains(&number).then(|| text_of(name, number, verb));
     let subjects = |first, last| {
@@ -271,14 +273,12 @@ fn answers(server: &mut Server, terms: SessionOptions, asks: &[NewsRequest], dic
                 assert!(!piece.is_empty(), "both wait: {server:#?}");
                 buffer.push(&piece);
             }
-            Ok(Step::Send(octets)) => {
-                let text = std::str::from_utf8(&octets).expect("text");
+            Ok(Step::Send(bytes)) => {
+                let text = std::str::from_utf8(&bytes).expect("text");
                 text.split_terminator("\r\n").for_each(|command| line.extend(server.reply(command).bytes()));
             }
             Ok(Step::Done) => answers.push(Answer::Found(std::mem::take(&mut found))),
-            Ok(Step::Emit(Event::Body(octets))) => {
-                found.push_str(std::str::from_utf8(&octets).expect("text"))
-            }
+            Ok(Step::Emit(Event::Body(bytes))) => found.push_str(std::str::from_utf8(&bytes).expect("text")),
             Ok(Step::Emit(Event::Entry(entry))) => found.push_str(&word(&entry)),
             Ok(Step::Emit(Event::Rejected(refused))) => {
                 assert_eq!(found, "");

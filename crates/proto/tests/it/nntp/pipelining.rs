@@ -263,7 +263,7 @@ fn the_server_closes() {
 }
 
 #[test]
-fn what_a_closed_connection_never_asks_for_is_not_done() {
+fn closed_connection_gets_no_further_commands() {
     check(
         "",
         "A: <1@x>
@@ -298,7 +298,7 @@ fn what_a_closed_connection_never_asks_for_is_not_done() {
 
 /// SECURITY 101: it is no part of the article, and no answer to what is asked next.
 #[test]
-fn octets_behind_the_dot() {
+fn bytes_behind_the_dot() {
     let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .";
     let got = "= head\n= body x|\n= done";
     for more in ["S: evil", "S: .", "S: 220 0 <a@b>\nS: x\nS: .", r"S: \x00\xFF"] {

@@ -14,7 +14,8 @@
 //! ```
 
 use fetch_url_proto::nntp::{
-    ArticleAt, GroupName, ListForm, Login, MessageId, NewsRequest, Part, Session, SessionOptions, StartTls,
+    ArticleAt, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
+    StartTls,
 };
 use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireError};
 
@@ -31,16 +32,16 @@ const MOST_IDLE: usize = 10_000;
 pub(crate) fn check(terms: &str, dialogue: &str) {
     let terms = &terms_of(terms);
     let script = Script::of(dialogue);
-    let octets = script.octets.len();
+    let bytes = script.bytes.len();
     let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
     let all = Ways { tells: true, end: None };
     assert_eq!(by(&|_| false, all), script.expected, "whole: {dialogue}");
     assert_eq!(by(&|_| false, Ways { tells: false, ..all }), script.expected, "untold: {dialogue}");
     assert_eq!(by(&|_| true, all), script.expected, "octet by octet: {dialogue}");
-    if octets > MOST_CUTS {
+    if bytes > MOST_CUTS {
         return;
     }
-    for at in 0..octets {
+    for at in 0..bytes {
         assert_eq!(by(&|cut| cut == at, all), script.expected, "cut at {at}: {dialogue}");
         let ended = by(&|_| false, Ways { end: Some(at), ..all });
         assert!(script.earns(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
@@ -70,7 +71,7 @@ fn login(user: &str, password: &str) -> Login {
 /// A dialogue, read.
 struct Script {
     /// All that the server says.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// From this byte on so many commands, handshakes and compressions must have been.
     gates: Vec<(usize, usize)>,
     /// When so much has been told, this is done.
@@ -89,8 +90,8 @@ enum Action {
 
 impl Script {
     fn of(dialogue: &str) -> Self {
-        let (octets, gates, actions, expected) = Default::default();
-        let mut script = Self { octets, gates, actions, expected, closes: false };
+        let (bytes, gates, actions, expected) = Default::default();
+        let mut script = Self { bytes, gates, actions, expected, closes: false };
         let mut gate = 0;
         for line in dialogue.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
             let (kind, text) = line.split_at_checked(2).expect("a kind of line");
@@ -103,15 +104,15 @@ impl Script {
                     script.actions.push((script.expected.len(), Action::LogIn(login(user, password))));
                 }
                 "S:" | "s:" => {
-                    script.octets.extend(unescaped(text));
-                    script.octets.extend_from_slice(if kind == "S:" { b"\r\n" } else { b"" });
+                    script.bytes.extend(unescaped(text));
+                    script.bytes.extend_from_slice(if kind == "S:" { b"\r\n" } else { b"" });
                 }
                 "X:" => script.closes = true,
                 _ => {
                     script.expected.push(line.trim_end().to_owned());
                     if is_gate(line.trim_end()) {
                         gate += 1;
-                        script.gates.push((script.octets.len(), gate));
+                        script.gates.push((script.bytes.len(), gate));
                     }
                 }
             }
@@ -122,7 +123,7 @@ impl Script {
     /// How far the server's bytes may go when so many gates have been passed.
     fn open_to(&self, passed: usize) -> usize {
         let closed = self.gates.iter().find(|(_, gate)| *gate > passed);
-        closed.map_or(self.octets.len(), |(at, _)| *at)
+        closed.map_or(self.bytes.len(), |(at, _)| *at)
     }
 
     /// Whether all of this was to come, as far as it came.
@@ -143,9 +144,9 @@ fn is_gate(line: &str) -> bool {
 }
 
 fn unescaped(text: &str) -> Vec<u8> {
-    let (mut octets, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((&octet, behind)) = rest.split_first() {
-        let (octet, length) = match (octet, behind.first()) {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&byte, behind)) = rest.split_first() {
+        let (byte, length) = match (byte, behind.first()) {
             (b'\\', Some(b'r')) => (b'\r', 1),
             (b'\\', Some(b'n')) => (b'\n', 1),
             (b'\\', Some(b't')) => (b'\t', 1),
@@ -153,12 +154,12 @@ fn unescaped(text: &str) -> Vec<u8> {
                 let digits = std::str::from_utf8(&behind[1..3]).expect("two digits");
                 (u8::from_str_radix(digits, 16).expect("two digits"), 3)
             }
-            _ => (octet, 0),
+            _ => (byte, 0),
         };
-        octets.push(octet);
+        bytes.push(byte);
         rest = &behind[length..];
     }
-    octets
+    bytes
 }
 
 /// `[body|head] GROUP NUMBER`, `[body|head] <ID>`, `group GROUP`, `[raw] groups [PATTERN]`, `[raw] over GROUP [A-B]`.
@@ -166,10 +167,10 @@ fn ask_of(text: &str) -> NewsRequest {
     let name = |word: &str| GroupName::new(word.as_bytes()).expect("a group");
     let words: Vec<&str> = text.split(' ').collect();
     let (part, form, words) = match words.as_slice() {
-        ["body", rest @ ..] => (Part::Body, ListForm::Entries, rest),
-        ["head", rest @ ..] => (Part::Head, ListForm::Entries, rest),
-        ["raw", rest @ ..] => (Part::Article, ListForm::Raw, rest),
-        rest => (Part::Article, ListForm::Entries, rest),
+        ["body", rest @ ..] => (ArticlePart::Body, ListForm::Entries, rest),
+        ["head", rest @ ..] => (ArticlePart::Head, ListForm::Entries, rest),
+        ["raw", rest @ ..] => (ArticlePart::Article, ListForm::Raw, rest),
+        rest => (ArticlePart::Article, ListForm::Entries, rest),
     };
     match words {
         ["group", group] => NewsRequest::Group(name(group)),
@@ -260,12 +261,12 @@ impl<'s> Play<'s> {
         let to = self.script.open_to(self.passed()).min(self.ways.end.unwrap_or(usize::MAX));
         let piece = (self.fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
         if piece > self.fed {
-            self.buffer.push(&self.script.octets[self.fed..piece]);
+            self.buffer.push(&self.script.bytes[self.fed..piece]);
             self.fed = piece;
             return true;
         }
         let is_end = self.ways.end == Some(self.fed);
-        if is_end || self.script.closes && self.fed == self.script.octets.len() {
+        if is_end || self.script.closes && self.fed == self.script.bytes.len() {
             if is_end && self.fed.is_multiple_of(2) {
                 self.buffer.mark_lost()
             } else {
@@ -283,7 +284,7 @@ impl<'s> Play<'s> {
     /// Whether to go on.
     fn take(&mut self, step: Step) -> bool {
         match step {
-            Step::Send(octets) => self.send(&octets),
+            Step::Send(bytes) => self.send(&bytes),
             Step::StartTls => {
                 // What is left of what came before the handshake is thrown away.
                 self.buffer.clear();
@@ -302,8 +303,8 @@ impl<'s> Play<'s> {
         true
     }
 
-    fn send(&mut self, octets: &[u8]) {
-        let text = std::str::from_utf8(octets).expect("commands are text");
+    fn send(&mut self, bytes: &[u8]) {
+        let text = std::str::from_utf8(bytes).expect("commands are text");
         let commands: Vec<&str> = text.strip_suffix("\r\n").expect("a line end").split("\r\n").collect();
         if self.ways.tells {
             assert_eq!(self.said.join("\n"), commands.join("\n").replace(SECRET, "***"));
@@ -317,9 +318,9 @@ impl<'s> Play<'s> {
     fn take_event(&mut self, event: Event) -> bool {
         assert!(!format!("{event:?}").contains(SECRET), "{event:?}");
         match event {
-            Event::Body(octets) => {
-                assert!(self.has_head && !octets.is_empty(), "{:#?}", self.told);
-                self.body.extend_from_slice(&octets);
+            Event::Body(bytes) => {
+                assert!(self.has_head && !bytes.is_empty(), "{:#?}", self.told);
+                self.body.extend_from_slice(&bytes);
             }
             Event::Entry(entry) => self.tell(entry_word(&entry).trim_end().to_owned()),
             Event::Head(_) => {
@@ -327,11 +328,11 @@ impl<'s> Play<'s> {
                 self.tell("= head".to_owned());
             }
             Event::Received(line) => {
-                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                let shown = String::from_utf8_lossy(&self.script.bytes).replace(SECRET, "***");
                 assert!(shown.contains(&*String::from_utf8_lossy(&line)), "{line:?}");
             }
             Event::Rejected(refused) => {
-                let shown = String::from_utf8_lossy(&self.script.octets).replace(SECRET, "***");
+                let shown = String::from_utf8_lossy(&self.script.bytes).replace(SECRET, "***");
                 let words = String::from_utf8_lossy(&refused.text).into_owned();
                 assert!(shown.contains(&words) && refused.code.is_some(), "{refused:?}");
                 self.has_head = false;

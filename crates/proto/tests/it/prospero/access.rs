@@ -6,8 +6,8 @@ use fetch_url_proto::gopher::GopherRequest;
 use fetch_url_proto::prospero::{Inquired, Inquiry, ObjectId, ObjectName, Question, ResolvedAccess};
 
 /// A token between apostrophes, whatever it is.
-fn quoted(octets: &[u8]) -> Vec<u8> {
-    let inside = octets.split(|&octet| octet == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
+fn quoted(bytes: &[u8]) -> Vec<u8> {
+    let inside = bytes.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }
 
@@ -101,33 +101,33 @@ fn other_words_are_no_types_of_gopher() {
 
 /// What a URL of gopher sends is what the server wrote: each byte, or nothing.
 #[test]
-fn every_octet_of_a_selector() {
-    for octet in 0..=255_u8 {
-        let name = [b"/a", &[octet][..], b"b"].concat();
+fn every_byte_of_a_selector() {
+    for byte in 0..=255_u8 {
+        let name = [b"/a", &[byte][..], b"b"].concat();
         let found = ways(&[b"GOPHER", b"INTERNET-D", b"g.test", b"ASCII", &name, b"0"]);
         let Some(ResolvedAccess::Url(url)) = found else {
-            assert!(matches!(octet, 0 | b'\t' | b'\r' | b'\n'), "{octet}: {found:?}");
+            assert!(matches!(byte, 0 | b'\t' | b'\r' | b'\n'), "{byte}: {found:?}");
             continue;
         };
         let Url::Gopher(url) = parse(&url).expect("a URL").url else { panic!("{url} is gopher") };
         let request = GopherRequest::of(&url).expect("sendable");
-        assert_eq!(request.lines(), [name], "{octet}");
+        assert_eq!(request.lines(), [name], "{byte}");
     }
 }
 
 #[test]
-fn every_octet_of_a_name_of_ftp() {
-    for octet in 0..=255_u8 {
-        let name = [b"/d/a", &[octet][..], b"b"].concat();
+fn every_byte_of_a_name_of_ftp() {
+    for byte in 0..=255_u8 {
+        let name = [b"/d/a", &[byte][..], b"b"].concat();
         let found = ways(&[b"AFTP", b"INTERNET-D", b"f.test", b"ASCII", &name, b"BINARY"]);
         let Some(ResolvedAccess::Url(url)) = found else {
-            assert!(matches!(octet, 0 | b'\r' | b'\n'), "{octet}: {found:?}");
+            assert!(matches!(byte, 0 | b'\r' | b'\n'), "{byte}: {found:?}");
             continue;
         };
         let Url::Ftp(url) = parse(&url).expect("a URL").url else { panic!("{url}") };
         let path = url.path().expect("a path");
         let cwds: Vec<_> = path.cwds().chain([path.name()]).map(|part| part.decode().into_owned()).collect();
-        assert_eq!([b"/", &cwds.join(&b'/')[..]].concat(), name, "{octet}");
+        assert_eq!([b"/", &cwds.join(&b'/')[..]].concat(), name, "{byte}");
     }
 }
 
@@ -335,14 +335,14 @@ fn urls_of_objects() {
     assert_eq!(url(b"/srv/pub", "0").as_deref(), Some("prospero://h.test:2525//srv/pub"));
     assert_eq!(url(b"pub", "").as_deref(), Some("prospero://h.test:2525/pub"));
     assert_eq!(url(b"/a;b=c", "7").as_deref(), Some("prospero://h.test:2525//a%3Bb=c;VERSION=7"));
-    for octet in 1..=255_u8 {
-        let name = [b"/a", &[octet][..], b"b"].concat();
+    for byte in 1..=255_u8 {
+        let name = [b"/a", &[byte][..], b"b"].concat();
         match url(&name, "3") {
-            None => assert!(matches!(octet, b'\r' | b'\n'), "{octet}"),
+            None => assert!(matches!(byte, b'\r' | b'\n'), "{byte}"),
             Some(url) => {
                 let Url::Prospero(parsed) = parse(&url).expect("a URL").url else { panic!("{url}") };
                 let id = ObjectId::of(&parsed).expect("a name");
-                assert_eq!((id.name(), id.version()), (&name[..], &b"3"[..]), "{octet} {url}");
+                assert_eq!((id.name(), id.version()), (&name[..], &b"3"[..]), "{byte} {url}");
             }
         }
     }

@@ -37,7 +37,7 @@ fn heard(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
 fn drain(exchange: &mut Exchange, text: &mut Vec<u8>, sent: &mut Vec<Vec<u8>>) -> Action {
     loop {
         match exchange.next(Duration::ZERO) {
-            Action::Piece(octets) => text.extend_from_slice(&octets),
+            Action::Piece(bytes) => text.extend_from_slice(&bytes),
             Action::Send(datagram) => sent.push(datagram.to_vec()),
             other => return other,
         }
@@ -132,8 +132,8 @@ fn requests() -> Vec<(&'static str, Question, &'static str)> {
     ]
 }
 
-fn replaced(octets: &[u8]) -> Vec<u8> {
-    let text = octets.to_vec();
+fn replaced(bytes: &[u8]) -> Vec<u8> {
+    let text = bytes.to_vec();
     let at = text.windows(6).position(|window| window == b" root\n").expect("a user");
     [&text[..at], b" anonymous\n", &text[at + 6..]].concat()
 }
@@ -197,8 +197,8 @@ fn inquiries_read_what_was_captured() {
 #[test]
 fn contents_read_what_was_captured() {
     check(Ask::Contents, &text("goi-contents"), "head | body in dir\\n | done");
-    let octets = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
-    check(Ask::Contents, &text("goi-contents-binary-nul"), &format!("head | body {octets} | done"));
+    let bytes = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
+    check(Ask::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
     check(Ask::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
     check(Ask::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
     check(Ask::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");

@@ -19,22 +19,22 @@ const PIECES: [&[u8]; 12] = [
     b"ACCESS-METHOD URL '' '' '' file:///x",
 ];
 
-fn damaged(random: &mut Random, octets: &[u8]) -> Vec<u8> {
-    let mut octets = octets.to_vec();
+fn damaged(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
     for _ in 0..random.below(6) {
-        let at = random.below(octets.len());
+        let at = random.below(bytes.len());
         match random.below(4) {
-            0 if !octets.is_empty() => drop(octets.remove(at)),
-            1 if !octets.is_empty() => octets[at] = random.next() as u8,
+            0 if !bytes.is_empty() => drop(bytes.remove(at)),
+            1 if !bytes.is_empty() => bytes[at] = random.next() as u8,
             2 => {
-                let end = at + random.below(octets.len() - at);
-                let copy = octets[at..end].to_vec();
-                octets.splice(at..at, copy);
+                let end = at + random.below(bytes.len() - at);
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
             }
-            _ => drop(octets.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied())),
+            _ => drop(bytes.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied())),
         }
     }
-    octets
+    bytes
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn damaged_answers() {
     let answers: Vec<_> = datagrams()
         .into_iter()
         .filter(|(_, side, _)| *side == Side::Server)
-        .map(|(_, _, octets)| octets)
+        .map(|(_, _, bytes)| bytes)
         .collect();
     let mut random = Random(191);
     for _ in 0..ROUNDS {

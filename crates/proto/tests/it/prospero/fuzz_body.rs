@@ -18,13 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ID: u16 = 0x011a;
 
 pub(crate) fn check(data: &[u8]) {
-    let Some((&choice, octets)) = data.split_first() else { return };
+    let Some((&choice, bytes)) = data.split_first() else { return };
     if choice & 3 == 3 {
-        if let Some(text) = heard(octets) {
+        if let Some(text) = heard(bytes) {
             (0..3).for_each(|choice| check_text(choice, &text));
         }
     } else {
-        check_text(choice & 3, octets);
+        check_text(choice & 3, bytes);
     }
 }
 
@@ -77,9 +77,9 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
     let (mut body, mut words) = (Vec::new(), Vec::new());
     let end = loop {
         match machine.step(&mut buffer) {
-            Ok(Step::Emit(Event::Body(octets))) => {
-                assert!(!octets.is_empty());
-                body.extend_from_slice(&octets);
+            Ok(Step::Emit(Event::Body(bytes))) => {
+                assert!(!bytes.is_empty());
+                body.extend_from_slice(&bytes);
             }
             Ok(Step::Emit(event)) => {
                 if let Event::Entry(entry) = &event {
@@ -127,12 +127,12 @@ fn check_url(text: &str) {
 }
 
 /// The text of an exchange that hears these, when it is done.
-fn heard(mut octets: &[u8]) -> Option<Vec<u8>> {
+fn heard(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut exchange = Exchange::new(NonZeroU16::new(ID)?, b"x\n", PATIENCE, Duration::ZERO);
     let (mut text, mut data, mut now, mut out, mut ins) = (Vec::new(), 0, Duration::ZERO, 0, 0);
-    while let Some((length, rest)) = octets.split_first_chunk() {
+    while let Some((length, rest)) = bytes.split_first_chunk() {
         let (datagram, rest) = rest.split_at(rest.len().min(usize::from(u16::from_be_bytes(*length))));
-        octets = rest;
+        bytes = rest;
         now += Duration::from_millis(100);
         ins += 1;
         data += datagram.len();
@@ -140,7 +140,7 @@ fn heard(mut octets: &[u8]) -> Option<Vec<u8>> {
         loop {
             match exchange.next(now) {
                 Action::Send(_) => out += 1,
-                Action::Piece(octets) => text.extend_from_slice(&octets),
+                Action::Piece(bytes) => text.extend_from_slice(&bytes),
                 Action::Done => return Some(text),
                 Action::Wait(until) => {
                     assert!(until > now);

@@ -9,14 +9,14 @@ use fetch_url_proto::prospero::{ObjectId, Question};
 fn names_survive_their_quotes() {
     let mut random = Random(5);
     for round in 0..5000 {
-        let mut name = random.octets(if round % 2 == 0 { 6 } else { 60 });
+        let mut name = random.bytes(if round % 2 == 0 { 6 } else { 60 });
         if round % 3 == 0 {
-            name.iter_mut().for_each(|octet| *octet = b"' +/,\t\x0b\x0c''ab"[usize::from(*octet) % 12]);
+            name.iter_mut().for_each(|byte| *byte = b"' +/,\t\x0b\x0c''ab"[usize::from(*byte) % 12]);
         }
-        name.retain(|octet| !b"\r\n\0".contains(octet));
+        name.retain(|byte| !b"\r\n\0".contains(byte));
         assert_question(&name);
     }
-    (0..=255_u8).filter(|octet| !b"\r\n\0".contains(octet)).for_each(|octet| assert_question(&[octet]));
+    (0..=255_u8).filter(|byte| !b"\r\n\0".contains(byte)).for_each(|byte| assert_question(&[byte]));
     for name in [&b""[..], b"'", b"''", b"'''", b"a'", b"'a", b"a' ASCII 'b", b" ", b"0", b"it's a file"] {
         assert_question(name);
     }
@@ -56,7 +56,7 @@ fn assert_question(name: &[u8]) {
 
 /// The words of a line; `.` stands for an empty one.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
-    line.split(|&octet| octet == b' ')
+    line.split(|&byte| byte == b' ')
         .map(|word| if word == b"." { Vec::new() } else { word.to_vec() })
         .collect()
 }
@@ -90,66 +90,66 @@ fn versions_are_the_last_token() {
 
 /// docs/spec/faults.md, row 16: before any datagram.
 #[test]
-fn octets_that_may_not_go_out() {
-    for octet in ["%0A", "%0D", "%0d%0a", "%00"] {
+fn bytes_that_may_not_go_out() {
+    for byte in ["%0A", "%0D", "%0d%0a", "%00"] {
         for form in ["a*b;VERSION=3", "a;VERSION=3*", "a;x=y*z", "a;x*=y", "*", "a;VERSION=*"] {
-            let text = format!("prospero://h/{}", form.replace('*', octet));
+            let text = format!("prospero://h/{}", form.replace('*', byte));
             let Url::Prospero(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
             // In the name a NUL begins a version.
-            let is_name = octet == "%00" && matches!(form, "a*b;VERSION=3" | "*");
+            let is_name = byte == "%00" && matches!(form, "a*b;VERSION=3" | "*");
             assert_eq!(ObjectId::of(&url).is_ok(), is_name, "{text}");
         }
     }
 }
 
 /// The bytes between apostrophes, in full or only where they must.
-fn quoted(octets: &[u8]) -> Vec<u8> {
-    let inside = octets.split(|&octet| octet == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
+fn quoted(bytes: &[u8]) -> Vec<u8> {
+    let inside = bytes.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }
 
 /// As dirsrv writes: the quote begins at the first byte that needs it.
-fn late_quoted(octets: &[u8]) -> Vec<u8> {
-    let needs = |octet: &u8| b" \t\x0b\x0c\n\r/'+,".contains(octet);
-    match octets.iter().position(needs) {
-        Some(at) => [&octets[..at], &quoted(&octets[at..])].concat(),
-        None if octets.is_empty() => b"''".to_vec(),
-        None => octets.to_vec(),
+fn late_quoted(bytes: &[u8]) -> Vec<u8> {
+    let needs = |byte: &u8| b" \t\x0b\x0c\n\r/'+,".contains(byte);
+    match bytes.iter().position(needs) {
+        Some(at) => [&bytes[..at], &quoted(&bytes[at..])].concat(),
+        None if bytes.is_empty() => b"''".to_vec(),
+        None => bytes.to_vec(),
     }
 }
 
-fn contents(how: &str, octets: &[u8]) -> Vec<u8> {
-    [b"ATTRIBUTE OBJECT INTRINSIC CONTENTS ", how.as_bytes(), b" ", octets, b"\n"].concat()
+fn contents(how: &str, bytes: &[u8]) -> Vec<u8> {
+    [b"ATTRIBUTE OBJECT INTRINSIC CONTENTS ", how.as_bytes(), b" ", bytes, b"\n"].concat()
 }
 
 const FORMS: [&str; 5] = ["SEQUENCE DATA", "SEQUENCE TAGGED tag", "DATA", "TAGGED 'a tag'", "sequence data"];
 
 #[test]
-fn contents_of_every_octet() {
+fn contents_of_every_byte() {
     let all: Vec<u8> = (0..=255).collect();
-    let body = |octets: &[u8]| format!("head | body {} | done", octets.escape_ascii());
+    let body = |bytes: &[u8]| format!("head | body {} | done", bytes.escape_ascii());
     for form in FORMS {
         check(Ask::Contents, &contents(form, &quoted(&all)), &body(&all));
         check(Ask::Contents, &contents(form, &late_quoted(&all)), &body(&all));
         check(Ask::Contents, &contents(form, b"''"), "head | done");
     }
-    for octet in 0..=255 {
-        let octets = [octet, octet, b'x', octet];
-        check(Ask::Contents, &contents(FORMS[0], &quoted(&octets)), &body(&octets));
-        check(Ask::Contents, &contents(FORMS[1], &late_quoted(&octets)), &body(&octets));
+    for byte in 0..=255 {
+        let bytes = [byte, byte, b'x', byte];
+        check(Ask::Contents, &contents(FORMS[0], &quoted(&bytes)), &body(&bytes));
+        check(Ask::Contents, &contents(FORMS[1], &late_quoted(&bytes)), &body(&bytes));
     }
-    for octets in [&b"'"[..], b"''", b"'''", b"a'", b"'a'", b"''a''", b"\n'\n", b"' '"] {
-        check(Ask::Contents, &contents(FORMS[0], &quoted(octets)), &body(octets));
-        check(Ask::Contents, &contents(FORMS[0], &late_quoted(octets)), &body(octets));
+    for bytes in [&b"'"[..], b"''", b"'''", b"a'", b"'a'", b"''a''", b"\n'\n", b"' '"] {
+        check(Ask::Contents, &contents(FORMS[0], &quoted(bytes)), &body(bytes));
+        check(Ask::Contents, &contents(FORMS[0], &late_quoted(bytes)), &body(bytes));
     }
 }
 
 #[test]
 fn large_contents() {
     let mut random = Random(9);
-    let octets: Vec<_> = (0..300_000).map(|_| random.next() as u8).collect();
-    let text = contents(FORMS[0], &quoted(&octets));
-    let expected = ["head".to_owned(), format!("body {}", octets.escape_ascii()), "done".to_owned()];
+    let bytes: Vec<_> = (0..300_000).map(|_| random.next() as u8).collect();
+    let text = contents(FORMS[0], &quoted(&bytes));
+    let expected = ["head".to_owned(), format!("body {}", bytes.escape_ascii()), "done".to_owned()];
     assert!(told(Ask::Contents, &text, &|at| at % 1250 == 0) == expected);
     assert!(told(Ask::Contents, &text, &|_| false) == expected);
 }

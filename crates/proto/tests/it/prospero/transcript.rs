@@ -33,7 +33,7 @@ pub(crate) fn datagrams() -> Vec<(&'static str, Side, Vec<u8>)> {
 /// All datagrams of one side under this name.
 pub(crate) fn captured(name: &str, side: Side) -> Vec<Vec<u8>> {
     let same = datagrams().into_iter().filter(|(at, of, _)| *at == name && *of == side);
-    same.map(|(_, _, octets)| octets).collect()
+    same.map(|(_, _, bytes)| bytes).collect()
 }
 
 /// The data of one captured answer that fits a datagram.
@@ -68,7 +68,7 @@ impl Random {
         (self.next() % most.max(1) as u64) as usize
     }
 
-    pub(crate) fn octets(&mut self, most: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
         let count = self.below(most + 1);
         (0..count).map(|_| self.next() as u8).collect()
     }
@@ -88,11 +88,11 @@ pub(crate) fn versioned(url: &str) -> ObjectId {
 pub(crate) fn lines(text: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     let (mut lines, mut line, mut token) = (Vec::new(), Vec::new(), None::<Vec<u8>>);
     let (mut at, mut is_inside) = (0, false);
-    while let Some(&octet) = text.get(at) {
+    while let Some(&byte) = text.get(at) {
         at += 1;
-        match octet {
+        match byte {
             b'\'' if is_inside && text.get(at) == Some(&b'\'') => {
-                token.get_or_insert_default().push(octet);
+                token.get_or_insert_default().push(byte);
                 at += 1;
             }
             b'\'' => {
@@ -104,7 +104,7 @@ pub(crate) fn lines(text: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
                 line.extend(token.take());
                 lines.push(std::mem::take(&mut line));
             }
-            _ => token.get_or_insert_default().push(octet),
+            _ => token.get_or_insert_default().push(byte),
         }
     }
     line.extend(token);
@@ -136,9 +136,9 @@ pub(crate) fn play<M: Machine>(
             }
             Ok(Step::Emit(Event::Sent(line))) => said.push(line),
             Ok(Step::Emit(Event::Received(_))) => {}
-            Ok(Step::Emit(Event::Body(octets))) => {
-                assert!(!octets.is_empty());
-                body.extend_from_slice(&octets);
+            Ok(Step::Emit(Event::Body(bytes))) => {
+                assert!(!bytes.is_empty());
+                body.extend_from_slice(&bytes);
             }
             Ok(Step::Emit(event)) => told.push(word(event)),
             Ok(Step::Done) => break "done",
@@ -154,7 +154,7 @@ pub(crate) fn play<M: Machine>(
     }
     told.push(end.to_owned());
     let sent = sent.expect("a request");
-    assert_eq!(sent.iter().filter(|&&octet| octet == b'\n').count(), said.len(), "{said:?}");
+    assert_eq!(sent.iter().filter(|&&byte| byte == b'\n').count(), said.len(), "{said:?}");
     (told, machine)
 }
 
@@ -200,9 +200,8 @@ pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<S
 fn found(found: Inquired) -> Vec<String> {
     match found {
         Inquired::Elsewhere(name) => {
-            let octets = |octets: &[u8]| octets.escape_ascii().to_string();
-            let words =
-                [octets(&name.host_type), octets(&name.host), octets(&name.name), octets(&name.version)];
+            let bytes = |bytes: &[u8]| bytes.escape_ascii().to_string();
+            let words = [bytes(&name.host_type), bytes(&name.host), bytes(&name.name), bytes(&name.version)];
             vec![format!("elsewhere {}", words.join(" "))]
         }
         Inquired::Facts(facts) => {

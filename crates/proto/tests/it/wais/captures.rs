@@ -48,8 +48,8 @@ struct Message {
 
 impl Message {
     /// None is the message of length 0.
-    fn decode(octets: &[u8]) -> Option<Self> {
-        let (header, apdu) = octets.split_at(HEADER);
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (header, apdu) = bytes.split_at(HEADER);
         assert_eq!(header, format!("{:010}z2wais        0", apdu.len()).as_bytes());
         let (length, apdu) = apdu.split_first_chunk()?;
         let (part, information) = apdu.split_at(usize::from(u16::from_be_bytes(*length)));
@@ -126,10 +126,10 @@ fn encode_fields(fields: &[Field]) -> Vec<u8> {
 fn integer(rest: &mut &[u8]) -> u64 {
     let mut value = 0;
     loop {
-        let (octet, behind) = rest.split_first().expect("an integer");
+        let (byte, behind) = rest.split_first().expect("an integer");
         *rest = behind;
-        value = value << 7 | u64::from(octet & 127);
-        if octet & 128 == 0 {
+        value = value << 7 | u64::from(byte & 127);
+        if byte & 128 == 0 {
             return value;
         }
     }
@@ -165,7 +165,7 @@ fn retrieval(name: &str, rest: &str, wanted: Range<u64>) -> Retrieval {
 /// What a machine sends first.
 fn sent(machine: &mut dyn Machine) -> Vec<u8> {
     match machine.step(&mut RecvBuffer::new()) {
-        Ok(Step::Send(octets)) => octets.to_vec(),
+        Ok(Step::Send(bytes)) => bytes.to_vec(),
         other => panic!("{other:?}"),
     }
 }
@@ -190,15 +190,15 @@ fn messages_are_trees() {
     let mut count = 0;
     for line in lines {
         let (name, hex) = line.rsplit_once(' ').expect("a name and a message");
-        let octets = unhexed(hex);
-        assert_eq!(Message::encode(Message::decode(&octets).as_ref()), octets, "{name}");
+        let bytes = unhexed(hex);
+        assert_eq!(Message::encode(Message::decode(&bytes).as_ref()), bytes, "{name}");
         count += 1;
     }
     assert_eq!(count, 59);
-    for (value, octets) in
+    for (value, bytes) in
         [(0, &[0][..]), (127, &[127]), (128, &[0x81, 0]), (16384, &[0x81, 0x80, 0]), (153, &[0x81, 0x19])]
     {
-        assert_eq!(compressed(value), octets);
+        assert_eq!(compressed(value), bytes);
     }
 }
 
@@ -375,7 +375,7 @@ fn texts_are_read() {
         let events = told(machine, answer);
         assert!(matches!(events[0], Event::Head(_)), "{events:?}");
         let bodies = events[1..].iter().map(|event| match event {
-            Event::Body(octets) => &octets[..],
+            Event::Body(bytes) => &bytes[..],
             // A range of lines is as long as it is.
             Event::UnterminatedEnd(_) => b"",
             other => panic!("{other:?}"),
@@ -410,7 +410,7 @@ fn wpath_of(message: &Message) -> String {
     let [Field::Group(99, records)] = &message.information[..] else { panic!("{message:?}") };
     let Some(Field::Group(153, fields)) = records.first() else { panic!("{records:?}") };
     let Some(Field::Value(116, id)) = fields.first() else { panic!("{fields:?}") };
-    let id: String = id.iter().map(|octet| format!("%{octet:02X}")).collect();
+    let id: String = id.iter().map(|byte| format!("%{byte:02X}")).collect();
     format!("TEXT/{id}")
 }
 

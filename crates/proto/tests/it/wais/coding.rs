@@ -13,8 +13,8 @@ fn header(fields: &[Vec<u8>]) -> Vec<u8> {
     group(150, fields)
 }
 
-fn id(octets: &[u8]) -> Vec<u8> {
-    field(116, octets)
+fn id(bytes: &[u8]) -> Vec<u8> {
+    field(116, bytes)
 }
 
 fn types(names: &[&str]) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn types(names: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_found() {
+fn search_results_are_decoded() {
     let check = |records: &[Vec<u8>], expected: &str| found(&group(99, records), expected);
     check(&[], "head | done");
     found(b"", "head | done");
@@ -139,7 +139,7 @@ fn diagnostics_that_are_none() {
 
 /// §13: each field ends within its group, each group within the message.
 #[test]
-fn what_reaches_over_its_end() {
+fn lengths_beyond_the_end_are_rejected() {
     for bad in [
         &b"\x63"[..],
         b"\x63\x01",
@@ -188,12 +188,12 @@ fn apdus_that_are_none() {
 #[test]
 fn headers_of_messages() {
     let answer = response(&group(99, &[header(&[id(b"a")])]));
-    let changed = |at: usize, octets: &[u8]| {
+    let changed = |at: usize, bytes: &[u8]| {
         let mut answer = answer.clone();
-        answer[at..at + octets.len()].copy_from_slice(octets);
+        answer[at..at + bytes.len()].copy_from_slice(bytes);
         [answer]
     };
-    for (at, octets) in [
+    for (at, bytes) in [
         (10, &b"Z"[..]),
         (11, b"1"),
         (11, b"0"),
@@ -202,10 +202,10 @@ fn headers_of_messages() {
         (12, b"\0\xff\r\n0000000"),
         (24, b"x"),
     ] {
-        let octets = octets.get(..10.min(octets.len())).unwrap_or_default();
-        check(&search, &changed(at, octets), "search | head | entry a  None  | done");
+        let bytes = bytes.get(..10.min(bytes.len())).unwrap_or_default();
+        check(&search, &changed(at, bytes), "search | head | entry a  None  | done");
     }
-    for (at, octets) in [
+    for (at, bytes) in [
         (0, &b"x"[..]),
         (0, b"+"),
         (0, b"-"),
@@ -219,8 +219,8 @@ fn headers_of_messages() {
         (22, b"\0"),
         (23, b"h"),
     ] {
-        check(&search, &changed(at, octets), "search | unexpected");
-        check(&retrieval(0..9), &changed(at, octets), "ask 0-9 | unexpected");
+        check(&search, &changed(at, bytes), "search | unexpected");
+        check(&retrieval(0..9), &changed(at, bytes), "ask 0-9 | unexpected");
     }
 }
 
@@ -280,9 +280,9 @@ fn the_longest_names() {
     let Url::Wais(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
     let WaisResource::Search(words) = url.resource() else { panic!("{url:?}") };
     let mut longest = Search::new(&database("d"), Some(words)).expect("it fits");
-    let Ok(Step::Send(octets)) = longest.step(&mut RecvBuffer::new()) else { panic!() };
-    let behind = octets.get(0x2e..).expect("user information");
+    let Ok(Step::Send(bytes)) = longest.step(&mut RecvBuffer::new()) else { panic!() };
+    let behind = bytes.get(0x2e..).expect("user information");
     // Four bytes of tag and length of 106, and three each for 111 and 114.
     assert!(behind.starts_with(b"\x63\x83\xff\x7f\x6a\x83\xff\x75www"), "{}", behind[..20].escape_ascii());
-    assert!(octets.starts_with(format!("{:010}z2", octets.len() - 25).as_bytes()));
+    assert!(bytes.starts_with(format!("{:010}z2", bytes.len() - 25).as_bytes()));
 }

@@ -3,7 +3,7 @@
 const CAPTURED: &str = include_str!("../../data/wais-vectors.txt");
 const ROUNDS: usize = 20_000;
 /// The longest of the captured answers would only take long.
-const MOST_OCTETS: usize = 220;
+const MOST_BYTES: usize = 220;
 
 /// SplitMix64, of Steele, Lea and Flood.
 struct Random(u64);
@@ -26,12 +26,12 @@ impl Random {
         let (mut header, mut apdu) = (header.to_vec(), apdu.to_vec());
         for _ in 0..self.below(6) {
             let at = self.below(apdu.len());
-            let octet = [0, 1, 0x1c, 0x1d, 0x63, 0x7f, 0x80, 0x81, 0xff, self.next() as u8][self.below(10)];
+            let byte = [0, 1, 0x1c, 0x1d, 0x63, 0x7f, 0x80, 0x81, 0xff, self.next() as u8][self.below(10)];
             match self.below(4) {
-                0 => apdu.insert(at, octet),
+                0 => apdu.insert(at, byte),
                 _ if apdu.is_empty() => {}
                 1 => drop(apdu.remove(at)),
-                2 => apdu[at] = octet,
+                2 => apdu[at] = byte,
                 _ => {
                     let end = at + self.below(apdu.len() - at);
                     let copy = apdu[at..end].to_vec();
@@ -54,7 +54,7 @@ impl Random {
 #[test]
 fn damaged_answers() {
     let answers: Vec<_> = CAPTURED.lines().filter(|line| line.contains(" S> ")).map(unhexed).collect();
-    let answers: Vec<_> = answers.into_iter().filter(|answer| answer.len() < MOST_OCTETS).collect();
+    let answers: Vec<_> = answers.into_iter().filter(|answer| answer.len() < MOST_BYTES).collect();
     let mut random = Random(1625);
     for _ in 0..ROUNDS {
         let mut data = vec![random.next() as u8];
@@ -71,6 +71,6 @@ fn damaged_answers() {
 
 fn unhexed(line: &str) -> Vec<u8> {
     let hex = line.rsplit(' ').next().unwrap_or_default().as_bytes();
-    let digit = |octet: u8| char::from(octet).to_digit(16).map_or(0, |digit| digit as u8);
+    let digit = |byte: u8| char::from(byte).to_digit(16).map_or(0, |digit| digit as u8);
     hex.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }

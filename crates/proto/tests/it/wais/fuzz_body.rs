@@ -23,15 +23,15 @@ struct Said {
 }
 
 pub(crate) fn check(data: &[u8]) {
-    let Some((&choice, octets)) = data.split_first() else { return };
+    let Some((&choice, bytes)) = data.split_first() else { return };
     let wanted = WANTED.get(usize::from(choice & 7));
     let is_lost = choice & 0x80 != 0;
-    let whole = play(wanted, is_lost, octets, octets.len().max(1));
+    let whole = play(wanted, is_lost, bytes, bytes.len().max(1));
     for length in [1, 2, 7] {
-        assert_eq!(play(wanted, is_lost, octets, length), whole);
+        assert_eq!(play(wanted, is_lost, bytes, length), whole);
     }
     if whole.end.is_ok() {
-        let short = octets.get(..whole.count.saturating_sub(1)).unwrap_or_default();
+        let short = bytes.get(..whole.count.saturating_sub(1)).unwrap_or_default();
         let earlier = play(wanted, is_lost, short, short.len().max(1));
         assert!(matches!(earlier.end, Err(WireError::UnexpectedEnd { .. })), "{whole:?} {earlier:?}");
         assert!(whole.body.starts_with(&earlier.body) && whole.others.starts_with(&earlier.others));
@@ -62,15 +62,15 @@ fn machine(wanted: Option<Range<u64>>) -> Box<dyn Machine> {
     }
 }
 
-fn play(wanted: Option<&Range<u64>>, is_lost: bool, octets: &[u8], length: usize) -> Said {
+fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize) -> Said {
     let (mut machine, mut buffer, mut pieces) =
-        (machine(wanted.cloned()), RecvBuffer::new(), octets.chunks(length));
+        (machine(wanted.cloned()), RecvBuffer::new(), bytes.chunks(length));
     let (mut body, mut entries, mut others, mut fed) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let end = loop {
         match machine.step(&mut buffer) {
-            Ok(Step::Emit(Event::Body(octets))) => {
-                assert!(!octets.is_empty());
-                body.extend_from_slice(&octets);
+            Ok(Step::Emit(Event::Body(bytes))) => {
+                assert!(!bytes.is_empty());
+                body.extend_from_slice(&bytes);
             }
             Ok(Step::Emit(Event::Entry(entry))) => entries.push(entry),
             Ok(Step::Emit(event)) => others.push(format!("{event:?}")),
@@ -97,7 +97,7 @@ fn asked(wanted: Option<&Range<u64>>, told: u64) -> Vec<u8> {
     let rest = wanted.map(|wanted| wanted.start + told..wanted.end);
     assert!(told == 0 || rest.as_ref().is_some_and(|rest| !rest.is_empty()));
     match machine(rest).step(&mut RecvBuffer::new()) {
-        Ok(Step::Send(octets)) => octets.to_vec(),
+        Ok(Step::Send(bytes)) => bytes.to_vec(),
         other => panic!("{other:?}"),
     }
 }

@@ -140,7 +140,7 @@ fn endless_pieces() {
                     asked += 1;
                     buffer.push(&answer(&[text(&vec![b'a'; (to - received) as usize])]));
                 }
-                Step::Emit(Event::Body(octets)) => received += octets.len() as u64,
+                Step::Emit(Event::Body(bytes)) => received += bytes.len() as u64,
                 Step::Emit(_) => {}
                 Step::Done => break true,
                 step => panic!("{step:?}"),
@@ -154,7 +154,7 @@ fn endless_pieces() {
 /// An answer that comes twice is none to the next request.
 #[test]
 fn answers_to_other_requests() {
-    let piece = |reference: &str, octet| response_to(Some(reference), &group(99, &[full(octet)]));
+    let piece = |reference: &str, byte| response_to(Some(reference), &group(99, &[full(byte)]));
     let told = |answers: &[Vec<u8>]| play(&retrieval(0..u64::MAX), answers, &|_| false, None).join(" | ");
     let first = "ask 0-10000 | head | body 10000*a | ask 10000-20000";
     let end = response_to(Some("5"), &group(99, &[sf()]));

@@ -16,13 +16,13 @@ const MOST_CUTS: usize = 2000;
 
 /// A compressed integer.
 fn compressed(value: usize) -> Vec<u8> {
-    let mut octets = vec![(value & 127) as u8];
+    let mut bytes = vec![(value & 127) as u8];
     let mut rest = value >> 7;
     while rest > 0 {
-        octets.insert(0, (rest & 127) as u8 | 128);
+        bytes.insert(0, (rest & 127) as u8 | 128);
         rest >>= 7;
     }
-    octets
+    bytes
 }
 
 pub(crate) fn field(tag: usize, value: &[u8]) -> Vec<u8> {
@@ -54,8 +54,8 @@ pub(crate) fn answer(records: &[Vec<u8>]) -> Vec<u8> {
     response(&group(99, records))
 }
 
-pub(crate) fn text(octets: &[u8]) -> Vec<u8> {
-    group(153, &[field(116, ID), field(117, b"\0"), field(127, octets)])
+pub(crate) fn text(bytes: &[u8]) -> Vec<u8> {
+    group(153, &[field(116, ID), field(117, b"\0"), field(127, bytes)])
 }
 
 pub(crate) fn diagnostic(line: &str) -> Vec<u8> {
@@ -67,8 +67,8 @@ pub(crate) fn sf() -> Vec<u8> {
     diagnostic("SFRequest out of range")
 }
 
-pub(crate) fn full(octet: u8) -> Vec<u8> {
-    text(&[octet; 10_000])
+pub(crate) fn full(byte: u8) -> Vec<u8> {
+    text(&[byte; 10_000])
 }
 
 type Maker<'m> = &'m dyn Fn() -> Box<dyn Machine>;
@@ -101,7 +101,7 @@ pub(crate) fn play(
     cuts: &dyn Fn(usize) -> bool,
     end: Option<usize>,
 ) -> Vec<String> {
-    let (mut machine, mut buffer, octets) = (maker(), RecvBuffer::new(), answers.concat());
+    let (mut machine, mut buffer, bytes) = (maker(), RecvBuffer::new(), answers.concat());
     let (mut fed, mut open, mut asked, mut told) = (0, 0, 0, Vec::new());
     loop {
         let word = match machine.step(&mut buffer) {
@@ -120,7 +120,7 @@ pub(crate) fn play(
                 let to = open.min(end.unwrap_or(usize::MAX));
                 let to = (fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
                 match end {
-                    _ if to > fed => buffer.push(&octets[fed..to]),
+                    _ if to > fed => buffer.push(&bytes[fed..to]),
                     Some(_) if fed.is_multiple_of(2) => buffer.mark_lost(),
                     Some(_) => buffer.mark_closed(),
                     None => break told.push("waits".to_owned()),
@@ -141,9 +141,9 @@ pub(crate) fn play(
 
 /// `search` or `ask START-END`.
 pub(crate) fn asked_for(request: &[u8]) -> String {
-    let terms = request.windows(20).enumerate().filter(|(_, octets)| octets.starts_with(b"\x2c\x11wb r"));
-    let numbers = terms.map(|(at, octets)| {
-        assert!(octets.ends_with(b"ig ig ig ig\x2d"), "{request:?}");
+    let terms = request.windows(20).enumerate().filter(|(_, bytes)| bytes.starts_with(b"\x2c\x11wb r"));
+    let numbers = terms.map(|(at, bytes)| {
+        assert!(bytes.ends_with(b"ig ig ig ig\x2d"), "{request:?}");
         let number = &request[at + 21..][..usize::from(request[at + 20])];
         std::str::from_utf8(number).expect("a number").to_owned()
     });
@@ -153,13 +153,13 @@ pub(crate) fn asked_for(request: &[u8]) -> String {
 
 fn word(event: Event) -> String {
     match event {
-        Event::Body(octets) if octets.len() > 99 => {
-            assert_eq!(octets, vec![octets[0]; octets.len()]);
-            format!("body {}*{}", octets.len(), char::from(octets[0]))
+        Event::Body(bytes) if bytes.len() > 99 => {
+            assert_eq!(bytes, vec![bytes[0]; bytes.len()]);
+            format!("body {}*{}", bytes.len(), char::from(bytes[0]))
         }
-        Event::Body(octets) => {
-            assert!(!octets.is_empty());
-            format!("body {}", octets.escape_ascii())
+        Event::Body(bytes) => {
+            assert!(!bytes.is_empty());
+            format!("body {}", bytes.escape_ascii())
         }
         Event::Entry(entry) => {
             let Details::Document(facts) = &entry.details else { panic!("{entry:?}") };

@@ -8,7 +8,7 @@ use super::reader::{Expected, Found, Reader};
 use super::refusal::RefusalReader;
 use super::refusal_detector::RefusalDetector;
 use super::sniff::{Sniffed, sniff};
-use super::{Dots, GopherRequest, ItemType, Plus, entry};
+use super::{DotStuffing, GopherRequest, ItemType, Plus, entry};
 use crate::gopher_plus::{Framing, MAX_STATUS_BYTES, Status, status};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
@@ -20,7 +20,7 @@ pub struct Exchange {
     expected: Expected,
     /// The expected type of the response if the server does not support Gopher+.
     plain: Expected,
-    dots: Dots,
+    dots: DotStuffing,
     framing: Option<Framing>,
     here: Option<ServerAddress>,
 }
@@ -54,18 +54,18 @@ impl Exchange {
     pub fn new(
         request: &GopherRequest,
         gtype: u8,
-        dots: Dots,
+        dots: DotStuffing,
         is_raw: bool,
         tls: Option<ServerAddress>,
     ) -> Self {
         let plain = match ItemType::of(gtype) {
             ItemType::Text => Expected::Text(dots),
-            ItemType::Menu if is_raw => Expected::Text(Dots::Raw),
+            ItemType::Menu if is_raw => Expected::Text(DotStuffing::Raw),
             ItemType::Menu => Expected::Menu,
             _ => Expected::Binary,
         };
         let expected = match request.plus() {
-            Some(Plus::Attributes(_) | Plus::Form) if is_raw => Expected::Text(Dots::Raw),
+            Some(Plus::Attributes(_) | Plus::Form) if is_raw => Expected::Text(DotStuffing::Raw),
             Some(Plus::Attributes(_) | Plus::Form) => Expected::Attributes,
             _ if request.view().is_some_and(|view| !is_menu(view)) => Expected::Binary,
             _ => plain,

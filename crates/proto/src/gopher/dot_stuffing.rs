@@ -13,17 +13,17 @@ use crate::text::DotBlock;
 use crate::{Event, RecvBuffer, Step};
 
 /// Maximum number of buffered bytes; a longer text is streamed, and only a final dot is removed.
-const HELD_BYTES: usize = 1024 * 1024;
+const MAX_BUFFERED: usize = 1024 * 1024;
 /// Length of LF, dot, CR, LF in bytes.
-const MARK_BYTES: usize = 4;
+const TERMINATOR_LEN: usize = 4;
 
 /// How a final dot and doubled dots in a text are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are the ways")]
-pub enum Dots {
+#[allow(clippy::exhaustive_enums, reason = "there is no other handling")]
+pub enum DotStuffing {
     /// Detect from the text whether the server uses them.
     #[default]
-    Evidence,
+    Detect,
     /// Leave the text unchanged.
     Raw,
     /// Always decode them as RFC 1436 §3.2 specifies.
@@ -40,9 +40,9 @@ pub(super) struct Tail {
 
 impl Tail {
     pub(super) fn remember(&mut self, bytes: &[u8]) {
-        let skipped = bytes.len().saturating_sub(MARK_BYTES);
+        let skipped = bytes.len().saturating_sub(TERMINATOR_LEN);
         self.bytes.extend_from_slice(&bytes[skipped..]);
-        let over = self.bytes.len().saturating_sub(MARK_BYTES);
+        let over = self.bytes.len().saturating_sub(TERMINATOR_LEN);
         let _ = self.bytes.split_to(over);
         self.has_more |= skipped + over > 0;
     }
@@ -53,7 +53,7 @@ impl Tail {
     }
 }
 
-impl Way {
+impl Decoder {
     fn rfc1436() -> Self {
         Self::Rfc1436(Box::new((DotBlock::new("a text").accepting_bare_lf(), RecvBuffer::new())))
     }
@@ -62,7 +62,7 @@ impl Way {
 /// An incremental decoder for a text.
 #[derive(Debug)]
 pub(super) struct TextReader {
-    way: Way,
+    decoder: Decoder,
     ready: VecDeque<Bytes>,
     is_marked: bool,
     /// Gopher+ status `-1`: a line of one dot must end the text.
@@ -70,9 +70,9 @@ pub(super) struct TextReader {
 }
 
 #[derive(Debug)]
-enum Way {
+enum Decoder {
     /// Buffered until the end is known.
-    Held(BytesMut),
+    Buffered(BytesMut),
     Raw(Tail),
     Rfc1436(Box<(DotBlock, RecvBuffer)>),
     /// Too long to be buffered; the last bytes may be the final dot.
@@ -80,13 +80,13 @@ enum Way {
 }
 
 impl TextReader {
-    pub(super) fn new(dots: Dots, must_be_marked: bool) -> Self {
-        let way = match dots {
-            Dots::Evidence => Way::Held(BytesMut::new()),
-            Dots::Raw => Way::Raw(Tail::default()),
-            Dots::Rfc1436 => Way::rfc1436(),
+    pub(super) fn new(dots: DotStuffing, must_be_marked: bool) -> Self {
+        let decoder = match dots {
+            DotStuffing::Detect => Decoder::Buffered(BytesMut::new()),
+            DotStuffing::Raw => Decoder::Raw(Tail::default()),
+            DotStuffing::Rfc1436 => Decoder::rfc1436(),
         };
-        Self { way, ready: VecDeque::new(), is_marked: false, must_be_marked }
+        Self { decoder, ready: VecDeque::new(), is_marked: false, must_be_marked }
     }
 
     /// Returns the next decoded bytes.
@@ -101,40 +101,41 @@ impl TextReader {
 
     /// Returns `true` if the text has ended and later bytes do not belong to it.
     pub(super) fn is_over(&self) -> bool {
-        self.is_marked && matches!(self.way, Way::Rfc1436(_)) && self.ready.is_empty()
+        self.is_marked && matches!(self.decoder, Decoder::Rfc1436(_)) && self.ready.is_empty()
     }
 
     /// Adds received bytes.
     pub(super) fn push(&mut self, bytes: Bytes) {
-        match &mut self.way {
-            Way::Held(held) => {
-                held.extend_from_slice(&bytes);
-                if held.len() > HELD_BYTES {
-                    let all = std::mem::take(held).freeze();
+        match &mut self.decoder {
+            Decoder::Buffered(buffered) => {
+                buffered.extend_from_slice(&bytes);
+                if buffered.len() > MAX_BUFFERED {
+                    let all = std::mem::take(buffered).freeze();
                     // The last line may be incomplete, or be the final dot.
                     let sure =
                         mark(&all, false).unwrap_or_else(|| memrchr(b'\n', &all).map_or(0, |feed| feed + 1));
                     let is_stuffed = self.must_be_marked && is_stuffed(&all[..sure]);
-                    self.way = if is_stuffed { Way::rfc1436() } else { Way::Streamed(BytesMut::new()) };
+                    self.decoder =
+                        if is_stuffed { Decoder::rfc1436() } else { Decoder::Streamed(BytesMut::new()) };
                     self.push(all);
                 }
             }
-            Way::Raw(tail) => {
+            Decoder::Raw(tail) => {
                 tail.remember(&bytes);
                 self.ready.push_back(bytes);
             }
-            Way::Streamed(tail) => {
-                let sure = bytes.len().saturating_sub(MARK_BYTES);
+            Decoder::Streamed(tail) => {
+                let sure = bytes.len().saturating_sub(TERMINATOR_LEN);
                 if sure > 0 {
                     self.ready.push_back(std::mem::take(tail).freeze());
                     self.ready.push_back(bytes.slice(..sure));
                 }
                 tail.extend_from_slice(&bytes[sure..]);
-                if let Some(over) = tail.len().checked_sub(MARK_BYTES) {
+                if let Some(over) = tail.len().checked_sub(TERMINATOR_LEN) {
                     self.ready.push_back(tail.split_to(over).freeze());
                 }
             }
-            Way::Rfc1436(reader) => {
+            Decoder::Rfc1436(reader) => {
                 reader.1.push(&bytes);
                 self.unstuff();
             }
@@ -144,25 +145,25 @@ impl TextReader {
 
     /// Ends the input.
     pub(super) fn end(&mut self) {
-        match &mut self.way {
-            Way::Held(held) => {
-                let text = std::mem::take(held).freeze();
+        match &mut self.decoder {
+            Decoder::Buffered(buffered) => {
+                let text = std::mem::take(buffered).freeze();
                 let mark = mark(&text, true);
                 self.is_marked = mark.is_some();
                 self.ready
                     .push_back(mark.map_or_else(|| text.clone(), |mark| unstuffed(&text.slice(..mark))));
             }
-            Way::Raw(tail) => self.is_marked = tail.is_mark(),
-            Way::Streamed(tail) => {
+            Decoder::Raw(tail) => self.is_marked = tail.is_mark(),
+            Decoder::Streamed(tail) => {
                 let mark = mark(tail, false);
                 self.is_marked = mark.is_some();
                 tail.truncate(mark.unwrap_or(tail.len()));
                 self.ready.push_back(std::mem::take(tail).freeze());
             }
-            Way::Rfc1436(reader) => {
+            Decoder::Rfc1436(reader) => {
                 reader.1.mark_closed();
                 self.unstuff();
-                if let (false, Way::Rfc1436(reader)) = (self.is_marked, &mut self.way) {
+                if let (false, Decoder::Rfc1436(reader)) = (self.is_marked, &mut self.decoder) {
                     self.ready.push_back(reader.1.take(usize::MAX));
                 }
             }
@@ -171,7 +172,7 @@ impl TextReader {
     }
 
     fn unstuff(&mut self) {
-        let Way::Rfc1436(reader) = &mut self.way else { return };
+        let Decoder::Rfc1436(reader) = &mut self.decoder else { return };
         let (block, buffer) = &mut **reader;
         while !self.is_marked {
             match block.step(buffer) {
@@ -236,7 +237,7 @@ mod tests {
     }
 
     /// Reads the text in one piece and byte by byte; both results must be equal.
-    fn read(dots: Dots, text: &[u8]) -> (Vec<u8>, bool) {
+    fn read(dots: DotStuffing, text: &[u8]) -> (Vec<u8>, bool) {
         let reader = || TextReader::new(dots, false);
         let whole = run(reader(), [text]);
         assert_eq!(run(reader(), text.chunks(1)), whole, "byte by byte: {}", text.escape_ascii());
@@ -268,7 +269,7 @@ mod tests {
             (b"a\r\n..\r\n", b"a\r\n..\r\n", false),
             (b"a\r\n.\r\n.\r\n", b"a\r\n.\r\n", true),
         ] {
-            let (out, marked) = read(Dots::Evidence, text);
+            let (out, marked) = read(DotStuffing::Detect, text);
             assert_eq!(
                 (out.as_slice(), marked),
                 (expected, is_marked),
@@ -281,15 +282,15 @@ mod tests {
     #[test]
     fn by_the_callers_word() {
         for (dots, text, expected, is_marked) in [
-            (Dots::Raw, &b"..a\r\n.\r\n"[..], &b"..a\r\n.\r\n"[..], true),
-            (Dots::Raw, b"..a\r\n", b"..a\r\n", false),
-            (Dots::Raw, b".\r\n", b".\r\n", true),
-            (Dots::Raw, b"a.\r\n", b"a.\r\n", false),
-            (Dots::Rfc1436, b"..a\r\n.b\r\n.\r\n", b".a\r\n.b\r\n", true),
-            (Dots::Rfc1436, b"a\r\n.\r\nbeyond", b"a\r\n", true),
-            (Dots::Rfc1436, b"..a\n..b\n.\nbeyond", b".a\n.b\n", true),
-            (Dots::Rfc1436, b"a\r\n.", b"a\r\n.", false),
-            (Dots::Rfc1436, b"a\r", b"a\r", false),
+            (DotStuffing::Raw, &b"..a\r\n.\r\n"[..], &b"..a\r\n.\r\n"[..], true),
+            (DotStuffing::Raw, b"..a\r\n", b"..a\r\n", false),
+            (DotStuffing::Raw, b".\r\n", b".\r\n", true),
+            (DotStuffing::Raw, b"a.\r\n", b"a.\r\n", false),
+            (DotStuffing::Rfc1436, b"..a\r\n.b\r\n.\r\n", b".a\r\n.b\r\n", true),
+            (DotStuffing::Rfc1436, b"a\r\n.\r\nbeyond", b"a\r\n", true),
+            (DotStuffing::Rfc1436, b"..a\n..b\n.\nbeyond", b".a\n.b\n", true),
+            (DotStuffing::Rfc1436, b"a\r\n.", b"a\r\n.", false),
+            (DotStuffing::Rfc1436, b"a\r", b"a\r", false),
         ] {
             let (out, marked) = read(dots, text);
             assert_eq!(
@@ -303,20 +304,20 @@ mod tests {
 
     #[test]
     fn a_long_text_whose_server_tells_of_its_dot_is_unstuffed() {
-        let text = b"..line\r\nother\r\n".repeat(HELD_BYTES / 8);
+        let text = b"..line\r\nother\r\n".repeat(MAX_BUFFERED / 8);
         // Split within a doubled dot, at the buffer limit.
-        let at = HELD_BYTES / 15 * 15 + 16;
+        let at = MAX_BUFFERED / 15 * 15 + 16;
         let whole = [&text[..], b".\r\n"].concat();
         for pieces in [vec![&text[..at], &text[at..], b".\r\n"], vec![&whole]] {
-            let (out, is_marked) = run(TextReader::new(Dots::Evidence, true), pieces);
-            assert!(is_marked && out == b".line\r\nother\r\n".repeat(HELD_BYTES / 8));
+            let (out, is_marked) = run(TextReader::new(DotStuffing::Detect, true), pieces);
+            assert!(is_marked && out == b".line\r\nother\r\n".repeat(MAX_BUFFERED / 8));
         }
     }
 
     #[test]
     fn a_long_text_loses_nothing_but_its_final_dot() {
         let line = b"..a line of some length that begins with dots\r\n";
-        let text = line.repeat(2 * HELD_BYTES / line.len());
+        let text = line.repeat(2 * MAX_BUFFERED / line.len());
         for (end, expected, is_marked) in [
             (&b".\r\n"[..], &b""[..], true),
             (b".\n", b"", true),
@@ -325,7 +326,7 @@ mod tests {
             (b"x.\r\n", b"x.\r\n", false),
         ] {
             let whole = [&text, end].concat();
-            let (out, marked) = run(TextReader::new(Dots::Evidence, false), whole.chunks(4099));
+            let (out, marked) = run(TextReader::new(DotStuffing::Detect, false), whole.chunks(4099));
             assert!(out == [&text, expected].concat() && marked == is_marked, "{end:?}");
         }
     }
