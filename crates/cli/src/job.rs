@@ -260,6 +260,16 @@ impl FetchOptions {
         self
     }
 
+    /// Returns `request` for the last transfer of a run: the port of a further FTP data connection is not requested.
+    pub(crate) fn without_port_prefetch(&self, request: Request) -> Request {
+        if !matches!(request.url(), Url::Ftp(_)) {
+            return request;
+        }
+        let mut ftp = self.ftp.clone();
+        ftp.prefetch_port = false;
+        request.ftp(ftp)
+    }
+
     /// Returns the request for `url`; `next` are the URLs that follow on the same server.
     pub(crate) fn request(&self, url: &str, next: Upcoming) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());

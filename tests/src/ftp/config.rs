@@ -80,7 +80,7 @@ impl FtpConfig {
             login_directory: b"/".to_vec(),
             unknown_commands: Vec::new(),
             rules: Vec::new(),
-            greeting: b"220 fetch-url test server\r\n".to_vec(),
+            greeting: b"220 fetch-url test server, executes commands in order like vsFTPd\r\n".to_vec(),
             behaviour,
         }
     }

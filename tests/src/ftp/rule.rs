@@ -55,6 +55,9 @@ pub enum FtpAction {
     CutData(u64, Ending),
     /// Transfers: sends pieces of this many bytes with a pause after each.
     Drip(usize, Duration),
+    /// Transfers: if another command arrives before the data is sent, closes the data connection and sends no final
+    /// reply, as pyftpdlib does with EPSV and PASV.
+    AbortOnCommand,
     /// Transfers: accepts the data connection and sends the final reply before the data.
     FinalReplyFirst,
     /// Transfers: ends the control connection instead of sending the final reply.

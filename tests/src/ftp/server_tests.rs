@@ -24,7 +24,7 @@ impl Client<TcpStream> {
         let stream = TcpStream::connect(server.addr()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let mut client = Self { stream: BufReader::new(stream) };
-        assert_eq!(client.reply(), "220 fetch-url test server\r\n");
+        assert_eq!(client.reply(), "220 fetch-url test server, executes commands in order like vsFTPd\r\n");
         client
     }
 
@@ -444,7 +444,7 @@ fn implicit_tls_leaves_data_in_plaintext_until_prot() {
     assert!(server.url("a").starts_with("ftps://"));
     let stream = secured(&tls_config(&cert), TcpStream::connect(server.addr()).unwrap());
     let mut client = Client { stream: BufReader::new(stream) };
-    assert_eq!(client.reply(), "220 fetch-url test server\r\n");
+    assert_eq!(client.reply(), "220 fetch-url test server, executes commands in order like vsFTPd\r\n");
     client.log_in();
     assert_eq!(client.text("RETR a/b.txt"), "one\ntwo\n");
     assert_eq!(server.resumed_sessions(), []);

@@ -187,6 +187,11 @@ impl<'a> Session<'a> {
         Ok(self.control()?.pause(length)?)
     }
 
+    /// Returns `true` if the client has sent something that was not executed.
+    pub(crate) fn has_pending_command(&mut self) -> Result<bool, Stop> {
+        Ok(!self.received.is_empty() || self.control()?.wire().has_pending())
+    }
+
     pub(crate) fn control(&mut self) -> Result<&mut Channel, Stop> {
         self.control.as_mut().ok_or(Stop(Ending::Fin))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Error, Result as IoResult};
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::ftp::data::{DataConnection, DataMode};
 use crate::ftp::rule::FtpAction;
@@ -13,6 +13,8 @@ use crate::server::channel::Ending;
 
 /// The lowest port that the server connects to (RFC 2577 §3).
 const LOWEST_PORT: u16 = 1024;
+/// How long a transfer waits for the command that aborts it.
+const COMMAND_WAIT: Duration = Duration::from_millis(30);
 const NO_DATA: &str = "425 No data connection.\r\n";
 const ABORTED: &str = "426 Connection closed; transfer aborted.\r\n";
 const COMPLETE: &str = "226 Transfer complete.\r\n";
@@ -174,6 +176,9 @@ impl Session<'_> {
         if is_final_first {
             self.reply(COMPLETE)?;
         }
+        if self.aborts_on_command()? {
+            return Ok(());
+        }
         let Some(mut connection) = self.start_data_tls(connection)? else { return Ok(()) };
         let sent = if self.data.is_image {
             self.send_data(&mut connection, blocks)
@@ -187,6 +192,21 @@ impl Session<'_> {
         // A reset is sent when the connection is dropped.
         self.data.previous = (sent == Sent::All).then_some(connection);
         if is_final_first { Ok(()) } else { self.send_final(sent) }
+    }
+
+    /// Returns `true` if the rules want the transfer aborted, and another command arrives within [`COMMAND_WAIT`].
+    fn aborts_on_command(&mut self) -> Result<bool, Stop> {
+        if !self.actions.iter().any(|action| matches!(action, FtpAction::AbortOnCommand)) {
+            return Ok(false);
+        }
+        let end = Instant::now() + COMMAND_WAIT;
+        while Instant::now() < end {
+            if self.has_pending_command()? {
+                return Ok(true);
+            }
+            self.pause(Duration::from_millis(1))?;
+        }
+        Ok(false)
     }
 
     fn send_preliminary(&mut self, reply: &str) -> Result<(), Stop> {

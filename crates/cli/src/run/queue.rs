@@ -121,7 +121,9 @@ impl WorkQueue {
         let work = match self.run.transfers.get(self.next.get()) {
             Some(transfer) => {
                 let upcoming = Upcoming::new(self.urls.clone(), self.next.get() + 1);
-                planned(PlannedTransfer::new(transfer.clone(), upcoming, &self.run.options))
+                let plan = PlannedTransfer::new(transfer.clone(), upcoming, &self.run.options);
+                let is_last = self.next.get() + 1 == self.run.transfers.len() && self.run.input.is_none();
+                planned(if is_last { plan.without_successor(&self.run.options) } else { plan })
             }
             None => self.take_more().await?,
         };

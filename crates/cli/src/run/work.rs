@@ -27,6 +27,12 @@ impl PlannedTransfer {
         Self { transfer, request }
     }
 
+    /// Tells the driver that no transfer follows: it prepares no connection for another one.
+    pub(super) fn without_successor(mut self, options: &FetchOptions) -> Self {
+        self.request = self.request.map(|request| options.without_port_prefetch(request));
+        self
+    }
+
     /// The URL that is requested first, if it is one.
     pub(super) fn url(&self) -> Option<&Url<'static>> {
         self.request.as_ref().ok().map(Request::url)

@@ -8,6 +8,7 @@ mod faults;
 mod listing;
 mod login;
 mod pipelining;
+mod port_prefetch;
 mod redirects;
 mod resume;
 mod tls;

@@ -73,9 +73,11 @@ impl EngineResumer {
     ) -> Result<ResumedBody, Error> {
         let offset = reached.offset;
         let resume = self.resume_at(reached);
-        // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed.
-        let may_restart =
-            may_restart && !self.is_part && (resume.is_some() || self.settings.policy.retry.all_errors);
+        // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed. If no
+        // byte was delivered, that does not matter.
+        let is_untouched = offset == 0;
+        let may_restart = !self.is_part
+            && (is_untouched || may_restart && (resume.is_some() || self.settings.policy.retry.all_errors));
         if resume.is_none() && !may_restart {
             return Err(error);
         }
@@ -93,7 +95,12 @@ impl EngineResumer {
             return Err(object_changed_error(code, &reason));
         }
         self.meta = response.meta.clone();
-        Ok(ResumedBody { meta: response.meta, body, is_restart: !is_same, retries: self.retries.retries() })
+        Ok(ResumedBody {
+            meta: response.meta,
+            body,
+            is_restart: !is_same && !is_untouched,
+            retries: self.retries.retries(),
+        })
     }
 
     /// Returns the resume data for `offset`, or `None` if the server does not support it.

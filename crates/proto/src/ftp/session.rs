@@ -10,6 +10,7 @@
 
 mod login;
 mod replies;
+mod server_software;
 mod step;
 mod working_dir;
 
@@ -52,6 +53,8 @@ pub struct Session {
     /// The command of the current request that starts its transfer.
     transfer_command: Option<Command>,
     data: DataState,
+    /// The server is known to execute a command that arrives during a transfer after it.
+    finishes_transfers_first: bool,
     /// Commands were sent before the replies to others had arrived, and replies are still pending.
     is_pipelined: bool,
 }
@@ -100,6 +103,7 @@ impl Session {
             facts: FileFacts::default(),
             transfer_command: None,
             data: DataState::default(),
+            finishes_transfers_first: false,
             is_pipelined: false,
         };
         this.queued.extend(this.login.commands());
@@ -232,16 +236,16 @@ impl Session {
         self.data.port.take()
     }
 
-    /// Queues the transfer, starting `offset` bytes into the file. With `ahead`, EPSV or PASV for the next transfer is
-    /// sent together with it, unless pipelining is off.
-    pub fn start_transfer(&mut self, offset: u64, ahead: bool) {
+    /// Queues the transfer, starting `offset` bytes into the file. With `prefetch_port`, EPSV or PASV for the next
+    /// transfer is sent together with it, unless pipelining is off or the server might then abort the transfer.
+    pub fn start_transfer(&mut self, offset: u64, prefetch_port: bool) {
         self.stage = Stage::Transferring;
         self.data.rest_rejected = false;
         if offset > 0 {
             self.queued.push_back(Command::with_safe_argument(Verb::Rest, offset));
         }
         self.queued.extend(self.transfer_command.take());
-        if ahead && self.pipelining != Pipelining::Off {
+        if prefetch_port && self.finishes_transfers_first && self.pipelining != Pipelining::Off {
             let verb = if self.data.no_epsv { Verb::Pasv } else { Verb::Epsv };
             self.queued.push_back(Command::new(verb));
         }

@@ -79,7 +79,15 @@ impl Transfer {
                 Ok(_) => {
                     return Err(Error::new(Code::Internal, Phase::Body, "the FTP session has not ended"));
                 }
-                Err(error) => return Err(missing_completion_reply(error.into())),
+                Err(error) => {
+                    let is_out_of_order = pooled.learns_sequential_from(&error);
+                    let error = error.into();
+                    return Err(if is_out_of_order {
+                        aborted(&error)
+                    } else {
+                        missing_completion_reply(error)
+                    });
+                }
             }
             if pooled.connection.reported_incomplete() {
                 end_mark.set_missing("the confirmation that the listing is complete");
@@ -129,6 +137,13 @@ impl ByteSource for Transfer {
         self.state = State::Finished;
         Poll::Ready(completed.err().map(Err))
     }
+}
+
+/// Returns the error for a transfer that the server aborted because of a pipelined command. A retry sends one command
+/// at a time.
+fn aborted(error: &Error) -> Error {
+    let detail = format!("the server aborted the transfer because of a pipelined command: {error}");
+    Error::new(Code::Truncated, Phase::Body, detail)
 }
 
 /// Returns the error for a transfer that the server did not confirm: the content may be incomplete.

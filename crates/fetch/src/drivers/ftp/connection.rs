@@ -264,10 +264,10 @@ impl Connection {
         deadline.bound(Phase::Connect, connecting).await
     }
 
-    /// Requests the transfer from `offset` on. From the second passive transfer of a connection on, the port of the
-    /// next data connection is requested too.
-    pub(super) fn request_transfer(&mut self, offset: u64, is_passive: bool) {
-        self.session.start_transfer(offset, is_passive && self.is_used);
+    /// Requests the transfer from `offset` on. From the second transfer of a connection on, the port of the next data
+    /// connection may be requested too.
+    pub(super) fn request_transfer(&mut self, offset: u64, may_prefetch_port: bool) {
+        self.session.start_transfer(offset, may_prefetch_port && self.is_used);
         self.is_used = true;
     }
 

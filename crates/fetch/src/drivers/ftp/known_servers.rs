@@ -38,7 +38,12 @@ impl KnownServers {
 
     /// Stores that the server mishandles pipelined commands.
     pub(super) fn mark_sequential(&self, host: &Host<'_>, port: u16) {
-        remember(&self.sequential, (server_name(host), port));
+        self.mark_sequential_name(server_name(host), port);
+    }
+
+    /// Does the same for a server name in lower case.
+    pub(super) fn mark_sequential_name(&self, name: String, port: u16) {
+        remember(&self.sequential, (name, port));
     }
 }
 

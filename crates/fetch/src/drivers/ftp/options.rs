@@ -8,7 +8,7 @@ use fetch_url_proto::ftp::{CwdMethod, ListVerb};
 ///
 /// The default enters each directory of the path with its own CWD (RFC 1738 §3.2.2), lists directories with NLST,
 /// transfers files unchanged (TYPE I), and opens data connections in passive mode.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FtpOptions {
     /// How the directories of the path are entered. Default: one CWD for each.
@@ -34,6 +34,28 @@ pub struct FtpOptions {
     pub no_epsv: bool,
     /// Sends PORT in place of EPRT in active mode (RFC 2428 §2). Default: EPRT, and PORT if the server rejects it.
     pub no_eprt: bool,
+    /// Requests the port of the next data connection while a file is transferred, which saves a round trip for each
+    /// file. Only used from the second transfer of a connection on, with servers that are known to support it.
+    /// Default: on.
+    pub prefetch_port: bool,
+}
+
+impl Default for FtpOptions {
+    fn default() -> Self {
+        Self {
+            method: FtpMethod::default(),
+            listing: FtpListing::default(),
+            force_listing: false,
+            raw_listing: false,
+            ascii: false,
+            account: None,
+            anonymous_password: None,
+            active: None,
+            no_epsv: false,
+            no_eprt: false,
+            prefetch_port: true,
+        }
+    }
 }
 
 /// The local address to which the server opens data connections in active mode. The port is chosen by the system.

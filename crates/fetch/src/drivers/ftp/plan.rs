@@ -120,6 +120,11 @@ impl FtpPlan {
         if is_distant { Pipelining::BeforeGreeting } else { Pipelining::AfterLogin }
     }
 
+    /// Returns `true` if the port of the next data connection may be requested during the transfer.
+    pub(super) const fn may_prefetch_port(&self) -> bool {
+        self.options.prefetch_port && !self.options.no_epsv && !self.fallbacks.pasv_only
+    }
+
     /// Checks that the object can be fetched in parts, if the caller asks for a byte range.
     pub(super) fn check_range_supported(&self) -> Result<(), Error> {
         match &self.ftp_request.operation {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use fetch_url_proto::ftp::FtpRequest;
+use fetch_url_proto::ftp::{FtpRequest, SessionError};
 
 use super::connection::Connection;
+use super::driver_error::DriverError;
 use super::known_servers::KnownServers;
 use super::plan::FtpPlan;
 use crate::net::idle_pool::{IdlePool, PoolKey};
@@ -64,6 +65,17 @@ impl PooledConnection {
     /// Returns the connection to the pool, for the next request.
     pub(super) fn release(self) {
         self.cache.idle.put(self.key, self.connection);
+    }
+
+    /// Stores that the server mishandles pipelined commands if `error` shows that its replies are out of order. Returns
+    /// `true` in that case.
+    pub(super) fn learns_sequential_from(&self, error: &DriverError) -> bool {
+        let is_out_of_order = matches!(error, DriverError::Session(SessionError::UnexpectedReply { .. }));
+        let is_sequential = is_out_of_order && self.connection.has_pipelined();
+        if is_sequential {
+            self.cache.known.mark_sequential_name(self.key.host.clone(), self.key.port);
+        }
+        is_sequential
     }
 
     /// Returns the learned properties of servers.

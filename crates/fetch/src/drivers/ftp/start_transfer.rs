@@ -45,7 +45,7 @@ pub(super) async fn start_transfer(
         let is_immediate = plan.wants_whole_file() && connection.is_ready_for(&plan.ftp_request);
         connection.start_request(&plan.ftp_request, &DataMode::AlreadyOpening)?;
         if is_immediate {
-            connection.request_transfer(0, true);
+            connection.request_transfer(0, plan.may_prefetch_port());
             let step = connection.run_until_event(ctx).await?;
             let stream = connection.open_data_connection(ctx).await?;
             return transfer_started(step, Some(stream), setup, 0, connection, plan, ctx).await;
@@ -69,7 +69,8 @@ pub(super) async fn start_transfer(
         }
         DataSetup::Active(_) => None,
     };
-    connection.request_transfer(first - plan.overlap_bytes(first).len() as u64, stream.is_some());
+    let offset = first - plan.overlap_bytes(first).len() as u64;
+    connection.request_transfer(offset, stream.is_some() && plan.may_prefetch_port());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let step = connection.run_until_event(ctx).await?;
     transfer_started(step, stream, setup, first, connection, plan, ctx).await

@@ -1,5 +1,6 @@
 //! The meaning of replies: for each command the codes that RFC 959 §5.4 and later RFCs allow.
 
+use super::server_software::finishes_transfers_first;
 use super::{Pending, Pipelining, Session, SessionError, SessionStep, Stage};
 use crate::ftp::{Command, ModifiedTime, Verb, file_facts, port};
 use crate::text::Reply;
@@ -33,7 +34,10 @@ impl Session {
 
     fn handle_greeting(&mut self, reply: Reply) -> Result<(), SessionError> {
         match reply.code {
-            220 => Ok(()),
+            220 => {
+                self.finishes_transfers_first = finishes_transfers_first(&reply);
+                Ok(())
+            }
             // 120: service ready in nnn minutes.
             120 | 400..=599 => Err(rejected(None, reply)),
             _ => Err(SessionError::UnexpectedReply { command: None, reply }),

@@ -129,7 +129,7 @@ fn error_text(error: &SessionError) -> String {
     }
 }
 
-const HELLO: [&str; 3] = ["220 hello", "331 password", "230 in"];
+const HELLO: [&str; 3] = ["220 (vsFTPd 3.0.3)", "331 password", "230 in"];
 const FILE: [&str; 4] = ["200 I", "213 10", "213 19941201123456", "229 ok (|||2000|)"];
 
 #[test]
