@@ -44,10 +44,10 @@ use crate::render::{
     write_out::WriteOut,
 };
 
-/// Sub-commands, which are not URLs if they come first.
+/// Names of sub-commands. As the first argument, they are not URLs.
 const VERBS: [&str; 4] = ["completions", "explain", "extract", "mirror"];
 
-/// What the program was asked to do.
+/// The parsed command line: transfers and options.
 pub(crate) struct Invocation {
     pub(crate) fetcher: Fetcher,
     pub(crate) transfers: Vec<Transfer>,
@@ -82,7 +82,7 @@ pub(crate) struct FetchOptions {
     /// The maximum number of connections for one file.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
-    /// Existing files are not fetched.
+    /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
     pub(crate) options: FileOptions,
     /// An HTTP error is a failure even though its body is written (`--fail-with-body`).
@@ -109,7 +109,7 @@ pub(crate) struct FetchOptions {
     pub(crate) fails_advisory: bool,
 }
 
-/// What is printed besides the object.
+/// Which messages are printed.
 #[derive(Clone, Debug)]
 pub(crate) struct LogOptions {
     pub(crate) errors: bool,
@@ -123,11 +123,11 @@ pub(crate) struct LogOptions {
     pub(crate) verbose: u8,
     pub(crate) stdout_is_terminal: bool,
     /// Standard error is a terminal and `--silent` was not given.
-    pub(crate) is_watched: bool,
+    pub(crate) is_interactive: bool,
 }
 
 impl Invocation {
-    /// Checks the flags and makes the invocation.
+    /// Checks the flags and creates the invocation.
     pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
             return Err(
@@ -142,7 +142,7 @@ impl Invocation {
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
         }
         if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
-            return Err(usage_error(format!("{verb} stands in front of its options")));
+            return Err(usage_error(format!("{verb} must precede its options")));
         }
         let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
@@ -186,7 +186,7 @@ impl Invocation {
     }
 
     /// Returns `true` if there is only one transfer.
-    pub(crate) const fn is_of_one(&self) -> bool {
+    pub(crate) const fn has_single_transfer(&self) -> bool {
         self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2
     }
 
@@ -347,7 +347,7 @@ impl LogOptions {
             progress,
             verbose: flags.verbose,
             stdout_is_terminal: std::io::stdout().is_terminal(),
-            is_watched: !flags.silent && std::io::stderr().is_terminal(),
+            is_interactive: !flags.silent && std::io::stderr().is_terminal(),
         }
     }
 }
@@ -356,12 +356,12 @@ fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
         .gateways(gateway::gateways(&flags.gateway)?)
-        .credentials(login::credentials(&flags.login, says_notes(flags))?)
+        .credentials(login::credentials(&flags.login, shows_notes(flags))?)
         .tls(tls::options(&flags.tls)?)
         .build())
 }
 
 /// Returns `true` if standard error is a terminal and notes are wanted.
-fn says_notes(flags: &Fetch) -> bool {
+fn shows_notes(flags: &Fetch) -> bool {
     !flags.talk.silent && std::io::stderr().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! From the arguments of the command line to an exit status. What happens to one URL is in `run/transfer.rs`.
+//! Parses the command line, runs it, and returns the exit status. `run/transfer.rs` handles one URL.
 
 mod advisory;
 mod article_range;
@@ -61,7 +61,7 @@ fn run(job: Result<Invocation, Error>) -> u8 {
     }
 }
 
-/// Parses the arguments after those of the config files. Returns an exit status if there is nothing more to do.
+/// Parses the arguments, preceded by those of the config files. Returns an exit status if the program should end.
 fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatches), u8> {
     let is_plain = arguments.get(1).is_some_and(|first| first == "-q" || first == "--disable");
     if is_plain {

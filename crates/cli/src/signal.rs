@@ -8,12 +8,12 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Number of prompts that wait for an answer. Their transfers have no partial file to save.
-static ASKING: AtomicUsize = AtomicUsize::new(0);
+static OPEN_PROMPTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts a prompt until the guard is dropped.
 #[must_use]
 pub(crate) fn start_prompt() -> impl Drop {
-    ASKING.fetch_add(1, Ordering::Relaxed);
+    OPEN_PROMPTS.fetch_add(1, Ordering::Relaxed);
     PromptGuard
 }
 
@@ -22,13 +22,13 @@ struct PromptGuard;
 
 impl Drop for PromptGuard {
     fn drop(&mut self) {
-        ASKING.fetch_sub(1, Ordering::Relaxed);
+        OPEN_PROMPTS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Returns `true` while a prompt waits for an answer.
 pub(crate) fn is_prompt_open() -> bool {
-    ASKING.load(Ordering::Relaxed) > 0
+    OPEN_PROMPTS.load(Ordering::Relaxed) > 0
 }
 
 /// Time to wait until the process has handled its signal.

@@ -105,7 +105,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// Writes the authority as it stands in a URL.
+    /// Writes the authority as in a URL.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
         if let Some(UserInfo { user, password }) = &self.user_info {
             write!(f, "{user}")?;

@@ -94,7 +94,7 @@ kinds! {
     BadMessageId = "bad_message_id", "not a message-id: it must be written unique@host";
     /// A port that is not a number from 1 to 65535.
     BadPort = "bad_port", "a port is a number from 1 to 65535";
-    /// Text in front of the first `:` that is not a scheme name.
+    /// Text before the first `:` that is not a scheme name.
     BadScheme = "bad_scheme", "not a scheme name";
     /// A typecode other than `a`, `i` and `d`, such as `;type=x`.
     BadTypecode = "bad_typecode", "the typecode of an FTP URL must be a, i or d",
@@ -105,11 +105,11 @@ kinds! {
     Empty = "empty", "the URL is empty";
     /// The text ends where the scheme requires more, such as a path, a group or an address.
     Incomplete = "incomplete", "the URL ends before it is complete";
-    /// No host after `//`.
+    /// The host after `//` is missing.
     MissingHost = "missing_host", "the host is missing";
-    /// No scheme in front.
+    /// The scheme is missing.
     MissingScheme = "missing_scheme", "the scheme is missing", "start the URL with a scheme, such as http:// or ftp://";
-    /// No `//` after the scheme.
+    /// The `//` after the scheme is missing.
     MissingSlashes = "missing_slashes", "\"//\" and a host must follow the scheme";
     /// A non-ASCII host name that has no valid `xn--` form, or any such name without the feature `idn`.
     NonAsciiHost = "non_ascii_host", "the host name is not ASCII and has no valid xn-- form",

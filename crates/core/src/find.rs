@@ -37,7 +37,7 @@ impl FoundUrl<'_> {
     /// Parses the text by the lenient dialect.
     ///
     /// # Errors
-    /// None in practice: [`find_urls`] returns only text that parses.
+    /// In practice it does not fail: [`find_urls`] returns only text that parses.
     pub fn parse(&self) -> Result<Parsed<'_>, ParseError> {
         parse(&self.text)
     }

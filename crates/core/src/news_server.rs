@@ -28,7 +28,7 @@ impl Url<'_> {
 fn article_of_mid(url: &OtherUrl<'_>, server: &HostPort<'static>) -> Option<NewsUrl<'static>> {
     let text = url.scheme_specific_part().as_str();
     let id = text.split('/').next().filter(|_| url.scheme_name() == "mid")?;
-    // Many writers encode the `@`; in a news URL it must stand as it is (RFC 1738 §5 `article`).
+    // Some programs percent-encode the `@`; in a news URL it must not be encoded (RFC 1738 §5 `article`).
     let id = if id.contains('@') { id.to_owned() } else { id.replacen("%40", "@", 1) };
     match parse(&format!("news://{server}/{id}")).ok()?.into_owned().url {
         Url::News(url) if matches!(url.resource(), NewsResource::Article(_)) => Some(url),

@@ -28,7 +28,7 @@ impl ComponentRule {
     }
 }
 
-/// A position in the text of a URL, and the notes made so far.
+/// A reader of the text of a URL: the current position, and the notes recorded so far.
 pub(crate) struct Reader<'a> {
     pub(crate) text: &'a str,
     pub(crate) position: usize,
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         self.dialect == Dialect::Lenient
     }
 
-    /// Returns `true` in the dialect of 1993.
+    /// Returns `true` in the dialect of the 1993 draft.
     pub(crate) fn is_1993(&self) -> bool {
         self.dialect == Dialect::Cern1993
     }
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         &self.text.as_bytes()[..self.end]
     }
 
-    /// Moves past the `//` in front of the authority.
+    /// Moves past the `//` before the authority.
     #[inline(always)]
     pub(crate) fn expect_slashes(&mut self) -> Result<(), ParseError> {
         if self.remaining().starts_with(b"//") {
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         self.read_irregular_component(rule, stop, start, end)
     }
 
-    /// Reads the component from `start` whose byte at `at` is not allowed by the grammar.
+    /// Reads a component that starts at `start` and whose byte at `at` the grammar does not allow.
     #[cold]
     fn read_irregular_component(
         &mut self,

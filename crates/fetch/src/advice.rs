@@ -2,8 +2,8 @@
 
 use crate::Hint;
 
-/// What a user can do with a URL that does not name a data object (RFC 1738 §3.5, §3.8), as text and as values. The
-/// response content [`Content::Advice`](crate::Content::Advice) holds it.
+/// Instructions for a URL that does not name a data object (RFC 1738 §3.5, §3.8), as text and as values. The
+/// content of the response is [`Content::Advice`](crate::Content::Advice).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotFetchable {

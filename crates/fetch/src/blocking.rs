@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Code, Download, Entry, Error, IntoRequest, Meta, Phase, Receipt};
 
-/// A [`crate::Fetcher`] with a runtime of its own on the calling thread. Do not use it inside an async runtime.
+/// A [`crate::Fetcher`] with its own runtime on the calling thread. Do not use it inside an async runtime.
 #[derive(Debug)]
 pub struct Fetcher {
     inner: crate::Fetcher,
@@ -24,7 +24,7 @@ impl Fetcher {
         Self::from_fetcher(crate::Fetcher::new())
     }
 
-    /// Returns a blocking fetcher around `inner`, which may have a policy and credentials of its own.
+    /// Returns a blocking fetcher that uses `inner`, for example with another policy or credentials.
     ///
     /// # Errors
     /// [`Code::Internal`] if the system cannot create a runtime.
@@ -89,7 +89,7 @@ pub struct Response<'f> {
 }
 
 impl Response<'_> {
-    /// Returns what is known about the object.
+    /// Returns the metadata of the response.
     pub const fn meta(&self) -> &Meta {
         &self.response.meta
     }

@@ -1,7 +1,7 @@
 //! The body of a response: size limit, byte count, idle timeout and completeness check, applied in this order for
 //! every scheme.
 //!
-//! A body that ends without an error is complete; its [`Proof`] says how that is known.
+//! A body that ends without an error is complete; its [`Proof`] states how that is known.
 
 mod errors;
 mod file_body;
@@ -71,7 +71,7 @@ impl Body {
     /// Creates a body from `source`.
     ///
     /// `expected` is the length in bytes that the protocol announced; another length is an error (`Code::Truncated`,
-    /// `Code::PeerMisbehaved`). `proof` says what the end of `source` proves.
+    /// `Code::PeerMisbehaved`). `proof` states how the end of `source` proves completeness.
     pub fn from_source(source: impl ByteSource + 'static, expected: Option<u64>, proof: Proof) -> Self {
         Self::new(Source::Stream(Box::pin(source)), expected, proof)
     }

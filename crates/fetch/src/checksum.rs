@@ -43,7 +43,7 @@ impl FromStr for Checksum {
 }
 
 impl Checksum {
-    /// Parses the digest; the number of digits tells the algorithm.
+    /// Parses a hexadecimal digest; the number of digits determines the algorithm.
     fn of_hex(hex: &str) -> Option<Self> {
         let algorithm = Algorithm::of_digits(hex.len())?;
         let is_hex = hex.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -63,7 +63,7 @@ impl Checksum {
         let name = String::from_utf8_lossy(name);
         let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let found = lines.clone().filter_map(|line| line_of(line, &name));
-        found.max_by_key(|checksum| checksum.hex.len()).or_else(|| alone(lines))
+        found.max_by_key(|checksum| checksum.hex.len()).or_else(|| single_checksum(lines))
     }
 
     /// Compares the checksum with the digest `found`.
@@ -105,13 +105,13 @@ fn bsd_line(line: &str, name: &str) -> Option<Checksum> {
     (Algorithm::named(algorithm)? == checksum.algorithm).then_some(checksum)
 }
 
-/// Lists of a directory tree have paths.
+/// Returns `true` if the listed path ends with this file name: lists of directory trees contain paths.
 fn is_name(listed: &str, name: &str) -> bool {
     listed.rsplit('/').next() == Some(name)
 }
 
-/// Returns the checksum of a list that has nothing else.
-fn alone<'l>(mut lines: impl Iterator<Item = &'l str>) -> Option<Checksum> {
+/// Returns the checksum of a list that contains only one checksum and no name.
+fn single_checksum<'l>(mut lines: impl Iterator<Item = &'l str>) -> Option<Checksum> {
     let checksum = Checksum::of_hex(lines.next()?.trim());
     checksum.filter(|_| lines.next().is_none())
 }

@@ -1,4 +1,4 @@
-//! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are chosen anew for each
+//! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are chosen again for each
 //! redirect.
 
 pub(crate) mod netrc;
@@ -101,19 +101,19 @@ impl PromptRequest {
 
 /// Asks a person or a program for user names and passwords.
 pub trait Prompter: Send + Sync {
-    /// Returns the answer, or `None` if nobody can be asked. It may block: it is called on a thread of its own.
+    /// Returns the answer, or `None` if no prompt can be shown. It may block: it is called on a blocking thread.
     ///
     /// # Errors
     /// An error of the prompt itself.
     fn ask(&self, question: &PromptRequest) -> Result<Option<Credential>, Error>;
 
-    /// Returns `true` if somebody can be asked.
+    /// Returns `true` if a prompt can be shown.
     fn is_attended(&self) -> bool {
         true
     }
 
     /// Returns the answers to the questions of the form at `url` that have none in `given`, in their order, or `None`
-    /// if nobody can be asked. Items that are only shown have a place in both lists and need no answer.
+    /// if no prompt can be shown. Items without input have an element in both lists and need no answer.
     ///
     /// # Errors
     /// An error of the prompt itself.
@@ -200,7 +200,7 @@ impl Credentials {
         answers.get(&server(url)).filter(|known| user.is_none_or(|user| user == known.user)).cloned()
     }
 
-    /// Stores an answer, so that each server is asked for once.
+    /// Stores an answer, so that the user is asked only once for each server.
     pub(crate) fn keep_answer(&self, url: &Url<'_>, answer: &Credential) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.insert(server(url), answer.clone());

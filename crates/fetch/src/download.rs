@@ -71,13 +71,13 @@ impl Download {
         self
     }
 
-    /// Gives the file the modification time that the server tells.
+    /// Sets the modification time of the file to the one that the server reports.
     pub const fn remote_time(mut self) -> Self {
         self.options = self.options.remote_time(true);
         self
     }
 
-    /// Sets all options of the file at once, such as when it is synced to the disk.
+    /// Replaces all file options, such as the sync mode.
     pub const fn options(mut self, options: FileOptions) -> Self {
         self.options = options;
         self
@@ -90,7 +90,7 @@ impl Download {
         let resume = file.resume_of(request.url());
         let response = fetcher.fetch(request.resuming(resume)).await?;
         let sink = match checksum {
-            Some(checksum) => Sink::file(file).expecting(checksum),
+            Some(checksum) => Sink::file(file).with_checksum(checksum),
             None => Sink::file(file),
         };
         save(response, sink, &mut *progress).await

@@ -43,12 +43,12 @@ pub trait Plan: Display + Send {
 
     /// Returns `true` if the plan writes the wire trace while it runs. Otherwise the engine traces its `Display`
     /// form first.
-    fn traces_itself(&self) -> bool {
+    fn has_own_trace(&self) -> bool {
         false
     }
 }
 
-/// What the engine passes to a running plan.
+/// The environment of a running plan: connections, timeouts, prompts and policy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunContext {

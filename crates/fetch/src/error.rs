@@ -1,4 +1,4 @@
-//! Errors: a stable code, the phase in which the request failed, and the server's own words.
+//! Errors: a stable code, the phase in which the request failed, and the reply of the server.
 
 mod code;
 mod hint;
@@ -65,7 +65,7 @@ impl Phase {
 /// Why a request failed.
 ///
 /// `Display` is one line without the URL and without any secret. [`code`](Self::code) is stable and meant for programs;
-/// [`hint`](Self::hint) tells what the caller can do.
+/// [`hint`](Self::hint) suggests what the caller can do.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -80,12 +80,12 @@ struct Inner {
     parse: Option<ParseError>,
     retry_after: Option<Duration>,
     is_temporary: bool,
-    is_void: bool,
+    has_invalid_body: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
-    /// Returns an error of kind `code` that occurred in `phase`; `detail` adds what the code does not say, or is empty.
+    /// Returns an error of kind `code` that occurred in `phase`. `detail` describes it further, or is empty.
     pub fn new(code: Code, phase: Phase, detail: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             code,
@@ -97,19 +97,19 @@ impl Error {
             parse: None,
             retry_after: None,
             is_temporary: code.is_temporary(),
-            is_void: false,
+            has_invalid_body: false,
             source: None,
         }))
     }
 
     /// Replaces `before` by `after` in the detail.
     #[must_use]
-    pub(crate) fn with_other_words(mut self, before: &str, after: &str) -> Self {
+    pub(crate) fn replace_in_detail(mut self, before: &str, after: &str) -> Self {
         self.0.detail = self.0.detail.replace(before, after);
         self
     }
 
-    /// Adds the server's own words; control characters are escaped.
+    /// Adds the reply of the server; control characters are escaped.
     #[must_use]
     pub fn with_reply(mut self, reply: &[u8]) -> Self {
         self.0.reply = Some(text::sanitise(reply));
@@ -139,22 +139,22 @@ impl Error {
 
     /// Marks the error as transient: the same request may succeed later, and is retried.
     #[must_use]
-    pub fn passing(mut self) -> Self {
+    pub fn as_transient(mut self) -> Self {
         self.0.is_temporary = true;
         self
     }
 
     /// Marks the error as permanent: it is not retried, whatever its code.
     #[must_use]
-    pub fn lasting(mut self) -> Self {
+    pub fn as_permanent(mut self) -> Self {
         self.0.is_temporary = false;
         self
     }
 
-    /// Marks the bytes received so far as invalid: they are not kept for a later resume.
+    /// Marks the bytes received so far as invalid, so that they are not kept for a resume.
     #[must_use]
-    pub fn voiding(mut self) -> Self {
-        self.0.is_void = true;
+    pub fn with_invalid_body(mut self) -> Self {
+        self.0.has_invalid_body = true;
         self
     }
 
@@ -182,7 +182,7 @@ impl Error {
         self.0.code.exit(self.0.phase)
     }
 
-    /// Returns the server's own words, safe to print on a terminal.
+    /// Returns the reply of the server, safe to print on a terminal.
     pub fn reply(&self) -> Option<&str> {
         self.0.reply.as_deref()
     }
@@ -213,12 +213,12 @@ impl Error {
     }
 
     /// Returns `true` if the bytes received so far are invalid.
-    pub(crate) const fn is_void(&self) -> bool {
-        self.0.is_void
+    pub(crate) const fn has_invalid_body(&self) -> bool {
+        self.0.has_invalid_body
     }
 
     /// Returns `true` if the server or the network may be the cause: not the URL, the caller's policy, or the disk.
-    pub(crate) const fn is_about_the_peer(&self) -> bool {
+    pub(crate) const fn is_peer_error(&self) -> bool {
         !matches!(
             self.0.code,
             Code::BadUrl
@@ -247,11 +247,11 @@ impl Error {
             .map(std::io::Error::kind)
     }
 
-    /// The failure of a request that must not be sent twice: it may be retried only if nothing can have been sent.
+    /// Marks the error of a request that must not be sent twice as permanent, unless the request cannot have been sent.
     pub(crate) fn retry_only_if_unsent(self) -> Self {
         match self.0.phase {
             Phase::Resolve | Phase::Connect => self,
-            _ => self.lasting(),
+            _ => self.as_permanent(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Fetcher`] and its builder: where every use of the library begins.
+//! [`Fetcher`] and its builder, the entry points of the library.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ pub struct Fetcher {
     settings: Arc<Settings>,
 }
 
-/// What a request would do, without doing it.
+/// The plan of a request that is not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
-    /// Whether the scheme is supported.
+    /// The support of the scheme.
     pub standing: SchemeSupport,
     /// The commands that would be sent, one per line.
     pub commands: Vec<String>,
@@ -68,7 +68,7 @@ impl Fetcher {
         self.fetch(url.into_request()?).await
     }
 
-    /// Fetches what `request` asks for: redirects are followed, transient errors retried.
+    /// Runs `request`: follows redirects and retries transient errors.
     ///
     /// # Errors
     /// Every [`Code`](crate::Code) except those of writing a file.

@@ -1,4 +1,4 @@
-//! What can be fetched: the text of a URL, a parsed URL, or a request with options.
+//! Conversion to a request, from the text of a URL, a parsed URL, or a request with options.
 
 use fetch_url_core::Url;
 

@@ -169,15 +169,15 @@ pub mod events {
     pub use crate::observe::{Event, Observer};
 }
 
-/// Directories as a whole, and what a mirror of one needs: the files of a tree, safe paths, a journal.
+/// Complete directory listings, and the parts of a mirror: the files of a tree, safe paths, a journal.
 pub mod mirror {
     pub use crate::engine::list_all::DirectoryListing;
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
-    pub use crate::tree::{Classified, DirEntry, FileEntry, Glob, KindUncertain, Skipped, Tree, TreeRules};
+    pub use crate::tree::{Classified, DirEntry, FileEntry, Glob, Skipped, Tree, TreeRules, UncertainKind};
 }
 
-/// What only the command line needs. It is public because the command line is a crate of its own, and it may change in
+/// Items for the command line only. They are public because the command line is a separate crate, and may change in
 /// every version.
 #[doc(hidden)]
 pub mod internal {

@@ -1,4 +1,4 @@
-//! What the caller allows: timeouts, limits, retries, redirects, addresses. The engine and the network layer apply it;
+//! The caller's policy: timeouts, limits, retries, redirects, addresses. The engine and the network layer apply it;
 //! drivers never read it.
 
 use std::collections::BTreeSet;
@@ -21,15 +21,15 @@ use crate::{Proxies, Proxy, Routes};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Policy {
-    /// How long each step of a request may take.
+    /// Timeouts of the steps of a request.
     pub timeouts: Timeouts,
-    /// How large a body or listing may be, and how fast or slow.
+    /// Limits of the size and the transfer rate of bodies and listings.
     pub limits: Limits,
-    /// When a failed request is sent again.
+    /// Conditions and limits of retries.
     pub retry: Retry,
-    /// Which schemes may be requested, and where redirects may lead.
+    /// The schemes that may be requested, and the limits of redirects.
     pub redirects: RedirectLimits,
-    /// Which addresses and ports may be contacted, and through which proxies.
+    /// The addresses and ports that may be contacted, proxies and routes.
     pub network: NetworkPolicy,
 }
 
@@ -105,7 +105,7 @@ impl Policy {
     }
 }
 
-/// How long each step of a request may take.
+/// Timeouts of the steps of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
@@ -126,7 +126,7 @@ impl Default for Timeouts {
     }
 }
 
-/// How large a body or listing may be, and how fast or slow.
+/// Limits of the size and the transfer rate of bodies and listings.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Limits {
@@ -180,7 +180,7 @@ impl Retry {
     }
 }
 
-/// Which schemes may be requested, and where redirects may lead.
+/// The schemes that may be requested, and the limits of redirects.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RedirectLimits {
@@ -239,7 +239,7 @@ impl Schemes {
     }
 }
 
-/// Which addresses and ports may be contacted, and through which proxies.
+/// The addresses and ports that may be contacted, proxies and routes.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NetworkPolicy {

@@ -1,4 +1,4 @@
-//! A request: a URL with everything that the caller wants of it.
+//! A request: a URL and the options for fetching it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ pub struct Request {
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
-/// What the redirects so far mean for the request.
+/// The effects of earlier redirects on the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedirectState {
     /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are not sent
@@ -50,7 +50,7 @@ pub(crate) struct RedirectState {
     pub(crate) is_for_gateway: bool,
 }
 
-/// What a request asks for.
+/// The subject of a request: the object, or metadata only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {
@@ -250,7 +250,7 @@ impl Request {
         &self.url
     }
 
-    /// What a request asks for.
+    /// The subject of a request: the object, or metadata only.
     pub const fn want(&self) -> Want {
         self.want
     }

@@ -20,7 +20,7 @@ pub struct Response {
     pub meta: Meta,
     /// The object.
     pub content: Content,
-    /// The error that this response stands for, when the caller asked for the body of an error response
+    /// The error of an error response whose body the caller requested
     /// (`HttpOptions::fail_with_body`).
     pub refusal: Option<Error>,
 }
@@ -54,7 +54,7 @@ impl Response {
         &self.meta.url
     }
 
-    /// Returns the size of the whole object in bytes, if the server told it.
+    /// Returns the size of the complete object in bytes, if the server reported it.
     pub const fn size(&self) -> Option<u64> {
         self.meta.head.size
     }
@@ -64,7 +64,7 @@ impl Response {
         self.meta.media_type.as_deref()
     }
 
-    /// Returns the time of the last modification in seconds since 1970-01-01 UTC, if the server told it.
+    /// Returns the modification time in seconds since 1970-01-01 UTC, if the server reported it.
     pub const fn last_modified(&self) -> Option<i64> {
         self.meta.head.modified
     }

@@ -16,10 +16,10 @@ pub struct Resume {
     pub size: Option<u64>,
     /// The validator of the version that was received.
     pub validator: Validator,
-    /// The URL of the response, without credentials and query: a validator says nothing about another resource.
+    /// The URL of the response, without credentials and query: a validator is valid for one resource only.
     /// `None` skips this check.
     pub resource: Option<String>,
-    /// The last received bytes, up to 64. Protocols that do not announce the offset of their answer are asked to
+    /// The last received bytes, up to 64. In protocols that do not announce the offset, the request asks to
     /// repeat these bytes, which are then compared.
     pub tail: Vec<u8>,
 }

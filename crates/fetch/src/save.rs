@@ -1,4 +1,4 @@
-//! Writes a response to a sink, in the fastest way for the pair of them.
+//! Writes a response to a sink: chunk by chunk, or, from a local file, with a copy by the kernel.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::{Body, Code, Error, Meta, Phase, Proof, Response, Sink};
 /// The maximum number of bytes that the kernel copies between two checks of the deadline.
 const MAX_COPY: u64 = 32 * 1024 * 1024;
 /// Files up to this size are copied on the current thread.
-const COPY_IN_PLACE: u64 = 256 * 1024;
+const MAX_INLINE_COPY: u64 = 256 * 1024;
 
 /// Receives the progress of a download. It is implemented for closures `FnMut(u64, Option<u64>)` and for `()`.
 pub trait Progress: Send {
@@ -80,23 +80,23 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
         None => running.await,
     };
-    let (finished, ending) = finished.map_err(|error| error.at(&meta.url))?;
+    let (finished, body_end) = finished.map_err(|error| error.at(&meta.url))?;
     Ok(Receipt {
         url: meta.url.redacted().to_string(),
         bytes: finished.written,
-        resumed_from: ending.start,
+        resumed_from: body_end.start,
         took: started.elapsed(),
         hops: meta.redirects,
-        retries: meta.retries.max(ending.retries),
-        proof: ending.proof,
+        retries: meta.retries.max(body_end.retries),
+        proof: body_end.proof,
         notes: meta.notes.clone(),
-        missing: ending.missing,
+        missing: body_end.missing,
         digest: finished.digest,
     })
 }
 
-/// How the end of the body was known, and where in the object it began.
-struct Ending {
+/// How the end of the body was detected, and the offset at which the body started.
+struct BodyEnd {
     proof: Proof,
     missing: Option<&'static str>,
     start: u64,
@@ -108,9 +108,9 @@ async fn transfer(
     body: Body,
     sink: Sink,
     watch: &mut dyn Progress,
-) -> Result<(Finished, Ending), Error> {
+) -> Result<(Finished, BodyEnd), Error> {
     let target = sink.begin(meta)?;
-    if body.local_file().is_some_and(|original| target.is_into(&original.file)) {
+    if body.local_file().is_some_and(|original| target.is_same_file(&original.file)) {
         return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
     }
     let mut progress = ByteCounter { done: meta.offset, total: meta.head.size, watch };
@@ -118,9 +118,9 @@ async fn transfer(
     if !target.takes_copies() || body.is_rate_limited() {
         return save_chunks(body, target, progress, meta).await;
     }
-    let ending = Ending { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
+    let body_end = BodyEnd { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
     match body.into_file() {
-        Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, ending)),
+        Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, body_end)),
         Err(body) => save_chunks(*body, target, progress, meta).await,
     }
 }
@@ -137,61 +137,61 @@ impl ByteCounter<'_> {
         self.watch.moved(self.done, self.total);
     }
 
-    fn begin_anew(&mut self, meta: &Meta) {
+    fn restart(&mut self, meta: &Meta) {
         (self.done, self.total) = (meta.offset, meta.head.size);
         self.moved(0);
     }
 }
 
-/// Writes chunk by chunk.
+/// Writes the body chunk by chunk.
 async fn save_chunks(
     mut body: Body,
     target: Target,
     mut progress: ByteCounter<'_>,
     meta: &Meta,
-) -> Result<(Finished, Ending), Error> {
+) -> Result<(Finished, BodyEnd), Error> {
     let mut start = meta.offset;
-    let can_begin_anew = target.can_begin_anew();
-    if can_begin_anew {
+    let can_restart = target.can_restart();
+    if can_restart {
         body.allow_restart();
     }
-    let mut drain = Writer::new(target);
+    let mut writer = Writer::new(target);
     loop {
         match body.next_chunk().await {
             Ok(Some(Chunk::Bytes(chunk))) => {
                 let length = chunk.len() as u64;
-                drain.write(chunk).await?;
+                writer.write(chunk).await?;
                 progress.moved(length);
             }
             Ok(Some(Chunk::Restart(meta))) => {
                 start = meta.offset;
-                progress.begin_anew(&meta);
-                drain.begin_anew(meta).await?;
+                progress.restart(&meta);
+                writer.restart(meta).await?;
             }
             Ok(None) => {
                 let (proof, missing) = (body.proof(), body.missing_terminator());
-                let ending = Ending { proof, missing, start, retries: body.retries() };
-                return Ok((drain.finish().await?, ending));
+                let body_end = BodyEnd { proof, missing, start, retries: body.retries() };
+                return Ok((writer.finish().await?, body_end));
             }
             Err(error) => {
-                if error.is_void() && can_begin_anew {
-                    drain.begin_anew(Box::new(meta.clone())).await?;
+                if error.has_invalid_body() && can_restart {
+                    writer.restart(Box::new(meta.clone())).await?;
                 }
-                drain.abandon().await;
+                writer.abandon().await;
                 return Err(error);
             }
         }
     }
 }
 
-/// Copies a file to a file; the kernel does the work.
+/// Copies a local file to a file in the kernel.
 async fn copy_file(
     body: FileBody,
     mut target: Target,
     mut progress: ByteCounter<'_>,
 ) -> Result<Finished, Error> {
     let FileBody { original: mut source, expected, max_size } = body;
-    let in_place = !target.may_wait() && expected.is_some_and(|expected| expected <= COPY_IN_PLACE);
+    let in_place = !target.may_wait() && expected.is_some_and(|expected| expected <= MAX_INLINE_COPY);
     let mut copied = 0;
     loop {
         let step = expected.map_or(MAX_COPY, |expected| expected - copied).min(MAX_COPY);
@@ -199,7 +199,7 @@ async fn copy_file(
         if in_place {
             moved = target.copy(&mut source.file, step)?;
         } else {
-            (source, target, moved) = off_thread(source, target, step).await?;
+            (source, target, moved) = copy_on_thread(source, target, step).await?;
         }
         copied += moved;
         progress.moved(moved);
@@ -218,7 +218,7 @@ async fn copy_file(
     }
 }
 
-async fn off_thread(
+async fn copy_on_thread(
     mut source: SourceFile,
     mut target: Target,
     step: u64,

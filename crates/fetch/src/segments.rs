@@ -36,7 +36,7 @@ pub struct Segments {
     second: Response,
 }
 
-/// What all segments share.
+/// The state that all segments share.
 struct Object {
     fetcher: Fetcher,
     request: Request,

@@ -59,7 +59,7 @@ impl Session {
 
     /// Closes the sending direction. Text from the server can still be received.
     pub fn finish_sending(&mut self) {
-        self.connection.machine_mut().say_end();
+        self.connection.machine_mut().finish_sending_text();
     }
 
     /// Returns the deadline of the session.

@@ -46,7 +46,7 @@ impl Sink {
         Self { kind: Kind::Open(file), algorithm: None, expected: None }
     }
 
-    /// Returns a sink that writes to `writer`, on a thread of its own.
+    /// Returns a sink that writes to `writer` on a separate thread.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
         Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None }
     }
@@ -61,7 +61,7 @@ impl Sink {
     /// Requires this checksum of the whole object. Otherwise saving fails with
     /// [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), and no file is created or kept.
     #[must_use]
-    pub fn expecting(mut self, checksum: Checksum) -> Self {
+    pub fn with_checksum(mut self, checksum: Checksum) -> Self {
         self.algorithm = Some(checksum.algorithm());
         self.expected = Some(checksum);
         self
@@ -80,7 +80,7 @@ impl Sink {
     }
 }
 
-/// An opened destination. Dropped before `finish`, it keeps what can be resumed and removes the rest.
+/// An opened destination. If it is dropped before `finish`, a partial file is kept if it can be resumed, else removed.
 pub(crate) struct Target {
     kind: TargetKind,
     algorithm: Option<Algorithm>,
@@ -150,16 +150,20 @@ impl Target {
     }
 
     /// Returns `true` if the target can be emptied and written again.
-    pub(crate) fn can_begin_anew(&self) -> bool {
-        matches!(&self.kind, TargetKind::Part(part) if part.can_begin_anew())
+    pub(crate) fn can_restart(&self) -> bool {
+        matches!(&self.kind, TargetKind::Part(part) if part.can_restart())
     }
 
     /// Empties the target, for another version of the object, which `meta` describes.
-    pub(crate) fn begin_anew(&mut self, meta: &Meta) -> Result<(), Error> {
+    pub(crate) fn restart(&mut self, meta: &Meta) -> Result<(), Error> {
         let TargetKind::Part(part) = &mut self.kind else {
-            return Err(Error::new(Code::Internal, Phase::Deliver, "what is written cannot be taken back"));
+            return Err(Error::new(
+                Code::Internal,
+                Phase::Deliver,
+                "bytes already written cannot be discarded",
+            ));
         };
-        part.begin_anew(meta).map_err(failed)?;
+        part.restart(meta).map_err(failed)?;
         self.digest = self.algorithm.map(Digest::new);
         self.written = 0;
         Ok(())
@@ -167,7 +171,7 @@ impl Target {
 
     /// Returns `true` if bytes can be written in any order.
     pub(crate) fn takes_segments(&self) -> bool {
-        self.can_begin_anew()
+        self.can_restart()
     }
 
     /// Computes the digest of a file that was written in parts, by reading it again, if one is wanted.
@@ -180,7 +184,7 @@ impl Target {
         Ok(())
     }
 
-    /// Writes bytes at `offset`. [`Self::settle`] records how many bytes from the start have no gap.
+    /// Writes bytes at `offset`. [`Self::set_valid_length`] records the number of bytes before the first gap.
     pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
@@ -207,7 +211,7 @@ impl Target {
     }
 
     /// Returns `true` if source and target are the same file.
-    pub(crate) fn is_into(&self, source: &File) -> bool {
+    pub(crate) fn is_same_file(&self, source: &File) -> bool {
         let TargetKind::Open(file) = &self.kind else { return false };
         match (file.metadata(), source.metadata()) {
             (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),

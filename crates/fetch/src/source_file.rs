@@ -1,5 +1,5 @@
-//! A local file that is being read, and what it was when that began: size and time of modification
-//! must be the same at the end, or a mixture of two versions may have come.
+//! A local file that is read as a source. Its size and modification time must be the same at the end as at the
+//! start; otherwise the bytes may be a mixture of two versions.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,9 +9,9 @@ use bytes::Bytes;
 
 use crate::{Code, Error, Phase};
 
-const CHUNK: u64 = 256 * 1024;
+const CHUNK_SIZE: u64 = 256 * 1024;
 
-/// An open file and its facts at the beginning.
+/// An open file, with its size and modification time at the start.
 pub(crate) struct SourceFile {
     pub(crate) file: File,
     facts: Option<(u64, SystemTime)>,
@@ -23,9 +23,9 @@ impl SourceFile {
         Self { file, facts }
     }
 
-    /// The next piece of at most `left` bytes.
+    /// Returns the next chunk of at most `left` bytes, or `None` at the end of the file.
     pub(crate) fn read(&mut self, left: Option<u64>) -> Option<Result<Bytes, Error>> {
-        let most = left.unwrap_or(CHUNK).min(CHUNK);
+        let most = left.unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
         let mut bytes = Vec::with_capacity(usize::try_from(most).unwrap_or(0));
         match (&self.file).take(most).read_to_end(&mut bytes) {
             Ok(0) => None,
@@ -34,7 +34,7 @@ impl SourceFile {
         }
     }
 
-    /// At the end: whether what was read is one version of the file.
+    /// Fails if size or modification time have changed since the file was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         if facts(&self.file) == self.facts {
             return Ok(());

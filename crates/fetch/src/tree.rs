@@ -16,11 +16,11 @@ use fetch_url_proto::{Entry, EntryKind};
 
 pub use self::glob::Glob;
 use self::identity::resource_identity;
-pub use self::kind::KindUncertain;
-use self::names::{Candidate, named, own_name};
+pub use self::kind::UncertainKind;
+use self::names::{Candidate, named, server_file_name};
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
-/// Which part of a tree is mirrored.
+/// Limits and filters of a mirror.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TreeRules {
@@ -75,7 +75,7 @@ pub struct Classified {
     pub branches: Vec<DirEntry>,
     /// Files to fetch.
     pub leaves: Vec<FileEntry>,
-    /// Skipped entries: the index, and why.
+    /// Skipped entries: the index and the reason.
     pub passed: Vec<(usize, Skipped)>,
     /// Local names of all entries, also excluded ones, and whether they are directories, if known.
     pub names: HashMap<String, Option<bool>>,
@@ -95,18 +95,18 @@ pub struct FileEntry {
     pub size: Option<u64>,
     /// Its modification time, as listed: perhaps rounded to minutes or in another time zone.
     pub modified: Option<i64>,
-    /// Why it may not be a file.
-    pub doubt: Option<KindUncertain>,
+    /// The reason why it may not be a file.
+    pub uncertain_kind: Option<UncertainKind>,
     depth: u32,
 }
 
-/// Why an entry of a listing is skipped.
+/// The reason why an entry of a listing is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skipped {
     /// It is text without a link.
     Words,
-    /// It leads to another server or to another kind of URL.
+    /// It is on another server, outside the start directory, or not an object.
     Elsewhere,
     /// It was listed before.
     Again,
@@ -129,19 +129,19 @@ impl Tree {
     }
 
     /// Records that the listing of `branch` came from `place`, after redirects. Returns `false` if it must not be
-    /// read: a directory below the start that leads elsewhere is a link.
+    /// read: a directory below the start that redirects to another directory is a link.
     ///
     /// # Errors
-    /// [`Code::Policy`] if another server answered for the start directory.
+    /// [`Code::Policy`] if the start directory was redirected to another server.
     pub fn arrived(&mut self, branch: &mut DirEntry, place: &Url<'static>) -> Result<bool, Error> {
         if branch.depth > 0 {
             return Ok(is_same_place(&branch.url, place));
         }
-        let is_home = self.start.same_origin(place) || (is_news(&self.start) && is_news(place));
-        if !is_home {
+        let is_same_server = self.start.same_origin(place) || (is_news(&self.start) && is_news(place));
+        if !is_same_server {
             let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
             let place = sanitise(place.redacted().to_string().as_bytes());
-            return Err(error.with_hint(format!("it is said to be at {place}")));
+            return Err(error.with_hint(format!("the server redirects to {place}")));
         }
         self.start = place.clone().with_user_info(self.start.user_info());
         branch.url = place.clone();
@@ -181,20 +181,20 @@ impl Tree {
 
     fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Skipped> {
         let url = self.url_of(entry).ok_or(Skipped::Words)?;
-        if !is_below(&self.start, &url) || is_no_object(&url) {
+        if !is_below(&self.start, &url) || is_unfetchable(&url) {
             return Err(Skipped::Elsewhere);
         }
-        let own = own_name(&url, entry).ok_or(Skipped::Nameless)?;
+        let own = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
         let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
         let name = safe(&own).ok_or(Skipped::Nameless)?;
         if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
             return Err(Skipped::Again);
         }
-        let is_told = entry.size.is_some() || entry.modified.is_some();
-        let doubt = match entry.kind {
+        let has_facts = entry.size.is_some() || entry.modified.is_some();
+        let uncertain_kind = match entry.kind {
             EntryKind::Directory | EntryKind::File => None,
-            EntryKind::Other if !is_told && matches!(url, Url::Ftp(_)) => Some(KindUncertain::Unknown),
-            _ => Some(KindUncertain::Link),
+            EntryKind::Other if !has_facts && matches!(url, Url::Ftp(_)) => Some(UncertainKind::Unknown),
+            _ => Some(UncertainKind::Link),
         };
         Ok(Candidate {
             index,
@@ -204,21 +204,21 @@ impl Tree {
             modified: entry.modified,
             url,
             name,
-            doubt,
+            uncertain_kind,
         })
     }
 
     fn place(&self, branch: &DirEntry, candidate: Candidate, name: String, sorted: &mut Classified) {
-        let Candidate { index, url, is_directory, size, modified, doubt, .. } = candidate;
+        let Candidate { index, url, is_directory, size, modified, uncertain_kind, .. } = candidate;
         let path = if branch.path.is_empty() { name.clone() } else { format!("{}/{name}", branch.path) };
-        sorted.names.insert(name, doubt.is_none().then_some(is_directory));
+        sorted.names.insert(name, uncertain_kind.is_none().then_some(is_directory));
         let is_excluded = self.rules.exclude.iter().any(|glob| glob.takes(&path));
         let depth = branch.depth + 1;
         if is_excluded || (!is_directory && !self.is_included(&path)) {
             return;
         }
         if !is_directory {
-            sorted.leaves.push(FileEntry { url, path, size, modified, doubt, depth });
+            sorted.leaves.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
         } else if depth <= self.rules.max_depth {
             sorted.branches.push(DirEntry { url, path, depth });
         } else {
@@ -226,12 +226,13 @@ impl Tree {
         }
     }
 
-    /// Returns the directory that an entry taken for a file has turned out to be.
+    /// Returns an entry that was first treated as a file as a directory; `None` if it is too deep or not a directory.
     pub fn as_branch(&self, leaf: &FileEntry) -> Option<DirEntry> {
         let url = parse(&format!("{}/", leaf.url.without_password())).ok()?.into_owned().url;
         let url = url.with_user_info(self.start.user_info());
         let branch = DirEntry { url, path: leaf.path.clone(), depth: leaf.depth };
-        (leaf.doubt == Some(KindUncertain::Unknown) && leaf.depth <= self.rules.max_depth).then_some(branch)
+        (leaf.uncertain_kind == Some(UncertainKind::Unknown) && leaf.depth <= self.rules.max_depth)
+            .then_some(branch)
     }
 
     fn is_included(&self, path: &str) -> bool {
@@ -245,19 +246,19 @@ impl Tree {
     }
 }
 
-/// Returns `true` if paths below a directory are below its URL, each under one name.
+/// Returns `true` for schemes whose entries have URLs below the URL of their directory and one name each.
 const fn is_hierarchical(url: &Url<'_>) -> bool {
     matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
 }
 
-/// Returns `true` if two URLs name the same directory; a final slash makes no difference.
+/// Returns `true` if two URLs name the same directory. Login and final slashes are ignored.
 pub(crate) fn is_same_place(one: &Url<'_>, other: &Url<'_>) -> bool {
     let place = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
     let without_login = |url: &Url<'_>| place(&url.clone().with_user_info(None));
     without_login(one) == without_login(other) || (is_news(one) && is_news(other))
 }
 
-/// Returns `true` for news: a group of `news` has articles of `nntp`.
+/// Returns `true` for `news` and `nntp` URLs: the articles of a `news` group have `nntp` URLs.
 const fn is_news(url: &Url<'_>) -> bool {
     matches!(url, Url::News(_) | Url::Nntp(_))
 }
@@ -287,8 +288,8 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
     path[start..end].to_vec()
 }
 
-/// Returns `true` for searches without words, phone books and sessions (RFC 1436 §3.8).
-fn is_no_object(url: &Url<'_>) -> bool {
+/// Returns `true` for gopher items without content: searches without words, phone books, sessions (RFC 1436 §3.8).
+fn is_unfetchable(url: &Url<'_>) -> bool {
     let Url::Gopher(url) = url else { return false };
     matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())
 }

@@ -9,7 +9,7 @@ use crate::wais::DocumentFacts;
 /// One entry of a listing: of a directory, a menu, a list of newsgroups or articles, or search results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether it is a directory, a file, a link or something else.
+    /// The kind: a directory, a file, a link, or another.
     pub kind: EntryKind,
     /// The name as the server sent it. It is untrusted, in an unknown encoding, and may contain any byte.
     pub name: Vec<u8>,
@@ -59,7 +59,7 @@ pub enum Details {
     Document(Box<DocumentFacts>),
 }
 
-/// What an entry of a listing stands for.
+/// The kind of an entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {

@@ -17,7 +17,7 @@ use row_facts::RowFacts;
 
 use crate::{Entry, EntryKind};
 
-/// The number of bytes after a link in which time and size are searched.
+/// Maximum number of bytes after a link that are searched for time and size.
 const MAX_FACTS_BYTES: usize = 512;
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
@@ -35,8 +35,8 @@ pub struct IndexPage {
     has_other_base: bool,
     /// The last link, while the text after it is being read.
     row: Option<OpenRow>,
-    is_over: bool,
-    /// The page looks like an index page: it has a link, if only to the parent or for sorting, or a title that says so.
+    is_finished: bool,
+    /// The page looks like an index page: it has a link of any kind, or a title such as `Index of`.
     is_index: bool,
     /// Inside the text of a link, which is ignored.
     is_in_link: bool,
@@ -60,7 +60,7 @@ impl IndexPage {
             has_other_base: false,
             directory,
             row: None,
-            is_over: false,
+            is_finished: false,
             is_index: false,
             is_in_link: false,
         }
@@ -76,14 +76,14 @@ impl IndexPage {
     ///
     /// Unlike [`Iterator::next`], it returns after a bounded amount of work even if the page has no entries.
     pub fn read_token(&mut self) -> Option<Option<Entry>> {
-        if self.is_over {
+        if self.is_finished {
             return None;
         }
         // Reading from memory cannot fail.
         match self.tokens.next() {
             Some(Ok(token)) => Some(self.handle_token(token)),
             _ => {
-                self.is_over = true;
+                self.is_finished = true;
                 Some(self.end_row())
             }
         }
@@ -156,7 +156,7 @@ impl IndexPage {
         Some(entry)
     }
 
-    /// Adds text to the facts of the last link.
+    /// Adds text to the open row, and searches it for the title of an index page.
     fn handle_text(&mut self, text: &[u8]) {
         if !self.is_index {
             let start =
@@ -167,12 +167,12 @@ impl IndexPage {
             return;
         }
         if let Some(row) = &mut self.row {
-            let room = MAX_FACTS_BYTES.saturating_sub(row.facts.len());
-            row.facts.push_str(&String::from_utf8_lossy(&text[..text.len().min(room)]));
+            let remaining = MAX_FACTS_BYTES.saturating_sub(row.facts.len());
+            row.facts.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
         }
     }
 
-    /// Separates the words of two cells.
+    /// Adds a space, so that the words of adjacent cells are separated.
     fn separate_words(&mut self) {
         self.handle_text(b" ");
     }
@@ -205,7 +205,7 @@ impl Iterator for IndexPage {
     }
 }
 
-/// Returns the entry of `url` if it is directly below `directory`, also if the two are percent-encoded differently.
+/// Returns the entry of `url` if it is directly below `directory`. Percent-encoding is ignored in the comparison.
 fn child_entry(directory: &str, url: &str) -> Option<Entry> {
     let url = canonical_url(url.split('#').next().unwrap_or(url))?;
     let (start, below) = url.split_at(url.trim_end_matches('/').rfind('/')? + 1);

@@ -9,7 +9,7 @@ use crate::{Entry, Head, RecvBuffer, Rejection, WireError};
 /// The caller performs each step (send, receive, start TLS) and calls [`Machine::step`] again. A machine never blocks,
 /// so the same code runs on any runtime and can be tested byte by byte.
 pub trait Machine: Send {
-    /// Consumes bytes from `buffer` and returns what the caller has to do next.
+    /// Consumes bytes from `buffer` and returns the next action for the caller.
     ///
     /// Call it again after every step except [`Step::Done`]; after [`Step::NeedMore`] only when `buffer` has grown or
     /// was marked as closed or lost. A machine that serves several requests accepts calls after [`Step::Done`] too.
@@ -25,7 +25,7 @@ pub trait Machine: Send {
     }
 }
 
-/// What the caller of a [`Machine`] has to do next.
+/// The next action for the caller of a [`Machine`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "the caller of a machine must handle every step")]
@@ -44,7 +44,7 @@ pub enum Step {
     StartTls,
 }
 
-/// A result that a [`Machine`] passes on while the exchange goes on.
+/// A result that a [`Machine`] returns during the exchange.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -52,7 +52,7 @@ pub enum Event {
     Body(Bytes),
     /// One entry of a listing.
     Entry(Entry),
-    /// The size and modification time of the object, as far as they are known before its body.
+    /// The size and modification time of the object, if they are known before its body.
     Head(Head),
     /// A departure from the protocol that loses no data, as a sentence for the user.
     Note(&'static str),

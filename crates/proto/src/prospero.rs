@@ -18,7 +18,7 @@ mod tokens;
 pub use access::{AccessMethod, ResolvedAccess};
 pub use contents::Contents;
 pub use facts::{LinkFacts, ObjectFacts};
-pub use inquiry::{Inquired, Inquiry};
+pub use inquiry::{Inquiry, InquiryResult};
 pub use links::Links;
 pub use object::{Attribute, ObjectName};
 pub use question::{ObjectId, Question};

@@ -2,7 +2,7 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Received bytes that a [`Machine`](crate::Machine) has not consumed yet, and whether more can come.
+/// Received bytes that a [`Machine`](crate::Machine) has not consumed, and whether more can arrive.
 ///
 /// The caller appends what it receives and marks the end explicitly, because protocols treat it differently: in
 /// Gopher the end of the connection ends the object, in NNTP it is an error.
@@ -19,7 +19,7 @@ enum EndState {
     Open,
     /// The peer closed the connection in an orderly way.
     Closed,
-    /// The connection broke: the peer did not say that this was everything.
+    /// The connection was lost: bytes may be missing.
     Lost,
 }
 

@@ -106,7 +106,7 @@ impl TelnetSession {
     }
 
     /// Ends the input; a pending CR is completed with NUL.
-    pub fn say_end(&mut self) {
+    pub fn finish_sending_text(&mut self) {
         if std::mem::take(&mut self.has_sent_return) {
             self.outgoing.push(0);
         }
@@ -250,7 +250,7 @@ mod tests {
         }
         let mut session = TelnetSession::new();
         ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.queue_text(text));
-        session.say_end();
+        session.finish_sending_text();
         let step = session.step(&mut RecvBuffer::new()).expect("a step");
         assert_eq!(step, Step::Send(Bytes::from_static(b"a\r\n\r\n\xff\xff\r\0b\r\0")));
     }

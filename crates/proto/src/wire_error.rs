@@ -13,7 +13,7 @@ pub enum WireError {
     },
     /// The peer sent more than this crate accepts.
     LimitExceeded {
-        /// What is limited, such as `bytes in a reply line`.
+        /// The limited quantity, such as `bytes in a reply line`.
         limit: &'static str,
         /// The largest number accepted, in the unit that `limit` names.
         max: usize,

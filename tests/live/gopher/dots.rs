@@ -4,7 +4,12 @@ use super::ends::Came as _;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::fetch;
 
-each_gopher_server![by_evidence, by_the_callers_word, no_text, larger_than_what_is_held];
+each_gopher_server![
+    dot_stuffing_is_detected,
+    requested_decoding_is_applied,
+    no_text,
+    larger_than_what_is_held
+];
 
 /// The texts of `docker/common/make-gopher.pl`: name, the file, what comes of it by evidence and by RFC 1436.
 const TEXTS: [(&str, &str, &str, &str); 8] = [
@@ -33,7 +38,7 @@ fn has_no_end(server: GopherServer, name: &str) -> bool {
     name == "no-line-end" && server.is_plus
 }
 
-fn by_evidence(server: GopherServer) {
+fn dot_stuffing_is_detected(server: GopherServer) {
     for (name, file, evident, _) in TEXTS {
         let evident = if has_no_end(server, name) { file } else { evident };
         let path = format!("/dots/{name}.txt");
@@ -44,7 +49,7 @@ fn by_evidence(server: GopherServer) {
     }
 }
 
-fn by_the_callers_word(server: GopherServer) {
+fn requested_decoding_is_applied(server: GopherServer) {
     for (name, file, _, standard) in TEXTS {
         let url = server.url(&format!("/0/dots/{name}.txt"));
         fetch(&["--gopher-dots", "raw", &url]).came(server.as_text(file.as_bytes()));

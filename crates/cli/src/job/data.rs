@@ -10,7 +10,7 @@ use crate::error::usage_error;
 use crate::flags::Http;
 
 /// The maximum size of the data.
-const MOST: u64 = 1024 * 1024 * 1024;
+const MAX_DATA_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Joins all data in the order of the command line: forms with `&`, JSON without separator. Returns `None` without
 /// data.
@@ -19,7 +19,7 @@ pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>,
     for (name, texts, read) in [
         ("data", &http.data, form as Reader),
         ("data_raw", &http.data_raw, raw),
-        ("data_binary", &http.data_binary, exactly),
+        ("data_binary", &http.data_binary, file_bytes_or_text),
         ("data_urlencode", &http.data_urlencode, escaped_form),
     ] {
         let places = matches.indices_of(name).into_iter().flatten();
@@ -35,7 +35,7 @@ pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>,
     if !pieces.is_empty() {
         return Err(usage_error("--json and the data of a form do not go together"));
     }
-    let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| exactly(text)).collect();
+    let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| file_bytes_or_text(text)).collect();
     pieces.map(|pieces| Some(pieces.concat()))
 }
 
@@ -54,7 +54,7 @@ fn raw(text: &str) -> Result<Vec<u8>, Error> {
     Ok(text.to_owned().into_bytes())
 }
 
-fn exactly(text: &str) -> Result<Vec<u8>, Error> {
+fn file_bytes_or_text(text: &str) -> Result<Vec<u8>, Error> {
     match text.strip_prefix('@') {
         Some(path) => file(path),
         None => Ok(text.to_owned().into_bytes()),
@@ -67,7 +67,7 @@ fn file(path: &str) -> Result<Vec<u8>, Error> {
         return read_option_file(path.as_ref());
     }
     let mut bytes = Vec::new();
-    let all = std::io::stdin().take(MOST).read_to_end(&mut bytes);
+    let all = std::io::stdin().take(MAX_DATA_SIZE).read_to_end(&mut bytes);
     all.map(|_| bytes).map_err(|error| usage_error(format!("standard input: {error}")))
 }
 

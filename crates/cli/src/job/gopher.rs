@@ -28,7 +28,7 @@ pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
 /// Parses `--view`: a media type, and a language after a comma.
 fn view(text: &str) -> Result<Vec<u8>, Error> {
     if text.is_empty() || text.starts_with(',') {
-        return Err(usage_error(format!("--view {text}: a media type is wanted, such as text/plain")));
+        return Err(usage_error(format!("--view {text}: expected a media type such as text/plain")));
     }
     Ok(text.replacen(',', " ", 1).into_bytes())
 }

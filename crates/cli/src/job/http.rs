@@ -40,12 +40,14 @@ pub(super) fn search(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>
 /// Returns the headers in the order of curl: the named ones first, so that `-H` can replace them.
 fn fields(http: &Http) -> Result<Vec<HeaderField>, Error> {
     let mut named = Vec::new();
-    named.extend(http.user_agent.iter().map(|name| known("User-Agent", name)));
-    named.extend(http.referer.iter().map(|name| known("Referer", name)));
-    named.extend(http.oauth2_bearer.iter().map(|token| known("Authorization", &format!("Bearer {token}"))));
+    named.extend(http.user_agent.iter().map(|name| header_field("User-Agent", name)));
+    named.extend(http.referer.iter().map(|name| header_field("Referer", name)));
+    named.extend(
+        http.oauth2_bearer.iter().map(|token| header_field("Authorization", &format!("Bearer {token}"))),
+    );
     let pairs: Vec<&str> = http.cookie.iter().filter(|text| text.contains('=')).map(String::as_str).collect();
     if !pairs.is_empty() {
-        named.push(known("Cookie", &pairs.join("; ")));
+        named.push(header_field("Cookie", &pairs.join("; ")));
     }
     let mut own = Vec::new();
     for text in &http.header {
@@ -65,7 +67,7 @@ fn fields(http: &Http) -> Result<Vec<HeaderField>, Error> {
 }
 
 /// Returns a header; an empty value removes it.
-fn known(name: &str, value: &str) -> HeaderField {
+fn header_field(name: &str, value: &str) -> HeaderField {
     if value.is_empty() { HeaderField::without(name) } else { HeaderField::new(name, value) }
 }
 
@@ -73,7 +75,7 @@ fn known(name: &str, value: &str) -> HeaderField {
 fn field(text: &str) -> Result<HeaderField, Error> {
     if let Some((name, value)) = text.split_once(':') {
         let value = value.trim_matches([' ', '\t']);
-        return Ok(known(name.trim_end(), value));
+        return Ok(header_field(name.trim_end(), value));
     }
     match text.strip_suffix(';') {
         Some(name) => Ok(HeaderField::new(name, "")),

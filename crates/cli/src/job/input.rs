@@ -16,10 +16,10 @@ use super::transfer::{Output, Transfer, named};
 use crate::error::usage_error;
 use crate::flags::Fetch;
 
-/// The number of lines that are read ahead.
-const AHEAD: usize = 64;
+/// The number of lines that are read in advance.
+const READ_AHEAD_LINES: usize = 64;
 /// The maximum length of a line in bytes.
-const LINE: u64 = 64 * 1024;
+const MAX_LINE_LENGTH: u64 = 64 * 1024;
 
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
 pub(crate) struct Input {
@@ -34,7 +34,7 @@ impl Input {
             Some("-") => Box::new(BufReader::new(io::stdin())),
             _ => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
         };
-        let (sender, receiver) = channel(AHEAD);
+        let (sender, receiver) = channel(READ_AHEAD_LINES);
         let (name, directory) = (path.display().to_string(), directory.map(Path::to_path_buf));
         let lines = Lines { reader, number: 0, name, directory, rest };
         let read = move || {
@@ -77,10 +77,12 @@ impl Iterator for Lines {
             let mut line = String::new();
             self.number += 1;
             let wrong = |detail: &str| usage_error(format!("{}:{}: {detail}", self.name, self.number));
-            match io::Read::take(&mut self.reader, LINE).read_line(&mut line) {
+            match io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_line(&mut line) {
                 Err(error) => return Some(Err(wrong(&error.to_string()))),
                 Ok(0) => return None,
-                Ok(_) if line.len() as u64 == LINE => return Some(Err(wrong("a line that is too long"))),
+                Ok(_) if line.len() as u64 == MAX_LINE_LENGTH => {
+                    return Some(Err(wrong("a line that is too long")));
+                }
                 Ok(_) => {}
             }
             match transfer(&line, self.directory.as_deref(), &self.rest) {
@@ -100,7 +102,7 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
     }
     let mut fields = line.split('\t');
     let mut urls = fields.next().unwrap_or_default().split_whitespace().map(str::to_owned);
-    let Some(url) = urls.next() else { return Err("there is no URL in front of the first TAB".to_owned()) };
+    let Some(url) = urls.next() else { return Err("no URL before the first TAB".to_owned()) };
     let output = match fields.next().filter(|name| !name.is_empty()) {
         Some(name) => Output::File(directory.map_or_else(|| PathBuf::from(name), |own| own.join(name))),
         None => rest.clone(),

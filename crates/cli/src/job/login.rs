@@ -14,9 +14,9 @@ use crate::flags::Login;
 use crate::render;
 
 /// The maximum size of a netrc or password file.
-const MOST: u64 = 1024 * 1024;
+const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
-/// Makes the credentials; `says` allows notes on standard error.
+/// Creates the credentials. With `says`, notes are printed to standard error.
 pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Error> {
     let asker = TerminalPrompter::new(flags.askpass.clone());
     let mut credentials = Credentials::default();
@@ -26,7 +26,7 @@ pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Erro
                 "a password on the command line can be seen by others; --password-file hides it",
             );
         }
-        credentials = credentials.own(own(flags, Credential::from_text(text), &asker)?);
+        credentials = credentials.own(login_with_password(flags, Credential::from_text(text), &asker)?);
     }
     if let Some((path, must_exist)) = netrc(flags)? {
         match private(&path) {
@@ -38,7 +38,11 @@ pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Erro
     Ok(credentials.ask(asker))
 }
 
-fn own(flags: &Login, login: Credential, asker: &TerminalPrompter) -> Result<Credential, Error> {
+fn login_with_password(
+    flags: &Login,
+    login: Credential,
+    asker: &TerminalPrompter,
+) -> Result<Credential, Error> {
     if let Some(path) = &flags.password_file {
         return Ok(login.with_password(Some(first_line(path)?)));
     }
@@ -73,7 +77,7 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
     let mut text = if path.as_os_str() == "-" {
         let mut text = Vec::new();
-        io::stdin().take(MOST).read_to_end(&mut text).map_err(failed)?;
+        io::stdin().take(MAX_FILE_SIZE).read_to_end(&mut text).map_err(failed)?;
         text
     } else {
         private(path).map_err(failed)?
@@ -98,6 +102,6 @@ fn private(path: &Path) -> io::Result<Vec<u8>> {
         ));
     }
     let mut text = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut text)?;
+    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut text)?;
     Ok(text)
 }

@@ -50,15 +50,15 @@ const SINGLE_OBJECT_OPTIONS: &[&str] = &[
 
 /// Returns `true` if `option`, with its dashes, is in [`SINGLE_OBJECT_OPTIONS`].
 pub(crate) fn is_single_object_option(option: &str) -> bool {
-    let has_spelling = |argument: &&Arg| spellings(argument).any(|spelling| spelling == option);
+    let has_spelling = |argument: &&Arg| option_names(argument).any(|spelling| spelling == option);
     command()
         .get_arguments()
         .find(has_spelling)
         .is_some_and(|argument| SINGLE_OBJECT_OPTIONS.contains(&argument.get_id().as_str()))
 }
 
-/// Returns the spellings of an option that the manual shows, the letter first.
-fn spellings(argument: &Arg) -> impl Iterator<Item = String> {
+/// Returns the names of an option that the manual shows, the letter first.
+fn option_names(argument: &Arg) -> impl Iterator<Item = String> {
     let letter = argument.get_short().map(|letter| format!("-{letter}"));
     let names = argument.get_long_and_visible_aliases().unwrap_or_default();
     letter.into_iter().chain(names.into_iter().map(|name| format!("--{name}")))
@@ -156,7 +156,7 @@ fn reject_single_object_options(flags: &Fetch, matches: &ArgMatches) -> Result<(
     let wrong = SINGLE_OBJECT_OPTIONS.iter().find(is_given).and_then(|id| {
         let command = command();
         let argument = command.get_arguments().find(|argument| argument.get_id() == *id)?;
-        spellings(argument).next()
+        option_names(argument).next()
     });
     let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
     match wrong.or_else(|| is_offset.then(|| "-C OFFSET".to_owned())) {
@@ -221,7 +221,7 @@ mod tests {
         for id in SINGLE_OBJECT_OPTIONS.iter().filter(|id| cfg!(feature = "open") || **id != "open") {
             let argument = command.get_arguments().find(|argument| argument.get_id() == *id);
             let argument = argument.unwrap_or_else(|| panic!("{id} is not an option"));
-            assert!(spellings(argument).all(|spelling| is_single_object_option(&spelling)), "{id}");
+            assert!(option_names(argument).all(|spelling| is_single_object_option(&spelling)), "{id}");
         }
         assert!(!is_single_object_option("--retry") && !is_single_object_option("-m"));
     }

@@ -13,7 +13,7 @@ use super::date::format_date;
 /// Maximum width of a line in columns.
 const WIDTH: usize = 80;
 /// Width of the column of authors.
-const AUTHOR: usize = 20;
+const AUTHOR_WIDTH: usize = 20;
 
 /// Returns the lines for a group or an article. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry) -> Option<String> {
@@ -42,7 +42,7 @@ fn group_line(name: &[u8], facts: &GroupFacts) -> String {
 fn article_lines(entry: &Entry, facts: &ArticleFacts) -> String {
     let when = entry.modified.map_or_else(|| "-".to_owned(), format_date);
     let author = short_author(&facts.from);
-    let space = " ".repeat(AUTHOR.saturating_sub(display_width(&author)));
+    let space = " ".repeat(AUTHOR_WIDTH.saturating_sub(display_width(&author)));
     let first = format!("{:>8}  {when:<16}  {author}{space}  ", facts.number);
     let indent = " ".repeat(50);
     let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&indent);
@@ -60,12 +60,12 @@ fn short_author(from: &[u8]) -> String {
         Some(name) if from.is_ascii() => sanitise(name.as_bytes()),
         _ => sanitise(from),
     };
-    if display_width(&whole) <= AUTHOR {
+    if display_width(&whole) <= AUTHOR_WIDTH {
         return whole;
     }
     let mut short = String::new();
     for character in whole.chars() {
-        if display_width(&short) + 3 > AUTHOR {
+        if display_width(&short) + 3 > AUTHOR_WIDTH {
             break;
         }
         short.push(character);

@@ -11,7 +11,7 @@ use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, Pro
 use super::events::ProgressEvents;
 use super::stdio::print_stderr;
 
-/// How progress is shown.
+/// The form in which progress is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressMode {
     /// Bars on the terminal.
@@ -25,24 +25,24 @@ pub(crate) enum ProgressMode {
 /// Transfers shorter than this show no bar.
 const MIN_DURATION: Duration = Duration::from_millis(300);
 /// Maximum number of redraws per second.
-const FRAMES: u8 = 10;
+const REDRAWS_PER_SECOND: u8 = 10;
 /// Maximum width of a name in columns.
-const NAME: usize = 24;
+const NAME_WIDTH: usize = 24;
 
-/// The bars of all running transfers, with a total below them.
+/// The bars of all running transfers, and a total bar below them.
 #[derive(Clone)]
 pub(crate) struct ProgressDisplay {
     bars: Arc<OnceLock<(MultiProgress, Option<ProgressBar>)>>,
     /// Number of files; `None` for `--input-file` and `mirror`, where it is not known in advance.
     files: Option<u64>,
     /// Number of finished files.
-    over: Arc<AtomicU64>,
+    finished_files: Arc<AtomicU64>,
     /// Number of received bytes of all files.
     received: Arc<AtomicU64>,
-    /// Number of visible bars.
+    /// Number of bars on the terminal.
     shown: Arc<AtomicUsize>,
-    /// `true` if bars are shown.
-    is_seen: bool,
+    /// `true` in [`ProgressMode::Bar`].
+    has_bars: bool,
     started: Instant,
 }
 
@@ -53,24 +53,25 @@ impl ProgressDisplay {
         Self {
             bars: Arc::default(),
             files,
-            over: Arc::default(),
+            finished_files: Arc::default(),
             received: Arc::default(),
             shown: Arc::default(),
-            is_seen: kind == ProgressMode::Bar,
+            has_bars: kind == ProgressMode::Bar,
             started: Instant::now(),
         }
     }
 
-    const fn is_of_several(&self) -> bool {
+    const fn has_several_files(&self) -> bool {
         !matches!(self.files, Some(0 | 1))
     }
 
     fn bars(&self) -> &(MultiProgress, Option<ProgressBar>) {
         self.bars.get_or_init(|| {
-            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
-            let total = self.is_of_several().then(|| bars.add(self.total()));
+            let bars =
+                MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
+            let total = self.has_several_files().then(|| bars.add(self.total()));
             if let Some(total) = &total {
-                total.set_position(self.over.load(Ordering::Relaxed));
+                total.set_position(self.finished_files.load(Ordering::Relaxed));
                 total.enable_steady_tick(MIN_DURATION);
             }
             (bars, total)
@@ -92,7 +93,7 @@ impl ProgressDisplay {
         bar
     }
 
-    /// Shows a bar if the terminal has a free line for it. Returns `true` if it is shown.
+    /// Adds a bar if the terminal has a free line for it. Returns `true` if it was added.
     fn show(&self, bar: &ProgressBar) -> bool {
         let room = usize::from(size().1.saturating_sub(2)).max(1);
         if self.shown.fetch_add(1, Ordering::Relaxed) >= room {
@@ -108,16 +109,16 @@ impl ProgressDisplay {
 
     /// Counts a finished file.
     pub(crate) fn count(&self) {
-        let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
-        // With many small files only the total is shown.
-        let is_due = self.is_seen && self.is_of_several() && self.started.elapsed() >= MIN_DURATION;
+        let finished_files = self.finished_files.fetch_add(1, Ordering::Relaxed) + 1;
+        // With many small files, only the total bar is visible.
+        let is_due = self.has_bars && self.has_several_files() && self.started.elapsed() >= MIN_DURATION;
         let bars = if is_due { Some(self.bars()) } else { self.bars.get() };
         if let Some((_, Some(total))) = bars {
-            total.set_position(over);
+            total.set_position(finished_files);
         }
     }
 
-    /// Hides the bars while `say` prints to the terminal.
+    /// Hides the bars while the closure prints to the terminal.
     pub(crate) fn print_above<T>(&self, say: impl FnOnce() -> T) -> T {
         match self.bars.get() {
             Some((bars, _)) => bars.suspend(say),
@@ -129,7 +130,7 @@ impl ProgressDisplay {
     pub(crate) fn clear(&self) {
         if let Some((bars, total)) = self.bars.get() {
             total.iter().for_each(ProgressBar::finish_and_clear);
-            // An error of a closed terminal cannot be reported.
+            // Errors of a closed terminal cannot be reported.
             let _ = bars.clear();
         }
     }
@@ -140,7 +141,7 @@ pub(crate) struct TransferProgress {
     kind: ProgressMode,
     name: String,
     started: Instant,
-    board: ProgressDisplay,
+    display: ProgressDisplay,
     bar: Option<ProgressBar>,
     /// Offset in bytes at which the transfer started.
     start: u64,
@@ -155,14 +156,14 @@ impl TransferProgress {
     pub(crate) fn new(
         kind: ProgressMode,
         name: &str,
-        board: &ProgressDisplay,
+        display: &ProgressDisplay,
         ticker: Option<ProgressEvents>,
     ) -> Self {
         Self {
             kind,
             name: short_name(name),
             started: Instant::now(),
-            board: board.clone(),
+            display: display.clone(),
             bar: None,
             start: u64::MAX,
             done: 0,
@@ -189,10 +190,10 @@ impl TransferProgress {
     /// Updates the bar, and shows it after the minimum duration.
     fn draw(&mut self) {
         // Several bars are aligned in columns.
-        let width = if self.board.is_of_several() { NAME } else { 0 };
+        let width = if self.display.has_several_files() { NAME_WIDTH } else { 0 };
         let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
         bar.set_position(self.done);
-        if !self.is_shown && self.started.elapsed() >= MIN_DURATION && self.board.show(bar) {
+        if !self.is_shown && self.started.elapsed() >= MIN_DURATION && self.display.show(bar) {
             self.is_shown = true;
             bar.tick();
             // A stalled transfer keeps updating its rate.
@@ -202,13 +203,13 @@ impl TransferProgress {
 }
 
 impl Drop for TransferProgress {
-    /// Removes the bar, also if a signal ended the transfer.
+    /// Removes the bar, also if the transfer was cancelled.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
         if self.is_shown {
-            self.board.shown.fetch_sub(1, Ordering::Relaxed);
+            self.display.shown.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -216,9 +217,9 @@ impl Drop for TransferProgress {
 impl Progress for TransferProgress {
     fn moved(&mut self, done: u64, total: Option<u64>) {
         let more = done.saturating_sub(self.done.max(self.start.min(done)));
-        self.board.received.fetch_add(more, Ordering::Relaxed);
+        self.display.received.fetch_add(more, Ordering::Relaxed);
         (self.done, self.total) = (done, total);
-        // The first call has the start offset; a restart can only begin at a lower one.
+        // The first call passes the start offset. A restart can only begin at a lower offset.
         self.start = self.start.min(done);
         if let Some(ticker) = &mut self.ticker {
             ticker.moved(done, total);
@@ -273,5 +274,5 @@ fn size() -> (u16, u16) {
 /// Returns the last part of a path or URL, sanitised and truncated.
 fn short_name(name: &str) -> String {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    sanitise(last.as_bytes()).chars().take(NAME).collect()
+    sanitise(last.as_bytes()).chars().take(NAME_WIDTH).collect()
 }

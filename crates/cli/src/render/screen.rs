@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use fetch_url_proto::text::sanitise;
 
 /// The final characters of the control sequences (ECMA-48 §5.4) that only draw.
-const DRAWING: &str = "@ABCDEFGHJKLMPSTXdfm";
+const DRAWING_FINALS: &str = "@ABCDEFGHJKLMPSTXdfm";
 /// Maximum length of a control sequence in characters.
 const SEQUENCE: usize = 64;
-/// Maximum length of a control string in characters; what follows is text again.
+/// Maximum length of a control string in characters; characters after it are treated as text.
 const STRING: usize = 4096;
 
 /// The sequence that restores the default colours.
@@ -23,7 +23,7 @@ pub(crate) struct SessionScreen {
     /// The first bytes of an incomplete UTF-8 character.
     incomplete: Vec<u8>,
     state: EscapeState,
-    /// `true` if the output contained a control sequence, such as a colour.
+    /// `true` if the output contained a control sequence, such as a colour change.
     has_drawn: bool,
 }
 
@@ -88,7 +88,7 @@ impl SessionScreen {
                     sequence.chars().all(|parameter| parameter.is_ascii_digit() || parameter == ';');
                 // `3J` would erase the scrollback buffer.
                 let erases_scrollback = character == 'J' && sequence == "3";
-                if is_plain && !erases_scrollback && DRAWING.contains(character) {
+                if is_plain && !erases_scrollback && DRAWING_FINALS.contains(character) {
                     self.has_drawn = true;
                     shown.push_str(&format!("{ESCAPE}[{sequence}{character}"));
                 }

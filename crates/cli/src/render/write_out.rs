@@ -132,8 +132,8 @@ fn status(report: &TransferReport) -> u16 {
 }
 
 fn http_version(report: &TransferReport) -> VariableValue {
-    let spoken = meta(report, |meta| meta.protocol?.strip_prefix("HTTP/"));
-    VariableValue::Text(spoken.unwrap_or("0").to_owned())
+    let version = meta(report, |meta| meta.protocol?.strip_prefix("HTTP/"));
+    VariableValue::Text(version.unwrap_or("0").to_owned())
 }
 
 fn redirect_url(report: &TransferReport) -> VariableValue {

@@ -26,7 +26,7 @@ pub(super) fn advised(
             .with_hint(advice.text.lines().next().unwrap_or_default()));
     }
     if opens(meta, run) {
-        return hand_on(&advice, meta).map(|()| None);
+        return open_on_desktop(&advice, meta).map(|()| None);
     }
     Ok(Some(advice))
 }
@@ -44,7 +44,7 @@ const fn opens(_: &Meta, _: &Run) -> bool {
 
 /// Hands the URL to the desktop without its password, which others could read among the arguments.
 #[cfg(feature = "open")]
-fn hand_on(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
+fn open_on_desktop(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
     let words = advice.values.iter().find_map(|(name, fact)| match fact {
         AdviceValue::Words(words) if *name == "unsafe_fields" && !words.is_empty() => Some(words.join(", ")),
         _ => None,
@@ -60,6 +60,6 @@ fn hand_on(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
 }
 
 #[cfg(not(feature = "open"))]
-const fn hand_on(_: &NotFetchable, _: &Meta) -> Result<(), Error> {
+const fn open_on_desktop(_: &NotFetchable, _: &Meta) -> Result<(), Error> {
     Ok(())
 }

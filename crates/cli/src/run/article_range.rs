@@ -15,8 +15,8 @@ use crate::flags::Format;
 use crate::job::Output;
 use crate::job::news::is_range;
 
-/// The number of URLs that are made at a time.
-const PIECE: usize = 512;
+/// The number of URLs that are created at a time.
+const URLS_PER_BATCH: usize = 512;
 
 /// The existing articles of a range.
 pub(super) struct ArticleRange {
@@ -31,7 +31,7 @@ impl ArticleRange {
         let url = |number: &u64| {
             parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
         };
-        self.numbers.chunks(PIECE).map(move |numbers| numbers.iter().filter_map(url).collect())
+        self.numbers.chunks(URLS_PER_BATCH).map(move |numbers| numbers.iter().filter_map(url).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::internal::HostPermit;
-use fetch_url::mirror::KindUncertain;
+use fetch_url::mirror::UncertainKind;
 use fetch_url::news::Upcoming;
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Code, Error};
@@ -29,13 +29,13 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
     match workers {
         0 | 1 => batch.work().await,
         workers => {
-            // A local set wakes each worker only for its own transfer.
-            let together = LocalSet::new();
+            // A LocalSet polls only the worker whose transfer has made progress.
+            let local_set = LocalSet::new();
             for _ in 0..workers {
                 let batch = batch.clone();
-                together.spawn_local(async move { batch.work().await });
+                local_set.spawn_local(async move { batch.work().await });
             }
-            together.await;
+            local_set.await;
         }
     }
     let deleted = batch.delete();
@@ -46,8 +46,8 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
 struct Batch {
     run: Rc<Run>,
     queue: WorkQueue,
-    /// The next number for a file of an article range, which no URL of the command line has.
-    next_extra_number: Cell<usize>,
+    /// The next number for a file of an article range; larger than the numbers of the command line's URLs.
+    next_article_number: Cell<usize>,
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
     totals: Cell<Totals>,
@@ -56,17 +56,17 @@ struct Batch {
 impl Batch {
     fn new(run: &Rc<Run>) -> Self {
         // The number of lines in an input file is unknown.
-        let extra = if run.input.is_some() { usize::MAX / 2 } else { run.transfers.len() };
+        let first_extra_number = if run.input.is_some() { usize::MAX / 2 } else { run.transfers.len() };
         Self {
             run: run.clone(),
             queue: WorkQueue::new(run),
-            next_extra_number: Cell::new(extra),
+            next_article_number: Cell::new(first_extra_number),
             first_failure: Cell::new((usize::MAX, 0)),
             totals: Cell::new(Totals::begin()),
         }
     }
 
-    /// One worker: transfer after transfer until the queue is empty.
+    /// Runs one worker until the queue is empty.
     async fn work(&self) {
         while let Some((number, work, permit)) = self.queue.next_with_permit().await {
             let status = match work {
@@ -99,7 +99,7 @@ impl Batch {
         }
     }
 
-    /// Runs a transfer; after a failure that is not local, the other URLs of the same object.
+    /// Runs a transfer. After a failure that is not local, tries the alternative URLs of the object in order.
     async fn run_with_alternatives(
         &self,
         number: usize,
@@ -119,7 +119,7 @@ impl Batch {
             error = self.run_alternative(url, &transfer, &mut report).await.err();
         }
         self.record_in_journal(&transfer, &report, error.as_ref());
-        if error.as_ref().is_some_and(may_not_be_a_file) && self.leads_elsewhere(&transfer) {
+        if error.as_ref().is_some_and(may_be_no_file) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
         self.end(report, error, &transfer)
@@ -137,7 +137,7 @@ impl Batch {
         run_transfer(&self.run, &other, request, permit, report).await
     }
 
-    /// Writes a line of the journal for a file that was fetched. A skipped file may be of the user.
+    /// Adds a fetched file to the journal. A skipped file is not added: the user may have created it.
     fn record_in_journal(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
         if report.is_skipped {
             return;
@@ -156,13 +156,13 @@ impl Batch {
     async fn run_articles(
         &self,
         articles: &ArticleRange,
-        whole: &Transfer,
+        range_transfer: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let mut first_failure = 0;
         for urls in articles.pieces() {
             for index in 0..urls.len() {
-                let status = self.run_article(&urls, index, whole, permit.clone()).await;
+                let status = self.run_article(&urls, index, range_transfer, permit.clone()).await;
                 if first_failure == 0 {
                     first_failure = status;
                 }
@@ -178,21 +178,21 @@ impl Batch {
         &self,
         urls: &Arc<[Url<'static>]>,
         index: usize,
-        whole: &Transfer,
+        range_transfer: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
-        let transfer = Transfer::new(urls[index].to_string(), whole.output.clone());
+        let transfer = Transfer::new(urls[index].to_string(), range_transfer.output.clone());
         let upcoming = Upcoming::new(urls.clone(), index + 1);
         let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
-        let number = self.next_extra_number.replace(self.next_extra_number.get() + 1);
+        let number = self.next_article_number.replace(self.next_article_number.get() + 1);
         self.run_with_alternatives(number, planned, permit).await
     }
 
-    /// Handles an entry of a listing that is not a file: it may be a directory, or a link to nothing.
-    fn leads_elsewhere(&self, transfer: &Transfer) -> bool {
+    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link without a file.
+    fn handle_non_file(&self, transfer: &Transfer) -> bool {
         let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return false };
-        match entry.doubt {
-            Some(KindUncertain::Unknown) => walker.enter(entry),
+        match entry.uncertain_kind {
+            Some(UncertainKind::Unknown) => walker.enter(entry),
             Some(_) => {
                 if self.run.log.notes {
                     let url = mask_password(&transfer.url);
@@ -207,7 +207,7 @@ impl Batch {
         }
     }
 
-    /// `mirror --delete`, after everything was listed. Returns the number of deleted files.
+    /// Deletes extraneous files (`mirror --delete`) after all listings. Returns the number of deleted files.
     fn delete(&self) -> Result<u64, Error> {
         let run = &*self.run;
         let (Some(mirror), Some(journal), Some(walker)) = (&run.mirror, &run.journal, &self.queue.walker)
@@ -248,10 +248,10 @@ impl Batch {
         if let Some(journal) = &run.journal {
             journal.close(run.mirror.is_none() && totals.failed == 0);
         }
-        if let Some(events) = run.events.as_ref().filter(|_| !run.is_of_one()) {
+        if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
-        if run.journal.is_some() && run.log.is_watched {
+        if run.journal.is_some() && run.log.is_interactive {
             summary::print_summary(&totals, run.mirror.is_none());
         }
         match self.first_failure.get().1 {
@@ -282,17 +282,17 @@ impl Batch {
         if let Some(events) = &run.events {
             events.end(&report);
         }
-        let is_read = run.write_out.as_ref().is_none_or(|format| format.write(&report));
-        if report.exit() == 0 && !is_read { 23 } else { report.exit() }
+        let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
+        if report.exit() == 0 && !is_written { 23 } else { report.exit() }
     }
 }
 
-/// `true` if what a listing calls a file may be something else.
-fn may_not_be_a_file(error: &Error) -> bool {
+/// Returns `true` if the error can mean that a listed file is a directory or a link.
+fn may_be_no_file(error: &Error) -> bool {
     matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
 }
 
-/// `true` if another URL of the same object may succeed: the cause is not local.
+/// Returns `true` if an alternative URL may succeed: the cause of the error is not local.
 fn is_worth_an_alternative(error: &Error) -> bool {
     !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
 }

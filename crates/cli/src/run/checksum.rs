@@ -12,9 +12,9 @@ use crate::error::usage_error;
 use crate::job::Transfer;
 
 /// The maximum size of a list in bytes.
-const LIST: usize = 16 * 1024 * 1024;
+const MAX_LIST_SIZE: usize = 16 * 1024 * 1024;
 /// Names of lists for whole directories, the strongest algorithm first.
-const BESIDE: [&str; 8] = [
+const DIRECTORY_LIST_NAMES: [&str; 8] = [
     "SHA256SUMS",
     "SHA512SUMS",
     "sha256sum.txt",
@@ -25,7 +25,7 @@ const BESIDE: [&str; 8] = [
     "md5checksums.txt",
 ];
 /// Suffixes of lists for one file.
-const ALONE: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
+const FILE_LIST_SUFFIXES: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
 
 /// Returns the required checksum, if there is one.
 pub(super) async fn expected(
@@ -43,17 +43,17 @@ pub(super) async fn expected(
         let list = list(&resolved(request.url(), from)?, request, run).await?;
         return found(list.as_deref(), &name, from).map(Some);
     }
-    let alone = ALONE.map(|ending| format!("{name}{ending}"));
-    for beside in BESIDE.into_iter().map(str::to_owned).chain(alone) {
+    let alone = FILE_LIST_SUFFIXES.map(|ending| format!("{name}{ending}"));
+    for beside in DIRECTORY_LIST_NAMES.into_iter().map(str::to_owned).chain(alone) {
         let list = match list(&resolved(request.url(), &beside)?, request, run).await {
-            Err(error) if is_not_there(&error) => continue,
+            Err(error) if is_missing_list(&error) => continue,
             list => list?,
         };
         if let Some(checksum) = list.and_then(|list| Checksum::listed(&list, name.as_bytes())) {
             return Ok(Some(checksum));
         }
     }
-    let detail = format!("no list beside {} tells the checksum of {name}", transfer.url);
+    let detail = format!("no checksum list beside {} contains {name}", transfer.url);
     Err(Error::new(Code::NotFound, Phase::Plan, detail))
 }
 
@@ -67,7 +67,7 @@ fn resolved(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
 
 fn found(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error> {
     list.and_then(|list| Checksum::listed(list, name.as_bytes())).ok_or_else(|| {
-        let detail = format!("{from} does not tell the checksum of {name}");
+        let detail = format!("{from} does not contain a checksum of {name}");
         Error::new(Code::NotFound, Phase::Plan, detail)
     })
 }
@@ -76,7 +76,9 @@ fn found(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error>
 async fn list(url: &Url<'static>, request: &Request, run: &Run) -> Result<ChecksumList, Error> {
     let cell = run.checksum_lists.borrow_mut().entry(url.to_string()).or_default().clone();
     let fetch = async || match fetched(url, request, run).await {
-        Err(error) if is_not_there(&error) && run.options.check.checksum_from.as_deref() == Some("auto") => {
+        Err(error)
+            if is_missing_list(&error) && run.options.check.checksum_from.as_deref() == Some("auto") =>
+        {
             Ok(None)
         }
         list => Ok(Some(Rc::from(list?))),
@@ -88,12 +90,12 @@ async fn fetched(url: &Url<'static>, request: &Request, run: &Run) -> Result<Vec
     let response = run.fetcher.fetch(request.beside(url.clone())).await?;
     match (response.refusal, response.content) {
         (Some(refusal), _) => Err(refusal),
-        (None, Content::Body(body)) => body.collect(LIST).await.map_err(|error| error.at(url)),
-        (None, _) => Err(Error::new(Code::NotFound, Phase::Body, "it is no list of checksums").at(url)),
+        (None, Content::Body(body)) => body.collect(MAX_LIST_SIZE).await.map_err(|error| error.at(url)),
+        (None, _) => Err(Error::new(Code::NotFound, Phase::Body, "it is not a checksum list").at(url)),
     }
 }
 
 /// Returns `true` if the server has no such list, so that another name is tried.
-fn is_not_there(error: &Error) -> bool {
+fn is_missing_list(error: &Error) -> bool {
     matches!(error.code(), Code::Denied | Code::HttpError | Code::NotFound | Code::Unsupported)
 }

@@ -1,4 +1,4 @@
-//! One run of the program: what to do, and what all its transfers share.
+//! The state that all transfers of a run share.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -17,7 +17,7 @@ pub(super) struct Run {
     invocation: Invocation,
     /// The files that earlier runs have finished.
     pub(super) journal: Option<JournalFile>,
-    /// Which transfer writes which file.
+    /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
     /// The checksum lists that were fetched in this run.
     pub(super) checksum_lists: RefCell<ChecksumLists>,

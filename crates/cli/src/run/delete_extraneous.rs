@@ -18,9 +18,9 @@ pub(super) fn delete_extraneous(
     listed: &Listed,
 ) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
-    // The deepest paths come first, so that directories become empty.
+    // Deepest paths first, so that directories are empty when they are removed.
     for (path, finished) in journal.finished()?.iter().rev() {
-        if !is_below(path) || !is_gone(path, false, listed) {
+        if !is_below(path) || !is_extraneous(path, false, listed) {
             continue;
         }
         let Some((above, name)) = above(directory, path) else { continue };
@@ -40,7 +40,7 @@ pub(super) fn delete_extraneous(
 
 /// Returns `true` if the nearest listed parent directory does not contain the path. Unlisted directories may still
 /// exist.
-fn is_gone(path: &str, is_directory: bool, listed: &Listed) -> bool {
+fn is_extraneous(path: &str, is_directory: bool, listed: &Listed) -> bool {
     let mut above = String::new();
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
@@ -59,7 +59,7 @@ fn is_gone(path: &str, is_directory: bool, listed: &Listed) -> bool {
     false
 }
 
-/// A manipulated journal must not lead outside the mirror.
+/// Returns `true` if the path is inside the mirror. A manipulated journal could contain other paths.
 fn is_below(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
@@ -77,7 +77,7 @@ fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
     let mut below = path;
     while let Some((gone, _)) = below.rsplit_once('/') {
         let is_removed = || above(directory, gone).is_some_and(|(above, name)| above.remove_directory(name));
-        if !is_gone(gone, true, listed) || !is_removed() {
+        if !is_extraneous(gone, true, listed) || !is_removed() {
             return;
         }
         below = gone;
@@ -88,7 +88,7 @@ fn remove_empty(directory: &Path, path: &str, listed: &Listed) {
 mod tests {
     use super::*;
 
-    /// Names that end in a slash are directories, those that end in a question mark may be.
+    /// Names that end with a slash are directories; the kind of names that end with a question mark is unknown.
     fn listed(directories: &[(&str, &[&str])]) -> Listed {
         let of = |name: &&str| {
             let kind = (!name.ends_with('?')).then_some(name.ends_with('/'));
@@ -109,19 +109,19 @@ mod tests {
             // A file was a directory, and a directory a file.
             ("a/x", true),
             ("d", true),
-            // Not listed, too deep or broken off: nobody knows.
+            // The directory was not listed completely, so it is unknown whether the file exists.
             ("e/y", false),
             ("u", false),
             ("u/y", false),
         ] {
-            assert_eq!(is_gone(path, false, &listed), expected, "{path}");
+            assert_eq!(is_extraneous(path, false, &listed), expected, "{path}");
         }
-        assert!(is_gone("a", true, &listed) && !is_gone("d", true, &listed));
-        assert!(!is_gone("a", false, &Listed::new()), "nothing was listed");
+        assert!(is_extraneous("a", true, &listed) && !is_extraneous("d", true, &listed));
+        assert!(!is_extraneous("a", false, &Listed::new()), "nothing was listed");
     }
 
     #[test]
-    fn only_what_was_brought_and_is_as_it_was() {
+    fn only_unchanged_fetched_files_are_deleted() {
         let home = tempfile::tempdir().expect("a directory");
         let at = |name: &str| home.path().join(name);
         let mut journal = Journal::open(&at("journal"), "x", true).expect("a journal");

@@ -12,8 +12,8 @@ use fetch_url::{Error, Meta};
 use crate::job::Transfer;
 use crate::report::TransferReport;
 
-/// Two changes within a minute may have the same time in a listing, so recent files are checked again (seconds).
-const SETTLED: i64 = 120;
+/// Age in seconds from which a listed time is reliable: two changes within a minute may have the same listed time.
+const MIN_RELIABLE_AGE: i64 = 120;
 
 /// The journal of a batch or mirror.
 pub(crate) struct JournalFile {
@@ -34,12 +34,12 @@ impl JournalFile {
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
-    /// Returns `true` if the listing tells too little about a file of an earlier run, so the server must be asked.
+    /// Returns `true` if the listing has no time for a file of an earlier run, so that its metadata must be requested.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
-        let is_untold = transfer.entry.as_deref().is_some_and(|leaf| listed(leaf).is_none());
+        let has_no_facts = transfer.entry.as_deref().is_some_and(|leaf| listed(leaf).is_none());
         let knows =
             |file: &Metadata| self.journal.borrow().knows(&name(transfer, path), &source(transfer), file);
-        is_untold && plain_file(path).is_some_and(|file| knows(&file))
+        has_no_facts && plain_file(path).is_some_and(|file| knows(&file))
     }
 
     /// Returns `true` if the metadata of the server matches the file.
@@ -50,7 +50,7 @@ impl JournalFile {
 
     /// Records a finished file. Returns the error the first time that writing fails.
     pub(super) fn add(&self, transfer: &Transfer, path: &Path, report: &TransferReport) -> Option<Error> {
-        // A device is never finished.
+        // Devices are not recorded.
         let file = plain_file(path)?;
         if self.is_broken.get() {
             return None;
@@ -59,9 +59,9 @@ impl JournalFile {
         let facts = match transfer.entry.as_deref() {
             None => String::new(),
             Some(leaf) => {
-                let is_settled = meta.is_none_or(|meta| !is_fresh(leaf, meta));
+                let is_settled = meta.is_none_or(|meta| !is_recent(leaf, meta));
                 let facts = listed(leaf).filter(|_| is_settled);
-                // An entry without facts only records that the file is ours.
+                // An entry without facts only records that this program created the file.
                 facts.or_else(|| listed_facts(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
@@ -70,15 +70,15 @@ impl JournalFile {
         added.err()
     }
 
-    /// Returns the whole journal.
+    /// Returns the journal.
     pub(super) const fn journal(&self) -> &RefCell<Journal> {
         &self.journal
     }
 
     /// Ends the run: removes the journal if nothing is missing, otherwise syncs it.
-    pub(super) fn close(&self, is_all: bool) {
+    pub(super) fn close(&self, is_complete: bool) {
         let journal = self.journal.borrow();
-        if is_all { journal.remove() } else { journal.sync() }
+        if is_complete { journal.remove() } else { journal.sync() }
     }
 }
 
@@ -119,12 +119,12 @@ fn listed_facts(meta: &Meta) -> Option<String> {
 }
 
 /// Returns `true` if the object changed so recently that another change may not show in a listing with minutes.
-fn is_fresh(leaf: &FileEntry, meta: &Meta) -> bool {
+fn is_recent(leaf: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
     let is_rounded = leaf.modified.is_some_and(|modified| modified % 60 == 0);
     match (now, meta.head.modified) {
-        (Some(now), Some(modified)) => is_rounded && now - modified < SETTLED,
+        (Some(now), Some(modified)) => is_rounded && now - modified < MIN_RELIABLE_AGE,
         _ => false,
     }
 }

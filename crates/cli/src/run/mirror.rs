@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fetch_url::mirror::{DirEntry, DirHandle, DirectoryListing, FileEntry, KindUncertain, Skipped, Tree};
+use fetch_url::mirror::{DirEntry, DirHandle, DirectoryListing, FileEntry, Skipped, Tree, UncertainKind};
 use fetch_url::news::Upcoming;
 use fetch_url::url::Url;
 use fetch_url::{Code, Error};
@@ -21,9 +21,9 @@ use crate::render;
 use crate::report::TransferReport;
 
 /// The maximum number of notes about listings.
-const MOST_NOTES: u32 = 20;
-/// The number of articles that are fetched ahead.
-const PIECE: usize = 512;
+const MAX_NOTES: u32 = 20;
+/// The number of articles whose URLs are known to the news driver in advance.
+const UPCOMING_ARTICLES: usize = 512;
 
 /// A tree that several workers walk together.
 pub(super) struct MirrorWalker {
@@ -35,7 +35,7 @@ pub(super) struct MirrorWalker {
     woken: Notify,
     listed: RefCell<Listed>,
     unchanged: Cell<u64>,
-    /// The number of entries that lead to another server or upwards.
+    /// The number of entries on other servers or outside the start directory.
     elsewhere: Cell<u64>,
     notes: Cell<u32>,
 }
@@ -87,7 +87,7 @@ impl MirrorWalker {
         self.unchanged.get()
     }
 
-    /// Returns the number of entries that lead to another server or upwards; they are not followed.
+    /// Returns the number of entries on other servers or outside the start directory. They are not fetched.
     pub(super) const fn elsewhere(&self) -> u64 {
         self.elsewhere.get()
     }
@@ -97,7 +97,7 @@ impl MirrorWalker {
         self.listed.take()
     }
 
-    /// Adds an entry that was taken for a file as a directory. Returns `false` if it is not wanted.
+    /// Queues an entry, first treated as a file, as a directory. Returns `false` if it is too deep or no directory.
     pub(super) fn enter(&self, leaf: &FileEntry) -> bool {
         let branch = self.tree.borrow().as_branch(leaf);
         let is_wanted = branch.is_some();
@@ -141,7 +141,7 @@ impl MirrorWalker {
         let DirectoryListing { entries, limit_error: cut, is_complete: is_sure, .. } = directory;
         let sorted = self.tree.borrow_mut().sort(branch, &entries);
         for (index, why) in &sorted.passed {
-            self.pass(*why, &entries[*index], branch, run);
+            self.note_skipped(*why, &entries[*index], branch, run);
         }
         // Lines that cannot be parsed may be files.
         let is_clear = sorted.passed.iter().all(|(_, why)| *why != Skipped::Words) || copy.has_info_text();
@@ -154,8 +154,8 @@ impl MirrorWalker {
         cut.or(sorted.cut).map_or(Ok(()), Err)
     }
 
-    /// Notes skipped entries that a user may miss.
-    fn pass(&self, why: Skipped, entry: &Entry, branch: &DirEntry, run: &Run) {
+    /// Prints a note about a skipped entry, unless it is outside the mirror.
+    fn note_skipped(&self, why: Skipped, entry: &Entry, branch: &DirEntry, run: &Run) {
         let words = match why {
             Skipped::Nameless => "no file can have this name",
             Skipped::TooDeep => "deeper than --max-depth",
@@ -172,16 +172,16 @@ impl MirrorWalker {
     /// Prints a note, up to a maximum number.
     fn note(&self, place: &str, words: &str, run: &Run) {
         let count = self.notes.replace(self.notes.get() + 1);
-        if !run.log.is_silent && count <= MOST_NOTES {
-            let words = if count == MOST_NOTES { "and so on: no more of these notes" } else { words };
+        if !run.log.is_silent && count <= MAX_NOTES {
+            let words = if count == MAX_NOTES { "further notes of this kind are not printed" } else { words };
             run.progress.print_above(|| render::print_note_for(place, words, run.options.format));
         }
     }
 
     fn queue(&self, leaves: Vec<FileEntry>, run: &Run, copy: &MirrorJob) {
-        // An entry that was a directory in the last run is one again.
+        // An entry whose local path is a directory was a directory in an earlier run.
         let is_known = |leaf: &FileEntry| {
-            leaf.doubt == Some(KindUncertain::Unknown)
+            leaf.uncertain_kind == Some(UncertainKind::Unknown)
                 && copy.directory.join(&leaf.path).is_dir()
                 && self.enter(leaf)
         };
@@ -200,7 +200,7 @@ impl MirrorWalker {
             leaves.extend(wanted.into_iter().map(|transfer| (transfer, Upcoming::default())));
             return;
         }
-        for piece in wanted.chunks(PIECE) {
+        for piece in wanted.chunks(UPCOMING_ARTICLES) {
             let url = |transfer: &Transfer| transfer.entry.as_ref().map(|leaf| leaf.url.clone());
             let urls: Arc<[Url<'static>]> = piece.iter().filter_map(url).collect();
             let next = |index: usize| Upcoming::new(urls.clone(), index + 1);

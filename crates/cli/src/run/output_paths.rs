@@ -1,4 +1,4 @@
-//! Which transfer writes which file: two URLs of one run must not write the same one.
+//! Output paths of a run: two transfers must not write the same file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

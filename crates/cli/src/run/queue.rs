@@ -1,4 +1,4 @@
-//! Which work a worker does next: transfers of the command line, the input file or a mirror, each with a permit of its host.
+//! Selects the next work: transfers of the command line, the input file or a mirror, each with a host permit.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use super::mirror::MirrorWalker;
 use super::work::{PlannedTransfer, Work};
 use crate::job::news::may_be_news;
 
-/// The most transfers that wait for busy hosts while transfers of other hosts go on.
+/// Maximum number of transfers that wait for busy hosts while transfers of other hosts continue.
 const MAX_WAITING: usize = 128;
 
 /// Work with its number and the permit of its host.
@@ -46,7 +46,7 @@ impl WorkQueue {
         }
     }
 
-    /// Gives out no more work.
+    /// Stops the queue: no more work is returned.
     pub(super) fn stop(&self) {
         self.is_stopped.set(true);
     }
@@ -55,12 +55,12 @@ impl WorkQueue {
         self.is_stopped.get()
     }
 
-    /// The next work whose host has a permit. Work of a busy host waits and does not block work of other hosts.
+    /// Returns the next work whose host has a permit. Work for a busy host does not block work for other hosts.
     pub(super) async fn next_with_permit(&self) -> Option<NumberedWork> {
         if self.walker.is_some() {
             // All of a mirror is on one host, and a listing must not be dropped halfway.
             let (number, work) = self.take().await?;
-            let permit = match self.limited_url(&work) {
+            let permit = match self.host_limited_url(&work) {
                 Some(url) => self.run.host_limiter.acquire(&url).await.map(Arc::new),
                 None => None,
             };
@@ -86,7 +86,7 @@ impl WorkQueue {
                 self.run.host_limiter.changed().await;
                 continue;
             };
-            let Some(url) = self.limited_url(&work) else { return Some((number, work, None)) };
+            let Some(url) = self.host_limited_url(&work) else { return Some((number, work, None)) };
             match self.run.host_limiter.try_acquire(&url) {
                 Some(permit) => return Some((number, work, Some(Arc::new(permit)))),
                 None => self.waiting.borrow_mut().push_back((number, work, url)),
@@ -94,7 +94,7 @@ impl WorkQueue {
         }
     }
 
-    /// The first waiting work whose host has a permit now.
+    /// Returns the first waiting work whose host has a permit now.
     fn take_ready(&self) -> Option<NumberedWork> {
         let mut waiting = self.waiting.borrow_mut();
         for index in 0..waiting.len() {
@@ -106,14 +106,14 @@ impl WorkQueue {
         None
     }
 
-    /// The URL whose host limits the work; a single transfer is not limited.
-    fn limited_url(&self, work: &Work) -> Option<Url<'static>> {
+    /// Returns the URL for the limit per host; a single transfer is not limited.
+    fn host_limited_url(&self, work: &Work) -> Option<Url<'static>> {
         let Work::Transfer(planned) = work else { return None };
-        let url = planned.url().filter(|_| !self.run.is_of_one());
+        let url = planned.url().filter(|_| !self.run.has_single_transfer());
         url.filter(|url| url.host().is_some() && !may_be_news_without_server(url, planned)).cloned()
     }
 
-    /// The next work: first the command line, then the input file or the mirror.
+    /// Returns the next work: first from the command line, then from the input file or the mirror.
     async fn take(&self) -> Option<(usize, Work)> {
         if self.is_stopped() {
             return None;
@@ -125,12 +125,12 @@ impl WorkQueue {
                 let is_last = self.next.get() + 1 == self.run.transfers.len() && self.run.input.is_none();
                 planned(if is_last { plan.without_successor(&self.run.options) } else { plan })
             }
-            None => self.take_more().await?,
+            None => self.next_from_input().await?,
         };
         (!self.is_stopped()).then(|| (self.next.replace(self.next.get() + 1), work))
     }
 
-    async fn take_more(&self) -> Option<Work> {
+    async fn next_from_input(&self) -> Option<Work> {
         if let (Some(walker), Some(mirror)) = (&self.walker, &self.run.mirror) {
             return walker.next(&self.run, mirror).await;
         }
@@ -145,12 +145,12 @@ fn planned(transfer: PlannedTransfer) -> Work {
     Work::Transfer(Box::new(transfer))
 }
 
-/// `true` for `news:x`, whose server comes from an option: it is not limited per host.
+/// Returns `true` for a URL such as `news:x`, whose server is named by an option: it is not limited per host.
 fn may_be_news_without_server(url: &Url<'_>, planned: &PlannedTransfer) -> bool {
     matches!(url, Url::News(_)) && !planned.transfer.url.contains("://")
 }
 
-/// The URLs of all transfers, for drivers that fetch ahead (news); empty if one of them is not a URL, which its own
+/// Returns the URLs of all transfers, for drivers that send requests ahead (news). Empty if one is invalid, which its
 /// transfer reports.
 fn news_urls(run: &Run) -> Arc<[Url<'static>]> {
     if !run.transfers.iter().any(|transfer| may_be_news(&transfer.url)) {

@@ -14,33 +14,33 @@ use crate::render::screen::SessionScreen;
 use crate::signal;
 
 /// Ctrl-].
-const LEAVE: u8 = 0x1d;
+const CTRL_BRACKET: u8 = 0x1d;
 /// Ctrl-D.
-const END: u8 = 0x04;
-/// A terminal that is gone returns end of file forever; this many are accepted.
-const MOST_ENDS: u32 = 64;
-/// The maximum number of waiting lines.
-const WAITING: usize = 16;
+const CTRL_D: u8 = 0x04;
+/// Maximum number of ends of file from a terminal: a terminal that was closed returns them without end.
+const MAX_ENDS_OF_FILE: u32 = 64;
+/// Capacity of the queues of typed lines and of output.
+const QUEUE_CAPACITY: usize = 16;
 
 /// Runs the session until the server closes it or the user leaves it.
 pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
     let deadline = session.deadline();
-    let mut talk = Talk::begin();
+    let mut state = SessionState::begin();
     let mut typed = typed();
     let mut output = Output::open();
     let texts = output.texts.clone();
-    let mut leaving = talk.terminal.as_ref().map(|_| signal::SessionSignals::register());
-    while !talk.is_over || talk.waiting.is_some() {
-        let (is_showing, is_hearing) = (talk.waiting.is_some(), talk.waiting.is_none());
+    let mut leaving = state.terminal.as_ref().map(|_| signal::SessionSignals::register());
+    while !state.is_closed || state.waiting.is_some() {
+        let (is_showing, is_receiving) = (state.waiting.is_some(), state.waiting.is_none());
         tokio::select! {
-            signal = wanted(&mut leaving) => talk.leave(signal),
+            signal = next_signal(&mut leaving) => state.leave(signal),
             failed = output.failed() => return Err(failed),
             // Received text is shown before more is read.
-            shown = deadline.bound_total(Phase::Body, show(&texts, &mut talk.waiting)), if is_showing => shown?,
-            text = session.receive(), if is_hearing => talk.show(text?),
-            line = typed.recv(), if talk.is_listening && !session.is_sending() => match line {
-                Some(line) if talk.is_left_by(&line) => return Ok(()),
-                line => talk.typed(line, &mut session),
+            shown = deadline.bound_total(Phase::Body, show(&texts, &mut state.waiting)), if is_showing => shown?,
+            text = session.receive(), if is_receiving => state.show(text?),
+            line = typed.recv(), if state.accepts_input && !session.is_sending() => match line {
+                Some(line) if state.is_escape(&line) => return Ok(()),
+                line => state.typed(line, &mut session),
             },
         }
     }
@@ -49,26 +49,26 @@ pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
 }
 
 /// The state of the session.
-struct Talk {
+struct SessionState {
     /// `None` if standard input is not a terminal.
     terminal: Option<TypingTerminal>,
-    /// More input may follow.
-    is_listening: bool,
+    /// The end of input was not reached.
+    accepts_input: bool,
     /// The server has closed the session.
-    is_over: bool,
-    /// Text that waits to be shown.
+    is_closed: bool,
+    /// Text that was received but not passed to the output thread.
     waiting: Option<Vec<u8>>,
     /// The last unfinished line of the server.
     last_line: Vec<u8>,
     echo: Echo,
 }
 
-impl Talk {
+impl SessionState {
     fn begin() -> Self {
         Self {
             terminal: TypingTerminal::set(),
-            is_listening: true,
-            is_over: false,
+            accepts_input: true,
+            is_closed: false,
             waiting: None,
             last_line: Vec::new(),
             echo: Echo::default(),
@@ -83,33 +83,33 @@ impl Talk {
 
     /// Handles text of the server, or the end of the session.
     fn show(&mut self, text: Option<Bytes>) {
-        self.is_over = text.is_none();
+        self.is_closed = text.is_none();
         let text = match text {
             Some(text) => self.echo.left_out(&text),
-            None => self.echo.given_up(),
+            None => self.echo.take_withheld(),
         };
         remember(&mut self.last_line, &text);
         // Hide the input before the prompt is shown.
         if let Some(terminal) = &self.terminal {
-            terminal.shows_typing(!asks_for_password(&self.last_line));
+            terminal.set_echo(!asks_for_password(&self.last_line));
         }
         self.waiting = Some(text);
     }
 
-    fn is_left_by(&self, line: &[u8]) -> bool {
-        self.terminal.is_some() && line.contains(&LEAVE)
+    fn is_escape(&self, line: &[u8]) -> bool {
+        self.terminal.is_some() && line.contains(&CTRL_BRACKET)
     }
 
-    /// Handles a typed line, or the end of input; the server may still send.
+    /// Handles a typed line, or `None` at the end of input. The session continues until the server closes it.
     fn typed(&mut self, line: Option<Vec<u8>>, session: &mut Session) {
         let Some(line) = line else {
             session.finish_sending();
-            self.is_listening = false;
+            self.accepts_input = false;
             return;
         };
         self.last_line.clear();
-        // The line end of a hidden line was hidden, too.
-        if self.terminal.as_ref().is_some_and(TypingTerminal::shows_again) && io::stdout().is_terminal() {
+        // The terminal did not show the line end of a hidden line.
+        if self.terminal.as_ref().is_some_and(TypingTerminal::restore_echo) && io::stdout().is_terminal() {
             self.waiting.get_or_insert_default().push(b'\n');
         }
         if self.terminal.is_some() && session.may_echo() {
@@ -120,14 +120,14 @@ impl Talk {
 }
 
 /// Waits for a signal that ends the session.
-async fn wanted(leaving: &mut Option<signal::SessionSignals>) -> signal::ReceivedSignal {
+async fn next_signal(leaving: &mut Option<signal::SessionSignals>) -> signal::ReceivedSignal {
     match leaving {
         Some(leaving) => leaving.wait().await,
         None => std::future::pending().await,
     }
 }
 
-/// Standard output, written by a thread, so that a reader that stops does not block signals and deadlines.
+/// Standard output, written by a thread, so that a blocked pipe does not delay signals and deadlines.
 struct Output {
     texts: Sender<Vec<u8>>,
     ended: oneshot::Receiver<io::Result<()>>,
@@ -135,7 +135,7 @@ struct Output {
 
 impl Output {
     fn open() -> Self {
-        let (texts, mut waiting) = channel::<Vec<u8>>(WAITING);
+        let (texts, mut waiting) = channel::<Vec<u8>>(QUEUE_CAPACITY);
         let (sender, ended) = oneshot::channel();
         // If the thread cannot be started, that is reported.
         let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
@@ -155,7 +155,7 @@ impl Output {
 
     /// Waits for a write error.
     async fn failed(&mut self) -> Error {
-        unwritten((&mut self.ended).await)
+        write_error((&mut self.ended).await)
     }
 
     /// Waits until everything is written.
@@ -163,12 +163,12 @@ impl Output {
         drop(self.texts);
         match self.ended.await {
             Ok(Ok(())) => Ok(()),
-            failed => Err(unwritten(failed)),
+            failed => Err(write_error(failed)),
         }
     }
 }
 
-/// Passes waiting text to the thread; may be cancelled. [`Output::failed`] tells why nobody takes it.
+/// Passes pending text to the output thread; cancel safe. [`Output::failed`] returns the error of the thread.
 async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<(), Error> {
     match texts.reserve().await {
         Ok(room) => room.send(waiting.take().unwrap_or_default()),
@@ -177,20 +177,20 @@ async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<
     Ok(())
 }
 
-/// Returns the typed lines, read by a thread. At a terminal end of file (Ctrl-D) is a character, and more may follow.
+/// Reads typed lines on a thread. At a terminal, end of file (Ctrl-D) is a character, and reading continues.
 fn typed() -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel(WAITING);
+    let (sender, receiver) = channel(QUEUE_CAPACITY);
     // If the thread cannot be started, that is reported.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut bytes = [0; 4096];
-        let mut ends = if stdin.is_terminal() { MOST_ENDS } else { 0 };
+        let mut ends = if stdin.is_terminal() { MAX_ENDS_OF_FILE } else { 0 };
         while let Ok(count) = stdin.read(&mut bytes) {
             if count == 0 {
                 let Some(left) = ends.checked_sub(1) else { return };
                 ends = left;
             }
-            let text = if count == 0 { vec![END] } else { bytes[..count].to_vec() };
+            let text = if count == 0 { vec![CTRL_D] } else { bytes[..count].to_vec() };
             if sender.blocking_send(text).is_err() {
                 return;
             }
@@ -206,10 +206,10 @@ fn stdout() -> Box<dyn Write> {
     }
 }
 
-fn unwritten(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Error {
+fn write_error(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Error {
     let error = match ended {
         Ok(Err(error)) => error,
-        _ => io::Error::other("nobody writes it"),
+        _ => io::Error::other("the output thread has ended"),
     };
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }
@@ -220,20 +220,20 @@ fn remember(last_line: &mut Vec<u8>, text: &[u8]) {
         Some(end) => *last_line = text[end + 1..].to_vec(),
         None => last_line.extend_from_slice(text),
     }
-    // Its end is enough.
+    // The last 256 bytes are enough to detect a password prompt.
     last_line.drain(..last_line.len().saturating_sub(256));
 }
 
-/// Returns `true` if the line asks for a password. Servers would hide it with the option ECHO, which is refused as all
-/// options are.
+/// Returns `true` if the line is a password prompt. Servers request hidden input with the option ECHO, which is refused
+/// like every other option.
 fn asks_for_password(line: &[u8]) -> bool {
-    let line = without_sequences(&String::from_utf8_lossy(line).to_lowercase());
+    let line = strip_escape_sequences(&String::from_utf8_lossy(line).to_lowercase());
     line.trim_end().ends_with(':')
         && ["password", "passphrase", "passcode"].iter().any(|word| line.contains(word))
 }
 
 /// Returns the line without escape sequences.
-fn without_sequences(line: &str) -> String {
+fn strip_escape_sequences(line: &str) -> String {
     let mut pieces = line.split("\x1b[");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |shown, piece| {
@@ -243,41 +243,41 @@ fn without_sequences(line: &str) -> String {
     })
 }
 
-/// Text that the user typed is on the screen already; a repetition by the server is not shown again.
+/// Removes the server's echo of typed text, which the terminal shows already.
 #[derive(Default)]
 struct Echo {
     expected: Vec<u8>,
-    /// The number of bytes that were repeated so far.
-    come: usize,
+    /// Number of bytes of `expected` that were received so far.
+    matched: usize,
 }
 
 impl Echo {
     fn expect(&mut self, line: &[u8]) {
-        *self = Self { expected: line.to_vec(), come: 0 };
+        *self = Self { expected: line.to_vec(), matched: 0 };
     }
 
-    /// Gives up a repetition that has begun: it was none.
-    fn given_up(&mut self) -> Vec<u8> {
-        let Self { expected, come } = std::mem::take(self);
-        if come < expected.len() { expected[..come].to_vec() } else { Vec::new() }
+    /// Returns the bytes that were withheld as a partial echo, at the end of the session.
+    fn take_withheld(&mut self) -> Vec<u8> {
+        let Self { expected, matched } = std::mem::take(self);
+        if matched < expected.len() { expected[..matched].to_vec() } else { Vec::new() }
     }
 
-    /// Returns the text without the expected repetition; nothing else is lost.
+    /// Returns the text without the expected echo. Text that differs from it is returned unchanged.
     fn left_out(&mut self, text: &[u8]) -> Vec<u8> {
-        let awaited = &self.expected[self.come..];
-        let same = awaited.iter().zip(text).take_while(|(one, other)| one == other).count();
-        if same == awaited.len() || same == text.len() {
-            self.come += same;
-            return text[same..].to_vec();
+        let remaining = &self.expected[self.matched..];
+        let matching = remaining.iter().zip(text).take_while(|(one, other)| one == other).count();
+        if matching == remaining.len() || matching == text.len() {
+            self.matched += matching;
+            return text[matching..].to_vec();
         }
-        let begun = &self.expected[..self.come];
-        let shown = [begun, text].concat();
+        let withheld = &self.expected[..self.matched];
+        let shown = [withheld, text].concat();
         *self = Self::default();
         shown
     }
 }
 
-/// A terminal for line input, where Ctrl-] ends a line at once.
+/// The terminal in line mode, where Ctrl-] ends a line like Enter.
 struct TypingTerminal {
     before: Termios,
     is_hidden: std::cell::Cell<bool>,
@@ -295,7 +295,7 @@ impl TypingTerminal {
 
     fn apply(&self, hides: bool) {
         let mut now = self.before.clone();
-        now.special_codes[SpecialCodeIndex::VEOL] = LEAVE;
+        now.special_codes[SpecialCodeIndex::VEOL] = CTRL_BRACKET;
         if hides {
             now.local_modes.remove(LocalModes::ECHO);
         }
@@ -304,7 +304,7 @@ impl TypingTerminal {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &now);
     }
 
-    /// Obeys the signal with the terminal restored; the mode is set again if the process continues.
+    /// Restores the terminal and runs the default action of the signal. If the process continues, sets the mode again.
     fn leave(&self, signal: signal::ReceivedSignal) {
         signal::restore_colours();
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
@@ -312,16 +312,16 @@ impl TypingTerminal {
         self.apply(self.is_hidden.get());
     }
 
-    fn shows_typing(&self, shows: bool) {
+    fn set_echo(&self, shows: bool) {
         if self.is_hidden.get() == shows {
             self.apply(!shows);
         }
     }
 
-    /// Shows typed text again. Returns whether it was hidden.
-    fn shows_again(&self) -> bool {
+    /// Turns on the display of typed text. Returns `true` if it was off.
+    fn restore_echo(&self) -> bool {
         let was_hidden = self.is_hidden.get();
-        self.shows_typing(true);
+        self.set_echo(true);
         was_hidden
     }
 }
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_echo_is_left_out_and_nothing_else() {
+    fn only_the_echo_is_removed() {
         let mut echo = Echo::default();
         assert_eq!(echo.left_out(b"abc"), b"abc");
         echo.expect(b"ls\n");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_asked_for_in_these_words() {
+    fn password_prompts_are_recognised() {
         for line in
             ["Password: ", "\x1b[1mPassword:\x1b[0m ", "alice's password:", "Enter passphrase for key: "]
         {

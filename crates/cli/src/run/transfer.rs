@@ -19,7 +19,7 @@ use crate::render::progress::{ProgressMode, TransferProgress};
 use crate::render::{self, listing};
 use crate::report::TransferReport;
 
-/// Fetches `request` and writes the object where `transfer` says. What happened is recorded in `report`.
+/// Fetches `request` and writes the object to the output of `transfer`. The result is recorded in `report`.
 pub(super) async fn run_transfer(
     run: &Run,
     transfer: &Transfer,
@@ -68,7 +68,7 @@ pub(super) async fn run_transfer(
     save_response(response, file, expected, transfer, run, report).await
 }
 
-/// Returns `true` if the file is there and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
+/// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
 /// mirror.
 async fn can_skip(request: &Request, transfer: &Transfer, path: &Path, run: &Run) -> Result<bool, Error> {
     if output::is_there(transfer, path, run) {
@@ -89,7 +89,7 @@ fn open_file(
     report: &TransferReport,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
-    if !run.is_of_one() {
+    if !run.has_single_transfer() {
         run.output_paths.claim(&path, report.number, &transfer.url)?;
     }
     output::open(&path, transfer, run).map(Some)
@@ -130,7 +130,7 @@ async fn save_response(
     let refusal = response.refusal.take();
     let sink = output::sink(file, transfer, &response, run, report)?;
     let sink = match expected {
-        Some(checksum) if is_object => sink.expecting(checksum),
+        Some(checksum) if is_object => sink.with_checksum(checksum),
         _ => sink,
     };
     let is_read_now = run.log.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
@@ -179,7 +179,7 @@ async fn fetch_in_segments(
     };
     report.meta = Some(segments.meta().clone());
     let mut progress = start_progress(run, transfer, report.number);
-    let sink = expected.into_iter().fold(Sink::file(file), Sink::expecting);
+    let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
     let saved = segments.save(sink, &mut progress).await;
     report.received = progress.received();
     progress.finish();
@@ -227,7 +227,7 @@ fn start_progress(run: &Run, transfer: &Transfer, number: usize) -> TransferProg
     let is_file = !matches!(transfer.output, Output::Stdout { .. });
     let kind = if run.log.stdout_is_terminal && !is_file { ProgressMode::Nothing } else { run.log.progress };
     let ticker = run.events.as_ref().map(|events| events.progress(number));
-    // The names of an input file or a mirror are more telling than their URLs.
+    // For an input file or a mirror, the file name is shorter and clearer than the URL.
     let name = match &transfer.output {
         Output::File(path) if run.input.is_some() || run.mirror.is_some() => path.to_string_lossy(),
         _ => mask_password(&transfer.url).into(),
@@ -235,7 +235,7 @@ fn start_progress(run: &Run, transfer: &Transfer, number: usize) -> TransferProg
     TransferProgress::new(kind, &name, &run.progress, ticker)
 }
 
-/// The response in the form of `-I`, `-i` and `--format`. Rendered content is not the object, so it cannot be resumed.
+/// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
 fn with_output_format(response: Response, run: &Run) -> Response {
     let format = run.options.format;
     let Response { mut meta, content, refusal, .. } = response;

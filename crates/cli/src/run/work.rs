@@ -6,9 +6,9 @@ use fetch_url::{Error, Request};
 
 use crate::job::{FetchOptions, Transfer};
 
-/// What a worker does next.
+/// A unit of work of a worker.
 pub(super) enum Work {
-    /// A line of the input file or a directory of a mirror that gave no transfers.
+    /// A line of the input file or a listing of a mirror that failed.
     Failed { url: String, error: Error },
     /// A transfer.
     Transfer(Box<PlannedTransfer>),
@@ -33,7 +33,7 @@ impl PlannedTransfer {
         self
     }
 
-    /// The URL that is requested first, if it is one.
+    /// Returns the URL of the request, or `None` if it is invalid.
     pub(super) fn url(&self) -> Option<&Url<'static>> {
         self.request.as_ref().ok().map(Request::url)
     }

@@ -34,7 +34,7 @@ impl LocalLines {
         converted.freeze()
     }
 
-    /// Returns the CR that was held back, at the end of the stream.
+    /// Returns a buffered CR at the end of the stream.
     pub(crate) fn finish(&mut self) -> Option<Bytes> {
         std::mem::take(&mut self.holds_cr).then_some(Bytes::from_static(b"\r"))
     }

@@ -1,4 +1,4 @@
-//! Bytes in front of an object, such as the headers of `-i`.
+//! Bytes before an object, such as the headers of `-i`.
 
 use bytes::Bytes;
 

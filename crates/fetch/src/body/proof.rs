@@ -45,7 +45,7 @@ impl EndMark {
         let Some(terminator) = self.missing_terminator() else { return Ok(()) };
         if requires_proof {
             let detail = format!("its end cannot be proven: {terminator} is missing");
-            return Err(Error::new(Code::Truncated, Phase::Body, detail).lasting());
+            return Err(Error::new(Code::Truncated, Phase::Body, detail).as_permanent());
         }
         *proof = Proof::Assumed("its terminator is missing");
         Ok(())

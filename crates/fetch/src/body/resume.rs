@@ -11,7 +11,7 @@ use crate::{Error, Meta, Resume};
 /// The next item of a body that may restart.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// The object starts again from offset 0, as the version that the value describes; all earlier bytes are void.
+    /// The object starts again at offset 0, in the version of this metadata. Earlier bytes must be discarded.
     Restart(Box<Meta>),
     /// The next bytes.
     Bytes(Bytes),
@@ -44,7 +44,7 @@ pub(crate) struct ResumedBody {
     pub(crate) retries: u32,
 }
 
-/// What happens when a body breaks off.
+/// The action when a body breaks off.
 #[derive(Default)]
 pub(super) enum ResumeState {
     /// The error is returned.

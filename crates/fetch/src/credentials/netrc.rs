@@ -1,7 +1,7 @@
-//! A netrc file (ftp(1), with the quoting of curl): which login belongs to which machine.
+//! Parses netrc files (ftp(1), with curl's quoting) and looks up the login for a host.
 //!
-//! Bytes in, entries out. Where the file lies, who else may read it and whether it is asked at all
-//! is decided elsewhere. What is doubtful is an error and not a guess: a guess could give the
+//! No I/O: the caller chooses and reads the file. Ambiguous input is an error, because a wrong guess could
+//! send the password of one host to another.
 //! password of one machine to another.
 
 mod error;
@@ -13,26 +13,26 @@ use super::secret::SecretBytes;
 use error::NetrcError;
 use words::{Word, Words};
 
-/// The largest file, in bytes.
+/// Maximum size of a file in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// What other programs keep in an entry: one value each, and nothing to us.
-const FOREIGN: [&str; 2] = ["method", "org"];
+/// Keywords of other programs, each with one value. They are ignored.
+const IGNORED_KEYWORDS: [&str; 2] = ["method", "org"];
 
-/// What narrows an entry to some services of a machine. We do not tell services apart, so that such
-/// an entry is not ours to use.
-const NARROWING: [&str; 2] = ["port", "protocol"];
+/// Keywords that restrict an entry to one service of a host. Services are not distinguished here, so
+/// entries with these keywords are not used.
+const SERVICE_KEYWORDS: [&str; 2] = ["port", "protocol"];
 
-/// The entries of a file, in its order.
+/// The entries of a netrc file, in the order of the file.
 #[derive(Clone, Default)]
 pub(crate) struct Netrc {
     entries: Vec<Entry>,
 }
 
-/// What the file says for a host. An empty value is not a missing one.
+/// The login that a netrc file contains for a host. An empty value differs from a missing one.
 #[derive(Clone, Copy)]
 pub(crate) struct NetrcEntry<'n> {
-    /// The user's name.
+    /// The user name.
     pub(crate) login: Option<&'n [u8]>,
     /// The password.
     pub(crate) password: Option<&'n SecretBytes>,
@@ -41,47 +41,47 @@ pub(crate) struct NetrcEntry<'n> {
 }
 
 impl Netrc {
-    /// Reads a whole file.
+    /// Parses the contents of a netrc file.
     pub(crate) fn parse(file: &[u8]) -> Result<Self, NetrcError> {
         if file.len() > MAX_FILE {
             return Err(NetrcError::TooLarge);
         }
-        // Editors of Windows begin a file so.
+        // Windows editors write a byte order mark at the beginning of a file.
         let mut words = Words::new(file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file));
         let mut netrc = Self::default();
         while let Some(word) = words.keyword()? {
-            netrc.take(&word, &mut words)?;
+            netrc.parse_keyword(&word, &mut words)?;
         }
         Ok(netrc)
     }
 
-    /// The first entry for exactly this host and, if a user is named, exactly this user. An entry
-    /// without a login matches no named user; what one entry lacks is never taken from another.
+    /// Returns the first entry for this host and, if `user` is given, for this user. An entry without a login
+    /// does not match a given user. Values of different entries are never combined.
     ///
-    /// `default` is looked at only if it is allowed and no entry names the host, and an entry
-    /// with neither login nor password is nothing.
+    /// The `default` entry is used only if `allow_default` is set and no entry is for the host. An entry with
+    /// neither login nor password is treated as missing.
     pub(crate) fn find(
         &self,
         host: &str,
         user: Option<&[u8]>,
         allow_default: bool,
     ) -> Option<NetrcEntry<'_>> {
-        let is_named = self.entries.iter().any(|entry| entry.names(host));
+        let is_named = self.entries.iter().any(|entry| entry.matches_host(host));
         let is_candidate = |entry: &&Entry| match is_named {
-            true => entry.names(host),
+            true => entry.matches_host(host),
             false => allow_default && entry.machine.is_none(),
         };
         self.entries
             .iter()
             .filter(is_candidate)
-            .filter(|entry| !entry.is_narrowed)
+            .filter(|entry| !entry.is_service_specific)
             .find(|entry| user.is_none_or(|user| entry.login() == Some(user)))
             .filter(|entry| entry.login.is_some() || entry.password.is_some())
             .map(Entry::shown)
     }
 
-    fn take(&mut self, word: &Word, words: &mut Words<'_>) -> Result<(), NetrcError> {
-        let keyword = Keyword::of(word).ok_or(NetrcError::UnknownWord(word.line))?;
+    fn parse_keyword(&mut self, word: &Word, words: &mut Words<'_>) -> Result<(), NetrcError> {
+        let keyword = Keyword::of(word).ok_or(NetrcError::UnknownKeyword(word.line))?;
         match keyword {
             Keyword::Default => self.entries.push(Entry::default()),
             Keyword::Machine => {
@@ -89,17 +89,17 @@ impl Netrc {
                 self.entries.push(Entry { machine, ..Entry::default() });
             }
             Keyword::Macdef => words.skip_macro(),
-            Keyword::Foreign => {
+            Keyword::Ignored => {
                 words.value(is_keyword)?;
             }
-            Keyword::Narrowing => {
+            Keyword::Service => {
                 words.value(is_keyword)?;
-                self.open(word.line)?.is_narrowed = true;
+                self.current_entry(word.line)?.is_service_specific = true;
             }
             Keyword::Account | Keyword::Login | Keyword::Password => {
                 let value = words.value(is_keyword)?;
-                let place = self.open(word.line)?.place(keyword);
-                if place.replace(value.into()).is_some() {
+                let field_mut = self.current_entry(word.line)?.field_mut(keyword);
+                if field_mut.replace(value.into()).is_some() {
                     return Err(NetrcError::Twice(word.line));
                 }
             }
@@ -107,13 +107,13 @@ impl Netrc {
         Ok(())
     }
 
-    /// The entry that the next value belongs to.
-    fn open(&mut self, line: usize) -> Result<&mut Entry, NetrcError> {
-        self.entries.last_mut().ok_or(NetrcError::NoMachine(line))
+    /// Returns the entry that the next value belongs to.
+    fn current_entry(&mut self, line: usize) -> Result<&mut Entry, NetrcError> {
+        self.entries.last_mut().ok_or(NetrcError::MissingMachine(line))
     }
 }
 
-/// How many entries there are, and nothing of them: some keep a token in `login`.
+/// Prints the number of entries only, because some files contain a token in `login`.
 impl fmt::Debug for Netrc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Netrc({} entries)", self.entries.len())
@@ -128,18 +128,18 @@ impl fmt::Debug for NetrcEntry<'_> {
 
 #[derive(Clone, Default)]
 struct Entry {
-    /// None is `default`.
+    /// The host; `None` for the `default` entry.
     machine: Option<Vec<u8>>,
     login: Option<SecretBytes>,
     password: Option<SecretBytes>,
     account: Option<SecretBytes>,
-    is_narrowed: bool,
+    is_service_specific: bool,
 }
 
 impl Entry {
-    fn names(&self, host: &str) -> bool {
-        let host = comparable(host.as_bytes());
-        let machine = self.machine.as_deref().map(comparable);
+    fn matches_host(&self, host: &str) -> bool {
+        let host = canonical_host(host.as_bytes());
+        let machine = self.machine.as_deref().map(canonical_host);
         !host.is_empty() && machine.is_some_and(|machine| machine.eq_ignore_ascii_case(host))
     }
 
@@ -147,7 +147,7 @@ impl Entry {
         self.login.as_ref().map(SecretBytes::expose)
     }
 
-    fn place(&mut self, keyword: Keyword) -> &mut Option<SecretBytes> {
+    fn field_mut(&mut self, keyword: Keyword) -> &mut Option<SecretBytes> {
         match keyword {
             Keyword::Account => &mut self.account,
             Keyword::Login => &mut self.login,
@@ -160,8 +160,8 @@ impl Entry {
     }
 }
 
-/// A name without its final dot, an address without its brackets.
-fn comparable(host: &[u8]) -> &[u8] {
+/// Returns a host name without its final dot, or an IPv6 address without its brackets.
+fn canonical_host(host: &[u8]) -> &[u8] {
     let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
     inner.unwrap_or_else(|| host.strip_suffix(b".").unwrap_or(host))
 }
@@ -170,11 +170,11 @@ fn comparable(host: &[u8]) -> &[u8] {
 enum Keyword {
     Account,
     Default,
-    Foreign,
+    Ignored,
     Login,
     Macdef,
     Machine,
-    Narrowing,
+    Service,
     Password,
 }
 
@@ -191,8 +191,8 @@ impl Keyword {
         ];
         let known = known.into_iter().find(|(keyword, _)| is(keyword)).map(|(_, keyword)| keyword);
         known
-            .or_else(|| FOREIGN.into_iter().any(is).then_some(Self::Foreign))
-            .or_else(|| NARROWING.into_iter().any(is).then_some(Self::Narrowing))
+            .or_else(|| IGNORED_KEYWORDS.into_iter().any(is).then_some(Self::Ignored))
+            .or_else(|| SERVICE_KEYWORDS.into_iter().any(is).then_some(Self::Service))
     }
 }
 
@@ -248,12 +248,12 @@ mod tests {
             ("machine h login machine password default", "machine default -"),
             // Any bytes.
             ("machine h login us\u{e9}r password p\u{0}\u{1}", "us\u{e9}r p\u{0}\u{1} -"),
-            // Macros: skipped up to the blank line, of whoever they are.
+            // Macros are skipped up to the next blank line, whether they belong to a machine or not.
             ("macdef m\ncd x\nlogin x \"\n\nmachine h login u", "u - -"),
             ("macdef m\r\nmachine h login x\r\n \r\nmachine h login u", "u - -"),
             ("machine h login u\nmacdef m\n\npassword p", "u p -"),
             ("machine h login u macdef m\nput x", "u - -"),
-            // What other programs write.
+            // Keywords of other programs.
             ("machine h\n  login u\n  method interactive\n  org o\n  password p", "u p -"),
             ("machine h port 22 login u password p", "none"),
             ("machine h login u password p protocol imap\nmachine h login v", "v - -"),
@@ -311,10 +311,10 @@ mod tests {
         }
     }
 
-    /// curl CVE-2024-11053: the password of one host went to another; CVE-2025-0167: the same by
+    /// curl CVE-2024-11053: the password of one host was sent to another; CVE-2025-0167: the same with
     /// an empty `default`.
     #[test]
-    fn an_entry_has_only_what_is_its_own() {
+    fn entry_has_no_values_of_other_entries() {
         for (file, host, allow_default, entry) in [
             ("machine a login u\nmachine b login u password pb", "a", true, "u - -"),
             ("machine a\nlogin u\ndefault login d password pd", "a", true, "u - -"),
@@ -349,21 +349,21 @@ mod tests {
             ("machine h login u password", MissingValue(1)),
             ("machine h login u password\n\n\n", MissingValue(1)),
             ("machine\nlogin u", MissingValue(1)),
-            ("login canary", NoMachine(1)),
-            ("\n# x\npassword canary", NoMachine(3)),
-            ("port 1", NoMachine(1)),
+            ("login canary", MissingMachine(1)),
+            ("\n# x\npassword canary", MissingMachine(3)),
+            ("port 1", MissingMachine(1)),
             ("machine h login u\nlogin canary", Twice(2)),
             ("machine h password a password canary", Twice(1)),
-            // A misspelt machine must not give its login to the one before.
-            ("machine h login u password p\nmachne h2 login canary", UnknownWord(2)),
-            ("machine h login u password canary canary", UnknownWord(1)),
-            ("machine h \"login\" canary", UnknownWord(1)),
-            ("machine h login \"u\"canary", UnknownWord(1)),
+            // The login after a misspelt `machine` must not be added to the previous entry.
+            ("machine h login u password p\nmachne h2 login canary", UnknownKeyword(2)),
+            ("machine h login u password canary canary", UnknownKeyword(1)),
+            ("machine h \"login\" canary", UnknownKeyword(1)),
+            ("machine h login \"u\"canary", UnknownKeyword(1)),
             ("machine h\n\nlogin \"canary\npassword p\"", Unclosed(3)),
             ("machine h login \"canary", Unclosed(1)),
             ("machine h login \"canary\\\"", Unclosed(1)),
             ("machine h login \"canary\\", Unclosed(1)),
-            ("macdef m\nx\n\ncanary", UnknownWord(4)),
+            ("macdef m\nx\n\ncanary", UnknownKeyword(4)),
         ];
         for (file, error) in rows {
             let got = Netrc::parse(file.as_bytes()).expect_err(file);
@@ -386,9 +386,9 @@ mod tests {
         assert!(!shown.contains("canary") && !shown.contains("99, 97"), "{shown}");
     }
 
-    /// Whatever is cut off, an entry that is found has values of the whole file's entry, or their beginnings.
+    /// In a truncated file, each value of an entry is the value in the complete file, or a prefix of it.
     #[test]
-    fn cut_at_every_byte() {
+    fn truncated_files_have_no_wrong_values() {
         let file =
             b"# c\nmachine a login ua password \"p\\\"a\"\nmacdef m\nx\n\ndefault login ud password pd\n";
         for end in 0..=file.len() {

@@ -1,5 +1,5 @@
-//! The one way to ask somebody for a password: on a thread of its own, only for the server that the
-//! caller named, and only when there is somebody to ask.
+//! Prompts for passwords and form answers. The prompter runs on a blocking thread, and only for requests to
+//! the server of the caller's URL.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use tokio::task::spawn_blocking;
 use crate::Deadline;
 use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
 
-/// Whoever can be asked for a password during one hop.
+/// The prompter for one request; empty if no prompt is allowed.
 #[derive(Clone, Default)]
 pub struct PasswordPrompt(Option<Credentials>);
 
 impl PasswordPrompt {
-    /// Away from the server that the caller named nobody is asked: what is typed there would go to
-    /// a stranger.
+    /// Creates a prompt. Without `home`, after a redirect to another server, it never asks the user, because the
+    /// password would be sent to a server that the caller did not name.
     pub(crate) fn new(credentials: &Credentials, home: Option<&Url<'_>>) -> Self {
         Self(home.map(|_| credentials.clone()))
     }
 
-    /// Asks for the password of `user`, or for both, as the server of `url` wants it.
+    /// Asks for the password of `user`, or for user name and password, for the server of `url`.
     ///
     /// # Errors
-    /// `auth_needed` when there is nobody to ask or no answer; `timed_out`.
+    /// Every error of the prompter, such as `auth_needed`; `timed_out` at the end of the total time.
     pub async fn ask(
         &self,
         url: &Url<'_>,
@@ -49,7 +49,7 @@ impl PasswordPrompt {
 }
 
 impl PasswordPrompt {
-    /// Asks for the answers to those of the questions of a form that have none in `given`.
+    /// Asks for the answers to the questions of a form that have no answer in `given`.
     ///
     /// # Errors
     /// As for [`PasswordPrompt::ask`].
@@ -69,12 +69,12 @@ impl PasswordPrompt {
         deadline.bound_total(Phase::Request, asked).await
     }
 
-    /// Whether there is anybody to ask.
+    /// Returns `true` if a prompt can be shown to a user.
     pub fn can_ask(&self) -> bool {
         self.0.as_ref().and_then(Credentials::asker).is_some_and(|asker| asker.is_attended())
     }
 
-    /// What was answered for the server of `url` is wrong.
+    /// Forgets the answer for the server of `url`, because the server rejected it.
     pub fn forget(&self, url: &Url<'_>) {
         if let Some(credentials) = &self.0 {
             credentials.forget_answer(url);

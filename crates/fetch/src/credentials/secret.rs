@@ -1,13 +1,13 @@
-//! Bytes that no log may show: a password of a file, the value of a cookie.
+//! Bytes that must not appear in logs, such as passwords of a netrc file and values of cookies.
 
 use std::fmt;
 
-/// Owned bytes whose Debug says nothing of them, not even how many there are.
+/// Bytes whose `Debug` output shows neither their values nor their number.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct SecretBytes(Vec<u8>);
 
 impl SecretBytes {
-    /// The bytes themselves. Only for the command that needs them.
+    /// Returns the bytes, for the request that sends them.
     pub(crate) fn expose(&self) -> &[u8] {
         &self.0
     }

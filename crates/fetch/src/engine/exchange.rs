@@ -12,10 +12,10 @@ use crate::{
     Code, Content, Deadline, Error, Event, Outcome, Phase, Proof, Redirect, Request, Response, RunContext,
 };
 
-/// How many times a server may have the same request sent in another form, such as with a login.
+/// Maximum number of resends of one request in another form, such as with a login.
 const MAX_ROUNDS: u32 = 8;
 
-/// What the loop does after an attempt.
+/// The next action of the loop after an attempt.
 #[allow(clippy::large_enum_variant, reason = "one short-lived value per attempt")]
 enum Next {
     /// Return this answer.
@@ -159,7 +159,7 @@ async fn attempt(
         redirect_policy: settings.redirect_policy.clone(),
     };
     for _ in 0..MAX_ROUNDS {
-        if !plan.traces_itself() {
+        if !plan.has_own_trace() {
             trace::request(&*plan);
         }
         match plan.run(ctx.clone()).await? {
@@ -193,7 +193,7 @@ fn with_limits(mut response: Response, limits: BodyLimits) -> Result<Response, E
     };
     if let (true, Proof::Assumed(why)) = (limits.requires_proof(), proof) {
         let detail = format!("the end of the body cannot be proven: {why}");
-        return Err(Error::new(Code::Truncated, Phase::Body, detail).lasting().at(&response.meta.url));
+        return Err(Error::new(Code::Truncated, Phase::Body, detail).as_permanent().at(&response.meta.url));
     }
     response.content = match response.content {
         Content::Listing(listing) => Content::Listing(listing.with_limits(limits)),

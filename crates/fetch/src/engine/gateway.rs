@@ -85,7 +85,7 @@ fn fill_template(template: &str, url: &Url<'_>) -> String {
         "{port}" => port.clone(),
         _ => encode_path(path),
     };
-    // One pass over the template, so that braces in the URL are never taken for a placeholder.
+    // One pass over the template, so that braces in the URL are not treated as placeholders.
     let mut text = String::new();
     let mut left = template;
     while let Some((at, placeholder)) = next_placeholder(left) {

@@ -33,8 +33,8 @@ struct HostState {
     running: usize,
     limit: usize,
     not_before: Instant,
-    /// Busy replies before this moment belong to the last one.
-    same_busy_until: Option<Instant>,
+    /// Busy replies before this moment count as part of the previous one.
+    busy_window_end: Option<Instant>,
     /// Requests finished since the last busy reply.
     finished_since_busy: u32,
     /// Requests answered so far.
@@ -46,8 +46,8 @@ struct HostState {
 pub struct HostPermit {
     limiter: HostLimiter,
     server: HostKey,
-    /// `false` while the permit is given up to wait for a busy host.
-    is_held: AtomicBool,
+    /// `false` while the permit is released to wait for a busy host.
+    is_acquired: AtomicBool,
     /// The host's count of answered requests at the last busy reply to this request.
     served: AtomicU64,
 }
@@ -61,7 +61,7 @@ impl HostLimiter {
     /// Waits for a permit for the host of `url`. Returns `None` if the URL has no host.
     pub async fn acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
         let server = server(url)?;
-        let served = self.enter(&server).await;
+        let served = self.take_slot(&server).await;
         Some(self.permit(server, served))
     }
 
@@ -69,7 +69,7 @@ impl HostLimiter {
         HostPermit {
             limiter: self.clone(),
             server,
-            is_held: AtomicBool::new(true),
+            is_acquired: AtomicBool::new(true),
             served: AtomicU64::new(served),
         }
     }
@@ -77,7 +77,7 @@ impl HostLimiter {
     /// Returns a permit for the host of `url` if one is available now.
     pub fn try_acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
         let server = server(url)?;
-        match self.try_enter(&server) {
+        match self.try_take_slot(&server) {
             Ok(served) => Some(self.permit(server, served)),
             Err(_) => None,
         }
@@ -98,10 +98,10 @@ impl HostLimiter {
     }
 
     /// Waits for a permit; returns the host's count of answered requests.
-    async fn enter(&self, server: &HostKey) -> u64 {
+    async fn take_slot(&self, server: &HostKey) -> u64 {
         loop {
             let over = self.0.released.notified();
-            let wait = match self.try_enter(server) {
+            let wait = match self.try_take_slot(server) {
                 Ok(served) => return served,
                 Err(wait) => wait,
             };
@@ -112,11 +112,11 @@ impl HostLimiter {
         }
     }
 
-    fn try_enter(&self, server: &HostKey) -> Result<u64, Wait> {
+    fn try_take_slot(&self, server: &HostKey) -> Result<u64, Wait> {
         let mut hosts = self.hosts();
         let max_per_host = self.0.max_per_host;
         let host = hosts.entry(server.clone()).or_insert_with(|| HostState::new(max_per_host));
-        host.enter(Instant::now())
+        host.take_slot(Instant::now())
     }
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<HostKey, HostState>> {
@@ -156,7 +156,7 @@ impl HostPermit {
 
     /// Returns the permit, waits for `wait` and acquires another one.
     pub(crate) async fn requeue(&self, wait: Duration) {
-        if !self.is_held.swap(false, Ordering::Relaxed) {
+        if !self.is_acquired.swap(false, Ordering::Relaxed) {
             // Another segment of the same object is waiting for the permit already.
             tokio::time::sleep(wait).await;
             return;
@@ -164,8 +164,8 @@ impl HostPermit {
         self.limiter.with_host(&self.server, |host| host.running -= 1);
         self.limiter.0.released.notify_waiters();
         tokio::time::sleep(wait).await;
-        self.limiter.enter(&self.server).await;
-        self.is_held.store(true, Ordering::Relaxed);
+        self.limiter.take_slot(&self.server).await;
+        self.is_acquired.store(true, Ordering::Relaxed);
     }
 }
 
@@ -181,7 +181,7 @@ impl std::fmt::Debug for HostPermit {
     }
 }
 
-/// What has to happen before a permit is available.
+/// The event or time to wait for before a permit is available.
 enum Wait {
     ForOthers,
     Until(Instant),
@@ -193,14 +193,14 @@ impl HostState {
             running: 0,
             limit,
             not_before: Instant::now(),
-            same_busy_until: None,
+            busy_window_end: None,
             finished_since_busy: 0,
             served: 0,
         }
     }
 
     /// Takes a permit; returns the host's count of answered requests.
-    fn enter(&mut self, now: Instant) -> Result<u64, Wait> {
+    fn take_slot(&mut self, now: Instant) -> Result<u64, Wait> {
         if self.running >= self.limit {
             return Err(Wait::ForOthers);
         }
@@ -215,13 +215,13 @@ impl HostState {
     fn record_busy(&mut self, now: Instant, wait: Duration) {
         self.not_before = self.not_before.max(now + wait);
         self.finished_since_busy = 0;
-        if self.same_busy_until.is_none_or(|until| now >= until) {
-            self.same_busy_until = Some(now + wait.clamp(MIN_BUSY_WINDOW, MAX_BUSY_WINDOW));
+        if self.busy_window_end.is_none_or(|until| now >= until) {
+            self.busy_window_end = Some(now + wait.clamp(MIN_BUSY_WINDOW, MAX_BUSY_WINDOW));
             self.limit = (self.limit.min(self.running) / 2).max(1);
         }
     }
 
-    fn leave(&mut self, max_per_host: usize) {
+    fn release_slot(&mut self, max_per_host: usize) {
         self.running -= 1;
         self.finished_since_busy += 1;
         if self.limit < max_per_host && self.finished_since_busy >= REQUESTS_PER_INCREASE {
@@ -232,9 +232,9 @@ impl HostState {
 
 impl Drop for HostPermit {
     fn drop(&mut self) {
-        if self.is_held.load(Ordering::Relaxed) {
+        if self.is_acquired.load(Ordering::Relaxed) {
             let max_per_host = self.limiter.0.max_per_host;
-            self.limiter.with_host(&self.server, |host| host.leave(max_per_host));
+            self.limiter.with_host(&self.server, |host| host.release_slot(max_per_host));
             self.limiter.0.released.notify_waiters();
         }
     }
@@ -264,7 +264,7 @@ mod tests {
         }
         host.running = 100;
         for _ in 0..REQUESTS_PER_INCREASE {
-            host.leave(16);
+            host.release_slot(16);
         }
         assert_eq!(host.limit, 2, "the limit rises after 16 requests without a busy reply");
     }

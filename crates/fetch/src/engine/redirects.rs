@@ -85,7 +85,7 @@ impl<'g> RedirectChain<'g> {
         self.visited.push(text);
         let redirect_state = RedirectState {
             is_cross_origin: request.is_cross_origin() || !from.same_origin(&target),
-            // The caller's request body is not meant for a server that a name service selects.
+            // The caller's request body is not sent to a server that a name service selects.
             is_plain: request.is_plain() || redirect.is_plain || redirect.kind == RedirectKind::Access,
             is_for_gateway: false,
         };

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{BreakPoint, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
-use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume};
+use crate::{ByteRange, Code, Content, Error, Meta, Request, Response, Resume};
 
 /// The resumer of one response.
 struct EngineResumer {
@@ -19,11 +19,11 @@ struct EngineResumer {
     deadline: Deadline,
     retries: RetryState,
     meta: Meta,
-    /// The caller asked for a byte range, so that the body does not start at offset 0 of the object.
-    is_part: bool,
+    /// The caller requested a byte range, so the body may not start at offset 0 of the object.
+    is_range_request: bool,
 }
 
-/// Returns `response` with a body that resumes by itself.
+/// Returns `response` with a body that is resumed when it breaks off.
 pub(super) fn with_resumer(
     response: Response,
     settings: &Arc<Settings>,
@@ -32,12 +32,18 @@ pub(super) fn with_resumer(
     retries: RetryState,
 ) -> Response {
     let Response { meta, content, refusal } = response;
-    let is_part = request.wanted_range().is_some();
-    let content = match (content, without_open_range(request)) {
+    let is_range_request = request.wanted_range().is_some();
+    let content = match (content, resumable_request(request)) {
         (Content::Body(body), Some(request)) if refusal.is_none() => {
             let meta = meta.clone();
-            let resumer =
-                EngineResumer { settings: settings.clone(), request, deadline, retries, meta, is_part };
+            let resumer = EngineResumer {
+                settings: settings.clone(),
+                request,
+                deadline,
+                retries,
+                meta,
+                is_range_request,
+            };
             Content::Body(body.resumed_by(Box::new(resumer)))
         }
         (content, _) => content,
@@ -45,9 +51,9 @@ pub(super) fn with_resumer(
     Response { meta, content, refusal }
 }
 
-/// Returns the request without an open byte range, which the resume offset replaces, or `None` if its range cannot
+/// Removes an open byte range (`FIRST-`), which the resume offset replaces. Returns `None` if the range cannot
 /// be resumed.
-fn without_open_range(request: Request) -> Option<Request> {
+fn resumable_request(request: Request) -> Option<Request> {
     match request.wanted_range() {
         None => Some(request),
         Some(ByteRange::Span { last: None, .. }) => Some(request.without_range()),
@@ -56,9 +62,9 @@ fn without_open_range(request: Request) -> Option<Request> {
 }
 
 impl Resumer for EngineResumer {
-    fn resume(mut self: Box<Self>, error: Error, reached: BreakPoint, may_restart: bool) -> ResumeFuture {
+    fn resume(mut self: Box<Self>, error: Error, break_point: BreakPoint, may_restart: bool) -> ResumeFuture {
         Box::pin(async move {
-            let resumed = self.try_resume(error, reached, may_restart).await;
+            let resumed = self.try_resume(error, break_point, may_restart).await;
             (self as Box<dyn Resumer>, resumed)
         })
     }
@@ -68,15 +74,15 @@ impl EngineResumer {
     async fn try_resume(
         &mut self,
         error: Error,
-        reached: BreakPoint,
+        break_point: BreakPoint,
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
-        let offset = reached.offset;
-        let resume = self.resume_at(reached);
+        let offset = break_point.offset;
+        let resume = self.resume_data(break_point);
         // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed. If no
         // byte was delivered, that does not matter.
-        let is_untouched = offset == 0;
-        let may_restart = !self.is_part
+        let is_untouched = offset == 0 && error.code() == Code::Truncated;
+        let may_restart = !self.is_range_request
             && (is_untouched || may_restart && (resume.is_some() || self.settings.policy.retry.all_errors));
         if resume.is_none() && !may_restart {
             return Err(error);
@@ -104,15 +110,15 @@ impl EngineResumer {
     }
 
     /// Returns the resume data for `offset`, or `None` if the server does not support it.
-    fn resume_at(&self, BreakPoint { offset, tail }: BreakPoint) -> Option<Resume> {
+    fn resume_data(&self, BreakPoint { offset, tail }: BreakPoint) -> Option<Resume> {
         let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
         let place = Some(resource_key(&self.meta.url));
         Some(Resume { offset, size: self.meta.head.size, validator, resource: place, tail })
     }
 }
 
-/// The error for an object that changed while its first bytes had already been delivered.
-fn object_changed_error(code: crate::Code, reason: &str) -> Error {
+/// Returns the error for an object that has changed after a part of it was delivered.
+fn object_changed_error(code: Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the object on the server has changed");
-    Error::new(code, crate::Phase::Body, detail).lasting()
+    Error::new(code, crate::Phase::Body, detail).as_permanent()
 }

@@ -13,7 +13,7 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The longest wait that a server may ask for; a longer one ends the retries.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 /// After this many new bytes the count of failures starts again.
-const PROGRESS_RESETS_COUNT: u64 = 1024 * 1024;
+const RESET_AFTER_BYTES: u64 = 1024 * 1024;
 
 /// The state of the retries of one request.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl RetryState {
         offset: u64,
         deadline: &Deadline,
     ) -> Result<(), Error> {
-        if offset >= self.offset + PROGRESS_RESETS_COUNT {
+        if offset >= self.offset + RESET_AFTER_BYTES {
             self.failures = 0;
         }
         self.offset = self.offset.max(offset);
@@ -93,7 +93,7 @@ impl RetryState {
     /// Returns the wait before the next retry, or `None` if there is none. `jitter` is between 0.75 and 1.25, so
     /// that clients do not retry at the same moment.
     fn next_wait(&self, error: &Error, jitter: f64) -> Option<Duration> {
-        let is_transient = error.is_temporary() || (self.rules.all_errors && error.is_about_the_peer());
+        let is_transient = error.is_temporary() || (self.rules.all_errors && error.is_peer_error());
         if !is_transient || self.failures >= self.rules.max_retries {
             return None;
         }

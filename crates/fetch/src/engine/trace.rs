@@ -6,17 +6,17 @@ use fetch_url_proto::text::sanitise;
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
 
-/// Response headers whose values are secrets or lead to one.
+/// Response headers whose values are secrets or allow access to one.
 const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-cookie", "www-authenticate"];
 
-/// Traces every line of what `plan` is going to send.
+/// Traces every line that `plan` will send.
 pub(super) fn request(plan: &dyn Plan) {
     if is_enabled() {
         plan.to_string().lines().for_each(|line| sent(&line));
     }
 }
 
-/// Traces the status line and headers of an answer, or the error that took its place.
+/// Traces the status line and headers of an answer, or the error.
 pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
     if !is_enabled() {
         return;

@@ -84,7 +84,7 @@ impl Code {
         self.row().exits[usize::from(second)]
     }
 
-    /// Returns `true` for codes that are transient unless the error says otherwise.
+    /// Returns `true` for codes of errors that are transient by default.
     pub(super) const fn is_temporary(self) -> bool {
         matches!(
             self,

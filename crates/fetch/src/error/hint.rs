@@ -1,4 +1,4 @@
-//! What a caller can do about an error. The library names its own settings; the command line shows its options instead.
+//! Suggestions of what a caller can do about an error. The library names its settings; the command line shows options.
 
 use std::fmt;
 

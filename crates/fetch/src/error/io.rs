@@ -13,7 +13,7 @@ impl From<Error> for io::Error {
 }
 
 impl From<io::Error> for Error {
-    /// For drivers: a failed read or write on a connection. An [`Error`] inside `error` comes back unchanged.
+    /// Converts a read or write error of a connection, for drivers. An [`Error`] inside `error` is returned unchanged.
     fn from(error: io::Error) -> Self {
         if error.get_ref().is_some_and(|inner| inner.is::<Self>()) {
             let inner = error.into_inner().and_then(|inner| inner.downcast::<Self>().ok());
@@ -40,7 +40,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// The kind of an I/O error that says about the same as `code`.
+/// Returns the I/O error kind that corresponds best to `code`.
 const fn kind_of(code: Code) -> ErrorKind {
     match code {
         Code::AuthNeeded | Code::Denied | Code::Policy => ErrorKind::PermissionDenied,

@@ -77,7 +77,7 @@ impl<M: Machine> Connection<M> {
         }
     }
 
-    /// Returns `true` if the idle connection is open and has received nothing, such as a goodbye.
+    /// Returns `true` if the idle connection is open and no unread bytes have arrived, such as a closing reply.
     pub(crate) fn is_idle(&mut self) -> bool {
         let is_empty = !self.is_sending && self.buffer.bytes().is_empty() && !self.buffer.is_ended();
         is_empty && self.poll_fill(&mut Context::from_waker(Waker::noop())).is_pending()

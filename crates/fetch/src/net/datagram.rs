@@ -23,9 +23,9 @@ const DATAGRAM_BYTES: usize = 65_536;
 
 /// The events that wake the reader: data, and ICMP errors on Linux.
 #[cfg(target_os = "linux")]
-const ARRIVAL: Interest = Interest::READABLE.add(Interest::ERROR);
+const READABLE_OR_ERROR: Interest = Interest::READABLE.add(Interest::ERROR);
 #[cfg(not(target_os = "linux"))]
-const ARRIVAL: Interest = Interest::READABLE;
+const READABLE_OR_ERROR: Interest = Interest::READABLE;
 
 type Awaited = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
@@ -196,7 +196,7 @@ impl ServerAddress {
     ) -> Poll<io::Result<Option<io::Error>>> {
         let awaited = self.readiness.get_or_insert_with(|| {
             let socket = Arc::clone(socket);
-            Box::pin(async move { socket.ready(ARRIVAL).await })
+            Box::pin(async move { socket.ready(READABLE_OR_ERROR).await })
         });
         let ready = ready!(awaited.as_mut().poll(cx));
         self.readiness = None;

@@ -53,7 +53,7 @@ impl ActiveListener {
         Ok(Self { listener, peer })
     }
 
-    /// Returns the address that the server is told to connect to.
+    /// Returns the address that the server should connect to (PORT, EPRT).
     ///
     /// # Errors
     /// `connect_failed`.

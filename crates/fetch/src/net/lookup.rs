@@ -12,7 +12,7 @@ pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Er
     let failed = |error: std::io::Error| {
         let may_pass = is_temporary_failure(&error.to_string());
         let error = Error::io(Code::ResolveFailed, Phase::Resolve, name, error);
-        if may_pass { error } else { error.lasting() }
+        if may_pass { error } else { error.as_permanent() }
     };
     let addresses: Vec<_> = tokio::net::lookup_host((name, port)).await.map_err(failed)?.collect();
     if addresses.is_empty() {
@@ -21,7 +21,7 @@ pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Er
     Ok(addresses)
 }
 
-/// Returns `true` if the message means EAI_AGAIN: std returns the message of the resolver, but not its number.
+/// Returns `true` if the message is that of EAI_AGAIN: std returns the message of the resolver, but not its error code.
 fn is_temporary_failure(words: &str) -> bool {
     let words = words.to_ascii_lowercase();
     words.contains("temporary failure") || words.contains("try again")

@@ -1,4 +1,4 @@
-//! Ports of other protocols, which URLs must not reach (RFC 1738 §6: a gopher URL that speaks SMTP).
+//! Ports of other protocols, which requests must not use (RFC 1738 §6: a gopher URL whose selector is an SMTP command).
 
 use fetch_url_core::{Scheme, SchemeFamily};
 

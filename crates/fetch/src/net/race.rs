@@ -74,7 +74,7 @@ fn alternate_families(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "127.0.0.1:1";
+    const ACCEPTING: &str = "127.0.0.1:1";
 
     fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
         texts.iter().map(|text| text.parse().expect("an address")).collect()
@@ -99,8 +99,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unresponsive_address_delays_the_next_by_250_ms() {
         let start = Instant::now();
-        let won = race(&addresses(&["[::1]:3", GOOD]), connect).await;
-        assert_eq!(won, Some(Ok(GOOD.parse().expect("an address"))));
+        let won = race(&addresses(&["[::1]:3", ACCEPTING]), connect).await;
+        assert_eq!(won, Some(Ok(ACCEPTING.parse().expect("an address"))));
         assert!(
             start.elapsed() >= CONNECTION_ATTEMPT_DELAY && start.elapsed() < CONNECTION_ATTEMPT_DELAY * 2
         );
@@ -109,8 +109,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn refused_address_starts_the_next_at_once() {
         let start = Instant::now();
-        let won = race(&addresses(&["[::1]:2", GOOD]), connect).await;
-        assert_eq!(won, Some(Ok(GOOD.parse().expect("an address"))));
+        let won = race(&addresses(&["[::1]:2", ACCEPTING]), connect).await;
+        assert_eq!(won, Some(Ok(ACCEPTING.parse().expect("an address"))));
         assert!(start.elapsed() < CONNECTION_ATTEMPT_DELAY);
     }
 

@@ -54,7 +54,7 @@ pub enum AddressFamily {
     V6,
 }
 
-/// What connections go out from.
+/// The local address or network device of outgoing connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "an address of this machine, or a device")]
 pub enum Interface {

@@ -1,4 +1,4 @@
-//! The wire trace (`-v`, `--trace`): `>` what was sent, `<` what was received, `*` what was decided.
+//! The wire trace (`-v`, `--trace`): lines sent (`>`), lines received (`<`), and decisions (`*`).
 //!
 //! Callers pass no secrets. Bytes of the peer are escaped, so that they cannot control a terminal.
 
@@ -7,12 +7,12 @@ use std::fmt::Display;
 use fetch_url_proto::text::{escape_non_ascii, sanitise};
 use tracing::Level;
 
-/// The `tracing` target of lines for people.
+/// The `tracing` target of the lines of the trace.
 const TARGET: &str = "fetch_url::dialogue";
 /// The `tracing` target of the raw bytes that were received.
 const RAW_TARGET: &str = "fetch_url::octets";
-/// The most raw bytes on one line of the trace.
-const RAW_LINE: usize = 4096;
+/// Maximum number of raw bytes on one line of the trace.
+const MAX_RAW_BYTES: usize = 4096;
 
 /// Returns `true` if the trace is wanted.
 pub(crate) fn is_enabled() -> bool {
@@ -34,7 +34,7 @@ pub(crate) fn received(line: &[u8]) {
 /// Traces bytes as they were received, lines and bodies alike, so that a trace can be replayed.
 pub(crate) fn raw(bytes: &[u8]) {
     if tracing::enabled!(target: RAW_TARGET, Level::TRACE) {
-        for piece in bytes.chunks(RAW_LINE) {
+        for piece in bytes.chunks(MAX_RAW_BYTES) {
             tracing::trace!(target: RAW_TARGET, "<< {}", escape_non_ascii(piece));
         }
     }

@@ -1,4 +1,4 @@
-//! Digests, by the crypto provider that TLS uses anyway; but for MD5, which is no crypto any more.
+//! Digests: MD5 by the `md5` crate, all others by the cryptography library that TLS uses.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -26,7 +26,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// By its name, upper or lower case, with a hyphen or without.
+    /// Returns the algorithm with this name, in upper or lower case, with or without a hyphen.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().replace('-', "").as_str() {
             "md5" => Self::Md5,
@@ -38,7 +38,7 @@ impl Algorithm {
         })
     }
 
-    /// Its name in lower case.
+    /// Returns the name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Md5 => "md5",
@@ -49,7 +49,7 @@ impl Algorithm {
         }
     }
 
-    /// By how many hexadecimal digits its digests have.
+    /// Returns the algorithm whose digests have `count` hexadecimal digits.
     pub(crate) const fn of_digits(count: usize) -> Option<Self> {
         Some(match count {
             32 => Self::Md5,
@@ -62,34 +62,34 @@ impl Algorithm {
     }
 }
 
-/// A digest in the making.
-pub(crate) struct Digest(Making);
+/// The state of a digest computation.
+pub(crate) struct Digest(DigestState);
 
-enum Making {
+enum DigestState {
     Md5(Md5),
-    Provided(provider::Context),
+    Provider(provider::Context),
 }
 
 impl Digest {
     pub(crate) fn new(algorithm: Algorithm) -> Self {
         let provided = match algorithm {
-            Algorithm::Md5 => return Self(Making::Md5(Md5::new())),
+            Algorithm::Md5 => return Self(DigestState::Md5(Md5::new())),
             Algorithm::Sha1 => &provider::SHA1_FOR_LEGACY_USE_ONLY,
             Algorithm::Sha256 => &provider::SHA256,
             Algorithm::Sha384 => &provider::SHA384,
             Algorithm::Sha512 => &provider::SHA512,
         };
-        Self(Making::Provided(provider::Context::new(provided)))
+        Self(DigestState::Provider(provider::Context::new(provided)))
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            Making::Md5(digest) => digest.update(bytes),
-            Making::Provided(digest) => digest.update(bytes),
+            DigestState::Md5(digest) => digest.update(bytes),
+            DigestState::Provider(digest) => digest.update(bytes),
         }
     }
 
-    /// Takes in `count` bytes of `file`, from where it stands.
+    /// Adds `count` bytes of `file`, starting at its current position.
     pub(super) fn update_from(&mut self, file: &mut File, count: u64) -> io::Result<()> {
         let mut left = count;
         let mut buffer = vec![0; 64 * 1024];
@@ -105,12 +105,12 @@ impl Digest {
         Ok(())
     }
 
-    /// In lower-case hexadecimal.
+    /// Finishes the computation and returns the digest in lower-case hexadecimal.
     pub(crate) fn hex(self) -> String {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match self.0 {
-            Making::Md5(digest) => hex(&digest.finalize()),
-            Making::Provided(digest) => hex(digest.finish().as_ref()),
+            DigestState::Md5(digest) => hex(&digest.finalize()),
+            DigestState::Provider(digest) => hex(digest.finish().as_ref()),
         }
     }
 }

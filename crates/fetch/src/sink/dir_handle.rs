@@ -1,5 +1,5 @@
-//! An open directory below another one, reached without following links. Files go to the opened directory, whatever
-//! its names mean later.
+//! An open directory below another one, opened without following links. Files are created in this directory even if
+//! it is renamed or replaced later.
 
 use std::fs::{self, Metadata};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -15,7 +15,7 @@ use crate::{Code, Error, Phase};
 #[derive(Clone, Debug)]
 pub struct DirHandle {
     directory: Arc<OwnedFd>,
-    shown: PathBuf,
+    display_path: PathBuf,
 }
 
 impl DirHandle {
@@ -23,47 +23,51 @@ impl DirHandle {
     /// links. Missing directories are created.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if a link or a file is in the way.
+    /// [`Code::SinkFailed`] if a component of the path is a link or a file, or cannot be opened.
     pub fn open(root: &Path, below: &str) -> Result<Self, Error> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-        let mut shown = root.to_path_buf();
-        let mut directory = open(root, flags, Mode::empty()).map_err(|errno| failed(&shown, errno))?;
+        let mut display_path = root.to_path_buf();
+        let mut directory = open(root, flags, Mode::empty()).map_err(|errno| failed(&display_path, errno))?;
         for name in below.split('/').filter(|name| !name.is_empty()) {
-            shown.push(name);
+            display_path.push(name);
             let made = mkdirat(&directory, name, Mode::from_raw_mode(0o777));
             if let Err(errno) = made
                 && errno != Errno::EXIST
             {
-                return Err(failed(&shown, errno));
+                return Err(failed(&display_path, errno));
             }
             directory = openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|errno| failed(&shown, errno))?;
+                .map_err(|errno| failed(&display_path, errno))?;
         }
-        Ok(Self { directory: Arc::new(directory), shown })
+        Ok(Self { directory: Arc::new(directory), display_path })
     }
 
-    /// A path to `name` in it, as long as this or a clone of it lives; where the system has no such paths, the usual one.
+    /// Returns a path to `name` through `/proc/self/fd`, valid while a handle exists; without procfs, the plain path.
     pub fn path(&self, name: &str) -> PathBuf {
         let held = PathBuf::from(self.held());
-        if cfg!(target_os = "linux") && held.exists() { held.join(name) } else { self.shown.join(name) }
+        if cfg!(target_os = "linux") && held.exists() {
+            held.join(name)
+        } else {
+            self.display_path.join(name)
+        }
     }
 
-    /// The facts of the file `name` in it; no link is followed.
+    /// Returns the metadata of the regular file `name`, without following links.
     pub fn file(&self, name: &str) -> Option<Metadata> {
         fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
     }
 
-    /// Removes the file `name` in it.
+    /// Removes the file `name`.
     ///
     /// # Errors
     /// `sink_failed`.
     pub fn remove_file(&self, name: &str) -> Result<(), Error> {
         let removed = unlinkat(&self.directory, name, AtFlags::empty());
-        removed.map_err(|errno| failed(&self.shown.join(name), errno))
+        removed.map_err(|errno| failed(&self.display_path.join(name), errno))
     }
 
-    /// Removes the directory `name` in it, when nothing is in it; whether it did.
+    /// Removes the directory `name` if it is empty. Returns `true` if it was removed.
     pub fn remove_directory(&self, name: &str) -> bool {
         unlinkat(&self.directory, name, AtFlags::REMOVEDIR).is_ok()
     }
@@ -72,15 +76,15 @@ impl DirHandle {
         format!("/proc/self/fd/{}", self.directory.as_raw_fd())
     }
 
-    /// An error in which its paths stand as people know them.
+    /// Replaces the `/proc/self/fd` path in an error by the plain path.
     pub fn known(&self, error: Error) -> Error {
-        error.with_other_words(&format!("{}/", self.held()), &format!("{}/", self.shown.display()))
+        error.replace_in_detail(&format!("{}/", self.held()), &format!("{}/", self.display_path.display()))
     }
 }
 
 fn failed(path: &Path, errno: Errno) -> Error {
     let words = match errno {
-        Errno::LOOP | Errno::NOTDIR => "it is there, and no directory".to_owned(),
+        Errno::LOOP | Errno::NOTDIR => "it exists and is not a directory".to_owned(),
         errno => std::io::Error::from(errno).to_string(),
     };
     Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {words}", path.display()))
@@ -92,7 +96,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn no_link_is_followed_and_what_is_open_stays() {
+    fn links_are_not_followed_and_open_directories_stay_valid() {
         let home = tempfile::tempdir().expect("a directory");
         let at = |name: &str| home.path().join(name);
         let held = DirHandle::open(home.path(), "a/b").expect("directories");

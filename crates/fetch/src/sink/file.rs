@@ -1,4 +1,4 @@
-//! Opens the file of a download. Everything that can be wrong with the name is reported before a connection is made.
+//! Opens the file of a download. Problems with the name or an existing file are reported before a connection is made.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -17,10 +17,10 @@ use crate::{Code, Error, Meta, Phase, Resume};
 
 /// The permissions of a `.part` file: readable by its owner only. On Linux the sticky bit, which has no meaning on
 /// files, marks it as a file of this program.
-const IN_THE_MAKING: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
+const PART_MODE: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
 
-/// Downloads up to this size start without a check of the free space.
-const ALWAYS_TRIED: u64 = 64 * 1024;
+/// Maximum size in bytes of downloads that start without a check of the free space.
+const UNCHECKED_SIZE: u64 = 64 * 1024;
 
 /// How a file is written: resume, overwriting, times, syncing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ const ALWAYS_TRIED: u64 = 64 * 1024;
 pub struct FileOptions {
     /// Continues a partial download, if it is still the same object. Default: `false`.
     pub resume: bool,
-    /// Keeps this number of bytes of the existing file and appends the body. Default: 0.
+    /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
     pub keep: u64,
     /// Fails if the file exists, instead of replacing it. Default: `false`.
     pub no_clobber: bool,
@@ -110,7 +110,7 @@ impl FileSink {
             check_target(target, facts, options)?;
         }
         let names = Names::of(target);
-        let Opened { mut file, facts, state, has_past } = open_part(&names)?;
+        let Opened { mut file, facts, state, was_left_over } = open_part(&names)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
@@ -125,12 +125,12 @@ impl FileSink {
             options,
             modified: None,
             is_resumable: true,
-            journaled: Instant::now(),
-            has_state: has_past,
+            state_written: Instant::now(),
+            has_state: was_left_over,
             replaces: existing.is_ok(),
         });
         if part.state.mode == 0 {
-            part.state.mode = take_umask(&part.file, &facts).map_err(|error| cannot(target, error))?;
+            part.state.mode = make_private(&part.file, &facts).map_err(|error| cannot(target, error))?;
         }
         if resume.is_none() {
             check_start(target, kept)?;
@@ -151,7 +151,7 @@ impl FileSink {
         Ok(this)
     }
 
-    /// Returns the partial download of `url` from an earlier run, for [`crate::Request::resuming`].
+    /// Returns the resume data if the `.part` file of an earlier run is of `url`, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
         let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
         self.resume.clone().filter(|_| is_same)
@@ -173,7 +173,7 @@ impl FileSink {
         }
         part.begin(meta, start);
         let target = part.names.target.clone();
-        let prepared = if is_kept_from_target { keep_start(&target, &mut part.file, start) } else { Ok(()) };
+        let prepared = if is_kept_from_target { copy_start(&target, &mut part.file, start) } else { Ok(()) };
         if !(is_empty && start == 0) {
             let prepared = prepared.and_then(|()| prepare(&mut part.file, start, digest));
             prepared.map_err(|error| cannot(&target, error))?;
@@ -197,7 +197,7 @@ fn check_start(target: &Path, count: u64) -> Result<(), Error> {
 }
 
 /// Copies the first `count` bytes of `target` into its `.part`.
-fn keep_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
+fn copy_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
     part.set_len(0)?;
     part.rewind()?;
     let copied = io::copy(&mut File::open(target)?.take(count), part)?;
@@ -216,7 +216,7 @@ fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Resu
 
 /// Fails if the file system has too little free space.
 fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
-    let Some(needed) = needed.filter(|&needed| needed > ALWAYS_TRIED) else { return Ok(()) };
+    let Some(needed) = needed.filter(|&needed| needed > UNCHECKED_SIZE) else { return Ok(()) };
     let Ok(facts) = rustix::fs::fstatvfs(file) else { return Ok(()) };
     let free = facts.f_bavail.saturating_mul(facts.f_frsize);
     // Some file systems do not report their free space.
@@ -231,18 +231,18 @@ fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
 fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
     let kind = match facts.is_symlink().then(|| fs::metadata(target)) {
         None => facts.file_type(),
-        Some(Ok(pointed)) => pointed.file_type(),
+        Some(Ok(target_facts)) => target_facts.file_type(),
         Some(Err(_)) => return Ok(None),
     };
     if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
         return Ok(None);
     }
     // Opening a FIFO without a reader would block without a deadline.
-    let waits = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
-    let opened = OpenOptions::new().write(true).custom_flags(waits.bits().cast_signed()).open(target);
+    let open_flags = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
+    let opened = OpenOptions::new().write(true).custom_flags(open_flags.bits().cast_signed()).open(target);
     let device = opened.map_err(|error| match error.raw_os_error() {
         Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => {
-            Error::new(Code::SinkFailed, Phase::Deliver, format!("nobody reads {}", target.display()))
+            Error::new(Code::SinkFailed, Phase::Deliver, format!("no process reads {}", target.display()))
         }
         _ => cannot(target, error),
     })?;
@@ -284,15 +284,15 @@ struct Opened {
     file: File,
     facts: Metadata,
     state: Option<State>,
-    /// `true` if an earlier run left a file.
-    has_past: bool,
+    /// `true` if an earlier run left a `.part` file, possibly invalid.
+    was_left_over: bool,
 }
 
 /// Opens and locks `NAME.part`: a valid one of an earlier run, or a new one. Links are not followed, and files of
 /// other users or programs are not touched.
 fn open_part(names: &Names) -> Result<Opened, Error> {
     let cannot = |error| cannot(&names.part, error);
-    let mut has_past = false;
+    let mut was_left_over = false;
     for _ in 0..8 {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o666);
@@ -307,41 +307,41 @@ fn open_part(names: &Names) -> Result<Opened, Error> {
         lock(&file, names)?;
         // Another process may have finished or restarted the file between opening and locking.
         let facts = file.metadata().map_err(cannot)?;
-        // A file that this process created has a name as long as nobody removed it.
-        let is_there = if is_new { facts.nlink() > 0 } else { is_at(identity(&facts), &names.part) };
-        if !is_there {
+        // A file that this process created keeps its link count until another process removes it.
+        let is_current = if is_new { facts.nlink() > 0 } else { is_at(identity(&facts), &names.part) };
+        if !is_current {
             continue;
         }
-        if !is_new && !is_own(&facts) {
+        if !is_new && !is_owned_file(&facts) {
             return Err(foreign(names));
         }
         let state = if is_new { None } else { State::read(&names.state) };
         if is_new || state.is_some() {
-            return Ok(Opened { file, facts, has_past: has_past || state.is_some(), state });
+            return Ok(Opened { file, facts, was_left_over: was_left_over || state.is_some(), state });
         }
         check_leftover(&facts, names)?;
-        has_past = true;
+        was_left_over = true;
         fs::remove_file(&names.part).map_err(cannot)?;
     }
     Err(busy(names))
 }
 
-/// Checks a `.part` without state: it is ours if it has our mark or is empty (a run was killed early); otherwise it
-/// belongs to another program.
+/// Checks a `.part` without state: with this program's mode, or empty (a run was killed early), it is
+/// a leftover of this program; any other belongs to another program.
 fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
-    if facts.len() == 0 || facts.permissions().mode() & 0o7777 == IN_THE_MAKING {
+    if facts.len() == 0 || facts.permissions().mode() & 0o7777 == PART_MODE {
         return Ok(());
     }
     Err(foreign(names))
 }
 
-/// Returns `true` if the file can be ours: owned by this user, with one name.
-fn is_own(facts: &Metadata) -> bool {
+/// Returns `true` if this program may have created the file: it is regular, owned by this user, with one hard link.
+fn is_owned_file(facts: &Metadata) -> bool {
     facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw()
 }
 
 fn foreign(names: &Names) -> Error {
-    let detail = format!("{} exists and is not ours", names.part.display());
+    let detail = format!("{} exists and belongs to another program or user", names.part.display());
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
@@ -358,9 +358,9 @@ fn busy(names: &Names) -> Error {
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
-/// Returns the permissions that the umask gives, and makes the new file private.
-fn take_umask(file: &File, facts: &Metadata) -> io::Result<u32> {
+/// Returns the permissions that the umask gave the new file, and makes the file private (mode 0600).
+fn make_private(file: &File, facts: &Metadata) -> io::Result<u32> {
     let mode = facts.permissions().mode() & 0o777;
-    file.set_permissions(Permissions::from_mode(IN_THE_MAKING))?;
+    file.set_permissions(Permissions::from_mode(PART_MODE))?;
     Ok(mode)
 }

@@ -1,12 +1,13 @@
-//! The journal of finished files of a batch or mirror, so that the next run fetches only what is missing: one line for
-//! each file, written when the file has its name.
+//! The journal of finished files of a batch or mirror, so that the next run fetches only missing files: one line for
+//! each file, written after the file was renamed to its final name.
 //!
-//! A line counts if the file still has the recorded size and time. A line is known to survive a power cut only after
-//! the file system was synced; then a mark follows. After a reboot, lines behind the last mark do not count.
+//! A line is valid while the file has the recorded size and time. It survives a power failure for certain only after
+//! the file system was synced, which a `synced` line records. After a reboot, lines after the last one are ignored.
+
+mod line_hasher;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -18,18 +19,19 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use self::line_hasher::LineHasher;
 use super::part::{identity, is_at};
-use super::private::write_whole;
+use super::private::write_atomically;
 use crate::{Code, Error, Phase};
 
-/// How often the file system is synced during a run.
+/// Interval at which the file system is synced during a run.
 const SYNC_EVERY: Duration = Duration::from_secs(30);
 /// The beginning of every journal.
-const START: &[u8] = b"{\"boot\":\"";
-/// The number of superseded lines from which the journal is rewritten.
-const STALE: usize = 1000;
+const JOURNAL_PREFIX: &[u8] = b"{\"boot\":\"";
+/// The number of superseded lines above which the journal is rewritten.
+const MIN_SUPERSEDED_LINES: usize = 1000;
 /// The maximum length of a line; a URL has at most 64 KiB.
-const LINE: u64 = 256 * 1024;
+const MAX_LINE_LENGTH: u64 = 256 * 1024;
 
 /// An open, locked journal.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ pub struct Journal {
     file: Arc<File>,
     path: PathBuf,
     subject: String,
-    marks: Marks,
+    digests: LineHasher,
     done: HashSet<u128>,
     /// The number of lines that this run has written.
     lines: u64,
@@ -45,7 +47,7 @@ pub struct Journal {
     is_syncing: Arc<AtomicBool>,
 }
 
-/// A file as it was when it was finished.
+/// Size and modification time of a file when it was finished.
 #[derive(Debug)]
 pub struct Finished {
     size: u64,
@@ -60,12 +62,12 @@ impl Finished {
 }
 
 impl Journal {
-    /// Opens or creates the journal at `path` about `subject`. With `goes_on`, entries of earlier runs count.
+    /// Opens or creates the journal of `subject` at `path`. With `keeps_entries`, entries of earlier runs are kept.
     ///
     /// # Errors
-    /// [`Code::Usage`] if another process has it open or it is about another subject; [`Code::SinkFailed`] if it
+    /// [`Code::Usage`] if another process has it open or it belongs to another subject; [`Code::SinkFailed`] if it
     /// cannot be read or written.
-    pub fn open(path: &Path, subject: &str, goes_on: bool) -> Result<Self, Error> {
+    pub fn open(path: &Path, subject: &str, keeps_entries: bool) -> Result<Self, Error> {
         let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
         let mut options = File::options();
         options.read(true).append(true).create(true).mode(0o600);
@@ -74,24 +76,24 @@ impl Journal {
         let is_locked = file.try_lock().is_ok();
         // Another process may have replaced the journal between opening and locking.
         if !is_locked || !is_at(identity(&file.metadata().map_err(cannot)?), path) {
-            return Err(refused(path, "another process is at work with it"));
+            return Err(journal_error(path, "another process is using it"));
         }
         let first = first_line(&file).map_err(cannot)?;
         check(path, &first, subject)?;
-        // A first line that a kill cut off cannot be continued.
-        let goes_on = goes_on && first.ends_with(b"\n");
+        // A first line that was truncated when a process was killed cannot be continued.
+        let keeps_entries = keeps_entries && first.ends_with(b"\n");
         let mut this = Self {
             file: Arc::new(file),
             path: path.to_owned(),
             subject: subject.to_owned(),
-            marks: Marks::default(),
+            digests: LineHasher::default(),
             done: HashSet::new(),
             lines: 0,
             synced: Instant::now(),
             is_syncing: Arc::default(),
         };
-        if goes_on {
-            this.go_on()?;
+        if keeps_entries {
+            this.load()?;
         } else {
             this.file.set_len(0).map_err(cannot)?;
         }
@@ -103,11 +105,11 @@ impl Journal {
         self.write(&json!({ "journal": self.subject, "boot": boot() }))
     }
 
-    /// Reads the entries of earlier runs.
-    fn go_on(&mut self) -> Result<(), Error> {
-        let past = self.read().map_err(|error| self.failed(error))?;
-        let is_stale = past.marks.len() > STALE + 2 * past.paths.len();
-        let done = past.done();
+    /// Reads the entries of earlier runs, and rewrites the journal if many of its lines are superseded.
+    fn load(&mut self) -> Result<(), Error> {
+        let earlier = self.read().map_err(|error| self.failed(error))?;
+        let is_stale = earlier.digests.len() > MIN_SUPERSEDED_LINES + 2 * earlier.paths.len();
+        let done = earlier.done();
         self.done = done;
         if is_stale {
             self.compact().map_err(|error| self.failed(error))?;
@@ -119,17 +121,19 @@ impl Journal {
     fn compact(&mut self) -> io::Result<()> {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
-            if let Some(path) = line["path"].as_str().filter(|_| self.done.contains(&self.marks.known(&line)))
+            if let Some(path) = line["path"]
+                .as_str()
+                .filter(|_| self.done.contains(&self.digests.digest_without_facts(&line)))
             {
                 last.insert(path.to_owned(), line);
             }
         }
         let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
         last.values().for_each(|line| text.push_str(&format!("{line}\n")));
-        // The lines must not survive a power cut that their files do not.
+        // After a power failure there must be no line whose file was lost.
         sync_files(&self.file)?;
         text.push_str(&format!("{}\n", json!({ "synced": last.len() })));
-        write_whole(&self.path, text.as_bytes())?;
+        write_atomically(&self.path, text.as_bytes())?;
         let file = File::options().read(true).append(true).open(&self.path)?;
         file.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
         self.file = Arc::new(file);
@@ -137,26 +141,26 @@ impl Journal {
     }
 
     /// Reads all lines.
-    fn read(&self) -> io::Result<Past<'_>> {
-        let (mut lines, mut past) = (Lines::new(&self.file), Past::new(&self.marks));
+    fn read(&self) -> io::Result<EarlierRuns<'_>> {
+        let (mut lines, mut earlier) = (Lines::new(&self.file), EarlierRuns::new(&self.digests));
         while let Some(line) = lines.next()? {
-            past.hear(&line);
+            earlier.add_line(&line);
         }
-        if !lines.is_whole {
-            // A line that a kill cut off must not be joined with the next one.
+        if !lines.is_last_line_complete {
+            // A truncated line of a killed process must not be joined with the next line.
             (&*self.file).write_all(b"\n")?;
         }
-        Ok(past)
+        Ok(earlier)
     }
 
-    /// Returns `true` if the file at `path` was finished from this source with these facts and is unchanged.
+    /// Returns `true` if the file at `path` was fetched from `source` with these facts and is unchanged since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.marks.mark(&line(path, source, facts, file)))
+        self.done.contains(&self.digests.line_digest(&line(path, source, facts, file)))
     }
 
-    /// Returns `true` if the file at `path` was finished from `source` and is unchanged, whatever the facts.
+    /// Returns `true` if the file at `path` was fetched from `source` and is unchanged since. Facts are not compared.
     pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.marks.known(&line(path, source, "", file)))
+        self.done.contains(&self.digests.digest_without_facts(&line(path, source, "", file)))
     }
 
     /// Records that `path` is finished.
@@ -165,10 +169,10 @@ impl Journal {
     /// [`Code::SinkFailed`] if the line cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let line = line(path, source, facts, file);
-        if !self.done.insert(self.marks.mark(&line)) {
+        if !self.done.insert(self.digests.line_digest(&line)) {
             return Ok(());
         }
-        self.done.insert(self.marks.known(&line));
+        self.done.insert(self.digests.digest_without_facts(&line));
         if self.lines == 0 {
             self.begin().map_err(|error| self.failed(error))?;
         }
@@ -176,13 +180,13 @@ impl Journal {
         self.lines += 1;
         if self.synced.elapsed() >= SYNC_EVERY && !self.is_syncing.swap(true, Ordering::Relaxed) {
             self.synced = Instant::now();
-            self.sync_aside();
+            self.start_sync();
         }
         Ok(())
     }
 
     /// Syncs on a thread, while files are fetched.
-    fn sync_aside(&mut self) {
+    fn start_sync(&mut self) {
         let (file, is_syncing, lines) = (self.file.clone(), self.is_syncing.clone(), self.lines);
         let work = move || {
             if sync(&file, lines).is_ok() {
@@ -196,12 +200,12 @@ impl Journal {
     /// Syncs the finished files to the disk.
     pub fn sync(&self) {
         if self.lines > 0 {
-            // Files that cannot be synced are fetched again after a power cut.
+            // Files that cannot be synced are fetched again after a power failure.
             let _ = sync(&self.file, self.lines);
         }
     }
 
-    /// Removes the journal, because no file is missing.
+    /// Removes the journal. The caller does this if no file is missing.
     pub fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -221,7 +225,7 @@ impl Journal {
         Ok(finished)
     }
 
-    /// Writes a line with one call, so that a kill leaves all of it or a beginning without line end.
+    /// Writes a line with one call, so that a killed process leaves the complete line or a part without line end.
     fn write(&self, line: &Value) -> io::Result<()> {
         (&*self.file).write_all(format!("{line}\n").as_bytes())
     }
@@ -231,100 +235,83 @@ impl Journal {
     }
 }
 
-/// The digests of all lines: memory for a hundred thousand lines stays small. The key is random for this process.
-#[derive(Debug, Default)]
-struct Marks(RandomState, RandomState);
-
-impl Marks {
-    fn mark(&self, line: &Value) -> u128 {
-        self.of([&line["path"], &line["source"], &line["facts"], &line["size"], &line["changed"]])
-    }
-
-    /// The digest of a line without its facts.
-    fn known(&self, line: &Value) -> u128 {
-        self.of([&line["path"], &line["source"], &Value::Null, &line["size"], &line["changed"]])
-    }
-
-    fn of(&self, values: [&Value; 5]) -> u128 {
-        let half = |state: &RandomState| u128::from(state.hash_one(values));
-        half(&self.0) << 64 | half(&self.1)
-    }
-}
-
 /// The lines of earlier runs.
-struct Past<'m> {
-    all: &'m Marks,
-    marks: Vec<[u128; 2]>,
-    /// The different files.
+struct EarlierRuns<'m> {
+    all: &'m LineHasher,
+    digests: Vec<[u128; 2]>,
+    /// Hashes of the paths of all files.
     paths: HashSet<u64>,
-    /// The number of lines that survive a power cut.
+    /// The number of lines that survive a power failure.
     synced: usize,
-    /// Where the lines of the last run begin.
+    /// Index of the first line of the last run.
     start: usize,
     boot: String,
 }
 
-impl<'m> Past<'m> {
-    fn new(all: &'m Marks) -> Self {
-        Self { all, marks: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
+impl<'m> EarlierRuns<'m> {
+    fn new(all: &'m LineHasher) -> Self {
+        Self { all, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
     }
 
-    fn hear(&mut self, line: &Value) {
+    fn add_line(&mut self, line: &Value) {
         let text = |name: &str| line[name].as_str().unwrap_or_default();
         if line["journal"].is_string() {
             self.begin_run(text("boot"));
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
-            self.synced = self.start.saturating_add(count).min(self.marks.len()).max(self.synced);
+            self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
         } else if line["path"].is_string() {
-            self.paths.insert(self.all.0.hash_one(&line["path"]));
-            self.marks.push([self.all.mark(line), self.all.known(line)]);
+            self.paths.insert(self.all.path_hash(&line["path"]));
+            self.digests.push([self.all.line_digest(line), self.all.digest_without_facts(line)]);
         }
     }
 
     fn begin_run(&mut self, boot: &str) {
         if boot.is_empty() || boot != self.boot {
-            self.marks.truncate(self.synced);
+            self.digests.truncate(self.synced);
             boot.clone_into(&mut self.boot);
         }
-        self.start = self.marks.len();
+        self.start = self.digests.len();
     }
 
     fn done(mut self) -> HashSet<u128> {
         self.begin_run(&boot());
-        self.marks.into_iter().flatten().collect()
+        self.digests.into_iter().flatten().collect()
     }
 }
 
 /// Reads the lines of a journal from its beginning.
 struct Lines<'f> {
-    reader: BufReader<At<'f>>,
-    is_whole: bool,
+    reader: BufReader<ReadAt<'f>>,
+    is_last_line_complete: bool,
 }
 
 impl<'f> Lines<'f> {
     fn new(file: &'f File) -> Self {
-        Self { reader: BufReader::with_capacity(64 * 1024, At { file, offset: 0 }), is_whole: true }
+        Self {
+            reader: BufReader::with_capacity(64 * 1024, ReadAt { file, offset: 0 }),
+            is_last_line_complete: true,
+        }
     }
 
     /// Returns the next line; lines that are not JSON are skipped.
     fn next(&mut self) -> io::Result<Option<Value>> {
         let mut line = Vec::new();
-        if io::Read::take(&mut self.reader, LINE).read_until(b'\n', &mut line)? == 0 {
+        if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
-        self.is_whole = line.ends_with(b"\n");
-        let value = if self.is_whole { serde_json::from_slice(&line).ok() } else { None };
+        self.is_last_line_complete = line.ends_with(b"\n");
+        let value = if self.is_last_line_complete { serde_json::from_slice(&line).ok() } else { None };
         Ok(Some(value.unwrap_or(Value::Null)))
     }
 }
 
-/// Reads without moving the position for writing.
-struct At<'f> {
+/// Reads at an offset, without changing the file position.
+struct ReadAt<'f> {
     file: &'f File,
     offset: u64,
 }
 
-impl io::Read for At<'_> {
+impl io::Read for ReadAt<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
         self.offset += count as u64;
@@ -332,12 +319,16 @@ impl io::Read for At<'_> {
     }
 }
 
-/// Checks that the file begins like a journal of `subject`, or like one that a kill cut off. Other files are not
-/// touched.
+/// Checks that the file begins like a journal of `subject`, possibly truncated. Other files are not
+/// changed.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
-    let none = || refused(path, "it is no journal of ours");
+    let none = || journal_error(path, "it is not a journal of this program");
     if !first.ends_with(b"\n") {
-        return if START.starts_with(first) || first.starts_with(START) { Ok(()) } else { Err(none()) };
+        return if JOURNAL_PREFIX.starts_with(first) || first.starts_with(JOURNAL_PREFIX) {
+            Ok(())
+        } else {
+            Err(none())
+        };
     }
     let line: Value = serde_json::from_slice(first).map_err(|_| none())?;
     match line["journal"].as_str() {
@@ -350,13 +341,14 @@ fn same_subject(path: &Path, other: &str, subject: &str) -> Result<(), Error> {
     if other == subject {
         return Ok(());
     }
-    Err(refused(path, &format!("it is of {other}")).with_hint("another directory, or without what is there"))
+    Err(journal_error(path, &format!("it belongs to {other}"))
+        .with_hint("use another directory, or remove the file"))
 }
 
 fn first_line(file: &File) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    let reader = BufReader::new(At { file, offset: 0 });
-    io::Read::take(reader, LINE).read_until(b'\n', &mut first)?;
+    let reader = BufReader::new(ReadAt { file, offset: 0 });
+    io::Read::take(reader, MAX_LINE_LENGTH).read_until(b'\n', &mut first)?;
     Ok(first)
 }
 
@@ -369,19 +361,19 @@ fn sync_files(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs the files and writes the mark for the lines before it.
+/// Syncs the files and writes the `synced` line for the lines before it.
 fn sync(mut file: &File, lines: u64) -> io::Result<()> {
     sync_files(file)?;
     file.write_all(format!("{}\n", json!({ "synced": lines })).as_bytes())?;
     file.sync_data()
 }
 
-/// Returns the boot id of the machine, or nothing if the system has none.
+/// Returns the boot id of the machine, or an empty string if the system has none.
 fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// The modification time in nanoseconds.
+/// Returns the modification time with nanoseconds.
 fn changed(file: &Metadata) -> String {
     format!("{}.{:09}", file.mtime(), file.mtime_nsec())
 }
@@ -391,7 +383,7 @@ fn line(path: &str, source: &str, facts: &str, file: &Metadata) -> Value {
     json!({ "path": path, "source": source, "facts": facts, "size": size, "changed": changed })
 }
 
-fn refused(path: &Path, detail: &str) -> Error {
+fn journal_error(path: &Path, detail: &str) -> Error {
     Error::new(Code::Usage, Phase::Plan, format!("{}: {detail}", path.display()))
 }
 
@@ -399,7 +391,7 @@ fn refused(path: &Path, detail: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// A journal with `files`, of which so many are synced, by a run under `boot`.
+    /// Writes a journal with `files`, of which the first `synced` are synced, by a run with boot id `boot`.
     fn written(directory: &Path, files: &[&str], synced: usize, boot: &str) -> PathBuf {
         let path = directory.join("journal");
         let mut text = format!("{}\n", json!({ "journal": "x", "boot": boot }));
@@ -442,8 +434,8 @@ mod tests {
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);
-        for goes_on in [true, false] {
-            assert!(Journal::open(&path, "y", goes_on).is_err(), "it is of something else");
+        for keeps_entries in [true, false] {
+            assert!(Journal::open(&path, "y", keeps_entries).is_err(), "it is of something else");
         }
         let journal = Journal::open(&path, "x", false).expect("a new one");
         assert!(!journal.has("a", "s", "f", &facts));
@@ -452,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_power_cut_only_what_was_synced_counts() {
+    fn after_a_power_failure_only_synced_lines_count() {
         let directory = tempfile::tempdir().expect("a directory");
         for (boot_then, expected) in [(boot(), [true, true, true]), ("other".into(), [true, true, false])] {
             let path = written(directory.path(), &["a", "b", "c"], 2, &boot_then);
@@ -468,7 +460,7 @@ mod tests {
         fs::write(&file, "1").expect("a file");
         let facts = fs::metadata(&file).expect("facts");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
-        for number in 0..STALE + 10 {
+        for number in 0..MIN_SUPERSEDED_LINES + 10 {
             journal.add("a", "s", &number.to_string(), &facts).expect("a line");
         }
         drop(journal);
@@ -477,7 +469,8 @@ mod tests {
         assert!(fs::metadata(&path).expect("facts").len() < before / 100);
         let journal = Journal::open(&path, "x", true).expect("a journal");
         assert!(
-            journal.has("a", "s", &(STALE + 9).to_string(), &facts) && !journal.has("a", "s", "0", &facts)
+            journal.has("a", "s", &(MIN_SUPERSEDED_LINES + 9).to_string(), &facts)
+                && !journal.has("a", "s", "0", &facts)
         );
         assert!(Journal::open(&path, "x", true).is_err(), "it is locked as before");
     }
@@ -488,8 +481,8 @@ mod tests {
         let path = directory.path().join("journal");
         for content in ["my own notes\n", "{}\n", "\n", "{\"boots\"", "[1]"] {
             fs::write(&path, content).expect("a file");
-            for goes_on in [true, false] {
-                assert!(Journal::open(&path, "x", goes_on).is_err(), "{content}");
+            for keeps_entries in [true, false] {
+                assert!(Journal::open(&path, "x", keeps_entries).is_err(), "{content}");
                 assert_eq!(fs::read_to_string(&path).expect("a file"), content);
             }
         }
@@ -501,14 +494,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_count_from_the_beginning_of_their_run() {
+    fn synced_lines_count_from_the_start_of_their_run() {
         let line = |name: &str| json!({ "path": name, "facts": "", "size": 1, "changed": "" });
         let run = |boot: &str| json!({ "journal": "x", "boot": boot });
         let done = |lines: &[Value]| {
-            let marks = Marks::default();
-            let mut past = Past::new(&marks);
-            lines.iter().for_each(|line| past.hear(line));
-            past.done().len() / 2
+            let digests = LineHasher::default();
+            let mut earlier = EarlierRuns::new(&digests);
+            lines.iter().for_each(|line| earlier.add_line(line));
+            earlier.done().len() / 2
         };
         let synced = |count: u64| json!({ "synced": count });
         assert_eq!(done(&[run("1"), line("a"), synced(1), line("b"), synced(2), line("c")]), 2);
@@ -520,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_counts_for_nothing_and_spoils_nothing() {
+    fn truncated_line_is_ignored_and_does_not_affect_other_lines() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = written(directory.path(), &["a", "b"], 0, &boot());
         let text = fs::read(&path).expect("a journal");

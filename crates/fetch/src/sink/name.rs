@@ -9,11 +9,11 @@ const MAX_KEPT: usize = 198;
 const MAX_EXTENSION: usize = 20;
 
 /// Suffixes that only temporary files of this program may have, in any case.
-const OURS: [&str; 3] = [".part", ".part.json", ".part.json.new"];
+const TEMPORARY_SUFFIXES: [&str; 3] = [".part", ".part.json", ".part.json.new"];
 
 /// Returns a sanitised file name, or `None` if nothing is left of `suggested`.
 ///
-/// Only the part behind the last slash or backslash counts. Control and deceptive characters, invalid UTF-8 and `: * ?
+/// Only the part after the last slash or backslash is used. Control and deceptive characters, invalid UTF-8 and `: * ?
 /// " < > |` become `_`, as do a leading dot, dash or tilde and a trailing dot or space. Device names of DOS get a
 /// leading `_`, suffixes of temporary files a trailing `_`. Long names keep their extension. The result has at most
 /// 200 bytes.
@@ -33,7 +33,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
         name.pop();
         name.push('_');
     }
-    if is_ours(&name) {
+    if is_temporary_name(&name) {
         name.push('_');
     }
     if is_device(&name) {
@@ -55,15 +55,15 @@ pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns `true` for the part of a journal name behind its dot.
+/// Returns `true` if `name` is the name of a journal without its leading dot.
 fn is_journal(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("fetch-url") || name.ends_with(".journal")
 }
 
 fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
-    let unsafe_ones = chunk.invalid().iter().map(|_| '_');
-    chunk.valid().chars().map(safe_character).chain(unsafe_ones).collect()
+    let replacements = chunk.invalid().iter().map(|_| '_');
+    chunk.valid().chars().map(safe_character).chain(replacements).collect()
 }
 
 fn safe_character(character: char) -> char {
@@ -82,10 +82,10 @@ const fn is_blank_glyph(character: char) -> bool {
         | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Case-insensitive file systems treat `x.PART` as `x.part`.
-fn is_ours(name: &str) -> bool {
+/// Returns `true` for names of temporary files. Case-insensitive file systems treat `x.PART` as `x.part`.
+fn is_temporary_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    OURS.iter().any(|suffix| name.ends_with(suffix))
+    TEMPORARY_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// Returns `true` for device names of DOS and Windows with any extension: CON, PRN, AUX, NUL, CONIN$, CONOUT$, CLOCK$,
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// What holds for every name.
+    /// Checks the properties of every sanitised name.
     fn check(name: &str) {
         let joined = Path::new("directory").join(name);
         let components: Vec<_> = joined.components().collect();
@@ -132,7 +132,7 @@ mod tests {
         assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
         assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
         assert!(!name.is_empty() && name.len() <= 200, "{name:?}");
-        assert!(!is_ours(name) && !is_device(name), "{name:?}");
+        assert!(!is_temporary_name(name) && !is_device(name), "{name:?}");
         if name.len() <= MAX_KEPT {
             assert_eq!(safe_name(name.as_bytes()).as_deref(), Some(name), "a safe name stays as it is");
         }
@@ -184,9 +184,9 @@ mod tests {
             (198, "", "x"),
             (300, "", "x"),
             (300, ".jpeg", ".jpeg"),
-            // More than an extension has.
+            // Longer than an extension may be.
             (300, ".abcdefghijklmnopqrstuvwxyz", "x"),
-            // A cut must not make a name of ours, nor a dot or space at the end.
+            // Shortening must not produce a temporary name, or a dot or space at the end.
             (193, ".partzzzzzzzzzzzzzzzzzzzzzzzzzzz", ".part_"),
             (188, ".partzzzzzz.json", ".part.json_"),
             (197, ".zzzzzzzzzzzzzzzzzzzzzzzzzzz", "x_"),

@@ -1,4 +1,4 @@
-//! The file in the making: `NAME.part` and its state, until it is whole.
+//! The temporary file `NAME.part` and its state file, until the download is complete.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek as _};
@@ -14,20 +14,20 @@ use super::state::{self, State};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
 
-/// How often the state of a growing file is written, so that a kill loses no more than this.
-const JOURNAL_EVERY: Duration = Duration::from_secs(5);
-/// The room that a state needs on any file system.
-const ROOM: u64 = 64 * 1024;
-/// Files from this size on are synced before they get their name.
-const SYNC_FROM: u64 = 1024 * 1024;
+/// Interval at which the state file is written: a killed process loses at most this much of the download.
+const STATE_INTERVAL: Duration = Duration::from_secs(5);
+/// Number of bytes to free on a full disk for the state file.
+const STATE_RESERVE: u64 = 64 * 1024;
+/// Minimum size in bytes of files that are synced before they are renamed.
+const MIN_SYNC_SIZE: u64 = 1024 * 1024;
 
-/// The three names of a file in the making.
+/// The paths of the final file, the `.part` file and the state file.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     pub(super) target: PathBuf,
     pub(super) part: PathBuf,
     pub(super) state: PathBuf,
-    /// The directory that they are in, where it is held.
+    /// The open directory that contains them, in a mirror.
     pub(super) directory: Option<DirHandle>,
 }
 
@@ -52,36 +52,36 @@ pub(crate) struct Part {
     pub(super) options: FileOptions,
     pub(super) modified: Option<i64>,
     pub(super) is_resumable: bool,
-    pub(super) journaled: Instant,
+    pub(super) state_written: Instant,
     pub(super) stage: Stage,
-    /// A state stands beside it.
+    /// A state file exists.
     pub(super) has_state: bool,
-    /// There was a file of that name when this began.
+    /// The final file existed at the start and is replaced.
     pub(super) replaces: bool,
 }
 
-/// How far a part has come.
+/// The progress of a `.part` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Made by this run, and nothing is in it yet.
+    /// Created by this run and empty.
     Fresh,
-    /// Left by an earlier run, and not touched yet.
+    /// Left by an earlier run and not changed yet.
     Found,
-    /// This run's bytes are in it.
+    /// Being written by this run.
     Filling,
-    /// It has its name.
+    /// Renamed to its final name.
     Done,
 }
 
 impl Part {
-    /// What an earlier run noted is void: other bytes take the place of those it speaks of.
+    /// Removes the state file, because the bytes that it describes are replaced.
     pub(super) fn forget(&self) {
-        // It may never have been written.
+        // The state file may not exist.
         let _ = fs::remove_file(&self.names.state);
     }
 
-    /// The body that `meta` describes goes in from `start` on. What an earlier run noted of the
-    /// bytes before `start` stays true, and beside them, until the next journal.
+    /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
+    /// the bytes before `start`, so it stays valid until the next one is written.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         self.stage = Stage::Filling;
         self.is_resumable = meta.is_resumable && meta.offset == start;
@@ -97,14 +97,14 @@ impl Part {
         };
     }
 
-    /// Whether all that is in the file came from the object's beginning on: bytes that the caller had
-    /// kept of another file cannot be had again.
-    pub(super) const fn can_begin_anew(&self) -> bool {
+    /// Returns `true` if the file can be emptied and fetched again: bytes that were kept from an existing file
+    /// (`keep`) cannot be fetched again.
+    pub(super) const fn can_restart(&self) -> bool {
         self.options.keep == 0
     }
 
-    /// Empties the file: another version of the object, which `meta` describes, begins.
-    pub(super) fn begin_anew(&mut self, meta: &Meta) -> io::Result<()> {
+    /// Empties the file to receive another version of the object, which `meta` describes.
+    pub(super) fn restart(&mut self, meta: &Meta) -> io::Result<()> {
         self.forget();
         self.file.set_len(0)?;
         self.file.rewind()?;
@@ -112,7 +112,7 @@ impl Part {
         Ok(())
     }
 
-    /// Keeps nothing of it.
+    /// Discards the file and its state.
     pub(super) fn discard(mut self: Box<Self>) {
         self.is_resumable = false;
         self.forget();
@@ -122,38 +122,38 @@ impl Part {
         &mut self.file
     }
 
-    /// `bytes` more are in the file.
+    /// Records that `bytes` more bytes were written.
     pub(super) fn advance(&mut self, bytes: u64) -> io::Result<()> {
         self.state.bytes += bytes;
-        if self.is_resumable && self.journaled.elapsed() >= JOURNAL_EVERY {
-            self.journal()?;
+        if self.is_resumable && self.state_written.elapsed() >= STATE_INTERVAL {
+            self.save_state()?;
         }
         Ok(())
     }
 
-    /// The data first, then the state that names it.
-    fn journal(&mut self) -> io::Result<()> {
+    /// Syncs the data, then writes the state file that describes it.
+    fn save_state(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
         self.state.tail = state::tail(&mut self.file, self.state.bytes)?;
         self.has_state = true;
         self.state.write(&self.names.state)?;
-        self.journaled = Instant::now();
+        self.state_written = Instant::now();
         Ok(())
     }
 
-    /// On a full disk: gives up the end of the data to make room for the state.
-    fn journal_with_room(&mut self) -> io::Result<()> {
-        self.state.bytes = self.state.bytes.checked_sub(ROOM).ok_or(io::ErrorKind::StorageFull)?;
+    /// On a full disk: truncates the data to free space for the state file.
+    fn save_state_on_full_disk(&mut self) -> io::Result<()> {
+        self.state.bytes = self.state.bytes.checked_sub(STATE_RESERVE).ok_or(io::ErrorKind::StorageFull)?;
         self.file.set_len(self.state.bytes)?;
-        self.journal()
+        self.save_state()
     }
 
-    /// Gives the whole file its name.
+    /// Renames the complete file to its final name.
     pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
-            SyncMode::Auto => self.state.bytes >= SYNC_FROM,
+            SyncMode::Auto => self.state.bytes >= MIN_SYNC_SIZE,
             SyncMode::Never => false,
         };
         self.file
@@ -166,19 +166,23 @@ impl Part {
             self.file.sync_all().map_err(|error| failed("sync", error))?;
         }
         if !is_at(self.identity, &self.names.part) {
-            return Err(Error::new(Code::SinkFailed, Phase::Deliver, "somebody took the .part away"));
+            return Err(Error::new(
+                Code::SinkFailed,
+                Phase::Deliver,
+                "another process removed the .part file",
+            ));
         }
         self.rename()?;
         self.stage = Stage::Done;
-        // Nothing but our own state is removed. A small file that was fetched in one go, and not to go on
-        // with anything, has none.
-        if self.has_state || self.options.resume || self.state.bytes >= SYNC_FROM {
+        // Only a state file of this program is removed. A small file that was fetched without `resume` and without
+        // interruption has no state file.
+        if self.has_state || self.options.resume || self.state.bytes >= MIN_SYNC_SIZE {
             let _ = fs::remove_file(&self.names.state);
         }
         Ok(())
     }
 
-    /// A file that is replaced keeps its permissions; a new one gets what the umask left.
+    /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
     fn final_mode(&self) -> u32 {
         let facts = if self.replaces { fs::metadata(&self.names.target).ok() } else { None };
         facts.map_or(self.state.mode, |facts| facts.permissions().mode() & 0o777)
@@ -199,13 +203,13 @@ impl Part {
 }
 
 impl Drop for Part {
-    /// Not finished: keeps what can be resumed, removes the rest. Only our own files, held by an
-    /// open and locked descriptor; what an earlier run left and this one did not touch stays.
+    /// If the file is not finished: keeps it if it can be resumed, otherwise removes it. Only a file that is open and
+    /// locked here is removed; an unchanged file of an earlier run is kept.
     fn drop(&mut self) {
         match self.stage {
             Stage::Done | Stage::Found => return,
             Stage::Filling if self.is_resumable && self.state.bytes > 0 => {
-                if self.journal().is_ok() || self.journal_with_room().is_ok() {
+                if self.save_state().is_ok() || self.save_state_on_full_disk().is_ok() {
                     return;
                 }
             }
@@ -218,12 +222,12 @@ impl Drop for Part {
     }
 }
 
-/// What tells a file from every other one.
+/// Returns device and inode, which identify a file.
 pub(super) fn identity(facts: &fs::Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// Whether the name means this file.
+/// Returns `true` if `path` names this file.
 pub(super) fn is_at(file: (u64, u64), path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|named| identity(&named) == file)
 }

@@ -1,5 +1,5 @@
-//! What is known of a `.part` beside it, in `.part.json`: whose it is, how much of it is sound, and
-//! how to tell that the object is still the same.
+//! The state file `NAME.part.json` of a `.part` file: its URL, the number of valid bytes, and the validator that
+//! shows whether the object has changed.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -10,33 +10,33 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::digest::{Algorithm, Digest};
-use super::private::write_whole;
+use super::private::write_atomically;
 use crate::{Resume, Validator};
 
-/// So much of the end of a `.part` is digested, to notice a foreign hand.
+/// Number of bytes at the end of a `.part` file whose digest is stored, to detect changes by other programs.
 const TAIL: u64 = 64 * 1024;
-/// No state is longer: a URL has at most 64 KiB.
-const MOST: u64 = 256 * 1024;
+/// Maximum size of a state file in bytes; a URL has at most 64 KiB.
+const MAX_STATE_SIZE: u64 = 256 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// The URL, without its password.
+    /// The requested URL, without its password.
     pub(super) url: String,
-    /// The size of the whole object.
+    /// The size of the complete object in bytes, if known.
     pub(super) size: Option<u64>,
     pub(super) validator: Option<Validator>,
-    /// The resource that the bytes came from in the end.
+    /// The resource that the bytes were received from, after redirects.
     pub(super) place: Option<String>,
-    /// How many bytes of the `.part` are sound.
+    /// Number of valid bytes in the `.part` file.
     pub(super) bytes: u64,
-    /// SHA-256 of the last 64 KiB of them.
+    /// SHA-256 of the last 64 KiB of the valid bytes.
     pub(super) tail: String,
-    /// The permissions that the finished file gets.
+    /// The permissions for the finished file.
     pub(super) mode: u32,
 }
 
 impl State {
-    /// What an earlier run left; nothing when it cannot be read or understood.
+    /// Reads the state of an earlier run. Returns `None` if it cannot be read or parsed.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let value: Value = serde_json::from_slice(&read_small(path).ok()?).ok()?;
         let text = |name: &str| value[name].as_str().map(str::to_owned);
@@ -51,7 +51,7 @@ impl State {
         })
     }
 
-    /// Writes it whole or not at all.
+    /// Writes the state file atomically.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let value = json!({
             "url": self.url,
@@ -62,10 +62,10 @@ impl State {
             "tail_sha256": self.tail,
             "mode": self.mode,
         });
-        write_whole(path, format!("{value:#}\n").as_bytes())
+        write_atomically(path, format!("{value:#}\n").as_bytes())
     }
 
-    /// What can be asked for now, when `part` still is what this says.
+    /// Returns the resume data, or `None` if `part` does not match this state or the state has no validator.
     pub(super) fn resume(&self, part: &mut File) -> Option<Resume> {
         let validator = self.validator.clone()?;
         let is_sound = self.bytes > 0
@@ -77,7 +77,7 @@ impl State {
     }
 }
 
-/// The last few bytes before `end`.
+/// Returns the last bytes before `end`, for the overlap check.
 fn last_bytes(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
     let start = end.saturating_sub(Resume::TAIL as u64);
     part.seek(SeekFrom::Start(start))?;
@@ -87,18 +87,18 @@ fn last_bytes(part: &mut File, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes of a small regular file: whatever else has the name is not waited for.
+/// Reads a small regular file. Other kinds of files, such as FIFOs, must not block.
 fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     if file.metadata()?.is_file() {
-        file.take(MOST).read_to_end(&mut bytes)?;
+        file.take(MAX_STATE_SIZE).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
 
-/// The digest of the last bytes before `end`.
+/// Returns the digest of the last 64 KiB before `end`.
 pub(super) fn tail(part: &mut File, end: u64) -> io::Result<String> {
     let start = end.saturating_sub(TAIL);
     part.seek(SeekFrom::Start(start))?;

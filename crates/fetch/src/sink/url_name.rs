@@ -5,7 +5,7 @@ use fetch_url_proto::wais::DocumentId;
 
 use super::name::safe_name;
 
-/// The last part of what `url` names, decoded and made safe; none where there is no such part.
+/// Returns the last part of the path of `url`, decoded and sanitised, or `None` if there is no such part.
 pub fn file_name(url: &Url<'_>) -> Option<String> {
     let last =
         match url {
@@ -14,7 +14,7 @@ pub fn file_name(url: &Url<'_>) -> Option<String> {
             Url::Gopher(url) => last_part(Some(&url.selector())),
             Url::Http(url) => last_part(url.path()),
             Url::Mailto(_) | Url::Telnet(_) => None,
-            // A message-id is no path: its slashes part nothing.
+            // A message-id is not a path: its slashes do not separate segments.
             Url::News(url) => match url.resource() {
                 NewsResource::Article(name) | NewsResource::Group(name) => Some(without_slashes(name)),
                 _ => None,
@@ -31,7 +31,7 @@ pub fn file_name(url: &Url<'_>) -> Option<String> {
     safe_name(&last?)
 }
 
-/// What stands behind the last slash.
+/// Returns the part after the last slash, decoded.
 fn last_part(path: Option<&PercentEncoded<'_>>) -> Option<Vec<u8>> {
     path?.split('/').next_back().map(|last| last.decode().into_owned())
 }
@@ -40,7 +40,7 @@ fn without_slashes(name: &PercentEncoded<'_>) -> Vec<u8> {
     name.decode().iter().map(|byte| if *byte == b'/' { b'_' } else { *byte }).collect()
 }
 
-/// The end of the path in the identifier of a document.
+/// Returns the file name in the identifier of a document.
 fn document(url: &WaisUrl<'_>) -> Option<Vec<u8>> {
     let WaisResource::Document { wpath, .. } = url.resource() else { return None };
     Some(DocumentId::of(wpath).ok()?.file_name()?.to_vec())

@@ -1,6 +1,6 @@
-//! How bytes reach a target: in place, while they are still in the processor's cache, as long as the
-//! target takes them at once; by a thread of its own where a write can wait. On memory and fast disks
-//! the thread would cost a third more processor time (and wall time) than it saves.
+//! Writes the chunks of a body to a target: directly, while they are in the processor's cache, as long as writes
+//! return quickly; on a separate thread if a write can block. On memory and fast disks, a separate thread would
+//! take a third more processor time, and more wall-clock time.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::{Finished, Target};
 use crate::{Code, Error, Meta, Phase};
 
-/// A write that takes so long was waiting: from the next one on, a thread does it.
-const SLOW: Duration = Duration::from_millis(20);
-/// How many pieces may wait for the thread.
-const QUEUE: usize = 8;
-/// So many bytes are gathered for one write.
-const GATHER: usize = 1024 * 1024;
+/// A write that takes this long has blocked; later writes are done by a thread.
+const SLOW_WRITE: Duration = Duration::from_millis(20);
+/// Maximum number of messages that wait for the thread.
+const QUEUE_CAPACITY: usize = 8;
+/// Number of bytes from which no more chunks are added to one write.
+const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
 pub(crate) enum Writer {
     InPlace(Target),
@@ -30,7 +30,7 @@ pub(crate) struct Thread {
 }
 
 enum Message {
-    Anew(Box<Meta>),
+    Restart(Box<Meta>),
     Chunk(Bytes),
     Finish,
 }
@@ -40,48 +40,50 @@ impl Writer {
         if target.may_wait() { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
     }
 
-    /// Takes the next piece.
+    /// Writes the next chunk.
     pub(crate) async fn write(&mut self, chunk: Bytes) -> Result<(), Error> {
         match std::mem::replace(self, Self::Failed) {
             Self::InPlace(mut target) => {
                 let started = Instant::now();
                 target.write(&[chunk])?;
-                let is_slow = started.elapsed() >= SLOW;
+                let is_slow = started.elapsed() >= SLOW_WRITE;
                 *self = if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) };
             }
             Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Chunk(chunk)).await?),
-            Self::Failed => return Err(gone()),
+            Self::Failed => return Err(writer_stopped_error()),
         }
         Ok(())
     }
 
-    /// What was written is void: the object begins anew, as `meta` describes it.
-    pub(crate) async fn begin_anew(&mut self, meta: Box<Meta>) -> Result<(), Error> {
+    /// Discards the bytes written so far: the object starts again, in the version that `meta` describes.
+    pub(crate) async fn restart(&mut self, meta: Box<Meta>) -> Result<(), Error> {
         match std::mem::replace(self, Self::Failed) {
             Self::InPlace(mut target) => {
-                target.begin_anew(&meta)?;
+                target.restart(&meta)?;
                 *self = Self::InPlace(target);
             }
-            Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Anew(meta)).await?),
-            Self::Failed => return Err(gone()),
+            Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Restart(meta)).await?),
+            Self::Failed => return Err(writer_stopped_error()),
         }
         Ok(())
     }
 
-    /// The object is whole.
+    /// Completes the object after its last chunk.
     pub(crate) async fn finish(self) -> Result<Finished, Error> {
         match self {
             Self::InPlace(target) => target.finish(),
-            Self::Thread(thread) => thread.send(Message::Finish).await?.join().await?.ok_or_else(gone),
-            Self::Failed => Err(gone()),
+            Self::Thread(thread) => {
+                thread.send(Message::Finish).await?.join().await?.ok_or_else(writer_stopped_error)
+            }
+            Self::Failed => Err(writer_stopped_error()),
         }
     }
 
-    /// Gives up, and waits until what can be kept is kept.
+    /// Stops writing, and waits until a partial file that can be resumed is saved.
     pub(crate) async fn abandon(self) {
         if let Self::Thread(Thread { queue, handle }) = self {
             drop(queue);
-            // Whatever went wrong there, the caller already has a reason of its own.
+            // An error here is dropped: the caller reports the error that ended the transfer.
             let _ = handle.await;
         }
     }
@@ -89,18 +91,18 @@ impl Writer {
 
 impl Thread {
     fn start(target: Target) -> Self {
-        let (queue, inbox) = mpsc::channel(QUEUE);
-        Self { queue, handle: spawn_blocking(move || work(target, inbox)) }
+        let (queue, messages) = mpsc::channel(QUEUE_CAPACITY);
+        Self { queue, handle: spawn_blocking(move || run_writer(target, messages)) }
     }
 
-    /// When the thread is gone, its own failure is the reason.
+    /// Sends a message to the thread. If the thread has ended, its error is returned.
     async fn send(self, message: Message) -> Result<Self, Error> {
         if self.queue.send(message).await.is_ok() {
             return Ok(self);
         }
         match self.join().await {
             Err(error) => Err(error),
-            Ok(_) => Err(gone()),
+            Ok(_) => Err(writer_stopped_error()),
         }
     }
 
@@ -110,26 +112,26 @@ impl Thread {
     }
 }
 
-/// Writes until told to finish; told nothing, it drops the target, which keeps what can be resumed.
-fn work(mut target: Target, mut inbox: mpsc::Receiver<Message>) -> Result<Option<Finished>, Error> {
+/// Runs the thread until it receives `Finish`. If the queue is closed before, dropping the target saves a partial file.
+fn run_writer(mut target: Target, mut messages: mpsc::Receiver<Message>) -> Result<Option<Finished>, Error> {
     let mut chunks = Vec::new();
-    while let Some(message) = inbox.blocking_recv() {
+    while let Some(message) = messages.blocking_recv() {
         let mut next = Some(message);
-        let mut gathered = 0;
+        let mut batch_bytes = 0;
         let mut is_finished = false;
         while let Some(message) = next {
             match message {
-                Message::Anew(meta) => {
-                    (chunks, gathered) = (Vec::new(), 0);
-                    target.begin_anew(&meta)?;
+                Message::Restart(meta) => {
+                    (chunks, batch_bytes) = (Vec::new(), 0);
+                    target.restart(&meta)?;
                 }
                 Message::Chunk(chunk) => {
-                    gathered += chunk.len();
+                    batch_bytes += chunk.len();
                     chunks.push(chunk);
                 }
                 Message::Finish => is_finished = true,
             }
-            next = if gathered < GATHER { inbox.try_recv().ok() } else { None };
+            next = if batch_bytes < MAX_BATCH_BYTES { messages.try_recv().ok() } else { None };
         }
         target.write(&chunks)?;
         chunks.clear();
@@ -140,6 +142,6 @@ fn work(mut target: Target, mut inbox: mpsc::Receiver<Message>) -> Result<Option
     Ok(None)
 }
 
-fn gone() -> Error {
-    Error::new(Code::Internal, Phase::Deliver, "the writer is gone")
+fn writer_stopped_error() -> Error {
+    Error::new(Code::Internal, Phase::Deliver, "the writer thread has ended")
 }

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{Code, Error, Phase, Timeouts};
 
-/// The longest wait for work that has another way to succeed.
+/// Maximum time for work that has an alternative.
 const BRIEF_WAIT: Duration = Duration::from_millis(50);
 /// Additional time to close connections in order after the total time is over.
 const CLEAN_UP_TIME: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ impl Deadline {
 
     /// Returns a deadline under which everything before the answer shares twice the reply timeout. A server cannot
     /// delay longer by replying to each command at the last moment.
-    pub(crate) fn limited_to_two_replies(mut self) -> Self {
+    pub(crate) fn with_two_reply_limit(mut self) -> Self {
         let dialogue_end = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
         self.end = match (self.end, dialogue_end) {
             (Some(end), Some(dialogue_end)) => Some(end.min(dialogue_end)),
@@ -128,12 +128,12 @@ impl Deadline {
         self.bound_to(phase, self.reply_timeout().saturating_mul(2), None, work).await
     }
 
-    /// How long a reply may take.
+    /// Returns the timeout of a reply.
     pub(crate) const fn reply_timeout(&self) -> Duration {
         self.timeouts.reply
     }
 
-    /// How long a connection may take to open.
+    /// Returns the timeout for opening a connection.
     pub const fn connect_timeout(&self) -> Duration {
         self.timeouts.connect
     }
@@ -192,7 +192,7 @@ impl Deadline {
             (Some(end), Some(limit)) if end >= limit => (limit, false),
             (Some(end), _) => (end, true),
             (None, Some(limit)) => (limit, false),
-            // No limit, or one beyond the range of the clock: one year stands for it.
+            // Without a limit, or with one that the clock cannot represent, one year is used.
             (None, None) => (Instant::now() + Duration::from_secs(31_536_000), false),
         }
     }

@@ -1,36 +1,37 @@
-//! Patterns for names and paths.
+//! Glob patterns for names and paths.
 
 use ::glob::{MatchOptions, Pattern};
 
 use crate::{Code, Error, Phase};
 
-/// A `*` stops at a slash, and takes a leading dot.
-const MATCHING: MatchOptions = MatchOptions {
+/// `*` does not match a slash, and matches a leading dot.
+const MATCH_OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,
 };
 
 /// A pattern for paths below the first directory: `*`, `?`, `[abc]`, and `**` across directories. Without a slash it
-/// is one for names, wherever they stand.
+/// is matched against the name of an entry at any depth.
 #[derive(Clone, Debug)]
 pub struct Glob {
     pattern: Pattern,
-    is_of_path: bool,
+    matches_path: bool,
 }
 
 impl Glob {
     /// # Errors
-    /// `usage`: it is no pattern.
+    /// `usage` if `text` is not a valid pattern.
     pub fn new(text: &str) -> Result<Self, Error> {
-        let is_of_path = text.contains('/');
+        let matches_path = text.contains('/');
         let pattern = Pattern::new(text.strip_prefix('/').unwrap_or(text));
-        let wrong = |error| Error::new(Code::Usage, Phase::Plan, format!("{text} is no pattern: {error}"));
-        Ok(Self { pattern: pattern.map_err(wrong)?, is_of_path })
+        let pattern_error =
+            |error| Error::new(Code::Usage, Phase::Plan, format!("{text} is not a valid pattern: {error}"));
+        Ok(Self { pattern: pattern.map_err(pattern_error)?, matches_path })
     }
 
     pub(super) fn takes(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        self.pattern.matches_with(if self.is_of_path { path } else { name }, MATCHING)
+        self.pattern.matches_with(if self.matches_path { path } else { name }, MATCH_OPTIONS)
     }
 }

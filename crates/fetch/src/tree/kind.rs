@@ -1,11 +1,11 @@
-//! Entries whose kind a listing does not tell.
+//! Entries whose kind a listing does not state.
 
-/// Why an entry of a listing may not be a file.
+/// The reason why an entry of a listing may not be a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum KindUncertain {
-    /// It is a link or a device, which may not lead to a file.
+pub enum UncertainKind {
+    /// It is a link or a special file; the target of a link may not be a file.
     Link,
-    /// The listing gives names only, so it may be a directory.
+    /// The listing contains names only, so the entry may be a directory.
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! What entries are called here: safely, and no two of a directory the same.
+//! Local names of entries: sanitised, and unique in their directory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,35 +6,35 @@ use fetch_url_core::{PercentEncoded, Url};
 use fetch_url_proto::Entry;
 
 use super::identity::resource_identity;
-use super::kind::KindUncertain;
+use super::kind::UncertainKind;
 use crate::file_name;
 
-/// An entry that leads somewhere.
+/// An entry with a URL that may be mirrored.
 pub(super) struct Candidate {
-    /// Which of the entries it is.
+    /// The index of the entry in the listing.
     pub(super) index: usize,
     pub(super) url: Url<'static>,
-    /// Safe, and perhaps that of others, too.
+    /// The sanitised name; other entries may have the same.
     pub(super) name: String,
-    /// The name is just what the server calls it.
+    /// Sanitising did not change the server's name.
     pub(super) is_verbatim: bool,
     pub(super) is_directory: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
-    pub(super) doubt: Option<KindUncertain>,
+    pub(super) uncertain_kind: Option<UncertainKind>,
 }
 
-/// What the server calls it: one name, and no path.
-pub(super) fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
+/// Returns the server's name of an entry, or `None` if it is a path instead of one name.
+pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
     match url {
-        // What a menu shows are words, and directories of some servers end in a slash.
+        // The display string of a menu item is not a name. Selectors of directories may end with a slash.
         Url::Gopher(url) => {
             let selector = url.selector();
             let last = selector.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let last = PercentEncoded::from(last).decode().into_owned();
             Some(if last.is_empty() { entry.name.clone() } else { last })
         }
-        // An article is known by its number.
+        // The name of an article is its number.
         Url::News(_) | Url::Nntp(_) => {
             Some(file_name(url).map_or_else(|| entry.name.clone(), String::into_bytes))
         }
@@ -42,25 +42,25 @@ pub(super) fn own_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> {
     }
 }
 
-/// The candidates with names of their own, in whatever order they came. They keep theirs whom nobody shares it with, and
-/// of several the only file that is really called so; to the others a part of the URL's digest is added.
+/// Gives each candidate a unique name that does not depend on the order. A candidate keeps its name if no other has it,
+/// or if it is the only file whose name sanitising did not change. Others get a part of the URL's digest as suffix.
 pub(super) fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
-    let plain = plain_names(&candidates);
+    let plain = names_to_keep(&candidates);
     let is_plain = |(_, is_plain): &(Candidate, bool)| *is_plain;
     let (plain, shared): (Vec<_>, Vec<_>) = candidates.into_iter().zip(plain).partition(is_plain);
-    let mut taken: HashSet<String> = plain.iter().map(|(candidate, _)| candidate.name.clone()).collect();
+    let mut used_names: HashSet<String> = plain.iter().map(|(candidate, _)| candidate.name.clone()).collect();
     let plain = plain.into_iter().map(|(candidate, _)| {
         let name = candidate.name.clone();
         (candidate, name)
     });
     let mut named: Vec<_> = plain.collect();
     for (candidate, _) in shared {
-        let mark = resource_identity(&candidate.url);
-        // A server can know the short one, and have a file that is called so.
-        let mut name = format!("{}~{:08x}", candidate.name, mark >> 96);
-        if !taken.insert(name.clone()) {
-            name = format!("{}~{mark:032x}", candidate.name);
-            taken.insert(name.clone());
+        let identity = resource_identity(&candidate.url);
+        // A hostile server could list a file with the short suffix.
+        let mut name = format!("{}~{:08x}", candidate.name, identity >> 96);
+        if !used_names.insert(name.clone()) {
+            name = format!("{}~{identity:032x}", candidate.name);
+            used_names.insert(name.clone());
         }
         named.push((candidate, name));
     }
@@ -68,8 +68,8 @@ pub(super) fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
     named
 }
 
-/// Which of the candidates keep their name.
-fn plain_names(candidates: &[Candidate]) -> Vec<bool> {
+/// Returns for each candidate whether it keeps its name.
+fn names_to_keep(candidates: &[Candidate]) -> Vec<bool> {
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, candidate) in candidates.iter().enumerate() {
         groups.entry(&candidate.name).or_default().push(index);

@@ -36,7 +36,7 @@ fn path(tree: &mut Tree, branch: &DirEntry, entry: &Entry) -> Result<String, Opt
 }
 
 #[test]
-fn names_stay_below() {
+fn names_stay_below_the_directory() {
     let (mut tree, root) = tree("ftp://h/pub/", TreeRules::default());
     for (name, url, expected) in [
         ("a", "ftp://h/pub/a", Ok("a")),
@@ -54,7 +54,7 @@ fn names_stay_below() {
 }
 
 #[test]
-fn names_stay_apart_in_whatever_order() {
+fn names_are_unique_in_any_order() {
     let known = format!("a_b~{:08x}", resource_identity(&url("http://h/a:b")) >> 96);
     let entries = [
         file("a_b", "http://h/a_b"),
@@ -90,7 +90,7 @@ fn names_stay_apart_in_whatever_order() {
 }
 
 #[test]
-fn directories_lead_on_as_deep_as_is_wanted() {
+fn directories_are_followed_down_to_max_depth() {
     let rules = TreeRules { max_depth: 2, ..TreeRules::default() };
     let (mut tree, mut branch) = tree("http://h/", rules);
     for (depth, expected) in [(1, "d"), (2, "d/d")] {
@@ -102,7 +102,7 @@ fn directories_lead_on_as_deep_as_is_wanted() {
 }
 
 #[test]
-fn the_login_of_the_start_is_for_all_of_it_and_no_other_server() {
+fn login_of_the_start_applies_to_its_server_only() {
     let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
     let leaf = tree.sort(&root, &[file("a", "ftp://u@h/a")]).leaves.remove(0);
     assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
@@ -169,7 +169,7 @@ fn a_menu_names_files_by_their_selectors() {
 }
 
 #[test]
-fn a_menu_leads_no_further_up_than_where_it_began() {
+fn menu_items_above_the_start_are_skipped() {
     for (start, other, expected) in [
         ("gopher://h/1/docs", "gopher://h/0/docs/a", true),
         ("gopher://h/11/docs/", "gopher://h/00/docs/a", true),
@@ -193,8 +193,8 @@ fn entry_without_kind_may_be_a_directory() {
     let link = entry(EntryKind::Link, "b", "ftp://h/b");
     let device = Entry { modified: Some(1), ..entry(EntryKind::Other, "c", "ftp://h/c") };
     let leaves = tree.sort(&root, &[unknown, link, device]).leaves;
-    let doubts: Vec<_> = leaves.iter().map(|leaf| leaf.doubt).collect();
-    assert_eq!(doubts, [Some(KindUncertain::Unknown), Some(KindUncertain::Link), Some(KindUncertain::Link)]);
+    let doubts: Vec<_> = leaves.iter().map(|leaf| leaf.uncertain_kind).collect();
+    assert_eq!(doubts, [Some(UncertainKind::Unknown), Some(UncertainKind::Link), Some(UncertainKind::Link)]);
     let branch = tree.as_branch(&leaves[0]).expect("a directory");
     assert_eq!((branch.url.to_string().as_str(), branch.path.as_str()), ("ftp://u:p@h/a/", "a"));
     assert!(tree.as_branch(&leaves[1]).is_none());

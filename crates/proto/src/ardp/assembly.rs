@@ -9,9 +9,9 @@ use crate::WireError;
 
 /// Maximum distance of a buffered packet from the last one in order; packets beyond it are dropped and
 /// retransmitted. The server's window is 16, at most 256.
-const MAX_AHEAD: u16 = 256;
+const MAX_PACKETS_AHEAD: u16 = 256;
 /// Maximum number of buffered bytes.
-const MOST_BYTES_AHEAD: usize = 1024 * 1024;
+const MAX_BUFFERED_BYTES: usize = 1024 * 1024;
 
 /// The received packets of a response.
 #[derive(Debug, Default)]
@@ -59,12 +59,12 @@ impl Assembly {
         self.check_total(packet)?;
         let number = packet.number;
         let is_known = number <= self.through || self.ahead.contains_key(&number);
-        if is_known || number - self.through > MAX_AHEAD {
+        if is_known || number - self.through > MAX_PACKETS_AHEAD {
             return Ok(false);
         }
         let data = if packet.is_control { &[] } else { packet.data };
         let is_next = number == self.through + 1;
-        if !is_next && self.bytes_ahead + data.len() > MOST_BYTES_AHEAD {
+        if !is_next && self.bytes_ahead + data.len() > MAX_BUFFERED_BYTES {
             return Ok(false);
         }
         self.bytes_ahead += data.len();

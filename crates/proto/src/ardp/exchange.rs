@@ -195,7 +195,7 @@ impl Exchange {
         packet::cancel(self.id)
     }
 
-    /// Queues all packets of the request again, for a server address that the caller has changed. The timer goes on.
+    /// Queues all packets of the request again, after a change of the server address. The timer is not reset.
     pub fn resend_request(&mut self) {
         self.acknowledged_through = 0;
         self.outgoing = self.request.iter().cloned().collect();
@@ -212,7 +212,7 @@ impl Exchange {
     }
 
     /// Retransmits the unacknowledged request packets, or the last one if all are acknowledged. Once a response has
-    /// begun, sends an acknowledgement instead, after which the server sends the rest.
+    /// started to arrive, sends an acknowledgement instead, after which the server sends the rest.
     fn retransmit(&mut self, now: Duration) {
         if self.answer.has_begun() {
             return self.acknowledge(now);
@@ -247,7 +247,7 @@ struct RetransmitTimer {
     retransmissions_left: u32,
 }
 
-/// What follows the end of a wait.
+/// The action after the end of a wait.
 enum TimerEvent {
     Retransmit,
     Expired,
@@ -275,7 +275,7 @@ impl RetransmitTimer {
         self.wait_end = now.saturating_add(self.first());
     }
 
-    /// Extends the wait on request of the server, at most by the whole time limit.
+    /// Extends the wait at the request of the server, at most by the time limit.
     fn extend(&mut self, wait: Duration, now: Duration) {
         self.reset(now);
         self.wait_end = self.wait_end.max(now.saturating_add(wait.min(self.limit)));

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_behind_the_fields_of_the_flags() {
+    fn options_follow_the_fields_of_the_flags() {
         let redirect = |flags: u8, fields: &[u8]| {
             let length = u8::try_from(13 + fields.len() + 6).expect("short");
             let mut bytes = vec![length, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, flags, 4];

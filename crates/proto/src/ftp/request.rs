@@ -7,7 +7,7 @@ use fetch_url_core::{FtpUrl, Typecode};
 use super::{Command, Verb};
 use crate::ForbiddenByte;
 
-/// What a URL requests of a server, relative to the directory that the session is in after the login.
+/// The request of a URL, relative to the directory after the login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FtpRequest {
@@ -50,7 +50,7 @@ pub enum Operation {
 pub enum ListVerb {
     /// MLSD: names with facts in a standard format (RFC 3659 §7).
     Mlsd,
-    /// LIST: the server's own format, meant for people.
+    /// LIST: a format of the server, intended for human readers.
     List,
     /// NLST: names only, as RFC 1738 §3.2.2 requires. The default.
     #[default]

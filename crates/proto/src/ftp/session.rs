@@ -22,7 +22,7 @@ use crate::text::Reply;
 pub use login::Login;
 pub use step::{DataMode, Pipelining, SessionError, SessionStep};
 
-/// Something that the server still has to reply to.
+/// A greeting or command whose reply has not arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pending {
     Greeting,

@@ -5,7 +5,7 @@ use super::words::{Words, parse_digits, parse_number};
 use crate::{Entry, EntryKind, calendar};
 
 /// The width of `<DIR>` and the spaces after it: that of the size column.
-const MARK_COLUMNS: usize = 15;
+const DIRECTORY_MARK_WIDTH: usize = 15;
 
 /// Parses a line, or returns `None` if it is not in this format.
 pub(super) fn parse_line(line: &[u8]) -> Option<Entry> {
@@ -23,7 +23,7 @@ pub(super) fn parse_line(line: &[u8]) -> Option<Entry> {
         ));
     }
     let kind = parse_kind(word)?;
-    let name = words.name_after_blanks(MARK_COLUMNS.saturating_sub(word.len()).max(1))?;
+    let name = words.name_after_blanks(DIRECTORY_MARK_WIDTH.saturating_sub(word.len()).max(1))?;
     let name = if kind == EntryKind::Link { strip_link_target(name) } else { name };
     Some(Entry::from_listing(kind, name, None, modified))
 }

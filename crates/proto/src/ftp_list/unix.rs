@@ -10,7 +10,7 @@ use super::words::{Words, parse_number};
 use crate::{Entry, EntryKind};
 
 /// The number of words after the mode in which a date is searched.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// Where a date may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ enum DatePosition {
 
 /// The attempts to find a date, the most reliable first. `10 may 2048` may be two owners and a size, and a size may be
 /// written as `34.5k`, or without a space after the group.
-const ATTEMPTS: [(DatePosition, DateStyle); 4] = [
+const DATE_FORMATS: [(DatePosition, DateStyle); 4] = [
     (DatePosition::AfterSize, DateStyle::MonthFirst),
     (DatePosition::AfterSize, DateStyle::DayFirst),
     (DatePosition::AfterSize, DateStyle::Foreign),
@@ -51,7 +51,7 @@ pub(super) fn parse_line(line: &[u8], now: Option<ReferenceTime>) -> Option<Entr
         return None;
     }
     let kind = parse_kind(mode)?;
-    let tail = ATTEMPTS.into_iter().find_map(|(behind, style)| parse_tail(&words, behind, style))?;
+    let tail = DATE_FORMATS.into_iter().find_map(|(behind, style)| parse_tail(&words, behind, style))?;
     let name = if is_netware { tail.after.name_after_blanks(usize::MAX)? } else { tail.name };
     let name = if kind == EntryKind::Link { strip_link_target(name, tail.size) } else { name };
     // A device has two numbers in place of a size.
@@ -88,7 +88,7 @@ fn parse_kind(mode: &[u8]) -> Option<EntryKind> {
 
 fn parse_tail<'a>(words: &Words<'a>, behind: DatePosition, style: DateStyle) -> Option<LineTail<'a>> {
     let (mut words, mut size) = (words.clone(), None);
-    for _ in 0..MOST_WORDS {
+    for _ in 0..MAX_WORDS {
         if size.is_some() || behind == DatePosition::Anywhere {
             let mut after = words.clone();
             if let Some((date, name)) = date::parse_unix_date(&mut after, style).zip(after.name_after_blank())

@@ -9,7 +9,7 @@ use super::words::{Words, parse_digits};
 use crate::{Entry, EntryKind};
 
 /// The number of words that may be between the name and the date: blocks and an owner.
-const MOST_WORDS: usize = 3;
+const MAX_WORDS: usize = 3;
 
 /// Parses a line, or returns `None` if it is not in this format.
 pub(super) fn parse_line(line: &[u8]) -> Option<Entry> {
@@ -50,7 +50,7 @@ fn find_version(name: &[u8]) -> Option<usize> {
 }
 
 fn find_date(mut words: Words<'_>) -> Option<ListDate> {
-    for _ in 0..=MOST_WORDS {
+    for _ in 0..=MAX_WORDS {
         if let Some(date) = date::parse_vms_date(words.next_word()?, MonthNames::Any) {
             return Some(date.with_time(words.next_word().and_then(date::parse_time)));
         }

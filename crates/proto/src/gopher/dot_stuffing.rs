@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn by_evidence() {
+    fn dot_stuffing_is_detected() {
         for (text, expected, is_marked) in [
             (&b""[..], &b""[..], false),
             (b"a\r\n", b"a\r\n", false),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_callers_word() {
+    fn requested_decoding_is_applied() {
         for (dots, text, expected, is_marked) in [
             (DotStuffing::Raw, &b"..a\r\n.\r\n"[..], &b"..a\r\n.\r\n"[..], true),
             (DotStuffing::Raw, b"..a\r\n", b"..a\r\n", false),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_whose_server_tells_of_its_dot_is_unstuffed() {
+    fn long_text_with_announced_terminator_is_unstuffed() {
         let text = b"..line\r\nother\r\n".repeat(MAX_BUFFERED / 8);
         // Split within a doubled dot, at the buffer limit.
         let at = MAX_BUFFERED / 15 * 15 + 16;
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_loses_nothing_but_its_final_dot() {
+    fn long_text_is_kept_except_for_its_final_dot() {
         let line = b"..a line of some length that begins with dots\r\n";
         let text = line.repeat(2 * MAX_BUFFERED / line.len());
         for (end, expected, is_marked) in [

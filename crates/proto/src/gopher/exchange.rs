@@ -119,11 +119,11 @@ impl Exchange {
     /// Parses the Gopher+ status line. If there is none, the response is handled as plain Gopher.
     fn read_status(&mut self, buffer: &mut RecvBuffer) -> Option<Step> {
         /// Maximum length with CRLF, in bytes.
-        const MOST: usize = MAX_STATUS_BYTES + 2;
+        const MAX_LINE: usize = MAX_STATUS_BYTES + 2;
         let bytes = buffer.bytes();
-        let end = bytes.iter().take(MOST).position(|&byte| byte == b'\n');
+        let end = bytes.iter().take(MAX_LINE).position(|&byte| byte == b'\n');
         let may_be = bytes.first().is_none_or(|first| matches!(first, b'+' | b'-'));
-        if may_be && end.is_none() && bytes.len() < MOST && !buffer.is_ended() {
+        if may_be && end.is_none() && bytes.len() < MAX_LINE && !buffer.is_ended() {
             return Some(Step::NeedMore);
         }
         let line = &bytes[..end.unwrap_or(bytes.len())];
@@ -214,7 +214,7 @@ impl Machine for Exchange {
 impl Body {
     fn step(&mut self, buffer: &mut RecvBuffer, here: Option<&ServerAddress>) -> Result<Step, WireError> {
         loop {
-            if let Some(item) = self.refusal_detector.settled() {
+            if let Some(item) = self.refusal_detector.next_decided_item() {
                 return Ok(Step::Emit(Event::Entry(item.into_entry(here))));
             }
             match self.reader.next()? {

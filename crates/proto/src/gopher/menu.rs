@@ -17,8 +17,8 @@ pub struct MenuReader {
     lines: LineReader,
     /// The last line was a single dot.
     has_dot: bool,
-    /// The line after a dot, which was therefore not the end.
-    held: Option<Bytes>,
+    /// The line after a single dot, which therefore did not end the menu.
+    line_after_dot: Option<Bytes>,
     /// The type of the last item that was not a `+` item.
     base: u8,
 }
@@ -26,7 +26,7 @@ pub struct MenuReader {
 impl Default for MenuReader {
     fn default() -> Self {
         let lines = LineReader::new("a menu line", "bytes in a menu line", LINE_BYTES);
-        Self { lines, has_dot: false, held: None, base: b'1' }
+        Self { lines, has_dot: false, line_after_dot: None, base: b'1' }
     }
 }
 
@@ -42,7 +42,7 @@ impl MenuReader {
     /// [`WireError`] if a line is longer than 64 KiB, or the connection was lost within a line.
     pub fn read(&mut self, buffer: &mut RecvBuffer) -> Result<Option<MenuItem>, WireError> {
         loop {
-            let line = match self.held.take() {
+            let line = match self.line_after_dot.take() {
                 Some(line) => line,
                 None => match self.lines.read_line_or_rest(buffer)? {
                     Some(line) => line,
@@ -51,7 +51,7 @@ impl MenuReader {
             };
             let is_dot = line == DOT;
             if std::mem::replace(&mut self.has_dot, is_dot) {
-                self.held = (!is_dot).then_some(line);
+                self.line_after_dot = (!is_dot).then_some(line);
                 return Ok(Some(self.item(&Bytes::from_static(DOT))));
             }
             if !is_dot {

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use super::{ItemType, MenuItem};
 
 /// Maximum number of buffered items.
-const MAX_HELD: usize = 64;
+const MAX_BUFFERED_ITEMS: usize = 64;
 
 /// The buffered first items of a menu.
 #[derive(Debug, Default)]
 pub(super) struct RefusalDetector {
-    held: VecDeque<MenuItem>,
+    buffered: VecDeque<MenuItem>,
     error: Option<Bytes>,
     is_over: bool,
 }
@@ -24,17 +24,17 @@ impl RefusalDetector {
         match item.item_type() {
             ItemType::Error if self.error.is_none() => self.error = Some(item.name.clone()),
             ItemType::Error => {}
-            // An invalid line proves nothing.
+            // An invalid line is no evidence of a refusal or of a menu.
             ItemType::Info if item.fault.is_none() => {}
             _ => self.is_over = true,
         }
-        self.held.push_back(item);
-        self.is_over |= self.held.len() >= MAX_HELD;
+        self.buffered.push_back(item);
+        self.is_over |= self.buffered.len() >= MAX_BUFFERED_ITEMS;
     }
 
     /// Returns the next item once the menu cannot be a refusal, or no error item was seen.
-    pub(super) fn settled(&mut self) -> Option<MenuItem> {
-        if self.is_over || self.error.is_none() { self.held.pop_front() } else { None }
+    pub(super) fn next_decided_item(&mut self) -> Option<MenuItem> {
+        if self.is_over || self.error.is_none() { self.buffered.pop_front() } else { None }
     }
 
     /// At the end of the menu: returns the error text if the menu is a refusal.
@@ -45,6 +45,6 @@ impl RefusalDetector {
     /// Releases the buffered items at the end of the menu; returns `true` if there are any.
     pub(super) fn ends(&mut self) -> bool {
         self.is_over = true;
-        !self.held.is_empty()
+        !self.buffered.is_empty()
     }
 }

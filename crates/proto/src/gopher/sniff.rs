@@ -8,7 +8,7 @@ use super::MenuItem;
 use crate::RecvBuffer;
 
 /// Maximum length of a refusal in bytes.
-const MOST: usize = 2048;
+const MAX_REFUSAL_BYTES: usize = 2048;
 
 /// The result of checking the first bytes of a response.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum Sniffed {
 /// Checks the data received so far.
 pub(super) fn sniff(buffer: &RecvBuffer) -> Sniffed {
     let bytes = buffer.bytes();
-    if bytes.first().is_some_and(|first| *first != b'3') || bytes.len() > MOST {
+    if bytes.first().is_some_and(|first| *first != b'3') || bytes.len() > MAX_REFUSAL_BYTES {
         return Sniffed::Object;
     }
     let end = memchr(b'\n', bytes);
@@ -84,7 +84,7 @@ mod tests {
             assert_eq!(sniffed(text, true), Sniffed::Object, "{}", text.escape_ascii());
         }
         assert_eq!(sniffed(b"3 little pigs\r\n", false), Sniffed::Object);
-        assert_eq!(sniffed(&[b'3'; MOST + 1], false), Sniffed::Object);
+        assert_eq!(sniffed(&[b'3'; MAX_REFUSAL_BYTES + 1], false), Sniffed::Object);
         assert_eq!(sniffed(b"", false), Sniffed::Need);
         assert_eq!(sniffed(b"", true), Sniffed::Object);
     }

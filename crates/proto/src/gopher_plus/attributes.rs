@@ -10,7 +10,7 @@ const LINE_BYTES: usize = 64 * 1024;
 const LINE_LIMIT: &str = "bytes in a line of attributes";
 const ITEM_BYTES: usize = 1024 * 1024;
 const ITEM_BLOCKS: usize = 1000;
-/// Limits the memory that empty lines take.
+/// Maximum number of lines of an item; it limits the memory of empty lines.
 const ITEM_LINES: usize = 64 * 1024;
 
 /// One attribute block: `+NAME:` and the lines below it.

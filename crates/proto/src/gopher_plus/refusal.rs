@@ -85,14 +85,14 @@ fn code(line: &[u8]) -> (Option<u32>, &[u8]) {
 /// Splits the line into administrator and text. A part in angle brackets is a mail address if it contains `@`, or
 /// if it ends the line and the text follows below.
 fn admin(line: &[u8], is_text_below: bool) -> (&[u8], &[u8]) {
-    const NOBODY: &[u8] = b"";
+    const NO_ADMIN: &[u8] = b"";
     let Some((open, close)) = memchr(b'<', line).zip(memrchr(b'>', line)) else {
         let is_mail = line.contains(&b'@') && !line.contains(&b' ');
-        return if is_mail { (line, NOBODY) } else { (NOBODY, line) };
+        return if is_mail { (line, NO_ADMIN) } else { (NO_ADMIN, line) };
     };
     let is_mail = line.get(open..close).is_some_and(|mail| mail.contains(&b'@'));
     match line.split_at_checked(close + 1) {
         Some((admin, rest)) if is_mail || (rest.is_empty() && is_text_below) => (admin, rest.trim_ascii()),
-        _ => (NOBODY, line),
+        _ => (NO_ADMIN, line),
     }
 }

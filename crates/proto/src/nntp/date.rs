@@ -47,7 +47,7 @@ fn day_first(rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     Some(([year, month, day, hour, minute, second], rest.zone()?))
 }
 
-/// Parses `Nov  6 08:49:37 1994` (`asctime`). The zone may stand before the year, as date(1) writes it, or after
+/// Parses `Nov  6 08:49:37 1994` (`asctime`). The zone may precede the year, as date(1) writes it, or follow
 /// it.
 fn month_first(month: i64, rest: &mut Rest<'_>) -> Option<([i64; 6], i64)> {
     let day = rest.number(1, 2)?;
@@ -132,15 +132,15 @@ fn named_zone(name: &[u8]) -> i64 {
 }
 
 fn is_day_name(word: &[u8]) -> bool {
-    place(word, b"MonTueWedThuFriSatSun").is_some()
+    name_index(word, b"MonTueWedThuFriSatSun").is_some()
 }
 
 fn month(word: &[u8]) -> Option<i64> {
-    place(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
+    name_index(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
 }
 
 /// Returns the 1-based index of the three-letter name that the word begins with.
-fn place(word: &[u8], names: &[u8]) -> Option<i64> {
+fn name_index(word: &[u8], names: &[u8]) -> Option<i64> {
     let start = word.get(..3)?;
     (1..).zip(names.chunks(3)).find(|(_, name)| name.eq_ignore_ascii_case(start)).map(|(number, _)| number)
 }

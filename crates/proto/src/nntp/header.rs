@@ -9,7 +9,8 @@ const FIELD_BYTES: usize = 4 * 1024;
 /// Maximum length of a field name in bytes; the wanted names are shorter.
 const NAME_BYTES: usize = 16;
 /// The fields that [`ArticleFacts`] contains.
-const WANTED: [&[u8]; 7] = [b"subject", b"from", b"date", b"message-id", b"references", b"bytes", b"lines"];
+const OVERVIEW_FIELDS: [&[u8]; 7] =
+    [b"subject", b"from", b"date", b"message-id", b"references", b"bytes", b"lines"];
 
 /// An incremental parser for the header of one article. Feed it with [`Self::push`]; it stores only the fields of
 /// [`ArticleFacts`], each up to 4 KiB.
@@ -131,7 +132,7 @@ impl HeaderReader {
     fn begin_value(&mut self) {
         self.place = Place::Value;
         let name = self.name.trim_ascii_end();
-        let wanted = WANTED.into_iter().find(|wanted| wanted.eq_ignore_ascii_case(name));
+        let wanted = OVERVIEW_FIELDS.into_iter().find(|wanted| wanted.eq_ignore_ascii_case(name));
         if let Some(name) = wanted.filter(|name| self.fields.iter().all(|(known, _)| known != name)) {
             self.fields.push((name, Vec::new()));
             self.is_kept = true;

@@ -12,7 +12,7 @@ const HEADER_BYTES: usize = 64 * 1024;
 /// The start of the first line of an entry.
 const FROM: &[u8] = b"From ";
 /// The sender to write if the article has no usable From address.
-const NOBODY: &[u8] = b"MAILER-DAEMON";
+const DEFAULT_SENDER: &[u8] = b"MAILER-DAEMON";
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -91,7 +91,7 @@ impl Header {
         let facts = self.reader.facts();
         let date = asctime(date_seconds(&facts.date).unwrap_or_default());
         let from = without_comments(&facts.from);
-        [FROM, address(&from).unwrap_or(NOBODY), b" ", date.as_bytes(), b"\n", &self.held].concat()
+        [FROM, address(&from).unwrap_or(DEFAULT_SENDER), b" ", date.as_bytes(), b"\n", &self.held].concat()
     }
 }
 
@@ -155,7 +155,7 @@ enum Place {
     /// At the start of the line.
     Start,
     /// After any number of `>`, which are already written, and this many bytes of `From `, which are not. The
-    /// added `>` may stand anywhere among the others.
+    /// added `>` may be at any position among the others.
     Word(usize),
     /// In the rest of the line, which is copied up to its end.
     Within,

@@ -17,7 +17,7 @@ pub struct SessionOptions {
     /// Allow sending the password over a connection without TLS.
     pub clear_login: bool,
     /// The caller can prompt for a login after a 480 reply.
-    pub may_ask: bool,
+    pub can_prompt: bool,
     /// The login to send if the server requires one.
     pub login: Option<Login>,
 }

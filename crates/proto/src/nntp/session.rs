@@ -89,14 +89,14 @@ enum Stage {
     Over,
 }
 
-/// The state of the server as far as it is known.
+/// The known state of the server.
 #[derive(Debug, Default)]
 struct ServerState {
     capabilities: Option<Capabilities>,
     selected: Option<Selected>,
     is_logged_in: bool,
     is_deflated: bool,
-    said_mode_reader: bool,
+    is_mode_reader_done: bool,
     said_starttls: bool,
     said_compress: bool,
     said_login: bool,
@@ -211,7 +211,7 @@ impl Session {
 
     /// Returns `true` if a command of the current request was sent. Data received before that is not its
     /// answer.
-    pub const fn is_under_way(&self) -> bool {
+    pub const fn has_sent_commands(&self) -> bool {
         self.sent_requests > 0
     }
 
@@ -304,10 +304,10 @@ impl Session {
         }
         let mut got = self.masked(&Bytes::copy_from_slice(buffer.bytes()));
         got.truncate(SHOWN_BYTES);
-        Err(WireError::Unexpected { what: "something that was asked for", got })
+        Err(WireError::Unexpected { what: "a reply to a pending command", got })
     }
 
-    /// Marks the connection as unusable: nothing more is sent, and replies are ignored.
+    /// Marks the connection as unusable: no more commands are sent, and replies are ignored.
     fn close(&mut self) {
         self.stage = Stage::Over;
         self.preparing.clear();

@@ -75,7 +75,7 @@ impl AccessMethod {
             "WAIS" => self.wais(),
             _ => None,
         };
-        url.and_then(|url| sound(&url)).map_or(ResolvedAccess::Unknown, ResolvedAccess::Url)
+        url.and_then(|url| parseable_url(&url)).map_or(ResolvedAccess::Unknown, ResolvedAccess::Url)
     }
 
     /// Returns the URL of the method, if it has one.
@@ -138,7 +138,7 @@ impl AccessMethod {
     }
 
     fn session(&self, scheme: &str) -> Option<String> {
-        sound(&format!("{scheme}://{}/", self.object.place()?))
+        parseable_url(&format!("{scheme}://{}/", self.object.place()?))
     }
 }
 
@@ -190,7 +190,7 @@ impl ObjectName {
             b"" | b"0" => String::new(),
             version => format!(";VERSION={}", PercentEncoded::encode(version, charset::FIELD)),
         };
-        let text = sound(&format!("prospero://{}/{name}{version}", self.place()?))?;
+        let text = parseable_url(&format!("prospero://{}/{name}{version}", self.place()?))?;
         // A name that would be parsed differently, for example with a NUL, has no URL.
         let Url::Prospero(url) = parse(&text).ok()?.url else { return None };
         let is_same = ObjectId::of(&url).is_ok_and(|id| id.name() == self.name);
@@ -219,7 +219,7 @@ fn place(host: &[u8]) -> Option<String> {
 }
 
 /// Returns the normalised text if it is a URL that may be requested.
-fn sound(text: &str) -> Option<String> {
+fn parseable_url(text: &str) -> Option<String> {
     let url = parse(text).ok()?.url;
     check_sendable(&url).is_ok().then(|| url.to_string())
 }

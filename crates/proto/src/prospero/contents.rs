@@ -21,7 +21,7 @@ enum Stage {
     /// The line with the contents has not started.
     #[default]
     Before,
-    /// Data is arriving; holds the first data until [`Event::Head`] was emitted.
+    /// Data is arriving; contains the first data until [`Event::Head`] was emitted.
     Begun(Option<Bytes>),
     /// All data was received.
     Whole,

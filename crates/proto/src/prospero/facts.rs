@@ -33,7 +33,7 @@ impl ObjectFacts {
         parse_time_val(self.attribute("LAST-MODIFIED")?.text().strip_suffix(b"Z")?)
     }
 
-    /// Returns whether UNIX-MODES describes a directory; `None` without that attribute.
+    /// Returns `true` if UNIX-MODES describes a directory, or `None` without that attribute.
     pub fn is_directory(&self) -> Option<bool> {
         Some(self.attribute("UNIX-MODES")?.text().starts_with(b"d"))
     }

@@ -14,14 +14,14 @@ const MAX_ATTRIBUTES: usize = 4096;
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// Queries the attributes of an object, a [`Machine`] without I/O. An error of the server is an
-/// [`Event::Rejected`](crate::Event::Rejected); at [`Step::Done`] the result is in [`Self::into_found`].
+/// [`Event::Rejected`](crate::Event::Rejected); at [`Step::Done`] the result is in [`Self::into_result`].
 #[derive(Debug)]
 pub struct Inquiry {
     request_lines: OutgoingRequest,
     reader: TokenReader,
     bytes: usize,
-    found: Inquired,
-    /// A line with an answer was received.
+    result: InquiryResult,
+    /// A line that answers the query was received.
     is_answered: bool,
     /// The last link received; an UNRESOLVED line may follow it.
     link: Option<ObjectName>,
@@ -30,7 +30,7 @@ pub struct Inquiry {
 /// The result of an [`Inquiry`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Inquired {
+pub enum InquiryResult {
     /// The object has moved to this name.
     Elsewhere(ObjectName),
     /// The attributes, possibly none.
@@ -44,32 +44,32 @@ impl Inquiry {
             request_lines: OutgoingRequest::new(question, object),
             reader: TokenReader::default(),
             bytes: 0,
-            found: Inquired::Facts(ObjectFacts::default()),
+            result: InquiryResult::Facts(ObjectFacts::default()),
             is_answered: false,
             link: None,
         }
     }
 
     /// Returns the result.
-    pub fn into_found(self) -> Inquired {
-        self.found
+    pub fn into_result(self) -> InquiryResult {
+        self.result
     }
 
     fn take(&mut self, line: Line) -> Result<(), WireError> {
         self.is_answered |= !matches!(line, Line::Other);
-        match (line, &mut self.found) {
-            (Line::Attribute(attribute), Inquired::Facts(facts)) => {
+        match (line, &mut self.result) {
+            (Line::Attribute(attribute), InquiryResult::Facts(facts)) => {
                 if facts.attributes.len() == MAX_ATTRIBUTES {
                     let limit = "attributes of an object";
                     return Err(WireError::LimitExceeded { limit, max: MAX_ATTRIBUTES });
                 }
                 facts.attributes.push(attribute);
             }
-            (Line::Forwarded(name), _) => self.found = Inquired::Elsewhere(name),
+            (Line::Forwarded(name), _) => self.result = InquiryResult::Elsewhere(name),
             (Line::Link(link), _) => self.link = Some(link.object),
             (Line::Unresolved(rest), _) => {
                 if let Some(link) = self.link.take() {
-                    self.found = Inquired::Elsewhere(link.joined(&rest));
+                    self.result = InquiryResult::Elsewhere(link.joined(&rest));
                 }
             }
             _ => {}

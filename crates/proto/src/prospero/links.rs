@@ -17,11 +17,11 @@ const MAX_ATTRIBUTES: usize = 256;
 pub struct Links {
     request_lines: OutgoingRequest,
     reader: TokenReader,
-    has_begun: bool,
+    is_head_emitted: bool,
     is_refused: bool,
     /// The last link; its attributes may follow.
     link: Option<LinkFacts>,
-    found: VecDeque<Event>,
+    events: VecDeque<Event>,
 }
 
 impl Links {
@@ -30,16 +30,16 @@ impl Links {
         Self {
             request_lines: OutgoingRequest::new(&Question::Links, object),
             reader: TokenReader::default(),
-            has_begun: false,
+            is_head_emitted: false,
             is_refused: false,
             link: None,
-            found: VecDeque::new(),
+            events: VecDeque::new(),
         }
     }
 
     fn begin(&mut self) {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.found.push_back(Event::Head(Head::default()));
+        if !std::mem::replace(&mut self.is_head_emitted, true) {
+            self.events.push_back(Event::Head(Head::default()));
         }
     }
 
@@ -57,22 +57,22 @@ impl Links {
             }
             Line::Link(link) => {
                 self.begin();
-                self.tell_link();
+                self.emit_link();
                 self.link = Some(link);
             }
             Line::NoneFound => self.begin(),
             Line::Forwarded(_) => return Err(request::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
                 self.begin();
-                self.found.push_back(Event::Note("some links of the directory were not resolved"));
+                self.events.push_back(Event::Note("some links of the directory were not resolved"));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn tell_link(&mut self) {
-        self.found.extend(self.link.take().map(|link| Event::Entry(entry(link))));
+    fn emit_link(&mut self) {
+        self.events.extend(self.link.take().map(|link| Event::Entry(entry(link))));
     }
 }
 
@@ -102,7 +102,7 @@ impl Machine for Links {
             return Ok(step);
         }
         loop {
-            if let Some(event) = self.found.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Ok(Step::Emit(event));
             }
             match self.reader.next(buffer)? {
@@ -114,10 +114,12 @@ impl Machine for Links {
                     }
                 },
                 Next::End if self.is_refused => return Ok(Step::Done),
-                Next::End if !self.has_begun => return Err(request::unexpected("the links of a directory")),
+                Next::End if !self.is_head_emitted => {
+                    return Err(request::unexpected("the links of a directory"));
+                }
                 Next::End => {
-                    self.tell_link();
-                    return Ok(self.found.pop_front().map_or(Step::Done, Step::Emit));
+                    self.emit_link();
+                    return Ok(self.events.pop_front().map_or(Step::Done, Step::Emit));
                 }
                 Next::Need | Next::Data(_) => return Ok(Step::NeedMore),
             }

@@ -61,7 +61,7 @@ pub(super) struct TokenReader {
     is_streaming: bool,
     /// An unquoted CR was received: before LF it belongs to the line end, otherwise it is data.
     has_return: bool,
-    found: VecDeque<Next>,
+    parts: VecDeque<Next>,
 }
 
 impl TokenReader {
@@ -75,11 +75,11 @@ impl TokenReader {
     /// # Errors
     /// [`WireError`] if a line is too long, or a quote is open at the end of the text.
     pub(super) fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Next, WireError> {
-        if self.found.is_empty() {
+        if self.parts.is_empty() {
             self.read(buffer)?;
         }
-        if let Some(found) = self.found.pop_front() {
-            return Ok(found);
+        if let Some(parts) = self.parts.pop_front() {
+            return Ok(parts);
         }
         if !self.current.is_empty() && self.is_streaming {
             return Ok(Next::Data(std::mem::take(&mut self.current).into()));
@@ -94,7 +94,7 @@ impl TokenReader {
         if !self.tokens.is_empty() {
             self.end_line(false);
         }
-        Ok(self.found.pop_front().unwrap_or(Next::End))
+        Ok(self.parts.pop_front().unwrap_or(Next::End))
     }
 
     /// Parses input until a part is complete or no input is left.
@@ -110,7 +110,7 @@ impl TokenReader {
                 b'\r' if !is_quoted => self.has_return = true,
                 byte => self.take(byte)?,
             }
-            if !self.found.is_empty() {
+            if !self.parts.is_empty() {
                 break;
             }
         }
@@ -170,7 +170,7 @@ impl TokenReader {
         if std::mem::take(&mut self.is_streaming) {
             self.tokens.push(Vec::new());
             if !token.is_empty() {
-                self.found.push_back(Next::Data(token.into()));
+                self.parts.push_back(Next::Data(token.into()));
             }
         } else {
             self.tokens.push(token);
@@ -179,7 +179,7 @@ impl TokenReader {
 
     fn end_line(&mut self, has_end: bool) {
         self.bytes = 0;
-        self.found.push_back(Next::Line(std::mem::take(&mut self.tokens), has_end));
+        self.parts.push_back(Next::Line(std::mem::take(&mut self.tokens), has_end));
     }
 }
 

@@ -13,7 +13,7 @@ const SEARCH_RESPONSE: u8 = 23;
 /// wrong values.
 const FIXED_BYTES: usize = 10;
 /// Maximum number of documents in a response; 200 are requested.
-const MOST_DOCUMENTS: usize = 1000;
+const MAX_DOCUMENTS: usize = 1000;
 /// The last byte of a diagnostic.
 const TERMINATOR: &[u8] = b"\x1d";
 
@@ -148,9 +148,9 @@ impl Answer {
                 tag::DIAGNOSTIC => self.diagnostics.push(diagnostic(&mut fields)?),
                 tag::HEADER | tag::SHORT_HEADER | tag::LONG_HEADER => {
                     self.documents.extend(document(fields.value()?)?);
-                    if self.documents.len() > MOST_DOCUMENTS {
+                    if self.documents.len() > MAX_DOCUMENTS {
                         let limit = "the documents of an answer";
-                        return Err(WireError::LimitExceeded { limit, max: MOST_DOCUMENTS });
+                        return Err(WireError::LimitExceeded { limit, max: MAX_DOCUMENTS });
                     }
                 }
                 tag::TEXT_RECORD => {
@@ -163,7 +163,7 @@ impl Answer {
     }
 
     /// Returns the diagnostics that do not report the end of the document.
-    pub(super) fn complaints(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(super) fn error_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_end())
     }
 

@@ -5,7 +5,7 @@ use crate::WireError;
 /// Maximum length of an integer in bytes: senders use at most four, and one byte of padding is accepted.
 const INTEGER_BYTES: usize = 5;
 /// Maximum value of an integer.
-const MOST: u64 = 1 << 31;
+const MAX_INTEGER: u64 = 1 << 31;
 
 /// Appends a compressed integer: seven bits per byte, most significant first; the top bit is set in all bytes but
 /// the last.
@@ -78,7 +78,7 @@ impl<'o> Fields<'o> {
         for _ in 0..INTEGER_BYTES {
             let byte = *self.take(1)?.first().ok_or_else(short)?;
             value = value << 7 | u64::from(byte & 127);
-            if byte & 128 == 0 && value <= MOST {
+            if byte & 128 == 0 && value <= MAX_INTEGER {
                 return Ok(value);
             }
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_end_where_they_say() {
+    fn fields_have_their_announced_length() {
         let mut fields = Fields::new(b"\x6a\x03abc\x6f\x01\x01");
         assert_eq!(fields.next(), Ok(Some((106, &b"abc"[..]))));
         assert_eq!(fields.next(), Ok(Some((111, &b"\x01"[..]))));

@@ -39,7 +39,7 @@ pub(super) fn check_silence(buffer: &RecvBuffer) -> Result<(), WireError> {
         return Ok(());
     }
     let got = buffer.bytes().get(..buffer.bytes().len().min(HEADER_BYTES)).unwrap_or_default();
-    Err(WireError::Unexpected { what: "an answer that was asked for", got: Bytes::copy_from_slice(got) })
+    Err(WireError::Unexpected { what: "the requested answer", got: Bytes::copy_from_slice(got) })
 }
 
 fn wait(buffer: &RecvBuffer) -> Result<Option<Bytes>, WireError> {

@@ -19,7 +19,7 @@ pub struct Retrieval {
     wtype: WaisName,
     wanted: Range<u64>,
     stage: Stage,
-    is_begun: bool,
+    has_started: bool,
     /// The reference id of the current request.
     reference: u64,
     /// The server returns reference ids.
@@ -49,7 +49,7 @@ impl Retrieval {
             wtype,
             wanted,
             stage: Stage::Ask,
-            is_begun: false,
+            has_started: false,
             reference: 2,
             is_named: false,
         }
@@ -74,7 +74,11 @@ impl Retrieval {
         if count > asked {
             return Err(unexpected("the requested number of bytes"));
         }
-        Ok(if count == 0 { (self.take_nothing(&answer), true) } else { self.take_data(answer, count, asked) })
+        Ok(if count == 0 {
+            (self.process_empty_answer(&answer), true)
+        } else {
+            self.take_data(answer, count, asked)
+        })
     }
 
     /// Checks that the response belongs to this request, if the server returns ids.
@@ -87,18 +91,19 @@ impl Retrieval {
         self.is_named = is_named;
         let is_other = |id: &Bytes| *id != self.id.0;
         if answer.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
-            return Err(unexpected("the document that was asked for"));
+            return Err(unexpected("the requested document"));
         }
         Ok(())
     }
 
     /// Processes a response without data: an error or the end.
-    fn take_nothing(&mut self, answer: &Answer) -> Vec<Event> {
-        let is_first = !std::mem::replace(&mut self.is_begun, true);
+    fn process_empty_answer(&mut self, answer: &Answer) -> Vec<Event> {
+        let is_first = !std::mem::replace(&mut self.has_started, true);
         let is_empty = is_first && self.wanted.start == 0 && !answer.texts.is_empty();
-        let words = answer.complaints().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
+        let words =
+            answer.error_diagnostics().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
         let mut events = Vec::new();
-        if answer.complaints().next().is_some() || (is_first && !is_empty) {
+        if answer.error_diagnostics().next().is_some() || (is_first && !is_empty) {
             return refused(words.unwrap_or_default());
         }
         if is_empty {
@@ -112,13 +117,13 @@ impl Retrieval {
 
     fn take_data(&mut self, answer: Answer, count: u64, asked: u64) -> (Vec<Event>, bool) {
         let says_end = answer.says_end();
-        let complaint = answer.complaints().next().map(super::Diagnostic::line);
+        let complaint = answer.error_diagnostics().next().map(super::Diagnostic::line);
         let mut events: Vec<Event> =
-            answer.complaints().map(|complaint| Event::Received(complaint.line())).collect();
+            answer.error_diagnostics().map(|complaint| Event::Received(complaint.line())).collect();
         if complaint.is_some() {
             events.push(Event::Note("the server sent a diagnostic about the document"));
         }
-        if !std::mem::replace(&mut self.is_begun, true) {
+        if !std::mem::replace(&mut self.has_started, true) {
             events.push(Event::Head(Head::default()));
         }
         let bytes = answer.texts.into_iter().map(|text| text.bytes).filter(|bytes| !bytes.is_empty());

@@ -10,7 +10,7 @@ use super::{DocumentFacts, WaisName, WaisNameError, frame, request};
 use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
 /// Maximum number of documents to request, as in the browsers of the time.
-const MOST_DOCUMENTS: u32 = 200;
+const MAX_DOCUMENTS: u32 = 200;
 
 /// A search and its response, a [`Machine`] without I/O: one [`Event::Entry`] per document.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Search {
     /// [`WaisNameError::Length`] if the words are longer than 64 KiB.
     pub fn new(database: &WaisName, words: Option<&PercentEncoded<'_>>) -> Result<Self, WaisNameError> {
         let words = words.map(request::words).transpose()?.unwrap_or_default();
-        Ok(Self { stage: Stage::Send(request::search(database, &words, MOST_DOCUMENTS)) })
+        Ok(Self { stage: Stage::Send(request::search(database, &words, MAX_DOCUMENTS)) })
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn document_id(wpath: &PercentEncoded<'_>) -> Vec<u8> {
 }
 
 /// Upper bound of a tag; identifiers use seven tags.
-const MOST_TAGS: usize = 128;
+const MAX_TAGS: usize = 128;
 
 /// Parses `digits=value;` components into tag, length and value fields.
 fn from_components(text: &PercentEncoded<'_>) -> Option<Vec<u8>> {
@@ -30,7 +30,7 @@ fn from_components(text: &PercentEncoded<'_>) -> Option<Vec<u8>> {
     for component in components {
         let (tag, value) = component.split_once('=').filter(|(tag, _)| is_decimal(tag.as_str()))?;
         let value = value.decode();
-        push_integer(&mut id, tag.as_str().parse().ok().filter(|tag| *tag < MOST_TAGS)?);
+        push_integer(&mut id, tag.as_str().parse().ok().filter(|tag| *tag < MAX_TAGS)?);
         push_integer(&mut id, value.len());
         id.extend_from_slice(&value);
     }

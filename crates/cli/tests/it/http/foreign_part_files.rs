@@ -28,7 +28,7 @@ fn part_file_of_the_user_or_of_another_user_is_never_overwritten() {
     fs::set_permissions(&user_file, fs::Permissions::from_mode(0o600)).expect("set file mode");
     run_fetch_url_in(dir.path(), ["-o", "notes", &server.url("/")])
         .assert_exit(2)
-        .assert_stderr_contains("not ours");
+        .assert_stderr_contains("belongs to another program or user");
     assert_eq!(fs::read_to_string(&user_file).expect("read file"), "my diary");
     // A file of another user is kept, even with a `.part.json` file beside it. Only root can create one for this check.
     let foreign = dir.path().join("mine.part");
@@ -37,7 +37,7 @@ fn part_file_of_the_user_or_of_another_user_is_never_overwritten() {
     if std::os::unix::fs::chown(&foreign, Some(12_345), None).is_ok() {
         run_fetch_url_in(dir.path(), ["-o", "mine", &server.url("/")])
             .assert_exit(2)
-            .assert_stderr_contains("not ours");
+            .assert_stderr_contains("belongs to another program or user");
         assert!(!dir.path().join("mine").exists() && fs::read(&foreign).expect("read file") == b"clean");
     }
     // A `.part` file with a second hard link could redirect the writes to another file.

@@ -146,7 +146,7 @@ fn all_forms_of_ftp_directory_urls_are_mirrored() {
 fn command_after_options_is_rejected_with_a_hint() {
     run_fetch_url(["--retry", "0", "mirror", "http://127.0.0.1:9/"])
         .assert_exit(2)
-        .assert_stderr_contains("stands in front");
+        .assert_stderr_contains("must precede its options");
 }
 
 /// Options of single transfers in the configuration file do not affect `mirror`, and the other way round.

@@ -1,61 +1,61 @@
-//! The words of a netrc file: bare or quoted, over as many lines as it likes.
+//! Splits a netrc file into words, quoted or not. An entry may span several lines.
 
 use super::error::NetrcError;
 
-/// A word has fewer bytes.
+/// Limit of the length of a word: words have fewer bytes than this.
 const MAX_WORD: usize = 64 << 10;
 
-/// One word and where it stood.
+/// One word and its position in the file.
 pub(super) struct Word {
     pub(super) bytes: Vec<u8>,
     pub(super) is_quoted: bool,
-    /// Counted from one.
+    /// Line number, counted from 1.
     pub(super) line: usize,
-    begins_line: bool,
+    is_first_on_line: bool,
 }
 
-/// What has not been read of a file.
+/// A reader of the words of a file.
 pub(super) struct Words<'f> {
     rest: &'f [u8],
     line: usize,
-    is_line_begin: bool,
+    is_at_line_start: bool,
 }
 
-/// What a `#` in the middle of a line is.
+/// How a `#` that is not at the start of a line is interpreted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hash {
+enum HashMeaning {
     Comment,
-    /// The first byte of a value: a password may begin so.
+    /// The first byte of a value: a password may begin with `#`.
     Word,
 }
 
 impl<'f> Words<'f> {
     pub(super) const fn new(file: &'f [u8]) -> Self {
-        Self { rest: file, line: 1, is_line_begin: true }
+        Self { rest: file, line: 1, is_at_line_start: true }
     }
 
-    /// The next word where a keyword has to be; none at the end of the file.
+    /// Returns the next word, which must be a keyword, or `None` at the end of the file.
     pub(super) fn keyword(&mut self) -> Result<Option<Word>, NetrcError> {
-        self.next(Hash::Comment)
+        self.next(HashMeaning::Comment)
     }
 
-    /// The value of the keyword just read. On the keyword's own line it may be any word; on a later
-    /// line a bare keyword shows that the value was forgotten.
+    /// Returns the value of the keyword that was read last. On the same line it may be any word; on a later
+    /// line, a keyword without quotes is not a value: the value is missing.
     pub(super) fn value(&mut self, is_keyword: fn(&Word) -> bool) -> Result<Vec<u8>, NetrcError> {
         let line = self.line;
-        match self.next(Hash::Word)? {
-            Some(word) if !(word.begins_line && is_keyword(&word)) => Ok(word.bytes),
+        match self.next(HashMeaning::Word)? {
+            Some(word) if !(word.is_first_on_line && is_keyword(&word)) => Ok(word.bytes),
             _ => Err(NetrcError::MissingValue(line)),
         }
     }
 
-    /// Skips the name of a macro and its lines, the blank one at its end too.
+    /// Skips a macro definition: its name, its lines, and the blank line that ends it.
     pub(super) fn skip_macro(&mut self) {
         self.skip_line();
         while !self.rest.is_empty() && !self.skip_line().trim_ascii().is_empty() {}
     }
 
-    fn next(&mut self, hash: Hash) -> Result<Option<Word>, NetrcError> {
+    fn next(&mut self, hash: HashMeaning) -> Result<Option<Word>, NetrcError> {
         loop {
             match self.rest {
                 [] => return Ok(None),
@@ -63,8 +63,8 @@ impl<'f> Words<'f> {
                     self.skip_line();
                 }
                 [byte, rest @ ..] if is_blank(*byte) => self.rest = rest,
-                // As in curl, a line that begins with # is a comment, whatever is waited for.
-                [b'#', ..] if self.is_line_begin || hash == Hash::Comment => {
+                // As in curl, a line that begins with # is a comment even where a value is expected.
+                [b'#', ..] if self.is_at_line_start || hash == HashMeaning::Comment => {
                     self.skip_line();
                 }
                 _ => return self.word().map(Some),
@@ -75,7 +75,7 @@ impl<'f> Words<'f> {
     fn word(&mut self) -> Result<Word, NetrcError> {
         let (bytes, rest, is_quoted) = match self.rest {
             [b'"', quoted @ ..] => {
-                let (bytes, rest) = unquoted(quoted).ok_or(NetrcError::Unclosed(self.line))?;
+                let (bytes, rest) = parse_quoted(quoted).ok_or(NetrcError::Unclosed(self.line))?;
                 (bytes, rest, true)
             }
             bare => {
@@ -88,29 +88,29 @@ impl<'f> Words<'f> {
             return Err(NetrcError::WordTooLong(self.line));
         }
         self.rest = rest;
-        let begins_line = std::mem::replace(&mut self.is_line_begin, false);
-        Ok(Word { bytes, is_quoted, line: self.line, begins_line })
+        let is_first_on_line = std::mem::replace(&mut self.is_at_line_start, false);
+        Ok(Word { bytes, is_quoted, line: self.line, is_first_on_line })
     }
 
-    /// The rest of this line, which is then behind us.
+    /// Skips the rest of the line and returns it.
     fn skip_line(&mut self) -> &'f [u8] {
         let mut parts = self.rest.splitn(2, |&byte| byte == b'\n');
         let skipped = parts.next().unwrap_or_default();
         self.rest = parts.next().unwrap_or_default();
         self.line += 1;
-        self.is_line_begin = true;
+        self.is_at_line_start = true;
         skipped
     }
 }
 
-/// What stands between words of a line. The CR of a CRLF is one of them.
+/// Returns `true` for bytes that separate words within a line. The CR of a CRLF counts as one.
 const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }
 
-/// The bytes up to the closing quote, and what is behind it. `\n`, `\r` and `\t` are those controls;
-/// `\` before anything else, a quote or another `\` say, stands for that byte.
-fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+/// Returns the decoded bytes before the closing quote, and the text after it. `\n`, `\r` and `\t` are
+/// control characters; `\` before any other byte, such as a quote, stands for that byte.
+fn parse_quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut bytes = Vec::new();
     let mut rest = text;
     loop {

@@ -1,4 +1,4 @@
-//! The local path that a `file:` URL names, and what is requested of it. No I/O.
+//! The local path of a `file:` URL, and the requested operation. No I/O.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -63,7 +63,7 @@ fn check_host_is_local(url: &FileUrl<'_>) -> Result<(), Error> {
         .with_hint(format!("if {host} serves the file by ftp or http, use an ftp: or http: URL")))
 }
 
-/// Returns the path of the URL. Each segment is decoded on its own, so that `%2F` cannot add a directory.
+/// Returns the path of the URL. Each segment is decoded separately, so that `%2F` cannot add a directory.
 fn local_path(url: &FileUrl<'_>) -> Result<PathBuf, Error> {
     let mut bytes = Vec::new();
     for segment in url.path().split('/') {

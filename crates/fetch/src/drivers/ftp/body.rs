@@ -172,7 +172,7 @@ impl ByteSource for SizedFile {
                 None => {
                     self.transfer.state = State::Finished;
                     let error = Error::new(Code::Truncated, Phase::Body, "more bytes than SIZE reported");
-                    return Poll::Ready(Some(Err(error.lasting().voiding())));
+                    return Poll::Ready(Some(Err(error.as_permanent().with_invalid_body())));
                 }
             }
         }

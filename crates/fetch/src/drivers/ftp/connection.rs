@@ -110,7 +110,7 @@ impl Connection {
         let login = plan.session_login(tls.is_some())?;
         let is_sequential = known.needs_sequential_commands(&plan.host, plan.port);
         let mut session = Session::new(plan.pipelining(is_distant, is_sequential), login);
-        if known.serves_several_directories(&plan.host, plan.port) {
+        if known.uses_several_directories(&plan.host, plan.port) {
             session = session.querying_login_dir();
         }
         Ok(Self {
@@ -202,7 +202,7 @@ impl Connection {
             deadline.bound(Phase::Reply, receiving).await
         };
         let mut reply = received.map_err(|error| match self.session.take_rejection() {
-            // The server rejected a command, then closed the connection: the rejection says more.
+            // The server rejected a command and closed the connection: the rejection is the better error.
             Some(rejection) => DriverError::Session(rejection),
             None => DriverError::ConnectionLost(error),
         })?;

@@ -6,7 +6,7 @@ use fetch_url_proto::text::Reply;
 use super::reply_text::reply_summary;
 use crate::{Code, Error, Hint, Phase};
 
-/// Why a control connection cannot go on with a request.
+/// The reason why a request on a control connection failed.
 pub(super) enum DriverError {
     /// A reply of the server, or a command that cannot be sent.
     Session(SessionError),
@@ -82,12 +82,12 @@ fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
     let detail = verb.map_or("", Verb::as_str);
     let error = Error::new(code, phase, detail).with_reply(&reply_summary(reply));
-    let error = if reply.code / 100 == 4 || reply.code == 120 { error.passing() } else { error };
+    let error = if reply.code / 100 == 4 || reply.code == 120 { error.as_transient() } else { error };
     match (verb, code) {
         _ if is_empty_cwd => error.with_hint(
             "an empty path segment is a CWD without an argument (RFC 1738 §3.2.2); /%2F is the root directory",
         ),
-        (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.lasting(),
+        (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.as_permanent(),
         _ => error,
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn is_tls_refused(error: &Error) -> bool {
 fn auth_refused_error(reply: &Reply) -> Error {
     let code = if reply.code == 421 { Code::Busy } else { Code::TlsFailed };
     let error = Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&reply_summary(reply));
-    if (400..500).contains(&reply.code) { error.passing() } else { error }
+    if (400..500).contains(&reply.code) { error.as_transient() } else { error }
 }
 
 async fn read_reply(stream: &mut TcpStream, buffer: &mut RecvBuffer) -> Result<Reply, Error> {

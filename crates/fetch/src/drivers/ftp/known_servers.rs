@@ -22,13 +22,13 @@ pub(super) struct KnownServers {
 
 impl KnownServers {
     /// Returns `true` if this run fetches URLs in several directories of the server.
-    pub(super) fn serves_several_directories(&self, host: &Host<'_>, port: u16) -> bool {
+    pub(super) fn uses_several_directories(&self, host: &Host<'_>, port: u16) -> bool {
         locked(&self.several_directories).contains(&(server_name(host), port))
     }
 
     /// Stores that this run fetches URLs in several directories of the server.
     pub(super) fn mark_several_directories(&self, name: String, port: u16) {
-        remember(&self.several_directories, (name, port));
+        insert_limited(&self.several_directories, (name, port));
     }
 
     /// Returns `true` if the server mishandled pipelined commands before.
@@ -43,11 +43,11 @@ impl KnownServers {
 
     /// Does the same for a server name in lower case.
     pub(super) fn mark_sequential_name(&self, name: String, port: u16) {
-        remember(&self.sequential, (name, port));
+        insert_limited(&self.sequential, (name, port));
     }
 }
 
-fn remember(set: &Mutex<HashSet<ServerName>>, name: ServerName) {
+fn insert_limited(set: &Mutex<HashSet<ServerName>>, name: ServerName) {
     let mut set = locked(set);
     if set.len() < MAX_SERVERS {
         set.insert(name);

@@ -20,7 +20,7 @@ use super::server_cache::{PooledConnection, ServerCache};
 use crate::body::EndMark;
 use crate::{Body, Content, Error, Listing, Meta, Proof, Response, RunContext};
 
-/// The most entries held back until it is known that the directory exists.
+/// Maximum number of entries that are buffered until it is known that the directory exists.
 const MAX_HELD_ENTRIES: usize = 64;
 
 /// Returns the entries of a transfer. `name` is the argument of the listing command.
@@ -56,7 +56,7 @@ pub(super) fn listing_from_transfer(
     entries.with_end_mark(proof, end_mark)
 }
 
-/// Returns the current time, which tells the year of entries that have none.
+/// Returns the current time, from which the year of dates without a year is derived.
 fn current_unix_time() -> Option<i64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_secs()).ok()
@@ -69,13 +69,13 @@ struct EntryStream {
     directory: Option<String>,
     /// The argument of the listing command.
     argument: Vec<u8>,
-    /// Entries held back until it is known that the directory exists.
+    /// Entries that are buffered until it is known that the directory exists.
     held: Vec<Entry>,
     /// Entries to return next.
     ready: VecDeque<Entry>,
-    /// A line that repeats the argument is among the held entries.
+    /// A line that repeats the argument is among the buffered entries.
     repeats_argument: bool,
-    /// How to find out whether the directory exists; `None` if it is known to exist.
+    /// The check whether the directory exists; `None` if it is known to exist.
     check: Option<DirectoryCheck>,
     end_mark: EndMark,
     /// The last line received so far is complete.
@@ -140,7 +140,7 @@ impl EntryStream {
         }
     }
 
-    /// Returns the held entries at the end of the listing, after checking that the directory exists.
+    /// Returns the buffered entries at the end of the listing, after checking that the directory exists.
     fn poll_held_entries(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
         if let Some(check) = &mut self.check {
             let checked = ready!(check.poll(cx));

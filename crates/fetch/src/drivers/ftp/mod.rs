@@ -1,7 +1,7 @@
 //! The driver for `ftp:` and `ftps:` URLs (RFC 1738 §3.2, RFC 959, RFC 2428, RFC 3659, RFC 4217).
 //!
-//! `plan.rs` holds what to do, `run.rs` does it: it takes a [`connection`], starts the transfer, and hands the data
-//! connection to `body.rs` or `listing.rs`. `recovery.rs` decides what follows a rejected command.
+//! `plan.rs` defines the plan, `run.rs` runs it: it takes a [`connection`], starts the transfer, and passes the data
+//! connection to `body.rs` or `listing.rs`. `recovery.rs` decides what to do after a rejected command.
 
 mod body;
 mod connection;

@@ -1,4 +1,4 @@
-//! What follows a failed attempt: a second attempt with other commands, an empty listing, or an error.
+//! Decides what to do after a failed attempt: another attempt with other commands, an empty listing, or an error.
 
 use fetch_url_proto::ftp::{Command, IacEscaping, Operation, SessionError, Verb};
 use fetch_url_proto::text::Reply;
@@ -18,7 +18,7 @@ use crate::{Code, Error, Meta, Response, RunContext};
 /// names such a port from time to time.
 const MAX_REFUSED_PORTS: u8 = 2;
 
-/// What to do after a failed attempt.
+/// The action after a failed attempt.
 pub(super) enum Recovery {
     /// Run this plan, which has other fallbacks.
     Resend(Box<FtpPlan>),
@@ -26,7 +26,7 @@ pub(super) enum Recovery {
     Respond(Box<Response>),
 }
 
-/// Decides what follows `error`. Returns the connection to the pool if it can serve another request.
+/// Decides what to do after `error`. Returns the connection to the pool if it can serve another request.
 pub(super) async fn recover(
     error: DriverError,
     mut pooled: PooledConnection,

@@ -1,4 +1,4 @@
-//! What the driver reads from the text of a reply, and how it shows a reply.
+//! Interprets the text of replies, and formats replies for messages.
 
 use fetch_url_proto::text::Reply;
 
@@ -8,7 +8,7 @@ pub(super) fn reply_summary(reply: &Reply) -> Vec<u8> {
     [format!("{} ", reply.code).as_bytes(), &text].concat()
 }
 
-/// Returns `true` if a success reply says that the listing is incomplete. Servers send such replies: "Output
+/// Returns `true` if a success reply states that the listing is incomplete. Servers send such replies: "Output
 /// truncated to 10000 matches", "Transfer done (but failed to open directory)".
 pub(super) fn reports_incomplete_listing(reply: &Reply) -> bool {
     let contains = |word: &str| {

@@ -33,7 +33,7 @@ impl Plan for FtpRun {
         Box::pin(run_plan(*self, ctx))
     }
 
-    fn traces_itself(&self) -> bool {
+    fn has_own_trace(&self) -> bool {
         true
     }
 }

@@ -1,4 +1,4 @@
-//! Idle control connections, kept open between URLs, and what the driver has learned about servers.
+//! Idle control connections, kept open between URLs, and known properties of servers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::plan::FtpPlan;
 use crate::net::idle_pool::{IdlePool, PoolKey};
 use crate::{Error, RunContext};
 
-/// What the FTP driver keeps between URLs.
+/// The state that the FTP driver keeps between URLs.
 #[derive(Default)]
 pub(super) struct ServerCache {
     idle: IdlePool<Connection>,

@@ -22,7 +22,7 @@ enum DataSetup {
     Active(ActiveListener),
 }
 
-/// How far a request has come.
+/// The state of a request when its data transfer can start.
 pub(super) enum TransferStart {
     /// The response is complete without a transfer.
     Complete(Box<Response>),
@@ -82,13 +82,13 @@ async fn prepare_transfer(
     plan: &FtpPlan,
     ctx: &RunContext,
 ) -> Result<(), DriverError> {
-    let limited = || RunContext { deadline: ctx.deadline.limited_to_two_replies(), ..ctx.clone() };
+    let limited = || RunContext { deadline: ctx.deadline.with_two_reply_limit(), ..ctx.clone() };
     let mut limited_ctx = limited();
     loop {
         match connection.run_until_event(&limited_ctx).await? {
             SessionStep::AskPassword => {
                 connection.send_password(&prompt_for_password(plan, ctx).await?)?;
-                // The time that the user took does not count.
+                // The time of the prompt does not count towards the timeout.
                 limited_ctx = limited();
             }
             SessionStep::Ready => return Ok(()),

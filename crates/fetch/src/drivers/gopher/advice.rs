@@ -1,4 +1,4 @@
-//! What a person can do with a menu item that is no data object: a telnet session or a phone book (RFC 1436 §3.8, types
+//! Advice for menu items that are not data objects: a telnet session or a phone book (RFC 1436 §3.8, types
 //! 2, 8 and T).
 
 use fetch_url_core::GopherUrl;

@@ -12,7 +12,7 @@ mod run;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// Speaks Gopher and Gopher+, with one connection per request.
+/// The driver for Gopher and Gopher+, with one connection per request.
 pub(crate) struct GopherDriver;
 
 impl Driver for GopherDriver {

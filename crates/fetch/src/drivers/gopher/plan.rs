@@ -30,7 +30,7 @@ pub(super) struct GopherPlan {
 /// What is requested of the server.
 #[derive(Clone, Debug)]
 pub(super) enum GopherOperation {
-    /// No request: the item is no data object.
+    /// No request: the item is not a data object.
     Advise(NotFetchable),
     /// Fetch an object, a menu or attributes.
     Fetch(GopherRequest),

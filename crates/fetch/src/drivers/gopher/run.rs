@@ -1,4 +1,4 @@
-//! Runs a plan.
+//! Runs the operation of a plan: fetches an item, its metadata or a form, or returns advice or a redirect.
 
 use super::fetch_item::fetch_item;
 use super::form::{fill_form, send_form_of_url};

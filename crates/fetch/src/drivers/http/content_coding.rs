@@ -207,7 +207,7 @@ fn decode_error(error: &io::Error, is_at_end: bool) -> Error {
     // flate2 reports "BufError" at the end of the data.
     let is_truncated = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("BufError");
     if is_at_end && is_truncated {
-        return Error::new(Code::Truncated, Phase::Body, "the compressed data is incomplete").lasting();
+        return Error::new(Code::Truncated, Phase::Body, "the compressed data is incomplete").as_permanent();
     }
     Error::new(Code::PeerMisbehaved, Phase::Body, format!("cannot decode the compressed data: {error}"))
 }

@@ -74,7 +74,7 @@ async fn exchange_on(
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let mut request = pooled.connection.build_request(plan)?;
     let interim = InterimCounter::default();
-    interim.count_on(&mut request);
+    interim.count_for(&mut request);
     ctx.connector.record_reuse(pooled.connection.endpoints());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let sent = async { Ok(pooled.connection.send_request(request).await) };

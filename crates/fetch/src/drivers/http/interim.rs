@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::{Code, Error, Phase};
 
-/// The most interim responses to one request.
+/// Maximum number of interim responses to one request.
 const MAX_INTERIM_RESPONSES: u32 = 32;
 
 /// Counts the interim responses to one request.
@@ -23,7 +23,7 @@ struct InterimCount {
 
 impl InterimCounter {
     /// Counts the interim responses to `request`.
-    pub(super) fn count_on<B>(&self, request: &mut http::Request<B>) {
+    pub(super) fn count_for<B>(&self, request: &mut http::Request<B>) {
         let count = self.0.clone();
         hyper::ext::on_informational(request, move |_| {
             if count.seen.fetch_add(1, Ordering::Relaxed) >= MAX_INTERIM_RESPONSES {

@@ -74,7 +74,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns the response whatever its status code is: for the response to the first of two requests.
+/// Returns the response regardless of its status code, for the response to the first of two requests.
 pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
     let reply = status_line(&response);
     whole_response(plan, response, reply)

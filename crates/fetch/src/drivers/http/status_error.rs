@@ -22,10 +22,10 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
     let error = error.with_retry_after(retry_after(headers));
     match status.as_u16() {
         // The server did not process the request, so even a POST can be repeated.
-        408 | 425 | 429 => error.passing(),
-        503 if plan.is_idempotent() || error.retry_after().is_some() => error.passing(),
-        503 => error.lasting(),
-        500 | 502 | 504 if plan.is_idempotent() => error.passing(),
+        408 | 425 | 429 => error.as_transient(),
+        503 if plan.is_idempotent() || error.retry_after().is_some() => error.as_transient(),
+        503 => error.as_permanent(),
+        500 | 502 | 504 if plan.is_idempotent() => error.as_transient(),
         401 if plan.authorization.is_none() => error.with_hint(Hint::Login),
         401 => error.with_hint("the server rejects this user and password"),
         _ => error,

@@ -86,7 +86,7 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     Error::new(code, Phase::Body, detail).with_source(error)
 }
 
-/// What the chain of sources of an error contains.
+/// The causes found in the chain of sources of an error.
 #[derive(Default)]
 struct ErrorCauses {
     tls: Option<Error>,

@@ -1,4 +1,4 @@
-//! What a person can do with a `mailto:` URL.
+//! Advice on how to use a `mailto:` URL.
 
 use fetch_url_core::{MailtoUrl, PercentEncoded};
 use fetch_url_proto::text::sanitise;

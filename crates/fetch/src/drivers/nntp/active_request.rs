@@ -1,4 +1,4 @@
-//! A request that is being run: what its functions share.
+//! The state of a running request.
 
 use std::sync::Arc;
 

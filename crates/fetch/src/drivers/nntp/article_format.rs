@@ -22,7 +22,7 @@ impl ArticleConverter {
         }
     }
 
-    /// Converts the next chunk of an article. The result may be empty, because a part of the chunk can be held back.
+    /// Converts the next chunk of an article. The result may be empty, because bytes can be buffered.
     pub(super) fn push(&mut self, chunk: Bytes) -> Bytes {
         match self {
             Self::Raw => chunk,
@@ -31,7 +31,7 @@ impl ArticleConverter {
         }
     }
 
-    /// Ends the article and returns the bytes that were held back.
+    /// Ends the article and returns the buffered bytes.
     pub(super) fn finish(&mut self) -> Bytes {
         match self {
             Self::Raw => Bytes::new(),

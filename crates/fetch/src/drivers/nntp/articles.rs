@@ -117,7 +117,7 @@ impl RemainingArticles {
         Ok(Self { group: group.clone(), numbers, part: plan.options.part })
     }
 
-    /// Queues more requests in the session. To do this seldom, it waits until half of the queue is free.
+    /// Queues more requests in the session once half of the queue is free.
     fn queue_requests(&mut self, connection: &mut NntpConnection) {
         let session = connection.session_mut();
         let queued = session.pending_requests().len();

@@ -48,7 +48,7 @@ impl NntpConnection {
         };
         terms.clear_login = plan.options.insecure_auth;
         terms.plain_lists = plain_lists;
-        terms.may_ask = ctx.password_prompt.can_ask();
+        terms.can_prompt = ctx.password_prompt.can_ask();
         terms.login = login;
         let stream = if plan.is_tls {
             let stream = ctx.connector.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
@@ -93,7 +93,7 @@ impl NntpConnection {
     /// the server has sent unexpected data, or has closed the connection.
     pub(super) fn reuse(&mut self, info: &ConnectionInfo) -> bool {
         self.inner.reuse(info);
-        self.session().is_under_way() || self.inner.is_idle()
+        self.session().has_sent_commands() || self.inner.is_idle()
     }
 
     /// Sends the request of the plan, followed by those for the upcoming articles, and waits for the first reply.

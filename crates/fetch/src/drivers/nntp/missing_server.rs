@@ -30,7 +30,7 @@ impl Plan for MissingServer {
         Box::pin(std::future::ready(Err(error)))
     }
 
-    fn traces_itself(&self) -> bool {
+    fn has_own_trace(&self) -> bool {
         true
     }
 }

@@ -34,7 +34,7 @@ impl Plan for NntpRun {
         Box::pin(run_request(Arc::new(ActiveRequest { plan, ctx, cache })))
     }
 
-    fn traces_itself(&self) -> bool {
+    fn has_own_trace(&self) -> bool {
         true
     }
 }

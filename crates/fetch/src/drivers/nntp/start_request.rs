@@ -40,5 +40,5 @@ async fn open_connection(request: &ActiveRequest, plain_lists: bool) -> Result<N
 /// Returns `true` if the connection was closed before the server sent any reply to the request.
 fn is_stale_connection_error(error: &Error, ctx: &RunContext) -> bool {
     let has_reply = ctx.connector.connection_info().facts().replied.is_some();
-    !has_reply && error.is_about_the_peer() && error.code() != Code::TimedOut
+    !has_reply && error.is_peer_error() && error.code() != Code::TimedOut
 }

@@ -1,6 +1,6 @@
 //! Attributes of an object: returned as metadata, and compared with the attributes in the URL.
 
-use fetch_url_proto::prospero::{Inquired, ObjectFacts, Question};
+use fetch_url_proto::prospero::{InquiryResult, ObjectFacts, Question};
 use fetch_url_proto::text::sanitise;
 
 use super::plan::ProsperoPlan;
@@ -92,7 +92,7 @@ async fn query_optional(
     ctx: &RunContext,
 ) -> Result<(Option<ObjectFacts>, Datagrams), QueryError> {
     match query_attributes(question, datagrams, plan, ctx).await {
-        Ok(QueryReply::Found(Inquired::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
+        Ok(QueryReply::Found(InquiryResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
         Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),
         Err(QueryError::Failed(error)) if error.code() == Code::PeerMisbehaved => {
             Ok((None, ctx.connector.datagrams(&plan.host, plan.port, &ctx.deadline).await?))

@@ -1,6 +1,6 @@
 //! Sends one query and receives its response.
 
-use fetch_url_proto::prospero::{Inquired, Inquiry, Question};
+use fetch_url_proto::prospero::{Inquiry, InquiryResult, Question};
 use fetch_url_proto::{Event, Machine, Rejection, Step};
 
 use super::plan::ProsperoPlan;
@@ -25,7 +25,7 @@ impl From<Error> for QueryError {
 
 /// The response to a query for attributes, with the socket for the next query.
 pub(super) enum QueryReply {
-    Found(Inquired, Datagrams),
+    Found(InquiryResult, Datagrams),
     Rejected(Box<Rejection>, Datagrams),
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn query_attributes(
     };
     let (inquiry, datagrams) = connection.into_parts();
     Ok(match rejection {
-        None => QueryReply::Found(inquiry.into_found(), datagrams),
+        None => QueryReply::Found(inquiry.into_result(), datagrams),
         Some(rejection) => QueryReply::Rejected(rejection, datagrams),
     })
 }

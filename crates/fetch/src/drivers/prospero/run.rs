@@ -1,6 +1,6 @@
 //! Runs a plan: locates the object, verifies its attributes, and retrieves or redirects.
 
-use fetch_url_proto::prospero::{Inquired, Question};
+use fetch_url_proto::prospero::{InquiryResult, Question};
 
 use super::access::{AccessChoice, choose_access};
 use super::attributes::{fetch_head, verify_required};
@@ -19,7 +19,7 @@ impl Plan for ProsperoPlan {
         Box::pin(run_plan(*self, ctx))
     }
 
-    fn traces_itself(&self) -> bool {
+    fn has_own_trace(&self) -> bool {
         true
     }
 }
@@ -39,8 +39,8 @@ async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outco
         QueryReply::Rejected(rejection, _) => return Err(rejection_error(&rejection).into()),
     };
     let facts = match found {
-        Inquired::Facts(facts) => facts,
-        Inquired::Elsewhere(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
+        InquiryResult::Facts(facts) => facts,
+        InquiryResult::Elsewhere(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
         _ => return Err(unexpected_step().into()),
     };
     let mut meta = response_meta(plan);

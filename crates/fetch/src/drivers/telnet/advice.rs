@@ -1,4 +1,4 @@
-//! What a person can do with a `telnet:` URL.
+//! Advice on how to open a `telnet:` URL.
 
 use fetch_url_core::TelnetUrl;
 use fetch_url_proto::text::sanitise;

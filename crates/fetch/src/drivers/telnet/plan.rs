@@ -24,7 +24,7 @@ impl TelnetPlan {
         let Url::Telnet(url) = request.url() else {
             return Err(Error::unsupported("the telnet driver supports telnet URLs only"));
         };
-        // Refuses bytes that Telnet would take for a command or a line end.
+        // Rejects bytes that Telnet would interpret as a command or a line end.
         check_sendable(request.url())?;
         let port = request.url().port().unwrap_or_default();
         Ok(Self {

@@ -108,8 +108,8 @@ fn host_of(name: &str) -> Option<&str> {
 
 fn date(time: UnixTime) -> String {
     /// The first second of the year 10000, which HTTP dates cannot represent.
-    const TOO_LATE: u64 = 253_402_300_800;
-    let seconds = time.as_secs().min(TOO_LATE - 1);
+    const YEAR_10000: u64 = 253_402_300_800;
+    let seconds = time.as_secs().min(YEAR_10000 - 1);
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn alerts_and_incompatibilities_have_a_phase_and_words() {
+    fn alerts_and_incompatibilities_have_a_phase_and_a_message() {
         for (cause, words) in [
             (rustls::Error::AlertReceived(AlertDescription::UnknownCA), "client's certificate (UnknownCA)"),
             (

@@ -32,9 +32,9 @@ impl TlsVersion {
     }
 }
 
-/// How TLS is spoken, with all servers alike.
+/// The TLS options for all servers.
 ///
-/// Unless told otherwise: TLS 1.2 or 1.3, the authorities of this machine, no certificate of one's own.
+/// Defaults: TLS 1.2 or 1.3, the trust store of the system, no client certificate.
 ///
 /// ```
 /// use fetch_url::tls::{Pins, TlsVersion};

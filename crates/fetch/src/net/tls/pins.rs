@@ -77,7 +77,7 @@ fn sequence(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&short, rest) = rest.split_first()?;
     let (length, rest) = match short {
         0..=0x7f => (usize::from(short), rest),
-        // Longer lengths are not those of a public key.
+        // Public keys do not need longer length encodings.
         0x81..=0x83 => {
             let (long, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
             (long.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte)), rest)
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::Code;
 
-    /// The SHA-256 of nothing.
+    /// The SHA-256 of the empty string.
     const NOTHING: &str = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
     /// `openssl genpkey -algorithm ed25519`, and of its public half

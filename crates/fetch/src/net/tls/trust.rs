@@ -19,7 +19,7 @@ use crate::{Code, Error, Phase};
 #[non_exhaustive]
 pub enum Trust {
     /// All certificates (curl's `-k`). An attacker on the path can read and change all data. The server still has to
-    /// hold the private key of its certificate, and [pins](super::Pins) are still checked.
+    /// prove that it has the private key of its certificate, and [pins](super::Pins) are still checked.
     Anybody,
     /// Certificates of these authorities in PEM only. If the PEM has no certificate or an invalid one, the first TLS
     /// connection fails with `Code::Usage`.

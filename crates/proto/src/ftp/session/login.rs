@@ -51,7 +51,7 @@ impl Login {
         self
     }
 
-    /// Returns the commands that are sent without being asked for.
+    /// Returns the commands that are sent without waiting for a request of the server.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         if self.protects {
@@ -65,7 +65,7 @@ impl Login {
         commands
     }
 
-    /// Returns `true` if the reply to `verb` decides which command is next, so that nothing may be sent behind it.
+    /// Returns `true` if the reply to `verb` decides which command is next, so that it must be awaited.
     pub(super) fn ends_batch(&self, verb: Verb, pipelining: Pipelining) -> bool {
         match verb {
             // A secret password is sent only after the server has asked for it.

@@ -98,7 +98,7 @@ impl Session {
 
     /// Handles 332: sends the account, if there is one.
     fn send_account(&mut self, reply: Reply) -> Result<(), SessionError> {
-        // Commands sent behind it would have been executed without a login.
+        // Commands sent after it would have been executed without a login.
         let is_last = self.pending.iter().all(|pending| matches!(pending, Pending::Greeting));
         let Some(account) = self.login.take_account() else { return Err(SessionError::AccountNeeded(reply)) };
         if !is_last {
@@ -128,12 +128,12 @@ impl Session {
         });
     }
 
-    /// Records the first rejection, which ends the request. Commands sent behind it are still answered.
+    /// Records the first rejection, which ends the request. The replies to commands sent after it still arrive.
     fn reject(&mut self, command: &Command, reply: Reply) {
         let is_cwd = command.verb() == Verb::Cwd;
         let is_login_dir = is_cwd && self.working_dir.cwd_rejected(command.argument().unwrap_or_default());
         if self.is_pending(|verb| verb == Verb::Type) {
-            // The reply to a TYPE sent behind it is not evaluated, so the type is unknown.
+            // The reply to a TYPE sent after it is not evaluated, so the type is unknown.
             self.transfer_type = Some(super::TransferType::Other(String::new()));
         }
         self.queued.clear();

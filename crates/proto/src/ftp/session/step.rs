@@ -37,7 +37,7 @@ pub enum DataMode {
     PasvOnly,
 }
 
-/// What the caller of a [`Session`](super::Session) has to do next.
+/// The next action for the caller of a [`Session`](super::Session).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "the caller of a session must handle every step")]

@@ -37,14 +37,14 @@ impl Block {
     }
 
     pub(super) fn groups(pattern: Option<GroupName>, form: ListForm) -> Self {
-        Self::list(Of::Groups(pattern), form, "the list of groups")
+        Self::list(ListKind::Groups(pattern), form, "the list of groups")
     }
 
     pub(super) fn overview(form: ListForm) -> Self {
-        Self::list(Of::Articles, form, "the list of articles")
+        Self::list(ListKind::Articles, form, "the list of articles")
     }
 
-    fn list(of: Of, form: ListForm, what: &'static str) -> Self {
+    fn list(of: ListKind, form: ListForm, what: &'static str) -> Self {
         Self::List(List { lines: Lines::new(what), of, form })
     }
 
@@ -127,12 +127,12 @@ impl CapabilityList {
 #[derive(Debug)]
 pub(super) struct List {
     lines: Lines,
-    of: Of,
+    of: ListKind,
     form: ListForm,
 }
 
 #[derive(Debug)]
-enum Of {
+enum ListKind {
     Articles,
     Groups(Option<GroupName>),
 }
@@ -145,10 +145,10 @@ impl List {
                 Err(step) => return Ok(step),
             };
             let entry = match &self.of {
-                Of::Articles => overview_entry(&line),
-                Of::Groups(_) => active_entry(&line),
+                ListKind::Articles => overview_entry(&line),
+                ListKind::Groups(_) => active_entry(&line),
             };
-            if let (Of::Groups(Some(pattern)), Some(entry)) = (&self.of, &entry)
+            if let (ListKind::Groups(Some(pattern)), Some(entry)) = (&self.of, &entry)
                 && !wildmat(pattern.as_bytes(), &entry.name)
             {
                 // Some servers ignore the pattern.

@@ -15,10 +15,10 @@ impl Session {
         match code {
             480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
             483 if self.can_start_tls() => self.prepare(self.tls_commands()),
-            // 500 is what servers send that also accept feeds from other servers.
-            401 | 480 | 500 if self.may_want_mode_reader() => self.prepare(&[Verb::ModeReader]),
+            // Servers that also accept feeds from other servers reply 500 before MODE READER.
+            401 | 480 | 500 if self.may_need_mode_reader() => self.prepare(&[Verb::ModeReader]),
             // Do not prompt for a password that may not be sent in clear text.
-            480 if self.options.may_ask && !self.options.clear_login && self.can_start_tls() => {
+            480 if self.options.can_prompt && !self.options.clear_login && self.can_start_tls() => {
                 self.prepare(self.tls_commands())
             }
             _ => false,
@@ -41,7 +41,7 @@ impl Session {
     /// Returns the commands that start TLS. TLS resets the session (RFC 4642 §2.2.2), so MODE READER is sent
     /// again; it may not follow a login.
     const fn tls_commands(&self) -> &'static [Verb] {
-        if self.server.said_mode_reader { &[Verb::StartTls, Verb::ModeReader] } else { &[Verb::StartTls] }
+        if self.server.is_mode_reader_done { &[Verb::StartTls, Verb::ModeReader] } else { &[Verb::StartTls] }
     }
 
     pub(super) const fn can_start_tls(&self) -> bool {
@@ -49,8 +49,8 @@ impl Session {
     }
 
     /// Returns `true` if the server may have refused a command because it needs MODE READER first.
-    pub(super) fn may_want_mode_reader(&self) -> bool {
-        self.stage == Stage::New && !self.server.said_mode_reader && !self.server.is_deflated
+    pub(super) fn may_need_mode_reader(&self) -> bool {
+        self.stage == Stage::New && !self.server.is_mode_reader_done && !self.server.is_deflated
     }
 
     /// Queues these commands and sends the current request again after them. Pending replies are read first

@@ -16,7 +16,7 @@ impl Session {
     pub(super) fn process_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
         let Some(asked) = self.pending.pop_front() else { return Err(reply.unexpected_error("the end")) };
         if self.refused.is_some() {
-            // The refusal was the answer to the request. An unexpected positive reply makes the
+            // The request was already refused, so this reply is ignored. An unexpected positive reply makes the
             // connection unusable.
             if reply.code <= CLOSING {
                 self.close();
@@ -119,12 +119,12 @@ impl Session {
         Ok(())
     }
 
-    /// Processes the reply to STARTTLS. The server's earlier replies are forgotten (RFC 4642 §2.2).
+    /// Processes the reply to STARTTLS. Earlier capabilities are discarded (RFC 4642 §2.2).
     fn take_starttls(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             382 => {
                 self.forget();
-                self.server.said_mode_reader = false;
+                self.server.is_mode_reader_done = false;
                 self.options.is_secure = true;
                 self.ready.push_back(Step::StartTls);
             }
@@ -142,7 +142,7 @@ impl Session {
                 self.forget();
                 self.server.is_logged_in = true;
                 // MODE READER may not follow a login (RFC 4643 §2.2).
-                self.server.said_mode_reader = true;
+                self.server.is_mode_reader_done = true;
             }
             (Verb::User, 381) => self.preparing.push_front(Verb::Pass),
             (Verb::User, 483) if self.can_start_tls() => self.preparing.extend([Verb::StartTls, Verb::User]),
@@ -172,7 +172,7 @@ impl Session {
         let (Some(count), Some(low), Some(high), false) =
             (number(count), number(low), number(high), is_other)
         else {
-            return Err(reply.unexpected_error("the group that was asked for"));
+            return Err(reply.unexpected_error("the requested group"));
         };
         self.server.selected = Some(Selected { group: group.clone(), count, low, high });
         if matches!(self.requests.front(), Some(NewsRequest::Group(_))) {
@@ -191,11 +191,11 @@ impl Session {
             Verb::Body => 222,
             _ => 220,
         };
-        debug_assert_eq!(verb, verb_of(*part), "errands are answered in order");
+        debug_assert_eq!(verb, verb_of(*part), "replies arrive in the order of the commands");
         if reply.code != expected {
             return self.refuse_or_retry(asked, reply, "the article that was asked for");
         }
-        if !is_named(at, reply) {
+        if !is_for_article(at, reply) {
             return Err(reply.unexpected_error("the article that was asked for"));
         }
         self.block = Some(Block::article(*part));
@@ -217,7 +217,7 @@ impl Session {
             // RFC 977 has no LIST keywords. A 500 may also mean that MODE READER is needed, which is
             // tried first.
             500 | 501 | 503
-                if verb == Verb::ListActive && !(reply.code == 500 && self.may_want_mode_reader()) =>
+                if verb == Verb::ListActive && !(reply.code == 500 && self.may_need_mode_reader()) =>
             {
                 (self.progress.by_list, self.sent_requests) = (true, 0);
                 Ok(())
@@ -251,13 +251,13 @@ impl Session {
         }
     }
 
-    /// Processes the reply to HEAD for a list. Missing articles are skipped.
+    /// Processes the reply to HEAD for a list of articles. Missing articles are skipped.
     fn take_head(&mut self, number: u64, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
         match reply.code {
-            221 if names(reply, number) => {
+            221 if is_for_number(reply, number) => {
                 self.block = Some(Block::Header(HeaderOf::new(number, *form)));
                 Ok(())
             }
@@ -267,14 +267,14 @@ impl Session {
     }
 }
 
-/// Returns `true` if the reply names the requested article, or no article.
-fn is_named(at: &ArticleAt, reply: &Reply) -> bool {
+/// Returns `true` if the reply is for the requested article, or does not identify an article.
+fn is_for_article(at: &ArticleAt, reply: &Reply) -> bool {
     match at {
         ArticleAt::Id(id) => reply.words().nth(1).is_none_or(|word| id.is(word)),
-        ArticleAt::Number(_, wanted) => names(reply, *wanted),
+        ArticleAt::Number(_, wanted) => is_for_number(reply, *wanted),
     }
 }
 
-fn names(reply: &Reply, wanted: u64) -> bool {
+fn is_for_number(reply: &Reply, wanted: u64) -> bool {
     reply.words().next().is_none_or(|word| number(word) == Some(wanted))
 }

@@ -44,7 +44,7 @@ impl Session {
     /// Returns a preparing command and records that it was sent.
     fn preparing_command(&mut self, verb: Verb) -> Command {
         self.pending.push_back(PendingReply::Command(verb));
-        self.server.said_mode_reader |= verb == Verb::ModeReader;
+        self.server.is_mode_reader_done |= verb == Verb::ModeReader;
         self.server.said_starttls |= verb == Verb::StartTls;
         self.server.said_login |= verb == Verb::User;
         self.server.said_compress |= verb == Verb::Compress;
@@ -110,7 +110,7 @@ impl Session {
         // first.
         // MODE READER may not follow a login (RFC 4643 §2.2).
         if self.options.login.is_some() && !self.server.said_login && self.may_log_in() {
-            let verb = if self.server.said_mode_reader { Verb::User } else { Verb::ModeReader };
+            let verb = if self.server.is_mode_reader_done { Verb::User } else { Verb::ModeReader };
             return vec![self.preparing_command(verb)];
         }
         if self.server.capabilities.is_none() {

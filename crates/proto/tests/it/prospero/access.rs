@@ -3,7 +3,7 @@
 use crate::prospero::transcript::{object, play, way};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::GopherRequest;
-use fetch_url_proto::prospero::{Inquired, Inquiry, ObjectId, ObjectName, Question, ResolvedAccess};
+use fetch_url_proto::prospero::{Inquiry, InquiryResult, ObjectId, ObjectName, Question, ResolvedAccess};
 
 /// A token between apostrophes, whatever it is.
 fn quoted(bytes: &[u8]) -> Vec<u8> {
@@ -18,7 +18,7 @@ fn ways(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
     let inquiry = Inquiry::new(&Question::Ways, &object(b"/own"));
     let (words, inquiry) = play(inquiry, &text, &|_| false);
     assert_eq!(words, ["done"]);
-    let Inquired::Facts(facts) = inquiry.into_found() else { panic!("{text:?}") };
+    let InquiryResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
     let own = ObjectName::new("own.test(2525)", "/own", "0");
     facts.methods(&own).first().map(|method| method.resolve())
 }

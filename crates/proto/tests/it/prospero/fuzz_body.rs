@@ -10,7 +10,7 @@ use std::time::Duration;
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::ardp::{Action, Exchange};
 use fetch_url_proto::prospero::{
-    Contents, Inquired, Inquiry, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError, check_sendable};
 
@@ -63,7 +63,7 @@ fn play(choice: u8, text: &[u8], length: usize) -> Said {
             let mut inquiry = Inquiry::new(&Question::Ways, &object);
             let mut said = run(&mut inquiry, text, length);
             if said.end.is_ok() {
-                said.words.push(found(inquiry.into_found()));
+                said.words.push(found(inquiry.into_result()));
             }
             said
         }
@@ -100,10 +100,10 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
     Said { body, words, end }
 }
 
-fn found(found: Inquired) -> String {
+fn found(found: InquiryResult) -> String {
     let own = ObjectName::new("own.test", "/own", "0");
     match &found {
-        Inquired::Facts(facts) => {
+        InquiryResult::Facts(facts) => {
             let _ = (facts.size(), facts.modified(), facts.is_directory());
             for method in facts.methods(&own) {
                 if let ResolvedAccess::Url(url) | ResolvedAccess::Session(url) = method.resolve() {
@@ -111,7 +111,7 @@ fn found(found: Inquired) -> String {
                 }
             }
         }
-        Inquired::Elsewhere(name) => name.url().iter().for_each(|url| check_url(url)),
+        InquiryResult::Elsewhere(name) => name.url().iter().for_each(|url| check_url(url)),
         _ => {}
     }
     format!("{found:?}")

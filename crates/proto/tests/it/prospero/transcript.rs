@@ -6,7 +6,7 @@
 
 use fetch_url_core::{PercentEncoded, Url, charset, parse};
 use fetch_url_proto::prospero::{
-    Contents, Inquired, Inquiry, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
@@ -189,7 +189,7 @@ pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<S
             let (mut words, machine) = play(Inquiry::new(&Question::Ways, &object), text, cuts);
             let end = words.pop().expect("an end");
             if end == "done" {
-                words.extend(found(machine.into_found()));
+                words.extend(found(machine.into_result()));
             }
             words.push(end);
             words
@@ -197,14 +197,14 @@ pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<S
     }
 }
 
-fn found(found: Inquired) -> Vec<String> {
+fn found(found: InquiryResult) -> Vec<String> {
     match found {
-        Inquired::Elsewhere(name) => {
+        InquiryResult::Elsewhere(name) => {
             let bytes = |bytes: &[u8]| bytes.escape_ascii().to_string();
             let words = [bytes(&name.host_type), bytes(&name.host), bytes(&name.name), bytes(&name.version)];
             vec![format!("elsewhere {}", words.join(" "))]
         }
-        Inquired::Facts(facts) => {
+        InquiryResult::Facts(facts) => {
             let mut words = Vec::new();
             words.extend(facts.is_directory().map(|is| format!("directory {is}")));
             words.extend(facts.size().map(|size| format!("size {size}")));
