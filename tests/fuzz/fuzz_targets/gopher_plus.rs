@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, Question, Refusal, STATUS_BYTES, View, answers, is_data_block,
+    Admin, Attributes, AttributesReader, Question, Refusal, MAX_STATUS_BYTES, View, answers, is_data_block,
     status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};
@@ -73,7 +73,7 @@ fn check_refusal(body: &[u8]) {
 }
 
 fn check_line(line: &[u8]) {
-    assert!(status(line).is_none() || line.len() <= STATUS_BYTES);
+    assert!(status(line).is_none() || line.len() <= MAX_STATUS_BYTES);
     if let Some(view) = View::parse(line) {
         assert!(!view.media_type.is_empty() && view.language.is_none_or(|language| !language.is_empty()));
     }

@@ -145,6 +145,16 @@ impl MenuItem {
         Ok(Self { gtype, base: gtype, name, selector, host, port, plus, fault: None })
     }
 
+    /// Returns `true` for an error message: an item of type `3`, or one of type `0` at port 1 of `error.host`, with
+    /// which UMN servers report errors.
+    pub fn is_error(&self) -> bool {
+        match self.item_type() {
+            ItemType::Error => true,
+            ItemType::Text => self.host.as_ref() == b"error.host" && self.port == 1,
+            _ => false,
+        }
+    }
+
     /// Returns the kind of the item.
     pub const fn item_type(&self) -> ItemType {
         ItemType::of(self.base)

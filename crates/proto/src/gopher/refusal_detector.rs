@@ -22,8 +22,9 @@ impl RefusalDetector {
     /// Adds the next item.
     pub(super) fn take(&mut self, item: MenuItem) {
         match item.item_type() {
-            ItemType::Error if self.error.is_none() => self.error = Some(item.name.clone()),
-            ItemType::Error => {}
+            _ if item.is_error() => {
+                self.error.get_or_insert_with(|| item.name.clone());
+            }
             // An invalid line is no evidence of a refusal or of a menu.
             ItemType::Info if item.fault.is_none() => {}
             _ => self.is_over = true,

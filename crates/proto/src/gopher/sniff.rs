@@ -1,5 +1,4 @@
-//! Detects plain Gopher responses that are a refusal: a single line of type `3` in place of a text or binary
-//! file.
+//! Detects plain Gopher responses that are a refusal: a single error line in place of a text or binary file.
 
 use bytes::Bytes;
 use memchr::memchr;
@@ -9,6 +8,9 @@ use crate::RecvBuffer;
 
 /// Maximum length of a refusal in bytes.
 const MAX_REFUSAL_BYTES: usize = 2048;
+
+/// Index of the port among the fields of a menu line: type and name, selector, host, port.
+const PORT_FIELD: usize = 3;
 
 /// The result of checking the first bytes of a response.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(super) enum Sniffed {
 /// Checks the data received so far.
 pub(super) fn sniff(buffer: &RecvBuffer) -> Sniffed {
     let bytes = buffer.bytes();
-    if bytes.first().is_some_and(|first| *first != b'3') || bytes.len() > MAX_REFUSAL_BYTES {
+    if bytes.first().is_some_and(|first| !matches!(first, b'0' | b'3')) || bytes.len() > MAX_REFUSAL_BYTES {
         return Sniffed::Object;
     }
     let end = memchr(b'\n', bytes);
@@ -42,8 +44,9 @@ pub(super) fn sniff(buffer: &RecvBuffer) -> Sniffed {
 fn is_error_item(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let item = MenuItem::parse(&Bytes::copy_from_slice(line));
-    // All fields must be present: a one-line text that begins with a 3 may contain a TAB.
-    item.gtype == b'3' && item.port != 0 && !item.host.is_empty()
+    // A one-line text that begins with a 3 may contain TABs, but hardly a port, or nothing, in the fourth field.
+    let port = line.split(|&byte| byte == b'\t').nth(PORT_FIELD);
+    item.is_error() && item.fault.is_none() && port.is_some_and(|port| port.iter().all(u8::is_ascii_digit))
 }
 
 fn words(line: &[u8]) -> Bytes {
@@ -72,12 +75,23 @@ mod tests {
         for at in 0..line.len() {
             assert_eq!(sniffed(&line[..at], false), Sniffed::Need, "cut at {at}");
         }
+        for line in [
+            &b"0'/gone.txt' does not exist!!\t\terror.host\t1\r\n.\r\n"[..],
+            b"0Too Many Users at this time, try again later\t\terror.host\t1\r\n",
+            b"3not found\tfake\t(NULL)\t0\r\n",
+            b"3not found\t\t\t\r\n",
+        ] {
+            assert!(matches!(sniffed(line, true), Sniffed::Refusal(_)), "{}", line.escape_ascii());
+        }
         for text in [
             &b"0x"[..],
+            b"0x\t\terror.host\t70\r\n",
+            b"0x\t/x\th.example\t1\r\n",
+            b"0x\t\terror.host\t1\r\nmore\r\n",
             b"3",
             b"3 little pigs\r\n",
             b"3\tlittle\tpigs\r\n",
-            b"3x\t\terror.host\t0\r\n",
+            b"3\tlittle\tpigs\tate\r\n",
             b"3x\t\terror.host\t1\r\nmore",
             b"3x\t\terror.host\t1\r\n..\r\n",
         ] {

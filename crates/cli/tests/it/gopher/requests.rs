@@ -351,6 +351,22 @@ fn busy_status_is_retried_with_the_same_request() {
     assert_eq!(server.received_text(), ["/t\t+\r\n"; 2]);
 }
 
+/// UMN gopherd reports that it is busy with an item of type 0, also in reply to a Gopher+ request.
+#[test]
+fn busy_umn_server_is_asked_again() {
+    for path in ["0/t", "0/t%09%09+"] {
+        let busy = b"0Too Many Users at this time, try again later\t\terror.host\t1\r\n".to_vec();
+        let rule = || GopherRule::on(GopherTrigger::Any, GopherAction::Answer(busy.clone()));
+        let site = || GopherConfig::new().item(GopherItem::text("/t", "now"));
+        let server = start_server(site().rule(rule().nth(1)));
+        let result = fetch_path(&server, path, "--retry 1 --retry-delay 0");
+        let text = result.assert_exit(0).stdout_text();
+        assert_eq!((text.trim_end(), server.requests().len()), ("now", 2));
+        let result = fetch_path(&start_server(site().rule(rule())), path, "--retry 0");
+        assert_eq!(result.assert_exit(92).assert_stderr_contains("Too Many Users").stdout_text(), "");
+    }
+}
+
 /// Servers without Gopher+ answer an attribute request with an error.
 #[test]
 fn segments_option_sends_no_attribute_request() {

@@ -70,6 +70,25 @@ fn gopher_plus_menu_is_mirrored() {
 }
 
 /// Without the final dot a menu may be truncated, so `--delete` removes nothing because of it.
+/// UMN gopherd reports errors with items of type 0: they are neither files nor empty menus.
+#[test]
+fn errors_of_a_umn_server_are_not_stored_as_files() {
+    for (text, exit) in
+        [("'/pub' does not exist!!", 78), ("Too Many Users at this time, try again later", 92)]
+    {
+        let line = format!("0{text}\t\terror.host\t1\r\n.\r\n");
+        let directory = tempfile::tempdir().expect("a directory");
+        let target = directory.path().join("copy");
+        let site = GopherConfig::new().on("/pub", GopherAction::Answer(line.into_bytes()));
+        let (result, _) = mirror_site(site, "1/pub", &target, "--retry 0");
+        result.assert_exit(exit).assert_stderr_contains(text);
+        let files = std::fs::read_dir(&target).map_or(0, |entries| {
+            entries.flatten().filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).count()
+        });
+        assert_eq!(files, 0);
+    }
+}
+
 #[test]
 fn delete_needs_menu_with_final_dot() {
     let two_files = |end| {

@@ -30,15 +30,21 @@ pub(super) fn redirect_to(target: &str, why: &str, plan: &GopherPlan) -> Outcome
     Outcome::Follow(redirect)
 }
 
-/// Maps the Gopher+ error code 2 to `Code::Busy`. Gopher has no error code for denied access, so the text is searched.
+/// Texts of servers that refuse a request for the moment.
+const BUSY_PHRASES: &[&[u8]] = &[b"too many users", b"too many connections", b"too busy", b"try again later"];
+/// Texts of servers that deny access.
+const DENIED_PHRASES: &[&[u8]] = &[b"denied", b"permission", b"forbidden", b"not allowed"];
+
+/// Maps the Gopher+ error code 2 to `Code::Busy`. Plain Gopher has no error codes, so the text is searched.
 fn rejection_code(rejection: &Rejection) -> Code {
     let text = rejection.text.to_ascii_lowercase();
-    let is_denied = [&b"denied"[..], b"permission", b"forbidden", b"not allowed"]
-        .iter()
-        .any(|phrase| text.windows(phrase.len()).any(|window| window == *phrase));
+    let contains = |phrases: &[&[u8]]| {
+        phrases.iter().any(|phrase| text.windows(phrase.len()).any(|window| window == *phrase))
+    };
     match rejection.code {
         Some(2) => Code::Busy,
-        _ if is_denied => Code::Denied,
+        _ if contains(BUSY_PHRASES) => Code::Busy,
+        _ if contains(DENIED_PHRASES) => Code::Denied,
         _ => Code::NotFound,
     }
 }

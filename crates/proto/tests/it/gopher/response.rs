@@ -137,6 +137,13 @@ fn one_line_of_type_3_is_a_refusal() {
         check(url, &[line, &b".\r\n"[..]].concat(), After::Closed, &["refused:-:not here", "done"]);
     }
     check(MENU, line, After::Closed, &["head:-", "refused:-:not here", "done"]);
+    // UMN gopherd reports errors with type 0, also for menus and to Gopher+ requests.
+    let umn = b"0busy\t\terror.host\t1\r\n";
+    for url in [TEXT, BINARY] {
+        check(url, umn, After::Closed, &["refused:-:busy", "done"]);
+    }
+    check(PLUS, umn, After::Closed, &["note", "refused:-:busy", "done"]);
+    check(MENU, umn, After::Closed, &["head:-", "refused:-:busy", "done"]);
     let footer = b"3not here\t\terror.host\t1\r\niby a server\tfake\t(NULL)\t0\r\n.\r\n";
     check(MENU, footer, After::Closed, &["head:-", "refused:-:not here", "done"]);
     let below = b"iHello\tfake\t(NULL)\t0\r\n3not here\t\terror.host\t1\r\n";
