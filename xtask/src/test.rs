@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -31,6 +31,7 @@ const STEPS: [Step; 13] = [
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
     step("drivers alone", drivers_alone),
+    step("fuzz targets", fuzz_targets),
     step("licences and advisories", deny),
     step("live tests", live),
 ];
@@ -40,24 +41,33 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// nginx of `docker/`: whoever answers here was started before us.
 const LIVE_PORT: u16 = 17080;
 
-/// Runs every step.
+/// Runs every step, also after a failure, and repeats the failures at the end.
 pub(crate) fn run() -> Result<(), String> {
-    let began = Instant::now();
-    let mut left_out = Vec::new();
+    let started = Instant::now();
+    let (mut left_out, mut failures) = (Vec::new(), Vec::new());
     for Step { name, run } in &STEPS {
         println!("== {name}");
-        let step_began = Instant::now();
+        let step_started = Instant::now();
         let outcome = run();
-        let seconds = step_began.elapsed().as_secs_f32();
-        let skipped = outcome.map_err(|why| format!("== {name}: FAILED after {seconds:.1} s\n{why}"))?;
-        match &skipped {
-            Some(what) => println!("== {name}: {seconds:.1} s; {what}"),
-            None => println!("== {name}: {seconds:.1} s"),
+        let seconds = step_started.elapsed().as_secs_f32();
+        match outcome {
+            Ok(None) => println!("== {name}: {seconds:.1} s"),
+            Ok(Some(what)) => {
+                println!("== {name}: {seconds:.1} s; {what}");
+                left_out.push(what);
+            }
+            Err(why) => {
+                let failure = format!("== {name}: FAILED after {seconds:.1} s: {why}");
+                println!("{failure}");
+                failures.push(failure);
+            }
         }
-        left_out.extend(skipped);
     }
-    println!("{}", summary(began.elapsed(), &left_out));
-    Ok(())
+    if failures.is_empty() {
+        println!("{}", summary(started.elapsed(), &left_out));
+        return Ok(());
+    }
+    Err(format!("{} of {} steps failed:\n{}", failures.len(), STEPS.len(), failures.join("\n")))
 }
 
 fn summary(took: Duration, left_out: &[String]) -> String {
@@ -118,6 +128,15 @@ fn drivers_alone() -> Result<Option<String>, String> {
         all(["check", "--quiet", "-p", "fetch-url", "--no-default-features", "--features", &features])?;
     }
     Ok(None)
+}
+
+/// Checks that the fuzz targets compile; they are a workspace of their own. `cargo fuzz` needs a nightly toolchain to run
+/// them, but not for this.
+fn fuzz_targets() -> Result<Option<String>, String> {
+    let fuzz = root().join("tests/fuzz");
+    let mut command = cargo(["check", "--quiet", "--locked", "--target-dir"]);
+    command.arg(root().join("target/fuzz")).current_dir(fuzz);
+    shown(&mut command).map(|()| None)
 }
 
 /// Libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
@@ -195,9 +214,9 @@ mod tests {
     #[test]
     fn the_summary_names_what_was_left_out() {
         let took = Duration::from_millis(2400);
-        assert_eq!(summary(took, &[]), "test: all 13 steps passed in 2 s");
+        assert_eq!(summary(took, &[]), "test: all 14 steps passed in 2 s");
         let line = summary(took, &["a skipped".to_owned(), "b skipped".to_owned()]);
-        assert_eq!(line, "test: all 13 steps passed in 2 s; left out: a skipped; b skipped");
+        assert_eq!(line, "test: all 14 steps passed in 2 s; left out: a skipped; b skipped");
     }
 
     #[test]

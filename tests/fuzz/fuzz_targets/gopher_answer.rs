@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_core::{Url, parse};
-use fetch_url_proto::gopher::{Answer, DotStuffing, GopherRequest};
+use fetch_url_proto::gopher::{DotStuffing, Exchange, GopherRequest};
 use fetch_url_proto::{Details, Entry, Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
 
@@ -43,7 +43,7 @@ fn play(asked: &str, dots: DotStuffing, is_lost: bool, answer: &[u8], length: us
     let Ok(parsed) = parse(asked) else { panic!("{asked}") };
     let Url::Gopher(url) = parsed.url else { panic!("{asked}") };
     let Ok(request) = GopherRequest::of(&url) else { panic!("{asked}") };
-    let mut machine = Answer::new(&request, url.gtype(), dots, false, None);
+    let mut machine = Exchange::new(&request, url.gtype(), dots, false, None);
     let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Said::default(), answer.chunks(length));
     loop {
         match machine.step(&mut buffer) {

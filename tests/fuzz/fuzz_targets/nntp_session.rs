@@ -1,66 +1,66 @@
-//! Any bytes as what a news server says: no panic and no end of steps; where lines are cut changes nothing; each
-//! errand has at most one Head and one end, and none is done that was not begun; no password is told.
+//! Arbitrary bytes as the replies of a news server: no panic, no endless steps, the same result wherever lines are
+//! split, at most one head and one end for each request, and no password in any event.
 //!
-//! The first byte chooses what was asked for, and what holds for the connection.
+//! The first byte selects the requests and the session options.
 #![no_main]
 
 use fetch_url_proto::nntp::{
-    ArticleAt, Ask, GroupName, ListForm, Login, MessageId, Part, Session, StartTls, Terms,
+    ArticleAt, NewsRequest, GroupName, ListForm, Login, MessageId, ArticlePart, Session, StartTls, SessionOptions,
 };
 use fetch_url_proto::{Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
 
 const SECRET: &[u8] = b"canary";
-/// What needs no byte.
-const MOST_STEPS: usize = 1000;
-/// No byte is worth more steps.
-const STEPS_OF_BYTE: usize = 50;
+/// Maximum number of steps without input.
+const MAX_STEPS_WITHOUT_INPUT: usize = 1000;
+/// Maximum number of steps for each byte of input.
+const MAX_STEPS_PER_BYTE: usize = 50;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    // Lines that are there before they are asked for are noticed; so each comes on its own, and once all at once.
+    // Unexpected lines are an error, so lines are passed one at a time, and once all together.
     let whole = Play::new(choice).run(lines(bytes, usize::MAX));
     for length in [1, 2, 7] {
         assert_eq!(Play::new(choice).run(lines(bytes, length)), whole, "{length}");
     }
     Play::new(choice).run(std::iter::once(bytes));
-    // What a server without an overview tells is written out: a number and seven fields.
+    // Overviews made from headers have a number and seven fields.
     assert!(whole.body.len() <= 4 * bytes.len());
 });
 
-/// Lines, in pieces of this length.
+/// Returns the lines in pieces of at most `length` bytes.
 fn lines(bytes: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').flat_map(move |line| line.chunks(length))
 }
 
-fn asks(choice: u8) -> Vec<Ask> {
+fn requests(choice: u8) -> Vec<NewsRequest> {
     let Ok(group) = GroupName::new(b"g") else { panic!("a group") };
     let Ok(other) = GroupName::new(b"h") else { panic!("a group") };
     let Ok(id) = MessageId::new(b"a@b") else { panic!("an id") };
-    let by_id = |part| Ask::Article(ArticleAt::Id(id.clone()), part);
+    let by_id = |part| NewsRequest::Article(ArticleAt::Id(id.clone()), part);
     let numbered =
-        |group: &GroupName, number| Ask::Article(ArticleAt::Number(group.clone(), number), Part::Article);
-    let overview = |group: &GroupName, form| Ask::Overview(group.clone(), None, form);
+        |group: &GroupName, number| NewsRequest::Article(ArticleAt::Number(group.clone(), number), ArticlePart::Article);
+    let overview = |group: &GroupName, form| NewsRequest::Overview(group.clone(), None, form);
     match choice & 7 {
-        0 => vec![by_id(Part::Article)],
+        0 => vec![by_id(ArticlePart::Article)],
         1 => (1..200).map(|number| numbered(&group, number)).collect(),
-        2 => vec![by_id(Part::Article), numbered(&group, 1), by_id(Part::Head), numbered(&other, 1)],
+        2 => vec![by_id(ArticlePart::Article), numbered(&group, 1), by_id(ArticlePart::Head), numbered(&other, 1)],
         3 => vec![overview(&group, ListForm::Entries), numbered(&group, 1)],
-        4 => vec![by_id(Part::Body), overview(&group, ListForm::Bytes), overview(&other, ListForm::Entries)],
-        5 => vec![Ask::Groups(None, ListForm::Entries), by_id(Part::Article)],
-        6 => vec![Ask::Groups(Some(group), ListForm::Bytes), Ask::Groups(None, ListForm::Bytes)],
-        _ => vec![Ask::Group(group.clone()), numbered(&group, 2), overview(&group, ListForm::Entries)],
+        4 => vec![by_id(ArticlePart::Body), overview(&group, ListForm::Raw), overview(&other, ListForm::Entries)],
+        5 => vec![NewsRequest::Groups(None, ListForm::Entries), by_id(ArticlePart::Article)],
+        6 => vec![NewsRequest::Groups(Some(group), ListForm::Raw), NewsRequest::Groups(None, ListForm::Raw)],
+        _ => vec![NewsRequest::Group(group.clone()), numbered(&group, 2), overview(&group, ListForm::Entries)],
     }
 }
 
-fn terms(choice: u8) -> Terms {
-    let mut terms = Terms::default();
+fn options(choice: u8) -> SessionOptions {
+    let mut options = SessionOptions::default();
     let Ok(login) = Login::new(b"me", SECRET) else { panic!("a login") };
-    terms.login = (choice & 0x18 != 0).then_some(login);
-    terms.is_secure = choice & 0x18 == 0x08;
-    terms.clear_login = choice & 0x18 == 0x10;
-    terms.start_tls = if choice & 0x20 == 0 { StartTls::Never } else { StartTls::Try };
-    terms
+    options.login = (choice & 0x18 != 0).then_some(login);
+    options.is_secure = choice & 0x18 == 0x08;
+    options.clear_login = choice & 0x18 == 0x10;
+    options.start_tls = if choice & 0x20 == 0 { StartTls::Never } else { StartTls::Try };
+    options
 }
 
 /// What came of it.
@@ -82,16 +82,16 @@ struct Play {
 
 impl Play {
     fn new(choice: u8) -> Self {
-        let (terms, asks) = (terms(choice), asks(choice));
-        let (has_login, open) = (terms.login.is_some(), asks.len());
-        let mut session = Session::new(terms).telling(choice & 0x40 != 0);
-        asks.into_iter().for_each(|ask| session.ask(ask));
+        let (options, asks) = (options(choice), requests(choice));
+        let (has_login, open) = (options.login.is_some(), asks.len());
+        let mut session = Session::new(options).with_wire_trace(choice & 0x40 != 0);
+        asks.into_iter().for_each(|ask| session.add_request(ask));
         let is_lost = choice & 0x80 != 0;
         Self { session, told: Told::default(), has_head: false, has_login, is_lost, open }
     }
 
     fn run<'o>(mut self, mut pieces: impl Iterator<Item = &'o [u8]>) -> Told {
-        let (mut buffer, mut left) = (RecvBuffer::new(), MOST_STEPS);
+        let (mut buffer, mut left) = (RecvBuffer::new(), MAX_STEPS_WITHOUT_INPUT);
         while left > 0 {
             left -= 1;
             match self.session.step(&mut buffer) {
@@ -100,7 +100,7 @@ impl Play {
                     match pieces.next() {
                         Some(piece) => {
                             buffer.push(piece);
-                            left += STEPS_OF_BYTE * piece.len();
+                            left += MAX_STEPS_PER_BYTE * piece.len();
                         }
                         None if self.is_lost => buffer.mark_lost(),
                         None => buffer.mark_closed(),
@@ -149,7 +149,7 @@ impl Play {
                     return self.ends();
                 }
             }
-            // What comes behind these is what the server says in TLS, or compressed.
+            // Bytes after these steps would be TLS records or compressed.
             step => self.told.others.push(format!("{step:?}")),
         }
         false
@@ -157,7 +157,7 @@ impl Play {
 
     fn ends(&mut self) -> bool {
         self.open -= 1;
-        assert_eq!(self.session.asks().len(), self.open);
+        assert_eq!(self.session.pending_requests().len(), self.open);
         self.open == 0
     }
 }
