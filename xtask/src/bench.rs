@@ -35,8 +35,9 @@ const FEWEST_ROUNDS: usize = 5;
 /// The row that is not a transfer.
 const PARSE: &str = "parse";
 
-/// Measures the rows whose name holds `filter`.
-pub(crate) fn run(filter: &str) -> Result<(), String> {
+/// Measures the rows whose name contains `filter`. `other_build` is another build of fetch-url, measured in the same
+/// rounds.
+pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String> {
     let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
     let parses = PARSE.contains(filter);
     if rows.is_empty() && !parses {
@@ -44,7 +45,7 @@ pub(crate) fn run(filter: &str) -> Result<(), String> {
         return Err(format!("bench: no row holds {filter:?}; there are {}", names.join(", ")));
     }
     if !rows.is_empty() {
-        let measured = transfers(&rows)?;
+        let measured = transfers(&rows, other_build)?;
         println!("\n{}", report::table(&measured));
         let path = report::write(&measured)?;
         println!("bench: wrote {}", path.display());
@@ -56,8 +57,8 @@ pub(crate) fn run(filter: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn transfers(rows: &[&'static Workload]) -> Result<Vec<Measured>, String> {
-    let tools = peer::all(&program::fetch_url(&["--release"])?);
+fn transfers(rows: &[&'static Workload], other_build: Option<&Path>) -> Result<Vec<Measured>, String> {
+    let tools = peer::all(&program::fetch_url(&["--release"])?, other_build);
     let stage = Stage::set(rows).map_err(|error| format!("bench: the servers do not start: {error}"))?;
     println!("bench: served by {}, written to {}", stage.server(), stage.folder().display());
     rows.iter().filter(|row| stage.serves(row)).map(|row| measure(row, &tools, &stage)).collect()

@@ -9,6 +9,8 @@ mod servers;
 mod test;
 mod tidy;
 
+use std::path::Path;
+
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -19,7 +21,8 @@ usage: cargo xtask CHORE
   servers up      build and start the servers of docker/; needs a Docker engine
   servers down    stop them
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
-  bench [FILTER]  measure against the peers that are installed; rows whose name holds FILTER
+  bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and
+                  against another build of fetch-url
   gen [--check]   write README's tables, the manual page, the completions; or say which are stale";
 
 fn main() -> ExitCode {
@@ -31,8 +34,9 @@ fn main() -> ExitCode {
         ["servers", "up"] => servers::up(),
         ["servers", "down"] => servers::down(),
         ["demo"] => demo::run(),
-        ["bench"] => bench::run(""),
-        ["bench", filter] => bench::run(filter),
+        ["bench"] => bench::run("", None),
+        ["bench", filter] => bench::run(filter, None),
+        ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),
         // The two ends of rows of the bench, which it starts as programs of their own.
         [bench::NEWS_SERVER, address] => bench::serve_news(address),
         [bench::NEWS_CLIENT, ahead, url, out] => bench::fetch_news(ahead, url, out),

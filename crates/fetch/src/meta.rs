@@ -40,6 +40,8 @@ pub struct Meta {
     pub redirects: u32,
     /// Number of retries after transient errors.
     pub retries: u32,
+    /// The server sent a modification time that cannot be read, so a condition on it cannot be checked.
+    pub has_unreadable_date: bool,
     /// Warnings: deviations of the server from the protocol that lose no data.
     pub notes: Vec<&'static str>,
     /// The times of the steps of the request, and the addresses of the connection.
@@ -89,6 +91,7 @@ impl Meta {
             protocol: None,
             redirects: 0,
             retries: 0,
+            has_unreadable_date: false,
             notes: Vec::new(),
             timings: Timings::default(),
         }

@@ -82,6 +82,7 @@ pub mod ftp;
 pub mod ftp_list;
 pub mod gopher;
 pub mod gopher_plus;
+pub mod http_date;
 mod index_page;
 mod machine;
 pub mod nntp;

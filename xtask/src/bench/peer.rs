@@ -78,16 +78,10 @@ const PEERS: [Peer; 5] = [
 const MANY: &[&str] =
     &["-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
 
-/// Ours first, then every peer that is installed.
-pub(super) fn all(ours: &Path) -> Vec<Tool> {
-    let mut tools = vec![Tool {
-        name: OURS,
-        version: program::version(&ours.to_string_lossy(), "--version").unwrap_or_default(),
-        program: ours.to_owned(),
-        arguments: &["-s", "-o", "{out}", "{url}"],
-        many: MANY,
-        speaks: EVERYTHING,
-    }];
+/// Returns our build, the build to compare it with, if there is one, and every peer that is installed.
+pub(super) fn all(ours: &Path, other_build: Option<&Path>) -> Vec<Tool> {
+    let mut tools = vec![fetch_url(OURS, ours)];
+    tools.extend(other_build.map(|program| fetch_url("the other build", program)));
     for (name, arguments, many, speaks) in PEERS {
         if let Some(version) = program::version(name, "--version") {
             tools.push(Tool { name, version, program: name.into(), arguments, many, speaks });
@@ -95,6 +89,17 @@ pub(super) fn all(ours: &Path) -> Vec<Tool> {
     }
     tools.extend(raw_news());
     tools
+}
+
+fn fetch_url(name: &'static str, program: &Path) -> Tool {
+    Tool {
+        name,
+        version: program::version(&program.to_string_lossy(), "--version").unwrap_or_default(),
+        program: program.to_owned(),
+        arguments: &["-s", "-o", "{out}", "{url}"],
+        many: MANY,
+        speaks: EVERYTHING,
+    }
 }
 
 /// No tool fetches news: two programs of ours that do nothing else.

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fetch_url::{Condition, Error};
-use fetch_url_proto::calendar;
+use fetch_url_proto::{calendar, http_date};
 
 use crate::error::usage_error;
 
@@ -41,8 +41,8 @@ fn looks_like_date(text: &str) -> bool {
 
 /// Parses HTTP dates (RFC 9110 §5.6.7) and ISO 8601 dates in UTC.
 fn date(text: &str) -> Option<i64> {
-    if let Ok(time) = httpdate::parse_http_date(text) {
-        return Some(since_1970(time));
+    if let Some(time) = http_date::parse(text) {
+        return Some(time);
     }
     let text = text.strip_suffix('Z').or(text.strip_suffix(" UTC")).unwrap_or(text);
     let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));

@@ -42,6 +42,7 @@ pub(super) async fn run_transfer(
         report.is_skipped = true;
         return Ok(());
     }
+    let exists = path.as_deref().is_some_and(Path::exists);
     let file = open_file(path, transfer, run, report)?;
     let expected = checksum::expected(&request, transfer, run).await?;
 
@@ -56,7 +57,12 @@ pub(super) async fn run_transfer(
         }
         file => file,
     };
-    let response = run.fetcher.fetch(request.resuming(resume)).await?;
+    let has_condition = request.condition().is_some();
+    let mut response = run.fetcher.fetch(request.resuming(resume)).await?;
+    if has_condition && exists && response.meta.has_unreadable_date {
+        response.content = Content::Unchanged;
+        note_unreadable_date(transfer, run);
+    }
     report.meta = Some(response.meta.clone());
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
     if matches!(response.content, Content::Unchanged) && !run.options.head {
@@ -149,6 +155,14 @@ fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
     let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
     if is_article && !run.log.is_silent {
         let note = "mid: names a message; fetching the article with this message-id from the news server";
+        run.progress.print_above(|| render::print_note_for(&transfer.url, note, run.options.format));
+    }
+}
+
+fn note_unreadable_date(transfer: &Transfer, run: &Run) {
+    if !run.log.is_silent {
+        let note =
+            "Last-Modified cannot be read, so the condition cannot be checked: the existing file is kept";
         run.progress.print_above(|| render::print_note_for(&transfer.url, note, run.options.format));
     }
 }

@@ -82,7 +82,7 @@ fn errors_of_a_umn_server_are_not_stored_as_files() {
         let site = GopherConfig::new().on("/pub", GopherAction::Answer(line.into_bytes()));
         let (result, _) = mirror_site(site, "1/pub", &target, "--retry 0");
         result.assert_exit(exit).assert_stderr_contains(text);
-        let files = std::fs::read_dir(&target).map_or(0, |entries| {
+        let files = fs::read_dir(&target).map_or(0, |entries| {
             entries.flatten().filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).count()
         });
         assert_eq!(files, 0);

@@ -106,6 +106,39 @@ fn check_condition(url: &str, condition: &str, is_transferred: bool) {
     }
 }
 
+/// Servers that ignore the condition and send dates with a wrong weekday or in an obsolete format.
+#[test]
+fn lenient_dates_of_servers_are_compared() {
+    for (date, is_transferred) in [
+        ("Tue, 01 Dec 1994 12:34:56 GMT", false),
+        ("Thu, 01-Dec-94 12:34:56 GMT", false),
+        ("Thu Dec  1 12:34:56 1994", false),
+        ("Thu, 1 Dec 1994 13:34:56 +0100", false),
+        ("Tue, 01 Dec 1994 12:34:58 GMT", true),
+    ] {
+        let server = http_server(move |_: &HttpRequest| {
+            HttpResponse::new(200).header("Last-Modified", date).body("new")
+        });
+        let directory = prepare_directory();
+        run_fetch_url_in(directory.path(), ["-z", "after", "-o", "target", &server.url("/")]).assert_exit(0);
+        let content = fs::read_to_string(directory.path().join("target")).expect("a file");
+        assert_eq!(content, if is_transferred { "new" } else { "old" }, "{date}");
+    }
+}
+
+#[test]
+fn condition_on_an_unreadable_date_keeps_the_existing_file_with_a_note() {
+    let server =
+        http_server(|_: &HttpRequest| HttpResponse::new(200).header("Last-Modified", "lately").body("new"));
+    let directory = prepare_directory();
+    let result = run_fetch_url_in(directory.path(), ["-z", "same", "-o", "target", &server.url("/")]);
+    result.assert_exit(0).assert_stderr_contains("Last-Modified cannot be read");
+    assert_eq!(fs::read_to_string(directory.path().join("target")).expect("a file"), "old");
+    // Without an existing file, nothing can be lost.
+    run_fetch_url_in(directory.path(), ["-z", "same", "-o", "absent", &server.url("/")]).assert_exit(0);
+    assert_eq!(fs::read_to_string(directory.path().join("absent")).expect("a file"), "new");
+}
+
 #[test]
 fn condition_is_sent_to_http_server() {
     let server = http_server(evaluate_conditions);

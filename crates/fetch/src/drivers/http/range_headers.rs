@@ -1,13 +1,14 @@
 //! Range, If-Range and Content-Range (RFC 9110 §13.1.5 and §14), and the validators that allow a download to be
 //! resumed.
 
+use fetch_url_proto::http_date;
 use http::HeaderMap;
 use http::header::{CONTENT_RANGE, DATE, ETAG, LAST_MODIFIED};
 
 use crate::{ByteRange, Validator};
 
 /// A Last-Modified time is a strong validator only if it is this much older than the response (RFC 9110 §8.8.2.2).
-const STRONG_AFTER_SECONDS: u64 = 60;
+const STRONG_AFTER_SECONDS: i64 = 60;
 
 /// Returns the value of Range.
 pub(super) fn range_header_value(range: ByteRange) -> String {
@@ -68,10 +69,8 @@ pub(super) fn validator_from_headers(headers: &HeaderMap) -> Option<Validator> {
         }
     }
     let modified = text(LAST_MODIFIED)?;
-    let age = httpdate::parse_http_date(text(DATE)?)
-        .ok()?
-        .duration_since(httpdate::parse_http_date(modified).ok()?);
-    (age.ok()?.as_secs() >= STRONG_AFTER_SECONDS).then(|| Validator::Modified(modified.to_owned()))
+    let age = http_date::parse(text(DATE)?)?.checked_sub(http_date::parse(modified)?)?;
+    (age >= STRONG_AFTER_SECONDS).then(|| Validator::Modified(modified.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Interprets a response: content, redirect, or error (RFC 9110 §15).
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use fetch_url_core::Url;
+use fetch_url_proto::http_date;
 use http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
 };
@@ -236,7 +235,8 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     let headers = response.headers();
     let mut meta = Meta::new(plan.url.clone());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    meta.head.modified = text(LAST_MODIFIED).and_then(unix_seconds);
+    meta.head.modified = text(LAST_MODIFIED).and_then(http_date::parse);
+    meta.has_unreadable_date = meta.head.modified.is_none() && headers.contains_key(LAST_MODIFIED);
     meta.validator = validator_from_headers(headers);
     // Byte ranges exist for GET only.
     meta.is_resumable = plan.method == Method::GET && !has_content_coding(headers);
@@ -249,11 +249,6 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     meta.reply = Some(format!("{} {reply}", meta.protocol.unwrap_or("HTTP")));
     meta.fields = headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
     meta
-}
-
-fn unix_seconds(date: &str) -> Option<i64> {
-    let time: SystemTime = httpdate::parse_http_date(date).ok()?;
-    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
 fn protocol_name(version: Version) -> Option<&'static str> {

@@ -1,7 +1,8 @@
 //! The error for a status code of 400 and above, and the wait that Retry-After asks for.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use fetch_url_proto::http_date;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 
@@ -40,6 +41,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = headers.get(http::header::DATE);
-    let now = date.and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
-    httpdate::parse_http_date(text).ok()?.duration_since(now.unwrap_or_else(SystemTime::now)).ok()
+    let server_time = date.and_then(|date| http_date::parse(date.to_str().ok()?));
+    let now = server_time.map_or_else(local_time, Some)?;
+    Some(Duration::from_secs(u64::try_from(http_date::parse(text)?.checked_sub(now)?).ok()?))
+}
+/// Returns the local time in seconds since 1970.
+fn local_time() -> Option<i64> {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }

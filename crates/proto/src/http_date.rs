@@ -1,0 +1,182 @@
+//! Dates in HTTP fields (RFC 9110 §5.6.7), read leniently.
+
+use crate::calendar;
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+/// Names of time zones and their distance from UTC in hours (RFC 5322 §4.3).
+const ZONES: [(&str, i64); 12] = [
+    ("gmt", 0),
+    ("utc", 0),
+    ("ut", 0),
+    ("z", 0),
+    ("est", -5),
+    ("edt", -4),
+    ("cst", -6),
+    ("cdt", -5),
+    ("mst", -7),
+    ("mdt", -6),
+    ("pst", -8),
+    ("pdt", -7),
+];
+/// Two-digit years from this one on belong to the 20th century.
+const CENTURY_PIVOT: i64 = 70;
+
+/// The fields of a date, as far as they were read.
+#[derive(Default)]
+struct Fields {
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+    time: Option<[i64; 3]>,
+    zone_seconds: Option<i64>,
+}
+
+/// Parses a date and returns the seconds since 1970-01-01 00:00:00 UTC. Returns `None` if a field is missing, occurs
+/// twice or is invalid.
+///
+/// Accepts IMF-fixdate, RFC 850 and asctime dates, two-digit years, numeric zones and the zone names of RFC 5322. Without
+/// a zone, the date is in UTC. The weekday is ignored, because servers send wrong ones.
+///
+/// ```
+/// use fetch_url_proto::http_date::parse;
+///
+/// assert_eq!(parse("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+/// assert_eq!(parse("Tue, 06-Nov-94 09:49:37 +0100"), Some(784_111_777));
+/// assert_eq!(parse("yesterday"), None);
+/// ```
+pub fn parse(text: &str) -> Option<i64> {
+    let mut fields = Fields::default();
+    for token in text.split([' ', '\t', ',']).filter(|token| !token.is_empty()) {
+        fields.read_token(token)?;
+    }
+    let [hour, minute, second] = fields.time?;
+    // A leap second counts as the second before it.
+    let timestamp =
+        calendar::to_timestamp(fields.year?, fields.month?, fields.day?, hour, minute, second.min(59))?;
+    Some(timestamp - fields.zone_seconds.unwrap_or(0))
+}
+
+impl Fields {
+    fn read_token(&mut self, token: &str) -> Option<()> {
+        if token.contains(':') {
+            return set(&mut self.time, parse_time(token)?);
+        }
+        if let Some(offset) = token.strip_prefix('+') {
+            return set(&mut self.zone_seconds, parse_offset(offset)?);
+        }
+        if let Some(offset) = token.strip_prefix('-') {
+            return set(&mut self.zone_seconds, -parse_offset(offset)?);
+        }
+        // 06-Nov-94
+        token.split('-').try_for_each(|part| self.read_part(part).ok_or(())).ok()
+    }
+
+    fn read_part(&mut self, part: &str) -> Option<()> {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            return self.read_number(part);
+        }
+        let word = part.to_ascii_lowercase();
+        let start = word.get(..3).unwrap_or(&word);
+        if let Some(index) = MONTHS.iter().position(|month| *month == start) {
+            return set(&mut self.month, i64::try_from(index).ok()? + 1);
+        }
+        if let Some((_, hours)) = ZONES.iter().find(|(name, _)| *name == word) {
+            return set(&mut self.zone_seconds, hours * 3600);
+        }
+        WEEKDAYS.contains(&start).then_some(())
+    }
+
+    /// Reads the day, which comes first in every format, or the year.
+    fn read_number(&mut self, digits: &str) -> Option<()> {
+        let number = digits.parse().ok()?;
+        match digits.len() {
+            1 | 2 if self.day.is_none() => set(&mut self.day, number),
+            2 if number >= CENTURY_PIVOT => set(&mut self.year, number + 1900),
+            2 => set(&mut self.year, number + 2000),
+            4 => set(&mut self.year, number),
+            _ => None,
+        }
+    }
+}
+
+/// Sets a field that has no value yet.
+fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
+    field.replace(value).is_none().then_some(())
+}
+
+/// Parses `08:49:37` or `8:49`.
+fn parse_time(text: &str) -> Option<[i64; 3]> {
+    let mut time = [0; 3];
+    let parts: Vec<&str> = text.split(':').collect();
+    if !(2..=3).contains(&parts.len()) {
+        return None;
+    }
+    for (field, part) in time.iter_mut().zip(parts) {
+        let is_number = matches!(part.len(), 1 | 2) && part.bytes().all(|byte| byte.is_ascii_digit());
+        *field = is_number.then(|| part.parse().ok())??;
+    }
+    (time[0] < 24 && time[1] < 60 && time[2] <= 60).then_some(time)
+}
+
+/// Parses the digits of `+0130` and returns seconds.
+fn parse_offset(digits: &str) -> Option<i64> {
+    let is_offset = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let (hours, minutes) = is_offset.then(|| digits.split_at(2))?;
+    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+    (hours <= 14 && minutes < 60).then_some(hours * 3600 + minutes * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: i64 = 784_111_777;
+
+    #[test]
+    fn all_formats_of_servers_are_read() {
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Tue, 06 Nov 1994 08:49:37 GMT",
+            "06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun, 6 Nov 1994 09:49:37 +0100",
+            "Sun, 06 Nov 94 03:49:37 -0500",
+            "Sun, 06 Nov 1994 03:49:37 EST",
+            "sunday, 06-november-1994 08:49:37",
+            "Nov 6 1994 08:49:37 UTC",
+        ] {
+            assert_eq!(parse(text), Some(TIME), "{text}");
+        }
+        assert_eq!(parse("Tue, 13 Jun 1990 12:10:00 GMT"), Some(645_279_000));
+        assert_eq!(parse("Fri, 31 Dec 1999 23:59:60 GMT"), Some(946_684_799));
+        assert_eq!(parse("Wed, 01 Jan 69 00:00:00 GMT"), Some(3_124_224_000));
+        assert_eq!(parse("Mon, 01 Jan 1900 00:00:00 GMT"), Some(-2_208_988_800));
+    }
+
+    #[test]
+    fn invalid_and_ambiguous_dates_are_rejected() {
+        for text in [
+            "",
+            "yesterday",
+            "Sun, 06 Nov 1994",
+            "06 1994 08:49:37 GMT",
+            "Nov 1994 08:49:37 GMT",
+            "31 Feb 1994 08:49:37 GMT",
+            "06 Nov Dec 1994 08:49:37 GMT",
+            "06 Nov 1994 08:49:37 08:49:37 GMT",
+            "06 Nov 1994 24:00:00 GMT",
+            "06 Nov 1994 08:60:00 GMT",
+            "06 Nov 1994 08:49:37 XYZ",
+            "06 Nov 1994 08:49:37 +2500",
+            "06 Nov 199 08:49:37 GMT",
+            "1 2 3 Nov 1994 08:49:37 GMT",
+            "06 Nov 99999999999999999999 08:49:37 GMT",
+            "0\u{e9} Nov 1994 08:49:37 GMT",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}
