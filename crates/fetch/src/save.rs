@@ -8,7 +8,7 @@ use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
 use crate::sink::writer::Writer;
 use crate::sink::{Finished, Target};
 use crate::source_file::SourceFile;
-use crate::{Body, Code, Error, Meta, Phase, Proof, Response, Sink};
+use crate::{Body, Code, Content, Error, Meta, Phase, Proof, Response, Sink};
 
 /// The maximum number of bytes that the kernel copies between two checks of the deadline.
 const MAX_COPY: u64 = 32 * 1024 * 1024;
@@ -68,10 +68,14 @@ impl Receipt {
 ///
 /// # Errors
 /// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
-/// if writing fails; [`Code::ChecksumMismatch`]. No file is created on failure.
+/// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] for advice (`telnet:`, `mailto:`) and a file. No file is created on failure.
 pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
     let meta = response.meta.clone();
+    if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
+        let detail = "the URL does not name an object that can be stored";
+        return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).at(&meta.url));
+    }
     let body = response.into_body()?;
     let deadline = body.deadline();
     let running = transfer(&meta, body, sink, watch);

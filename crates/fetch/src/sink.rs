@@ -36,6 +36,11 @@ enum Kind {
 }
 
 impl Sink {
+    /// Returns `true` if the sink writes a file that gets its name at the end.
+    pub(crate) const fn is_file(&self) -> bool {
+        matches!(self.kind, Kind::File(_))
+    }
+
     /// Returns a sink that writes `NAME.part` and renames it when the object is complete.
     pub const fn file(file: FileSink) -> Self {
         Self { kind: Kind::File(file), algorithm: None, expected: None }

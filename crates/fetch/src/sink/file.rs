@@ -102,6 +102,9 @@ impl FileSink {
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
     /// another process is downloading to it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
+        if target.as_os_str().is_empty() {
+            return Err(Error::new(Code::Usage, Phase::Deliver, "the file name is empty"));
+        }
         let existing = fs::symlink_metadata(target);
         if let Ok(facts) = &existing {
             if let Some(device) = device(target, facts)? {

@@ -362,3 +362,21 @@ async fn a_listing_or_a_head_can_be_delivered_too() {
     let receipt = save(response, Sink::writer(Heap::default()), &mut ()).await.expect("delivered");
     assert_eq!(receipt.bytes, 0);
 }
+
+#[tokio::test]
+async fn advice_is_not_stored_as_a_file() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let target = folder.path().join("target");
+    for url in ["mailto:a@b.example", "telnet://h.example/"] {
+        let error = save(get(url).await, saved_to(&target), &mut ()).await.expect_err("advice is no object");
+        assert_eq!(error.code(), Code::Unsupported, "{url}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a directory").count(), 0);
+}
+
+#[test]
+fn empty_file_name_is_rejected_without_a_part_file() {
+    let Err(error) = FileSink::open(Path::new(""), FileOptions::default()) else { panic!("an empty name") };
+    assert_eq!(error.code(), Code::Usage);
+    assert!(!Path::new(".part").exists());
+}
