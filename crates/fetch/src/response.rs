@@ -126,15 +126,22 @@ impl Response {
 
     /// The object as a body: a listing as its names, one per line; nothing for a response without an object.
     pub(crate) fn into_body(self) -> Result<Body, Error> {
-        match self.content {
-            Content::Advice(advice) => Ok(Body::from_bytes(advice.text)),
-            Content::Body(body) => Ok(body),
-            Content::Head | Content::Unchanged => Ok(Body::from_bytes(Bytes::new())),
-            Content::Listing(listing) => Ok(listing.into_body(|entry| [&entry.name[..], b"\n"].concat())),
+        self.into_meta_and_body().map(|(_, body)| body)
+    }
+
+    /// The same, together with the metadata.
+    pub(crate) fn into_meta_and_body(self) -> Result<(Meta, Body), Error> {
+        let Self { meta, content, .. } = self;
+        let body = match content {
+            Content::Advice(advice) => Body::from_bytes(advice.text),
+            Content::Body(body) => body,
+            Content::Head | Content::Unchanged => Body::from_bytes(Bytes::new()),
+            Content::Listing(listing) => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
             Content::Session(_) => {
                 let detail = "an interactive session is not a data object";
-                Err(Error::new(Code::Usage, Phase::Deliver, detail).at(&self.meta.url))
+                return Err(Error::new(Code::Usage, Phase::Deliver, detail).at(&meta.url));
             }
-        }
+        };
+        Ok((meta, body))
     }
 }

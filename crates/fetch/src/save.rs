@@ -71,12 +71,11 @@ impl Receipt {
 /// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] for advice (`telnet:`, `mailto:`) and a file. No file is created on failure.
 pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
-    let meta = response.meta.clone();
     if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
         let detail = "the URL does not name an object that can be stored";
-        return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).at(&meta.url));
+        return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).at(&response.meta.url));
     }
-    let body = response.into_body()?;
+    let (meta, body) = response.into_meta_and_body()?;
     let deadline = body.deadline();
     let running = transfer(&meta, body, sink, watch);
     let finished = match deadline {
@@ -93,7 +92,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         hops: meta.redirects,
         retries: meta.retries.max(body_end.retries),
         proof: body_end.proof,
-        notes: meta.notes.clone(),
+        notes: meta.notes,
         missing: body_end.missing,
         digest: finished.digest,
     })

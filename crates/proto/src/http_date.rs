@@ -77,15 +77,14 @@ impl Fields {
         if part.bytes().all(|byte| byte.is_ascii_digit()) {
             return self.read_number(part);
         }
-        let word = part.to_ascii_lowercase();
-        let start = word.get(..3).unwrap_or(&word);
-        if let Some(index) = MONTHS.iter().position(|month| *month == start) {
-            return set(&mut self.month, i64::try_from(index).ok()? + 1);
-        }
-        if let Some((_, hours)) = ZONES.iter().find(|(name, _)| *name == word) {
+        if let Some((_, hours)) = ZONES.iter().find(|(name, _)| name.eq_ignore_ascii_case(part)) {
             return set(&mut self.zone_seconds, hours * 3600);
         }
-        WEEKDAYS.contains(&start).then_some(())
+        let start = part.get(..3)?;
+        if let Some(index) = MONTHS.iter().position(|month| month.eq_ignore_ascii_case(start)) {
+            return set(&mut self.month, i64::try_from(index).ok()? + 1);
+        }
+        WEEKDAYS.iter().any(|weekday| weekday.eq_ignore_ascii_case(start)).then_some(())
     }
 
     /// Reads the day, which comes first in every format, or the year.
