@@ -133,21 +133,22 @@ impl<'a> Reader<'a> {
         match self.peek() {
             None => ParseError::new(kind, self.position..self.position),
             Some(_) => {
-                let kind = self.never_allowed(self.position).unwrap_or(kind);
+                let kind = self.error_if_never_allowed(self.position).unwrap_or(kind);
                 ParseError::new(kind, self.position..self.end_of_character(self.position))
             }
         }
     }
 
     /// Returns the error `kind` for the text from `start` to here, or a more specific error for the first character in
-    /// it that is never allowed.
+    /// it that is never allowed. A wrong escape (`%` without two hexadecimal digits) keeps the error `kind`.
     #[cold]
     pub(crate) fn error_since(&self, start: usize, kind: Kind) -> ParseError {
         let text = &self.text[start..self.position];
         for (offset, character) in text.char_indices() {
-            if let Some(never) = self.never_allowed(start + offset).filter(|&never| never != Kind::BadEscape)
+            if let Some(specific) =
+                self.error_if_never_allowed(start + offset).filter(|&specific| specific != Kind::BadEscape)
             {
-                return ParseError::new(never, start + offset..start + offset + character.len_utf8());
+                return ParseError::new(specific, start + offset..start + offset + character.len_utf8());
             }
         }
         ParseError::new(kind, start..self.position)
@@ -206,7 +207,7 @@ impl<'a> Reader<'a> {
         written: &mut String,
     ) -> Result<bool, ParseError> {
         let span = self.position..self.end_of_character(self.position);
-        if let Some(kind) = self.never_allowed(self.position) {
+        if let Some(kind) = self.error_if_never_allowed(self.position) {
             return Err(ParseError::new(kind, span));
         }
         if !self.is_lenient() {
@@ -232,7 +233,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the error for the character at `at` if no component of any URL may contain it.
-    fn never_allowed(&self, at: usize) -> Option<Kind> {
+    fn error_if_never_allowed(&self, at: usize) -> Option<Kind> {
         match self.bytes()[at] {
             b' ' => Some(Kind::Space),
             0..=0x1f | 0x7f => Some(Kind::ControlCharacter),

@@ -72,15 +72,15 @@ pub struct DirEntry {
 #[non_exhaustive]
 pub struct Classified {
     /// Directories to list.
-    pub branches: Vec<DirEntry>,
+    pub directories: Vec<DirEntry>,
     /// Files to fetch.
-    pub leaves: Vec<FileEntry>,
+    pub files: Vec<FileEntry>,
     /// Skipped entries: the index and the reason.
-    pub passed: Vec<(usize, Skipped)>,
+    pub skipped: Vec<(usize, Skipped)>,
     /// Local names of all entries, also excluded ones, and whether they are directories, if known.
     pub names: HashMap<String, Option<bool>>,
     /// [`Code::LimitReached`] if there were more entries than allowed.
-    pub cut: Option<Error>,
+    pub limit_error: Option<Error>,
 }
 
 /// A file of the tree.
@@ -105,11 +105,11 @@ pub struct FileEntry {
 #[non_exhaustive]
 pub enum Skipped {
     /// It is text without a link.
-    Words,
+    UnparsedLine,
     /// It is on another server, outside the start directory, or not an object.
-    Elsewhere,
+    OutsideTree,
     /// It was listed before.
-    Again,
+    Duplicate,
     /// No file name is left after sanitising.
     Nameless,
     /// It is deeper than the maximum depth.
@@ -133,7 +133,7 @@ impl Tree {
     ///
     /// # Errors
     /// [`Code::Policy`] if the start directory was redirected to another server.
-    pub fn arrived(&mut self, branch: &mut DirEntry, place: &Url<'static>) -> Result<bool, Error> {
+    pub fn accept_final_url(&mut self, branch: &mut DirEntry, place: &Url<'static>) -> Result<bool, Error> {
         if branch.depth > 0 {
             return Ok(is_same_place(&branch.url, place));
         }
@@ -156,7 +156,8 @@ impl Tree {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
                 let detail = format!("more than {} entries", self.rules.max_entries);
-                sorted.cut = Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&branch.url));
+                sorted.limit_error =
+                    Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&branch.url));
                 break;
             }
             match self.candidate(index, entry) {
@@ -166,11 +167,11 @@ impl Tree {
                     if is_new {
                         candidates.push(candidate);
                     } else {
-                        sorted.passed.push((index, Skipped::Again));
+                        sorted.skipped.push((index, Skipped::Duplicate));
                     }
                 }
                 Ok(candidate) => candidates.push(candidate),
-                Err(why) => sorted.passed.push((index, why)),
+                Err(why) => sorted.skipped.push((index, why)),
             }
         }
         for (candidate, name) in named(candidates) {
@@ -180,15 +181,15 @@ impl Tree {
     }
 
     fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Skipped> {
-        let url = self.url_of(entry).ok_or(Skipped::Words)?;
+        let url = self.url_of(entry).ok_or(Skipped::UnparsedLine)?;
         if !is_below(&self.start, &url) || is_unfetchable(&url) {
-            return Err(Skipped::Elsewhere);
+            return Err(Skipped::OutsideTree);
         }
         let own = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
         let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
         let name = safe(&own).ok_or(Skipped::Nameless)?;
         if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
-            return Err(Skipped::Again);
+            return Err(Skipped::Duplicate);
         }
         let has_facts = entry.size.is_some() || entry.modified.is_some();
         let uncertain_kind = match entry.kind {
@@ -218,11 +219,11 @@ impl Tree {
             return;
         }
         if !is_directory {
-            sorted.leaves.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
+            sorted.files.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
         } else if depth <= self.rules.max_depth {
-            sorted.branches.push(DirEntry { url, path, depth });
+            sorted.directories.push(DirEntry { url, path, depth });
         } else {
-            sorted.passed.push((index, Skipped::TooDeep));
+            sorted.skipped.push((index, Skipped::TooDeep));
         }
     }
 

@@ -41,8 +41,8 @@ pub(super) struct MirrorWalker {
 }
 
 impl MirrorWalker {
-    pub(super) fn new(copy: &MirrorJob) -> Self {
-        let mut tree = Tree::new(copy.start.clone(), copy.rules.clone());
+    pub(super) fn new(job: &MirrorJob) -> Self {
+        let mut tree = Tree::new(job.start.clone(), job.rules.clone());
         let root = tree.root();
         Self {
             tree: RefCell::new(tree),
@@ -58,18 +58,18 @@ impl MirrorWalker {
     }
 
     /// Returns the next file, or the failure of a listing.
-    pub(super) async fn next(&self, run: &Run, copy: &MirrorJob) -> Option<Work> {
+    pub(super) async fn next(&self, run: &Run, job: &MirrorJob) -> Option<Work> {
         loop {
             if let Some((transfer, next)) = self.leaves.borrow_mut().pop_front() {
                 let planned = PlannedTransfer::new(transfer, next, &run.options);
                 return Some(Work::Transfer(Box::new(planned)));
             }
             let woken = self.woken.notified();
-            let is_free = self.listing.get() == 0 || !copy.is_walked_in_order();
-            let branch = if is_free { self.branches.borrow_mut().pop() } else { None };
+            let may_list = self.listing.get() == 0 || !job.is_walked_in_order();
+            let branch = if may_list { self.branches.borrow_mut().pop() } else { None };
             match branch {
                 Some(branch) => {
-                    if let Err(failed) = self.visit(branch, run, copy).await {
+                    if let Err(failed) = self.visit(branch, run, job).await {
                         return Some(failed);
                     }
                 }
@@ -97,7 +97,7 @@ impl MirrorWalker {
         self.listed.take()
     }
 
-    /// Queues an entry, first treated as a file, as a directory. Returns `false` if it is too deep or no directory.
+    /// Queues an entry as a directory, after a fetch as a file failed. Returns `false` if it is too deep or a file.
     pub(super) fn enter(&self, leaf: &FileEntry) -> bool {
         let branch = self.tree.borrow().as_branch(leaf);
         let is_wanted = branch.is_some();
@@ -106,18 +106,18 @@ impl MirrorWalker {
         is_wanted
     }
 
-    async fn visit(&self, mut branch: DirEntry, run: &Run, copy: &MirrorJob) -> Result<(), Work> {
+    async fn visit(&self, mut branch: DirEntry, run: &Run, job: &MirrorJob) -> Result<(), Work> {
         self.listing.set(self.listing.get() + 1);
-        let listed = list(&branch, run, copy).await;
+        let listed = list(&branch, run, job).await;
         self.listing.set(self.listing.get() - 1);
         let sorted = listed.and_then(|directory| {
-            let place = &directory.meta.url;
-            if !self.tree.borrow_mut().arrived(&mut branch, place)? {
-                let words = format!("it leads to {}: passed over", place.redacted());
+            let final_url = &directory.meta.url;
+            if !self.tree.borrow_mut().accept_final_url(&mut branch, final_url)? {
+                let words = format!("it leads to {}: passed over", final_url.redacted());
                 self.note(&branch.url.redacted().to_string(), &words, run);
                 return Ok(());
             }
-            self.sort(&branch, directory, run, copy)
+            self.queue_listing(&branch, directory, run, job)
         });
         self.woken.notify_waiters();
         sorted.map_err(|error| {
@@ -130,28 +130,29 @@ impl MirrorWalker {
     }
 
     /// Queues the directories and files of a listing.
-    fn sort(
+    fn queue_listing(
         &self,
         branch: &DirEntry,
         directory: DirectoryListing,
         run: &Run,
-        copy: &MirrorJob,
+        job: &MirrorJob,
     ) -> Result<(), Error> {
-        DirHandle::open(&copy.directory, &branch.path)?;
-        let DirectoryListing { entries, limit_error: cut, is_complete: is_sure, .. } = directory;
+        DirHandle::open(&job.directory, &branch.path)?;
+        let DirectoryListing { entries, limit_error, is_complete, .. } = directory;
         let sorted = self.tree.borrow_mut().sort(branch, &entries);
-        for (index, why) in &sorted.passed {
+        for (index, why) in &sorted.skipped {
             self.note_skipped(*why, &entries[*index], branch, run);
         }
         // Lines that cannot be parsed may be files.
-        let is_clear = sorted.passed.iter().all(|(_, why)| *why != Skipped::Words) || copy.has_info_text();
+        let all_parsed =
+            sorted.skipped.iter().all(|(_, why)| *why != Skipped::UnparsedLine) || job.has_info_text();
         // Servers with problems return empty pages or menus of text only.
-        if is_sure && is_clear && sorted.cut.is_none() && !sorted.names.is_empty() {
+        if is_complete && all_parsed && sorted.limit_error.is_none() && !sorted.names.is_empty() {
             self.listed.borrow_mut().insert(branch.path.clone(), sorted.names);
         }
-        self.branches.borrow_mut().extend(sorted.branches);
-        self.queue(sorted.leaves, run, copy);
-        cut.or(sorted.cut).map_or(Ok(()), Err)
+        self.branches.borrow_mut().extend(sorted.directories);
+        self.queue(sorted.files, run, job);
+        limit_error.or(sorted.limit_error).map_or(Ok(()), Err)
     }
 
     /// Prints a note about a skipped entry, unless it is outside the mirror.
@@ -159,7 +160,7 @@ impl MirrorWalker {
         let words = match why {
             Skipped::Nameless => "no file can have this name",
             Skipped::TooDeep => "deeper than --max-depth",
-            Skipped::Elsewhere => {
+            Skipped::OutsideTree => {
                 self.elsewhere.set(self.elsewhere.get() + 1);
                 return;
             }
@@ -178,16 +179,16 @@ impl MirrorWalker {
         }
     }
 
-    fn queue(&self, leaves: Vec<FileEntry>, run: &Run, copy: &MirrorJob) {
+    fn queue(&self, leaves: Vec<FileEntry>, run: &Run, job: &MirrorJob) {
         // An entry whose local path is a directory was a directory in an earlier run.
-        let is_known = |leaf: &FileEntry| {
+        let enter_if_directory = |leaf: &FileEntry| {
             leaf.uncertain_kind == Some(UncertainKind::Unknown)
-                && copy.directory.join(&leaf.path).is_dir()
+                && job.directory.join(&leaf.path).is_dir()
                 && self.enter(leaf)
         };
-        let leaves = leaves.into_iter().filter(|leaf| !is_known(leaf));
+        let leaves = leaves.into_iter().filter(|leaf| !enter_if_directory(leaf));
         let transfer = |leaf: FileEntry| {
-            let path = copy.directory.join(&leaf.path);
+            let path = job.directory.join(&leaf.path);
             let mut transfer = Transfer::new(leaf.url.to_string(), Output::File(path));
             transfer.entry = Some(Box::new(leaf));
             transfer
@@ -196,7 +197,7 @@ impl MirrorWalker {
             leaves.map(transfer).partition(|transfer| is_done(transfer, run));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
         let mut leaves = self.leaves.borrow_mut();
-        if !copy.is_news() {
+        if !job.is_news() {
             leaves.extend(wanted.into_iter().map(|transfer| (transfer, Upcoming::default())));
             return;
         }
@@ -213,9 +214,9 @@ fn is_done(transfer: &Transfer, run: &Run) -> bool {
     matches!(&transfer.output, Output::File(path) if is_there(transfer, path, run))
 }
 
-async fn list(branch: &DirEntry, run: &Run, copy: &MirrorJob) -> Result<DirectoryListing, Error> {
+async fn list(branch: &DirEntry, run: &Run, job: &MirrorJob) -> Result<DirectoryListing, Error> {
     let report = TransferReport::begin(usize::MAX, &branch.url.redacted().to_string());
     let turn = run.host_limiter.acquire(&branch.url).await.map(Arc::new);
-    let request = with_observer(copy.listing(&branch.url)?, run, &report).with_permit(turn);
+    let request = with_observer(job.listing(&branch.url)?, run, &report).with_permit(turn);
     run.fetcher.list_all(&request).await
 }

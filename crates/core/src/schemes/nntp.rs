@@ -36,7 +36,7 @@ impl<'a> NntpUrl<'a> {
     pub(crate) fn parse<T>(
         reader: &mut Reader<'a>,
         scheme: &'static Scheme,
-        wrap: impl FnOnce(Self, Vec<Note>) -> T,
+        build: impl FnOnce(Self, Vec<Note>) -> T,
     ) -> Result<T, ParseError> {
         let server = if has_no_server(reader) {
             reader.note(NoteKind::Historic, reader.position()..reader.position());
@@ -55,7 +55,7 @@ impl<'a> NntpUrl<'a> {
             return Err(reader.error_here(Kind::Incomplete));
         }
         reader.expect_end()?;
-        Ok(wrap(Self { scheme, server, group, articles }, reader.take_notes()))
+        Ok(build(Self { scheme, server, group, articles }, reader.take_notes()))
     }
 
     /// Returns the row of `nntp` or `nntps` in the table of schemes.

@@ -15,10 +15,10 @@ use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
 pub struct PasswordPrompt(Option<Credentials>);
 
 impl PasswordPrompt {
-    /// Creates a prompt. Without `home`, after a redirect to another server, it never asks the user, because the
+    /// Creates a prompt. `caller_url` is `None` after a redirect to another server; then nobody is asked, because the
     /// password would be sent to a server that the caller did not name.
-    pub(crate) fn new(credentials: &Credentials, home: Option<&Url<'_>>) -> Self {
-        Self(home.map(|_| credentials.clone()))
+    pub(crate) fn new(credentials: &Credentials, caller_url: Option<&Url<'_>>) -> Self {
+        Self(caller_url.map(|_| credentials.clone()))
     }
 
     /// Asks for the password of `user`, or for user name and password, for the server of `url`.

@@ -27,7 +27,7 @@ fn directory(name: &str, url: &str) -> Entry {
 /// The path of what one entry is, or why it is nothing: no reason where it is not wanted.
 fn path(tree: &mut Tree, branch: &DirEntry, entry: &Entry) -> Result<String, Option<Skipped>> {
     let sorted = tree.sort(branch, std::slice::from_ref(entry));
-    match (sorted.branches.first(), sorted.leaves.first(), sorted.passed.first()) {
+    match (sorted.directories.first(), sorted.files.first(), sorted.skipped.first()) {
         (Some(branch), ..) => Ok(branch.path.clone() + "/"),
         (_, Some(leaf), _) => Ok(leaf.path.clone()),
         (_, _, Some((_, why))) => Err(Some(*why)),
@@ -44,10 +44,10 @@ fn names_stay_below_the_directory() {
         ("../../x", "ftp://h/pub/..%2F..%2Fx", Err(Some(Skipped::Nameless))),
         ("/etc/passwd", "ftp://h/pub/%2Fetc%2Fpasswd", Err(Some(Skipped::Nameless))),
         (".rc", "ftp://h/pub/.rc", Ok("_rc")),
-        ("a", "ftp://evil/pub/a", Err(Some(Skipped::Elsewhere))),
-        ("a", "ftp://h:2121/pub/a", Err(Some(Skipped::Elsewhere))),
-        ("a", "file:///etc/passwd", Err(Some(Skipped::Elsewhere))),
-        ("a", "no URL", Err(Some(Skipped::Words))),
+        ("a", "ftp://evil/pub/a", Err(Some(Skipped::OutsideTree))),
+        ("a", "ftp://h:2121/pub/a", Err(Some(Skipped::OutsideTree))),
+        ("a", "file:///etc/passwd", Err(Some(Skipped::OutsideTree))),
+        ("a", "no URL", Err(Some(Skipped::UnparsedLine))),
     ] {
         assert_eq!(path(&mut tree, &root, &file(name, url)), expected.map(str::to_owned), "{url}");
     }
@@ -71,8 +71,8 @@ fn names_are_unique_in_any_order() {
     let names = |entries: &[Entry]| {
         let (mut tree, root) = tree("http://h/", TreeRules::default());
         let sorted = tree.sort(&root, entries);
-        let leaves = sorted.leaves.iter().map(|leaf| (leaf.url.to_string(), leaf.path.clone()));
-        let branches = sorted.branches.iter().map(|branch| (branch.url.to_string(), branch.path.clone()));
+        let leaves = sorted.files.iter().map(|leaf| (leaf.url.to_string(), leaf.path.clone()));
+        let branches = sorted.directories.iter().map(|branch| (branch.url.to_string(), branch.path.clone()));
         leaves.chain(branches).collect::<std::collections::BTreeMap<_, _>>()
     };
     let first = names(&entries);
@@ -95,7 +95,7 @@ fn directories_are_followed_down_to_max_depth() {
     let (mut tree, mut branch) = tree("http://h/", rules);
     for (depth, expected) in [(1, "d"), (2, "d/d")] {
         let entry = directory("d", &format!("http://h/{}", "d/".repeat(depth)));
-        branch = tree.sort(&branch, &[entry]).branches.remove(0);
+        branch = tree.sort(&branch, &[entry]).directories.remove(0);
         assert_eq!(branch.path, expected);
     }
     assert_eq!(path(&mut tree, &branch, &directory("d", "http://h/d/d/d/")), Err(Some(Skipped::TooDeep)));
@@ -104,17 +104,17 @@ fn directories_are_followed_down_to_max_depth() {
 #[test]
 fn login_of_the_start_applies_to_its_server_only() {
     let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
-    let leaf = tree.sort(&root, &[file("a", "ftp://u@h/a")]).leaves.remove(0);
+    let leaf = tree.sort(&root, &[file("a", "ftp://u@h/a")]).files.remove(0);
     assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
     for place in ["ftp://other/", "ftp://h:2121/", "nntp://h/a.b"] {
-        assert!(tree.arrived(&mut root, &url(place)).is_err(), "{place}");
+        assert!(tree.accept_final_url(&mut root, &url(place)).is_err(), "{place}");
     }
-    assert!(tree.arrived(&mut root, &url("ftp://h/else/")).is_ok(), "a redirect of the first");
+    assert!(tree.accept_final_url(&mut root, &url("ftp://h/else/")).is_ok(), "a redirect of the first");
     root.depth = 1;
     for (place, expected) in
         [("ftp://h/else", true), ("ftp://u:p@h/else/", true), ("ftp://h/", false), ("ftp://i/else/", false)]
     {
-        assert_eq!(tree.arrived(&mut root, &url(place)).ok(), Some(expected), "{place}");
+        assert_eq!(tree.accept_final_url(&mut root, &url(place)).ok(), Some(expected), "{place}");
     }
 }
 
@@ -128,7 +128,7 @@ fn globs_select_entries() {
         ..TreeRules::default()
     };
     let (mut tree, root) = tree("http://h/", rules);
-    let below = tree.sort(&root, &[directory("d", "http://h/d/")]).branches.remove(0);
+    let below = tree.sort(&root, &[directory("d", "http://h/d/")]).directories.remove(0);
     for (branch, name, expected) in [
         (&root, "a.txt", Ok("a.txt")),
         (&root, "a.gz", Err(None)),
@@ -146,8 +146,8 @@ fn globs_select_entries() {
         [file("no.gz", "http://h/no.gz"), file("c.txt", "http://h/c.txt"), file("e.txt", "http://h/e.txt")];
     let sorted = tree.sort(&root, &two);
     assert_eq!(sorted.names.len(), 2, "what is not wanted is there all the same");
-    assert_eq!(sorted.leaves.len(), 1, "what was found before the limit is fetched");
-    assert!(sorted.cut.is_some(), "one too many");
+    assert_eq!(sorted.files.len(), 1, "what was found before the limit is fetched");
+    assert!(sorted.limit_error.is_some(), "one too many");
     assert!(Glob::new("a***b").is_err());
 }
 
@@ -160,11 +160,11 @@ fn a_menu_names_files_by_their_selectors() {
     assert_eq!(of(file(words, "gopher://h/0?")), Ok("_".to_owned()));
     for other in ["7/find", "8/login", "T/login", "2/names"] {
         let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
-        assert_eq!(of(entry), Err(Some(Skipped::Elsewhere)));
+        assert_eq!(of(entry), Err(Some(Skipped::OutsideTree)));
     }
     assert_eq!(of(directory("1  2026", "gopher://h/1/docs/sub/")), Ok("sub/".to_owned()));
     for again in ["gopher://H/9/docs/a.txt", "gopher://h/1/docs/sub", "gopher://h/1/"] {
-        assert_eq!(of(file(words, again)), Err(Some(Skipped::Again)), "{again}");
+        assert_eq!(of(file(words, again)), Err(Some(Skipped::Duplicate)), "{again}");
     }
 }
 
@@ -192,7 +192,7 @@ fn entry_without_kind_may_be_a_directory() {
     let unknown = entry(EntryKind::Other, "a", "ftp://h/a");
     let link = entry(EntryKind::Link, "b", "ftp://h/b");
     let device = Entry { modified: Some(1), ..entry(EntryKind::Other, "c", "ftp://h/c") };
-    let leaves = tree.sort(&root, &[unknown, link, device]).leaves;
+    let leaves = tree.sort(&root, &[unknown, link, device]).files;
     let doubts: Vec<_> = leaves.iter().map(|leaf| leaf.uncertain_kind).collect();
     assert_eq!(doubts, [Some(UncertainKind::Unknown), Some(UncertainKind::Link), Some(UncertainKind::Link)]);
     let branch = tree.as_branch(&leaves[0]).expect("a directory");

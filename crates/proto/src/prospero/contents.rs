@@ -1,4 +1,4 @@
-//! Retrieves the contents of an object over Prospero (PROSPERO-CONTENTS).
+//! Retrieves the contents of an object over Prospero itself: the access method `PROSPERO-CONTENTS`.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use super::request::{self, OutgoingRequest, Read, unexpected};
 use super::tokens::{Next, TokenReader, Tokens, keyword};
 use crate::{Event, Head, Machine, RecvBuffer, Step, WireError};
 
-/// Retrieves the contents of an object, a [`Machine`] without I/O: [`Event::Head`], then [`Event::Body`] as the
+/// A [`Machine`] that retrieves the contents of an object. It emits [`Event::Head`], then [`Event::Body`] as the
 /// data arrives. Contents split over several attributes are an error, because their order is undefined.
 #[derive(Debug)]
 pub struct Contents {
@@ -34,7 +34,7 @@ impl Contents {
     /// Creates a request for the contents of `object`.
     pub fn new(object: &ObjectId) -> Self {
         let (request_lines, reader) =
-            (OutgoingRequest::new(&Question::Contents, object), TokenReader::streaming(are_next));
+            (OutgoingRequest::new(&Question::Contents, object), TokenReader::streaming(contents_follow));
         Self { request_lines, reader, stage: Stage::Before }
     }
 
@@ -50,7 +50,7 @@ impl Contents {
         }
     }
 
-    /// Processes a complete line.
+    /// Processes a line; `has_end` is `false` if the data ended before the end of the line.
     fn line(&mut self, tokens: Tokens, has_end: bool) -> Result<Option<Step>, WireError> {
         if !is_contents(&tokens) {
             let event = request::received_line(&tokens);
@@ -66,7 +66,7 @@ impl Contents {
         if !has_end {
             return Err(WireError::UnexpectedEnd { what: "the line with the contents" });
         }
-        if !tokens.split_last().is_some_and(|(_, before)| are_next(before)) {
+        if !tokens.split_last().is_some_and(|(_, before)| contents_follow(before)) {
             return Err(unexpected("the contents as one token"));
         }
         match self.stage {
@@ -126,7 +126,7 @@ fn is_contents(tokens: &[Vec<u8>]) -> bool {
 }
 
 /// Returns `true` if the next token is the contents: after `DATA`, or after `TAGGED` and a tag.
-fn are_next(tokens: &[Vec<u8>]) -> bool {
+fn contents_follow(tokens: &[Vec<u8>]) -> bool {
     if !is_contents(tokens) {
         return false;
     }
