@@ -81,6 +81,7 @@ struct Inner {
     retry_after: Option<Duration>,
     is_temporary: bool,
     has_invalid_body: bool,
+    may_start_again: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -98,6 +99,7 @@ impl Error {
             retry_after: None,
             is_temporary: code.is_temporary(),
             has_invalid_body: false,
+            may_start_again: false,
             source: None,
         }))
     }
@@ -210,6 +212,19 @@ impl Error {
     /// Returns `true` if the same request may succeed later.
     pub const fn is_temporary(&self) -> bool {
         self.0.is_temporary
+    }
+
+    /// Marks a failure that this client caused: the request may be sent again if no byte of the body was delivered, even
+    /// if the object has no validator.
+    #[cfg(feature = "ftp")]
+    pub(crate) fn allowing_new_start(mut self) -> Self {
+        self.0.may_start_again = true;
+        self
+    }
+
+    /// Returns `true` if the request may be sent again while no byte of the body was delivered.
+    pub(crate) const fn may_start_again(&self) -> bool {
+        self.0.may_start_again
     }
 
     /// Returns `true` if the bytes received so far are invalid.

@@ -12,7 +12,7 @@ const MIRROR_JOURNAL: &str = ".fetch-url-mirror";
 /// Which journal to open, and how.
 pub(crate) struct JournalOptions {
     pub(crate) path: PathBuf,
-    /// What the journal is about: another subject starts it again.
+    /// The subject: the list or the start URL. A journal of another subject is not continued.
     pub(crate) subject: String,
     /// Keeps the entries of earlier runs.
     pub(crate) keeps_entries: bool,

@@ -33,7 +33,7 @@ pub(super) fn is_there(transfer: &Transfer, path: &Path, run: &Run) -> bool {
     is_kept || run.journal.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
 }
 
-/// Opens the file of a transfer. Files of a mirror stay below its directory, whatever is in it.
+/// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.
 pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
     let options = run.options.options;
     if let (Some(leaf), Some(copy)) = (&transfer.entry, &run.mirror) {

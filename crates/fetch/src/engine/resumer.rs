@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{BreakPoint, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
-use crate::{ByteRange, Code, Content, Error, Meta, Request, Response, Resume};
+use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume};
 
 /// The resumer of one response.
 struct EngineResumer {
@@ -79,9 +79,9 @@ impl EngineResumer {
     ) -> Result<ResumedBody, Error> {
         let offset = break_point.offset;
         let resume = self.resume_data(break_point);
-        // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed. If no
-        // byte was delivered, that does not matter.
-        let is_untouched = offset == 0 && error.code() == Code::Truncated;
+        // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed. A request
+        // that fails because of this client's pipelining is sent again if no byte was delivered.
+        let is_untouched = offset == 0 && error.may_start_again();
         let may_restart = !self.is_range_request
             && (is_untouched || may_restart && (resume.is_some() || self.settings.policy.retry.all_errors));
         if resume.is_none() && !may_restart {
@@ -118,7 +118,7 @@ impl EngineResumer {
 }
 
 /// Returns the error for an object that has changed after a part of it was delivered.
-fn object_changed_error(code: Code, reason: &str) -> Error {
+fn object_changed_error(code: crate::Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the object on the server has changed");
     Error::new(code, crate::Phase::Body, detail).as_permanent()
 }

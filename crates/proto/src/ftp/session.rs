@@ -204,7 +204,7 @@ impl Session {
     }
 
     /// Returns `true` if the reply with the port of the data connection is pending.
-    fn is_port_pending(&self) -> bool {
+    pub fn is_port_pending(&self) -> bool {
         self.is_pending(|verb| matches!(verb, Verb::Epsv | Verb::Pasv))
     }
 

@@ -89,3 +89,13 @@ fn disable_epsv_disables_the_request_during_transfers() {
     assert!(!requests_port_behind_transfer(&server), "{:?}", server.received_text());
     assert_eq!((commands(&server, "EPSV"), commands(&server, "PASV")), (0, 4));
 }
+
+/// A wrong final reply is no sign of an abort if no port was requested behind the transfer.
+#[test]
+fn unexpected_final_reply_without_a_requested_port_is_a_protocol_error() {
+    let server = start(site().rule(FtpRule::on("RETR", FtpAction::ReplaceReply(b"331 odd\r\n".to_vec()))));
+    let result = fetch_files(&server, 1, &["--retry", "3", "--retry-delay", "0"]);
+    result.assert_exit(8);
+    assert!(!result.stderr.contains("pipelined"), "{}", result.stderr);
+    assert_eq!(commands(&server, "RETR"), 1, "{:?}", server.received_text());
+}

@@ -576,3 +576,16 @@ fn signal_during_retry_delay_keeps_part_file() {
         assert_eq!(request_ranges(&server), ["-".to_owned(), format!("bytes={CUT}-")]);
     }
 }
+
+/// A body that is cut before its first byte does not make a request without validator, or a POST, safe to repeat.
+#[test]
+fn body_cut_before_its_first_byte_is_not_requested_again_without_validator() {
+    for options in ["", "-d x", "-X PUT -d x"] {
+        let server =
+            HttpServer::start(|_: &HttpRequest| HttpResponse::new(200).body(vec![1; 100]).cut_body_at(0))
+                .expect("a server");
+        let result = run_to_pipe(&format!("{options} --retry 3 --retry-delay 0"), &server.url("/"));
+        result.assert_exit(18);
+        assert_eq!(server.requests().len(), 1, "{options}");
+    }
+}

@@ -143,7 +143,7 @@ impl ByteSource for Transfer {
 /// at a time.
 fn aborted(error: &Error) -> Error {
     let detail = format!("the server aborted the transfer because of a pipelined command: {error}");
-    Error::new(Code::Truncated, Phase::Body, detail)
+    Error::new(Code::Truncated, Phase::Body, detail).allowing_new_start()
 }
 
 /// Returns the error for a transfer that the server did not confirm: the content may be incomplete.

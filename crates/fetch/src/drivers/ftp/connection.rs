@@ -241,6 +241,11 @@ impl Connection {
         }
     }
 
+    /// Returns `true` if the reply with the port of the next data connection is pending.
+    pub(super) fn has_requested_next_port(&self) -> bool {
+        self.session.is_port_pending()
+    }
+
     /// Returns the size and modification time that the server reported.
     pub(super) const fn file_facts(&self) -> &FileFacts {
         self.session.facts()

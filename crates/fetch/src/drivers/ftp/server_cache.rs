@@ -67,11 +67,11 @@ impl PooledConnection {
         self.cache.idle.put(self.key, self.connection);
     }
 
-    /// Stores that the server mishandles pipelined commands if `error` shows that its replies are out of order. Returns
-    /// `true` in that case.
+    /// Stores that the server mishandles pipelined commands if it sent an unexpected reply while the port of the next data
+    /// connection was requested. Returns `true` in that case.
     pub(super) fn learns_sequential_from(&self, error: &DriverError) -> bool {
-        let is_out_of_order = matches!(error, DriverError::Session(SessionError::UnexpectedReply { .. }));
-        let is_sequential = is_out_of_order && self.connection.has_pipelined();
+        let is_unexpected = matches!(error, DriverError::Session(SessionError::UnexpectedReply { .. }));
+        let is_sequential = is_unexpected && self.connection.has_requested_next_port();
         if is_sequential {
             self.cache.known.mark_sequential_name(self.key.host.clone(), self.key.port);
         }
