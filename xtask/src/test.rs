@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{captured, cargo, root, shown, version};
-use crate::{generated, servers, tidy};
+use crate::{demo, generated, servers, tidy};
 
 /// One step; its outcome is what was left out, in words, or nothing.
 struct Step {
@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -27,6 +27,7 @@ const STEPS: [Step; 14] = [
     step("tests", tests),
     step("doc tests", || all(["test", "--quiet", "--workspace", "--doc"])),
     step("examples", examples),
+    step("demo", || demo::run().map(|()| None)),
     step("docs", docs),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
@@ -214,9 +215,9 @@ mod tests {
     #[test]
     fn the_summary_names_what_was_left_out() {
         let took = Duration::from_millis(2400);
-        assert_eq!(summary(took, &[]), "test: all 14 steps passed in 2 s");
+        assert_eq!(summary(took, &[]), "test: all 15 steps passed in 2 s");
         let line = summary(took, &["a skipped".to_owned(), "b skipped".to_owned()]);
-        assert_eq!(line, "test: all 14 steps passed in 2 s; left out: a skipped; b skipped");
+        assert_eq!(line, "test: all 15 steps passed in 2 s; left out: a skipped; b skipped");
     }
 
     #[test]

@@ -88,7 +88,12 @@ pub(super) const ROWS: &[Row] = &[
         &["--json", "{\"a\": 1}", "{http}/echo"],
         &["POST application/json {\"a\": 1}"],
     ),
-    bad("http: a login is needed", &["{http}/private"], 67, &["login needed", "hint: -u USER"]),
+    bad(
+        "http: a login is needed",
+        &["{http}/private"],
+        67,
+        &["login needed", "hint: give a user name with -u USER"],
+    ),
     good("http: a login", &["-v", "-u", "me:secret", "{http}/private"], &[HELLO, "Authorization: Basic ***"]),
     good("ftp", &["-v", "{ftp}/hello.txt"], &[HELLO, "> RETR hello.txt", "< 226"]),
     good("ftp: text, with the line ends of this machine", &["{ftp}/pub/lines.txt;type=a"], &["one\ntwo\n"]),
