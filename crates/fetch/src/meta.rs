@@ -1,5 +1,6 @@
 //! Metadata of an object and of its request: size, time, type, headers and timings.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub struct Meta {
     /// The server sent a modification time that cannot be read, so a condition on it cannot be checked.
     pub has_unreadable_date: bool,
     /// Warnings: deviations of the server from the protocol that lose no data.
-    pub notes: Vec<&'static str>,
+    pub notes: Vec<Cow<'static, str>>,
     /// The times of the steps of the request, and the addresses of the connection.
     pub timings: Timings,
 }

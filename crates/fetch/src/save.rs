@@ -1,5 +1,6 @@
 //! Writes a response to a sink: chunk by chunk, or, from a local file, with a copy by the kernel.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
@@ -50,7 +51,7 @@ pub struct Receipt {
     /// How the end of the object is known.
     pub proof: Proof,
     /// Notes about harmless deviations of the server from its protocol.
-    pub notes: Vec<&'static str>,
+    pub notes: Vec<Cow<'static, str>>,
     /// The end mark that is missing, if the protocol has one and the server did not send it.
     pub missing: Option<&'static str>,
     /// The requested digest, in hexadecimal.

@@ -1,5 +1,7 @@
 //! The interface between a protocol and the code that owns its connection.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::{Entry, Head, RecvBuffer, Rejection, WireError};
@@ -55,7 +57,7 @@ pub enum Event {
     /// The size and modification time of the object, if they are known before its body.
     Head(Head),
     /// A departure from the protocol that loses no data, as a sentence for the user.
-    Note(&'static str),
+    Note(Cow<'static, str>),
     /// A line received from the peer, with secrets masked, for a wire trace.
     Received(Bytes),
     /// The peer answered that it has no such object or does not return it.

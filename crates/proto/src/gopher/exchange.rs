@@ -135,7 +135,7 @@ impl Exchange {
             None => {
                 (self.expected, self.stage) = (self.plain, Stage::Sniff);
                 let note = "the server does not support Gopher+: its response is used as it is";
-                Some(Step::Emit(Event::Note(note)))
+                Some(Step::Emit(Event::Note(note.into())))
             }
         }
     }
@@ -183,7 +183,7 @@ impl Exchange {
             // Some servers send nothing for a missing item.
             Sniffed::Object if self.is_nothing(buffer) => {
                 self.stage = Stage::Empty;
-                Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist"))
+                Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist".into()))
             }
             Sniffed::Object => self.begin_body(Frame::Plain, None),
             Sniffed::Refusal(words) => self.refuse(Rejection::from_text(words)),

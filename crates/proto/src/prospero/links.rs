@@ -64,7 +64,7 @@ impl Links {
             Line::Forwarded(_) => return Err(request::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
                 self.begin();
-                self.events.push_back(Event::Note("some links of the directory were not resolved"));
+                self.events.push_back(Event::Note("some links of the directory were not resolved".into()));
             }
             _ => {}
         }

@@ -12,8 +12,8 @@ const SEARCH_RESPONSE: u8 = 23;
 /// Length of search status, result count, number of records and next position. They are ignored: servers send
 /// wrong values.
 const FIXED_BYTES: usize = 10;
-/// Maximum number of documents in a response; 200 are requested.
-const MAX_DOCUMENTS: usize = 1000;
+/// Maximum number of documents in a response; at most 10,000 are requested.
+const MAX_DOCUMENTS: usize = 10_000;
 /// The last byte of a diagnostic.
 const TERMINATOR: &[u8] = b"\x1d";
 
@@ -92,6 +92,12 @@ impl Diagnostic {
         matches!(self.code, [b'S', b'F'])
     }
 
+    /// Returns `true` if the requested bytes are not in the document. freeWAIS uses the same code for an unknown
+    /// document ("Missing `DocID`").
+    fn is_out_of_range(&self) -> bool {
+        self.is_end() && self.words.to_ascii_lowercase().ends_with(b"out of range")
+    }
+
     /// Returns code and text, for messages.
     pub(super) fn line(&self) -> Bytes {
         [&self.code[..], b" ", &self.words].concat().into()
@@ -165,6 +171,11 @@ impl Answer {
     /// Returns the diagnostics that do not report the end of the document.
     pub(super) fn error_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_end())
+    }
+
+    /// Returns `true` if the document exists, but does not contain the requested bytes.
+    pub(super) fn is_out_of_range(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_out_of_range)
     }
 
     /// Returns `true` if a diagnostic reports the end of the document.

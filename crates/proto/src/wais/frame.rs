@@ -7,8 +7,6 @@ use crate::{RecvBuffer, WireError};
 const HEADER_BYTES: usize = 25;
 /// Length of the message length field, in digits.
 const LENGTH_DIGITS: usize = 10;
-/// Maximum message length in bytes; real servers send at most 100,000.
-const MESSAGE_BYTES: usize = 1024 * 1024;
 
 /// Returns the message with its header.
 pub(super) fn framed(message: &[u8]) -> Bytes {
@@ -19,15 +17,24 @@ pub(super) fn framed(message: &[u8]) -> Bytes {
 /// Returns the next message, or `None` if it is incomplete.
 ///
 /// # Errors
-/// [`WireError`] if the header is invalid, the message is compressed or longer than 1 MiB, or the input ended.
-pub(super) fn read(buffer: &mut RecvBuffer) -> Result<Option<Bytes>, WireError> {
+/// [`WireError`] if the header is invalid, the message is compressed or longer than `max_length` bytes, or the input
+/// ended.
+pub(super) fn read(buffer: &mut RecvBuffer, max_length: usize) -> Result<Option<Bytes>, WireError> {
     let Some(header) = buffer.bytes().get(..HEADER_BYTES) else { return wait(buffer) };
-    let length = length(header)?;
+    let length = length(header, max_length)?;
     if buffer.bytes().len() < HEADER_BYTES + length {
         return wait(buffer);
     }
     buffer.skip(HEADER_BYTES);
     Ok(Some(buffer.take(length)))
+}
+
+/// Returns the length of the next message as soon as its header has arrived, or `None` before.
+///
+/// # Errors
+/// As for [`read`].
+pub(super) fn announced_length(buffer: &RecvBuffer, max_length: usize) -> Result<Option<usize>, WireError> {
+    buffer.bytes().get(..HEADER_BYTES).map(|header| length(header, max_length)).transpose()
 }
 
 /// Checks that nothing was received before a request was sent.
@@ -46,7 +53,7 @@ fn wait(buffer: &RecvBuffer) -> Result<Option<Bytes>, WireError> {
     if buffer.is_ended() { Err(WireError::UnexpectedEnd { what: "the answer" }) } else { Ok(None) }
 }
 
-fn length(header: &[u8]) -> Result<usize, WireError> {
+fn length(header: &[u8], max_length: usize) -> Result<usize, WireError> {
     let unexpected = || WireError::Unexpected {
         what: "the header of an answer of WAIS",
         got: Bytes::copy_from_slice(header),
@@ -60,8 +67,8 @@ fn length(header: &[u8]) -> Result<usize, WireError> {
         return Err(unexpected());
     }
     let length = digits.iter().fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
-    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES) else {
-        return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MESSAGE_BYTES });
+    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= max_length) else {
+        return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: max_length });
     };
     Ok(length)
 }

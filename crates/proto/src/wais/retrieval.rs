@@ -1,39 +1,49 @@
 //! Retrieves a document in pieces.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
 
 use super::answer::Answer;
+use super::search::note;
 use super::{DocumentId, WaisName, frame, request};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
+
+/// Maximum length of a response in bytes; real servers send at most 100,000.
+const MAX_RESPONSE: usize = 1024 * 1024;
 
 /// Retrieves a document or a range of it, a [`Machine`] without I/O.
 ///
 /// The size of a document is not known in advance. It has ended when the server reports that the range is outside
 /// it, or returns fewer bytes than requested. An error after some pieces means that the document is incomplete.
+///
+/// The next piece is requested as soon as the header of a response announces a full piece: servers discard a request
+/// that arrives together with another one, but not one that arrives while they send.
 #[derive(Debug)]
 pub struct Retrieval {
     database: WaisName,
     id: DocumentId,
     wtype: WaisName,
+    /// The bytes that have not been received.
     wanted: Range<u64>,
-    stage: Stage,
+    /// The requests without a response, at most two.
+    pending: VecDeque<Pending>,
+    events: VecDeque<Event>,
+    has_ended: bool,
     has_started: bool,
-    /// The reference id of the current request.
+    /// The reference id of the latest request.
     reference: u64,
     /// The server returns reference ids.
     is_named: bool,
 }
 
-#[derive(Debug)]
-enum Stage {
-    Ask,
-    /// A request for this many bytes is pending.
-    Answer(u64),
-    /// Events to emit, and whether the document has ended.
-    Tell(Vec<Event>, bool),
-    Done,
+/// A request without a response.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// The number of requested bytes.
+    count: u64,
+    reference: u64,
 }
 
 impl Retrieval {
@@ -42,48 +52,78 @@ impl Retrieval {
 
     /// Retrieves the byte range `wanted`, as far as the document reaches.
     pub const fn new(database: WaisName, wtype: WaisName, id: DocumentId, wanted: Range<u64>) -> Self {
-        // Old clients always sent 3, so the first id is 3.
         Self {
             database,
             id,
             wtype,
             wanted,
-            stage: Stage::Ask,
+            pending: VecDeque::new(),
+            events: VecDeque::new(),
+            has_ended: false,
             has_started: false,
+            // Old clients always sent 3, so the first id is 3.
             reference: 2,
             is_named: false,
         }
     }
 
-    fn ask(&mut self, buffer: &RecvBuffer) -> Result<Step, WireError> {
-        frame::check_silence(buffer)?;
-        let count = Self::PIECE.min(self.wanted.end.saturating_sub(self.wanted.start));
-        let piece = self.wanted.start..self.wanted.start + count;
-        self.stage = Stage::Answer(count);
-        self.reference += 1;
-        let request = request::retrieval(&self.database, &self.id, &self.wtype, &piece, self.reference);
-        Ok(Step::Send(request))
+    /// Returns `true` if the next request must be sent now: nothing is pending, or the server is sending a full
+    /// piece.
+    fn is_request_due(&self, buffer: &RecvBuffer) -> Result<bool, WireError> {
+        match (self.pending.len(), self.pending.front()) {
+            (0, _) => frame::check_silence(buffer).map(|()| true),
+            (1, Some(current)) if !self.next_piece().is_empty() => {
+                let announced = frame::announced_length(buffer, MAX_RESPONSE)?;
+                Ok(announced.is_some_and(|length| length as u64 >= current.count))
+            }
+            _ => Ok(false),
+        }
     }
 
-    /// Processes a response. Returns the events and whether the document has ended.
-    fn take(&mut self, answer: Option<Answer>, asked: u64) -> Result<(Vec<Event>, bool), WireError> {
+    /// Returns the byte range of the next request.
+    fn next_piece(&self) -> Range<u64> {
+        let pending: u64 = self.pending.iter().map(|pending| pending.count).sum();
+        let start = self.wanted.start.saturating_add(pending);
+        start..start.saturating_add(Self::PIECE).min(self.wanted.end).max(start)
+    }
+
+    fn send_request(&mut self) -> Step {
+        let piece = self.next_piece();
+        self.reference += 1;
+        self.pending.push_back(Pending { count: piece.end - piece.start, reference: self.reference });
+        Step::Send(request::retrieval(&self.database, &self.id, &self.wtype, &piece, self.reference))
+    }
+
+    /// Processes a response.
+    fn take(&mut self, answer: Option<Answer>, request: Pending) -> Result<(), WireError> {
         // Servers that cannot answer send an empty message.
-        let Some(answer) = answer else { return Ok((refused(Bytes::new()), true)) };
-        self.check_names(&answer)?;
+        let Some(answer) = answer else {
+            self.end(refused(Bytes::new()));
+            return Ok(());
+        };
+        self.check_names(&answer, request.reference)?;
         let count: u64 = answer.texts.iter().map(|text| text.bytes.len() as u64).sum();
-        if count > asked {
+        if count > request.count {
             return Err(unexpected("the requested number of bytes"));
         }
-        Ok(if count == 0 {
-            (self.process_empty_answer(&answer), true)
+        if count == 0 {
+            let events = self.process_empty_answer(&answer);
+            self.end(events);
         } else {
-            self.take_data(answer, count, asked)
-        })
+            self.take_data(answer, count, request.count);
+        }
+        Ok(())
+    }
+
+    /// Emits these events and ends.
+    fn end(&mut self, events: Vec<Event>) {
+        self.events.extend(events);
+        self.has_ended = true;
     }
 
     /// Checks that the response belongs to this request, if the server returns ids.
-    fn check_names(&mut self, answer: &Answer) -> Result<(), WireError> {
-        let is_ours = |reference: &Bytes| *reference == self.reference.to_string();
+    fn check_names(&mut self, answer: &Answer, reference: u64) -> Result<(), WireError> {
+        let is_ours = |returned: &Bytes| *returned == reference.to_string();
         let is_named = answer.reference.is_some();
         if !answer.reference.as_ref().is_none_or(is_ours) || (self.is_named && !is_named) {
             return Err(unexpected("the answer to this request"));
@@ -99,7 +139,9 @@ impl Retrieval {
     /// Processes a response without data: an error or the end.
     fn process_empty_answer(&mut self, answer: &Answer) -> Vec<Event> {
         let is_first = !std::mem::replace(&mut self.has_started, true);
-        let is_empty = is_first && self.wanted.start == 0 && !answer.texts.is_empty();
+        // freeWAIS answers the request for an empty document with "out of range", and without a text record.
+        let has_document = !answer.texts.is_empty() || answer.is_out_of_range();
+        let is_empty = is_first && self.wanted.start == 0 && has_document;
         let words =
             answer.error_diagnostics().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
         let mut events = Vec::new();
@@ -115,26 +157,25 @@ impl Retrieval {
         events
     }
 
-    fn take_data(&mut self, answer: Answer, count: u64, asked: u64) -> (Vec<Event>, bool) {
+    fn take_data(&mut self, answer: Answer, count: u64, requested: u64) {
         let says_end = answer.says_end();
         let complaint = answer.error_diagnostics().next().map(super::Diagnostic::line);
-        let mut events: Vec<Event> =
-            answer.error_diagnostics().map(|complaint| Event::Received(complaint.line())).collect();
-        if complaint.is_some() {
-            events.push(Event::Note("the server sent a diagnostic about the document"));
+        self.events.extend(answer.error_diagnostics().map(|complaint| Event::Received(complaint.line())));
+        if let Some(words) = &complaint {
+            self.events.push_back(note("the server sent a diagnostic about the document:", words));
         }
         if !std::mem::replace(&mut self.has_started, true) {
-            events.push(Event::Head(Head::default()));
+            self.events.push_back(Event::Head(Head::default()));
         }
         let bytes = answer.texts.into_iter().map(|text| text.bytes).filter(|bytes| !bytes.is_empty());
-        events.extend(bytes.map(Event::Body));
+        self.events.extend(bytes.map(Event::Body));
         self.wanted.start += count;
-        let is_short = count < asked && !says_end;
-        if is_short {
+        if says_end || self.wanted.is_empty() {
+            self.end(Vec::new());
+        } else if count < requested {
             // Fewer bytes than requested are the end, as in old clients; real servers also report it.
-            events.extend(complaint.map_or_else(unmarked, refused));
+            self.end(complaint.map_or_else(unmarked, refused));
         }
-        (events, is_short || says_end || self.wanted.is_empty())
     }
 }
 
@@ -153,21 +194,19 @@ fn unexpected(what: &'static str) -> WireError {
 impl Machine for Retrieval {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            match &mut self.stage {
-                Stage::Ask => return self.ask(buffer),
-                Stage::Answer(asked) => {
-                    let asked = *asked;
-                    let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
-                    let (mut events, is_over) = self.take(Answer::parse(&message)?, asked)?;
-                    events.reverse();
-                    self.stage = Stage::Tell(events, is_over);
-                }
-                Stage::Tell(events, is_over) => match events.pop() {
-                    Some(event) => return Ok(Step::Emit(event)),
-                    None => self.stage = if *is_over { Stage::Done } else { Stage::Ask },
-                },
-                Stage::Done => return Ok(Step::Done),
+            if let Some(event) = self.events.pop_front() {
+                return Ok(Step::Emit(event));
             }
+            if self.has_ended {
+                return Ok(Step::Done);
+            }
+            if self.is_request_due(buffer)? {
+                return Ok(self.send_request());
+            }
+            let Some(message) = frame::read(buffer, MAX_RESPONSE)? else { return Ok(Step::NeedMore) };
+            let answer = Answer::parse(&message)?;
+            let Some(request) = self.pending.pop_front() else { return Err(unexpected("a request")) };
+            self.take(answer, request)?;
         }
     }
 }

@@ -1,28 +1,52 @@
 //! Searches a database.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use bytes::Bytes;
 use fetch_url_core::PercentEncoded;
 
 use super::answer::Answer;
 use super::{DocumentFacts, WaisName, WaisNameError, frame, request};
+use crate::calendar::to_timestamp;
+use crate::text::escape_non_ascii;
 use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
-/// Maximum number of documents to request, as in the browsers of the time.
+/// Maximum number of documents in the first request, as in the browsers of the time.
 const MAX_DOCUMENTS: u32 = 200;
+/// Maximum number of documents in the next request, which is sent only if the first response was full. Servers send an
+/// empty message if the response does not fit into their buffer (freeWAIS: 100,000 bytes); then the next number
+/// applies.
+const MORE_DOCUMENTS: [u32; 3] = [10_000, 1_000, 300];
 
-/// A search and its response, a [`Machine`] without I/O: one [`Event::Entry`] per document.
+/// Maximum length of the first response in bytes; real servers send at most 100,000.
+const MAX_RESPONSE: usize = 1024 * 1024;
+/// Maximum length of another response in bytes: about 20,000 documents.
+const MAX_LARGER_RESPONSE: usize = 8 * MAX_RESPONSE;
+
+/// A search and its responses, a [`Machine`] without I/O: one [`Event::Entry`] per document.
+///
+/// WAIS cannot request the documents after a given one. If the first response contains as many documents as were requested,
+/// the search is sent again with a larger maximum, and only documents with new identifiers are returned. If the server
+/// does not answer the larger search, or its response is full again, the end is [`Event::UnterminatedEnd`].
 #[derive(Debug)]
 pub struct Search {
+    database: WaisName,
+    words: Vec<u8>,
+    /// Maximum number of documents in the current request.
+    max_documents: u32,
+    /// The maxima of further requests.
+    larger_maxima: std::slice::Iter<'static, u32>,
     stage: Stage,
+    /// The identifiers of the first response, if it was full.
+    returned: HashSet<Vec<u8>>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    Send(Bytes),
+    Send,
     Answer,
-    Emitting(VecDeque<Event>),
+    /// Events to emit, and whether another request follows.
+    Emitting(VecDeque<Event>, bool),
 }
 
 impl Search {
@@ -33,7 +57,88 @@ impl Search {
     /// [`WaisNameError::Length`] if the words are longer than 64 KiB.
     pub fn new(database: &WaisName, words: Option<&PercentEncoded<'_>>) -> Result<Self, WaisNameError> {
         let words = words.map(request::words).transpose()?.unwrap_or_default();
-        Ok(Self { stage: Stage::Send(request::search(database, &words, MAX_DOCUMENTS)) })
+        Ok(Self {
+            database: database.clone(),
+            words,
+            max_documents: MAX_DOCUMENTS,
+            larger_maxima: MORE_DOCUMENTS.iter(),
+            stage: Stage::Send,
+            returned: HashSet::new(),
+        })
+    }
+
+    /// Returns `true` after the first request.
+    const fn asks_for_more(&self) -> bool {
+        self.max_documents > MAX_DOCUMENTS
+    }
+
+    const fn max_response(&self) -> usize {
+        if self.asks_for_more() { MAX_LARGER_RESPONSE } else { MAX_RESPONSE }
+    }
+
+    /// Returns the stage that sends the search with the next maximum, or reports that the result is cut.
+    fn next_request(&mut self) -> Stage {
+        match self.larger_maxima.next() {
+            Some(max_documents) => {
+                self.max_documents = *max_documents;
+                Stage::Send
+            }
+            None => Stage::Emitting(cut_result(), false),
+        }
+    }
+
+    /// Reads a response. Returns `None` if it is incomplete.
+    fn receive(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Stage>, WireError> {
+        let answer = match frame::read(buffer, self.max_response()) {
+            Ok(None) => return Ok(None),
+            Ok(Some(message)) => Answer::parse(&message),
+            Err(error) => Err(error),
+        };
+        match answer {
+            // The documents of the first response are kept, whatever happens to the other requests.
+            Ok(None) if self.asks_for_more() => Ok(Some(self.next_request())),
+            Err(_) if self.asks_for_more() => Ok(Some(Stage::Emitting(cut_result(), false))),
+            answer => Ok(Some(self.answer_stage(answer?))),
+        }
+    }
+
+    /// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
+    fn answer_stage(&mut self, answer: Option<Answer>) -> Stage {
+        let Some(answer) = answer else { return Stage::Emitting(refused(Bytes::new()), false) };
+        let is_full = answer.documents.len() >= self.max_documents as usize;
+        let is_first = !self.asks_for_more();
+        let mut events = if is_first { self.first_events(&answer) } else { VecDeque::new() };
+        if matches!(events.front(), Some(Event::Rejected(_))) {
+            return Stage::Emitting(events, false);
+        }
+        let lost_documents = !is_first && answer.documents.len() < self.returned.len();
+        let asks_again = is_first && is_full;
+        if asks_again {
+            self.returned = answer.documents.iter().map(|facts| facts.id.0.clone()).collect();
+        }
+        let is_new = |facts: &DocumentFacts| is_first || !self.returned.contains(&facts.id.0);
+        events.extend(answer.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
+        if !is_first && (is_full || lost_documents) {
+            events.extend(cut_result());
+        }
+        Stage::Emitting(events, asks_again)
+    }
+
+    /// Returns the events before the documents of the first response.
+    fn first_events(&self, answer: &Answer) -> VecDeque<Event> {
+        let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
+        if answer.documents.is_empty() && (complaint.is_some() || self.words.is_empty()) {
+            // Every database has a description, so an empty result without search words means that the database
+            // does not exist.
+            return refused(complaint.unwrap_or_default());
+        }
+        let mut events = VecDeque::new();
+        if let Some(words) = complaint {
+            events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
+            events.push_back(note("the result may be incomplete: the server sent", &words));
+        }
+        events.push_back(Event::Head(Head::default()));
+        events
     }
 }
 
@@ -41,50 +146,86 @@ impl Machine for Search {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
             match &mut self.stage {
-                Stage::Send(request) => {
+                Stage::Send => {
                     frame::check_silence(buffer)?;
-                    let request = std::mem::take(request);
                     self.stage = Stage::Answer;
-                    return Ok(Step::Send(request));
+                    return Ok(Step::Send(request::search(&self.database, &self.words, self.max_documents)));
                 }
-                Stage::Answer => {
-                    let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
-                    self.stage = Stage::Emitting(answer_events(Answer::parse(&message)?));
-                }
-                Stage::Emitting(events) => {
-                    return Ok(events.pop_front().map_or(Step::Done, Step::Emit));
-                }
+                Stage::Answer => match self.receive(buffer)? {
+                    Some(stage) => self.stage = stage,
+                    None => return Ok(Step::NeedMore),
+                },
+                Stage::Emitting(events, asks_again) => match events.pop_front() {
+                    Some(event) => return Ok(Step::Emit(event)),
+                    None if *asks_again => self.stage = self.next_request(),
+                    None => return Ok(Step::Done),
+                },
             }
         }
     }
 }
 
-/// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
-fn answer_events(answer: Option<Answer>) -> VecDeque<Event> {
-    let Some(answer) = answer else { return refused(Bytes::new()) };
-    let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
-    if let (Some(words), true) = (&complaint, answer.documents.is_empty()) {
-        return refused(words.clone());
-    }
-    let mut events = VecDeque::new();
-    if complaint.is_some() {
-        events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
-        events.push_back(Event::Note("the server sent a diagnostic: the result may be incomplete"));
-    }
-    events.push_back(Event::Head(Head::default()));
-    events.extend(answer.documents.into_iter().map(|facts| Event::Entry(entry(facts))));
-    events
+/// Returns the event that reports documents beyond those that the server returned.
+fn cut_result() -> VecDeque<Event> {
+    VecDeque::from([Event::UnterminatedEnd("a response with fewer documents than requested")])
 }
 
 pub(super) fn refused(words: Bytes) -> VecDeque<Event> {
     VecDeque::from([Event::Rejected(Box::new(Rejection::from_text(words)))])
 }
 
+/// Returns a note that ends with the text of a diagnostic.
+pub(super) fn note(text: &str, words: &[u8]) -> Event {
+    Event::Note(format!("{text} {}", escape_non_ascii(words)).into())
+}
+
 fn entry(facts: DocumentFacts) -> Entry {
     Entry {
         name: facts.headline.clone(),
         size: facts.length,
+        modified: date(&facts.date),
         details: Details::Document(Box::new(facts)),
         ..Entry::new(EntryKind::File)
+    }
+}
+
+/// Returns the date of a document as a Unix timestamp, or `None` if it is not `YYMMDD` or `YYYYMMDD`. Years of two
+/// digits below 70 are those after 2000.
+fn date(text: &[u8]) -> Option<i64> {
+    let text =
+        std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let (year, rest) = match text.len() {
+        6 => text.split_at(2),
+        8 => text.split_at(4),
+        _ => return None,
+    };
+    let (month, day) = rest.split_at(2);
+    let century = match year.parse().ok()? {
+        0..70 => 2000,
+        70..100 => 1900,
+        _ => 0,
+    };
+    to_timestamp(century + year.parse::<i64>().ok()?, month.parse().ok()?, day.parse().ok()?, 0, 0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn date_of_six_or_eight_digits_is_a_day_in_utc() {
+        for (text, expected) in [
+            ("940131", Some(759_974_400)),
+            ("19940131", Some(759_974_400)),
+            ("691231", to_timestamp(2069, 12, 31, 0, 0, 0)),
+            ("700101", Some(0)),
+            ("0", None),
+            ("", None),
+            ("941331", None),
+            ("9401xx", None),
+            ("1994-01-31", None),
+        ] {
+            assert_eq!(date(text.as_bytes()), expected, "{text}");
+        }
     }
 }

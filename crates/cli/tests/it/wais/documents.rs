@@ -221,3 +221,57 @@ fn hit_of_type_url_is_shown_only_for_safe_schemes_without_login() {
         parse_json_lines(result.assert_exit(0)).iter().map(|entry| entry["url"].clone()).collect();
     assert_eq!(urls, [Value::from("http://h.example/x"), Value::Null, Value::Null, Value::Null]);
 }
+
+/// A server with `count` documents that contain the word `many`.
+fn server_with_hits(count: usize, headline: &str) -> WaisServer {
+    let documents = (0..count).map(|number| {
+        WaisDocument::new(format!("{headline} {number}"), "many", "TEXT", "many\n").date("940131")
+    });
+    let database = documents.fold(WaisDatabase::new("t"), WaisDatabase::document);
+    WaisServer::start(WaisConfig::new().database(database)).expect("start server")
+}
+
+#[test]
+fn search_with_more_than_200_hits_lists_all_of_them() {
+    let server = server_with_hits(260, "Hit");
+    let url = server.url("t?many");
+    let result = run_fetch_url(["--format", "json", "--require-complete", &url]);
+    let entries = parse_json_lines(result.assert_exit(0));
+    let names: std::collections::HashSet<_> = entries.iter().map(|entry| entry["name"].to_string()).collect();
+    assert_eq!((entries.len(), names.len()), (260, 260));
+    assert_eq!((server.requests().len(), server.connections()), (2, 1));
+    assert_eq!(entries[0]["modified"], 759_974_400, "1994-01-31");
+    run_fetch_url(["--max-entries", "200", &url]).assert_exit(63);
+}
+
+/// freeWAIS sends an empty message if the response is longer than its buffer of 100,000 bytes.
+#[test]
+fn search_whose_result_the_server_cuts_is_assumed_complete() {
+    let server = server_with_hits(1000, &"A headline that fills the buffer of the server ".repeat(3));
+    let url = server.url("t?many");
+    let result = run_fetch_url(["--format", "json", &url]);
+    let count = parse_json_lines(result.assert_exit(0)).len();
+    assert!((200..1000).contains(&count), "{count}");
+    result.assert_stderr_contains("fewer documents than requested");
+    run_fetch_url(["--require-complete", &url]).assert_exit(18);
+}
+
+#[test]
+fn empty_answer_without_search_words_exits_78() {
+    let database = WaisDatabase::new("t").document(WaisDocument::new("x", "x", "TEXT", "x\n"));
+    let config = WaisConfig::new().database(database).always(WaisAction::NoInformation);
+    let server = WaisServer::start(config).expect("start server");
+    run_fetch_url([&server.url("t")]).assert_exit(78);
+    run_fetch_url([&server.url("t?word")]).assert_exit(0);
+}
+
+#[test]
+fn diagnostic_beside_documents_is_shown() {
+    let complaint = WaisDiagnostic::new(*b"T1", "Only the first disc was searched");
+    let server = WaisServer::start(wais_config().always(WaisAction::AppendDiagnostic(complaint)));
+    let server = server.expect("start server");
+    for url in [server.url("t?gopher"), document_url(&server, "A picture")] {
+        let result = run_fetch_url(["-I", &url]);
+        result.assert_exit(0).assert_stderr_contains("T1 Only the first disc was searched");
+    }
+}

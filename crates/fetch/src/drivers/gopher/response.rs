@@ -1,5 +1,6 @@
 //! Sends one request and receives its response: first the metadata, then the bytes or entries as they arrive.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -23,7 +24,7 @@ pub(super) struct GopherResponse {
     /// Size and modification time, if the server sent them.
     head: Head,
     /// A note for the caller.
-    note: Option<&'static str>,
+    note: Option<Cow<'static, str>>,
 }
 
 /// The beginning of a response.
@@ -95,11 +96,11 @@ impl GopherResponse {
     }
 
     /// Returns the outcome for the engine. `kept_attributes` are the names of the attributes to keep; empty: all.
-    pub(super) fn into_outcome(self, plan: &GopherPlan, kept_attributes: Vec<Vec<u8>>) -> Outcome {
+    pub(super) fn into_outcome(mut self, plan: &GopherPlan, kept_attributes: Vec<Vec<u8>>) -> Outcome {
         let has_attributes = self.connection.machine().expected() == Expected::Attributes;
         let mut meta = response_meta(plan, self.is_gopher_plus() && has_attributes);
         meta.head = self.head.clone();
-        meta.notes.extend(self.note);
+        meta.notes.extend(self.note.take());
         Outcome::Answer(Response::new(meta, self.into_content(kept_attributes)))
     }
 

@@ -78,7 +78,7 @@ pub(super) async fn verify_required(
             }
             None => meta
                 .notes
-                .push("a field of the URL was not verified: the server does not return the attribute"),
+                .push("a field of the URL was not verified: the server does not return the attribute".into()),
         }
     }
     Ok(datagrams)

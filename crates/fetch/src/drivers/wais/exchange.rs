@@ -1,5 +1,7 @@
 //! Opens the connection, sends the request and waits for the first response.
 
+use std::borrow::Cow;
+
 use fetch_url_proto::{Event, Machine, Step};
 
 use super::plan::WaisPlan;
@@ -13,7 +15,7 @@ pub(super) async fn start_exchange<M: Machine>(
     machine: M,
     plan: &WaisPlan,
     ctx: &RunContext,
-) -> Result<(Connection<M>, Vec<&'static str>), Error> {
+) -> Result<(Connection<M>, Vec<Cow<'static, str>>), Error> {
     let stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
     let mut connection =
         Connection::new(machine, ctx.connector.plain_stream(stream), ctx.connector.connection_info());

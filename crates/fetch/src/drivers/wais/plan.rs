@@ -104,7 +104,10 @@ impl fmt::Display for WaisPlan {
                     "SEARCH (PDU 22)\n  database {}\n  query type 3",
                     escape_non_ascii(database.as_bytes())
                 )?;
-                write!(f, "\n  words {words}\n  date factor 1\n  at most 200 documents")
+                write!(
+                    f,
+                    "\n  words {words}\n  date factor 1\n  at most 200 documents (if the server has more, the search is repeated)"
+                )
             }
             WaisOperation::Retrieve { database, wtype, id, range } => {
                 write!(

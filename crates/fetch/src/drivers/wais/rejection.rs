@@ -8,14 +8,18 @@ use crate::{Code, Error, Phase};
 /// Returns the error for a request that the server refused.
 pub(super) fn rejection_error(rejection: &Rejection, plan: &WaisPlan) -> Error {
     let starts_later = matches!(&plan.operation, WaisOperation::Retrieve { range, .. } if range.start > 0);
-    // SF: the range is outside the document.
-    if starts_later && rejection.text.starts_with(b"SF") {
+    if starts_later && is_out_of_range(&rejection.text) {
         return Error::new(Code::RangeRefused, Phase::Request, "").with_reply(&rejection.text);
     }
     if rejection.text.is_empty() {
         return Error::new(Code::NotFound, Phase::Request, "the server returned an empty response");
     }
     Error::new(diagnostic_code(&rejection.text), Phase::Request, "").with_reply(&rejection.text)
+}
+
+/// Returns `true` for `SF Request out of range`. freeWAIS uses the same code for an unknown document.
+fn is_out_of_range(text: &[u8]) -> bool {
+    text.starts_with(b"SF") && text.to_ascii_lowercase().ends_with(b"out of range")
 }
 
 /// Returns the error for a retrieval that the server refused after it had sent a part of the document.

@@ -1,5 +1,7 @@
 //! Runs a plan: a search, or the retrieval of a document.
 
+use std::borrow::Cow;
+
 use fetch_url_core::PercentEncoded;
 use fetch_url_proto::wais::{Retrieval, WaisName};
 use fetch_url_proto::{Event, Step};
@@ -38,7 +40,7 @@ async fn run_search(
     let (mut connection, notes) = start_exchange(new_search(database, words)?, plan, ctx).await?;
     let mut meta = response_meta(plan, notes);
     if words.is_none() {
-        meta.notes.push("this describes the database; to search it, add ?WORDS to the URL");
+        meta.notes.push("this describes the database; to search it, add ?WORDS to the URL".into());
     }
     if !plan.wants_head {
         return Ok(outcome(meta, Content::Listing(search_listing(connection, plan))));
@@ -81,7 +83,7 @@ fn outcome(meta: Meta, content: Content) -> Outcome {
     Outcome::Answer(Response::new(meta, content))
 }
 
-fn response_meta(plan: &WaisPlan, notes: Vec<&'static str>) -> Meta {
+fn response_meta(plan: &WaisPlan, notes: Vec<Cow<'static, str>>) -> Meta {
     let mut meta = Meta::new(plan.url.clone());
     meta.protocol = Some("WAIS");
     meta.notes = notes;

@@ -10,12 +10,23 @@ use futures_core::Stream;
 
 use super::exchange::unexpected_step;
 use super::plan::WaisPlan;
+use crate::body::EndMark;
 use crate::net::connection::Connection;
-use crate::{Error, Listing, Request};
+use crate::{Error, Listing, Proof, Request};
+
+/// How it is known that a result is complete. If the server may have more documents, the machine reports it, and the
+/// proof becomes *assumed*.
+const PROOF: Proof = Proof::Proven("fewer documents than requested");
 
 /// Returns the listing of a search whose response has arrived.
 pub(super) fn search_listing(connection: Connection<Search>, plan: &WaisPlan) -> Listing {
-    Listing::new(SearchResults { connection: Some(connection), database_url: database_url(&plan.url) })
+    let end_mark = EndMark::default();
+    let results = SearchResults {
+        connection: Some(connection),
+        database_url: database_url(&plan.url),
+        end_mark: end_mark.clone(),
+    };
+    Listing::new(results).with_end_mark(PROOF, end_mark)
 }
 
 /// Returns `wais://host:port/database/`.
@@ -43,6 +54,7 @@ struct SearchResults {
     /// `None` after the end.
     connection: Option<Connection<Search>>,
     database_url: String,
+    end_mark: EndMark,
 }
 
 impl Stream for SearchResults {
@@ -59,6 +71,10 @@ impl Stream for SearchResults {
                     return Poll::Ready(Some(Ok(entry)));
                 }
                 Ok(Step::Emit(Event::Note(_))) => continue,
+                Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
+                    self.end_mark.set_missing(missing);
+                    continue;
+                }
                 Ok(Step::Done) => None,
                 Ok(_) => Some(unexpected_step()),
                 Err(error) => Some(error),

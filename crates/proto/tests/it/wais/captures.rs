@@ -394,12 +394,12 @@ fn texts_are_read() {
     let source = text_of(&catalog);
     assert!(source.starts_with(b"\n\n(:source \n   :version  3 \n") && source.len() == 350);
     check(retrieval("t", &wpath_of(&catalog), 0..u64::MAX), &only("retr-catalog S>"), &source);
-    for (name, words) in [
-        ("retr-pastend S>", "SF Request out of range"),
-        ("retr-badlocal S>", "SF Missing DocID in request"),
-        ("retr-nochunk S>", ""),
+    for (name, machine, words) in [
+        ("retr-pastend S>", retrieval("t", SHORT, 79..89), "SF Request out of range"),
+        ("retr-badlocal S>", whole(), "SF Missing DocID in request"),
+        ("retr-nochunk S>", whole(), ""),
     ] {
-        assert_eq!(refusal(&told(whole(), &only(name))), words, "{name}");
+        assert_eq!(refusal(&told(machine, &only(name))), words, "{name}");
     }
     let at_end = told(retrieval("t", SHORT, 78..88), &only("retr-atend S>"));
     assert_eq!(refusal(&at_end), "SF Request out of range");

@@ -1,7 +1,8 @@
 //! Answers of WAIS as servers code them, well and badly.
 
 use crate::wais::transcript::{
-    ID, all, check, database, diagnostic, field, found, framed, full, group, response, retrieval,
+    ID, all, answer, check, database, description, diagnostic, field, found, framed, full, group, play,
+    response, retrieval,
 };
 use crate::wais::transcript::{search, text};
 use fetch_url_core::{Url, WaisResource, parse};
@@ -38,6 +39,49 @@ fn search_results_are_decoded() {
     for tag in [150, 151, 152] {
         check(&[group(tag, &[id(b"a")])], "head | entry a  None  | done");
     }
+}
+
+#[test]
+fn empty_answer_to_a_search_without_words_means_that_there_is_no_database() {
+    check(&description, &[answer(&[])], "search | refused | done");
+    check(&description, &[answer(&[header(&[id(b"a")])])], "search | head | entry a  None  | done");
+}
+
+/// Documents whose identifiers are these numbers.
+fn documents(numbers: std::ops::Range<u32>) -> Vec<u8> {
+    answer(&numbers.map(|number| header(&[id(number.to_string().as_bytes())])).collect::<Vec<_>>())
+}
+
+fn entries(numbers: std::ops::Range<u32>) -> String {
+    numbers.map(|number| format!(" | entry {number}  None ")).collect()
+}
+
+#[test]
+fn full_answer_repeats_the_search_with_a_larger_maximum() {
+    let first = format!("search | head{} | search", entries(0..200));
+    let told = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
+    let all = told(&[documents(0..200), documents(0..1000)]);
+    assert_eq!(all, format!("{first}{} | done", entries(200..1000)));
+    // Their order may differ; none is returned twice.
+    let moved = told(&[documents(0..200), documents(150..360)]);
+    assert_eq!(moved, format!("{first}{} | done", entries(200..360)));
+    assert_eq!(told(&[documents(0..200), documents(0..200)]), format!("{first} | done"));
+    assert!(!told(&[documents(0..199)]).contains("search | done"));
+}
+
+#[test]
+fn result_is_known_to_be_cut_if_the_server_does_not_answer_the_larger_search() {
+    let first = format!("search | head{} | search", entries(0..200));
+    let told = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
+    let empty = || framed(b"");
+    let smaller = told(&[documents(0..200), empty(), empty(), documents(0..300)]);
+    assert_eq!(smaller, format!("{first} | search | search{} | unmarked | done", entries(200..300)));
+    let refused = told(&[documents(0..200), empty(), empty(), empty()]);
+    assert_eq!(refused, format!("{first} | search | search | unmarked | done"));
+    let closed = play(&search, &[documents(0..200)], &|_| false, Some(documents(0..200).len())).join(" | ");
+    assert_eq!(closed, format!("{first} | unmarked | done"));
+    let fewer = told(&[documents(0..200), documents(0..100)]);
+    assert_eq!(fewer, format!("{first} | unmarked | done"));
 }
 
 #[test]
@@ -110,8 +154,7 @@ fn diagnostics_beside_documents_and_instead() {
     let (one, other, document) = (diagnostic("S1x"), diagnostic("T2y"), header(&[id(b"a")]));
     for records in [[&one, &other, &document], [&one, &document, &other], [&document, &one, &other]] {
         let records: Vec<_> = records.into_iter().cloned().collect();
-        let mut told =
-            crate::wais::transcript::play(&search, &[response(&group(99, &records))], &|_| false, None);
+        let mut told = play(&search, &[response(&group(99, &records))], &|_| false, None);
         told.sort();
         assert_eq!(told, ["done", "entry a  None ", "head", "heard S1 x", "heard T2 y", "note", "search"]);
     }
@@ -233,14 +276,14 @@ fn lengths() {
         all(std::slice::from_ref(&header), "ask 0-10000 | limit");
         // A later one, too.
         let answers = [response(&group(99, &[full(b'a')])), header];
-        all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | limit");
+        all(&answers, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | limit");
     }
     let records = group(99, &[header(&[id(b"a")])]);
     let room = 1024 * 1024 - (response(&records).len() - 25) - 5;
     let longest = [records, field(200, &vec![0; room])].concat();
     let answer = response(&longest);
     assert!(answer.starts_with(b"0001048576z"), "{}", answer[..25].escape_ascii());
-    let told = crate::wais::transcript::play(&search, &[answer], &|at| at.is_multiple_of(65_536), None);
+    let told = play(&search, &[answer], &|at| at.is_multiple_of(65_536), None);
     assert_eq!(told, ["search", "head", "entry a  None ", "done"]);
     let header = [b"0001048576z2wais        0".to_vec()];
     check(&search, &header, "search | waits");
@@ -250,7 +293,7 @@ fn lengths() {
 #[test]
 fn more_documents_than_were_asked_for() {
     let headers = vec![header(&[id(b"")]); 200_000];
-    let told = crate::wais::transcript::play(&search, &[response(&group(99, &headers))], &|_| false, None);
+    let told = play(&search, &[response(&group(99, &headers))], &|_| false, None);
     assert!(told.len() < 10_000, "{}", told.len());
 }
 

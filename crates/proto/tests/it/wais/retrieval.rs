@@ -35,27 +35,37 @@ fn ranges_within_at_and_over_the_end() {
 /// The document of §14, of 24029 bytes.
 #[test]
 fn documents_of_several_pieces() {
-    let begun = "ask 0-10000 | head | body 10000*a | ask 10000-20000 | body 10000*b";
+    let begun = "ask 0-10000 | ask 10000-20000 | head | body 10000*a | ask 20000-30000 | body 10000*b";
     let pieces = |rest: &[Vec<u8>]| [answer(&[full(b'a')]), answer(&[full(b'b')]), answer(rest)];
     let tail = || text(&[b'c'; 4029]);
-    let known = format!("{begun} | ask 20000-24029 | body 4029*c | done");
+    let known = format!("{} | body 4029*c | done", begun.replace("30000", "24029"));
     check(&retrieval(0..24_029), &pieces(&[tail()]), &known);
-    let ended = format!("{begun} | ask 20000-30000 | body 4029*c");
+    let ended = format!("{begun} | body 4029*c");
     all(&pieces(&[tail(), sf()]), &format!("{ended} | done"));
     all(&pieces(&[tail()]), &format!("{ended} | unmarked | done"));
     // What is longer than it was said to be is not asked for; shorter is the end.
-    check(&retrieval(0..20_000), &pieces(&[])[..2], &format!("{begun} | done"));
+    check(
+        &retrieval(0..20_000),
+        &pieces(&[])[..2],
+        &format!("{} | done", begun.replace("ask 20000-30000 | ", "")),
+    );
     for end in [&[text(b""), sf()][..], &[sf()]] {
-        all(&pieces(end), &format!("{begun} | ask 20000-30000 | done"));
+        all(&pieces(end), &format!("{begun} | done"));
     }
     for end in [&[text(b"")][..], &[]] {
-        all(&pieces(end), &format!("{begun} | ask 20000-30000 | unmarked | done"));
+        all(&pieces(end), &format!("{begun} | unmarked | done"));
     }
     let no_group = [answer(&[full(b'a')]), response(b"")];
-    all(&no_group, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unmarked | done");
-    all(&[answer(&[full(b'a')])], "ask 0-10000 | head | body 10000*a | ask 10000-20000 | waits");
+    all(&no_group, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | unmarked | done");
+    all(&[answer(&[full(b'a')])], "ask 0-10000 | ask 10000-20000 | head | body 10000*a | waits");
     // Out of range on a piece that is full is the end, too.
-    all(&[answer(&[full(b'a'), sf()])], "ask 0-10000 | head | body 10000*a | done");
+    all(&[answer(&[full(b'a'), sf()])], "ask 0-10000 | ask 10000-20000 | head | body 10000*a | done");
+}
+
+#[test]
+fn out_of_range_at_the_start_is_an_empty_document() {
+    all(&[answer(&[sf()])], "ask 0-10000 | head | done");
+    check(&retrieval(3..9), &[answer(&[sf()])], "ask 3-9 | refused SF Request out of range | done");
 }
 
 #[test]
@@ -79,7 +89,7 @@ fn an_answer_without_text_is_no_document() {
 #[test]
 fn a_message_of_length_0_is_no_end() {
     let answers = [answer(&[full(b'a')]), framed(b"")];
-    all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | refused | done");
+    all(&answers, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | refused | done");
 }
 
 /// §9.6: the text stays, and its reader is told. A complaint in the place of bytes is no end of a document.
@@ -97,7 +107,7 @@ fn complaints_beside_text() {
     is_told(&[answer(&[complaint(), text(b"a")])], "ask 0-10000 | head | body a | refused S1 x | done");
     is_told(&[answer(&[text(b"a"), complaint(), sf()])], "ask 0-10000 | head | body a | done");
     is_told(&[answer(&[text(b"a"), sf(), complaint()])], "ask 0-10000 | head | body a | done");
-    let more = "ask 0-10000 | head | body 10000*a | ask 10000-20000";
+    let more = "ask 0-10000 | ask 10000-20000 | head | body 10000*a";
     let told = format!("{more} | body b | done");
     is_told(&[answer(&[full(b'a'), complaint()]), answer(&[text(b"b"), sf()])], &told);
     let refused = format!("{more} | body b | refused S1 x | done");
@@ -112,9 +122,9 @@ fn complaints_beside_text() {
 #[test]
 fn more_than_was_asked_for() {
     check(&retrieval(0..3), &[answer(&[text(b"abcd")])], "ask 0-3 | unexpected");
-    all(&[answer(&[text(&[b'a'; 10_001])])], "ask 0-10000 | unexpected");
+    all(&[answer(&[text(&[b'a'; 10_001])])], "ask 0-10000 | ask 10000-20000 | unexpected");
     let later = [answer(&[full(b'a')]), answer(&[text(&[b'b'; 10_001])])];
-    all(&later, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unexpected");
+    all(&later, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | ask 20000-30000 | unexpected");
 }
 
 /// Bytes that have come are told or refused, but not lost.
@@ -130,15 +140,17 @@ fn several_text_records() {
 fn endless_pieces() {
     for (end, count) in [(u64::MAX, None), (4_005_000, Some(401)), (3_000_000, Some(300))] {
         let (mut machine, mut buffer) = (retrieval(0..end)(), RecvBuffer::new());
-        let (mut asked, mut received) = (0, 0);
+        let (mut asked, mut requested, mut received) = (0, 0, 0);
         let is_done = loop {
             match machine.step(&mut buffer).expect("an answer") {
                 Step::Send(_) if asked == 500 => break false,
                 Step::Send(request) => {
-                    let to = end.min(received + 10_000);
-                    assert_eq!(asked_for(&request), format!("ask {received}-{to}"));
+                    let to = end.min(requested + 10_000);
+                    assert_eq!(asked_for(&request), format!("ask {requested}-{to}"));
                     asked += 1;
-                    buffer.push(&answer(&[text(&vec![b'a'; (to - received) as usize])]));
+                    buffer.push(&answer(&[text(&vec![b'a'; (to - requested) as usize])]));
+                    requested = to;
+                    assert!(requested <= received + 20_000, "more than two requests are pending");
                 }
                 Step::Emit(Event::Body(bytes)) => received += bytes.len() as u64,
                 Step::Emit(_) => {}
@@ -156,18 +168,23 @@ fn endless_pieces() {
 fn answers_to_other_requests() {
     let piece = |reference: &str, byte| response_to(Some(reference), &group(99, &[full(byte)]));
     let told = |answers: &[Vec<u8>]| play(&retrieval(0..u64::MAX), answers, &|_| false, None).join(" | ");
-    let first = "ask 0-10000 | head | body 10000*a | ask 10000-20000";
+    let first = "ask 0-10000 | ask 10000-20000 | head | body 10000*a";
     let end = response_to(Some("5"), &group(99, &[sf()]));
     assert_eq!(
         told(&[piece("3", b'a'), piece("4", b'b'), end]),
-        format!("{first} | body 10000*b | ask 20000-30000 | done")
+        format!("{first} | ask 20000-30000 | body 10000*b | done")
     );
-    assert_eq!(told(&[piece("3", b'a'), piece("3", b'a')]), format!("{first} | unexpected"));
+    let asked = format!("{first} | ask 20000-30000 | unexpected");
+    assert_eq!(told(&[piece("3", b'a'), piece("3", b'a')]), asked);
     // A server that says which request it answers says so always; and of which document the bytes are.
-    assert_eq!(told(&[piece("3", b'a'), answer(&[full(b'a')])]), format!("{first} | unexpected"));
+    assert_eq!(told(&[piece("3", b'a'), answer(&[full(b'a')])]), asked);
     let other = group(153, &[field(116, b"\x03\x01y"), field(127, b"abc")]);
     assert_eq!(told(&[answer(&[other])]), "ask 0-10000 | unexpected");
-    // What comes before it is asked for is no answer either, whatever it is called.
-    let both = [piece("3", b'a'), piece("4", b'b')].concat();
-    assert_eq!(told(&[both]), "ask 0-10000 | head | body 10000*a | unexpected");
+    // What arrives before it was requested is no answer either, whatever its reference is.
+    let short = response_to(Some("3"), &group(99, &[text(b"abc"), sf()]));
+    let both = [short, piece("4", b'b')].concat();
+    assert_eq!(told(&[both]), "ask 0-10000 | head | body abc | done");
+    let (mut machine, mut buffer) = (retrieval(0..u64::MAX)(), RecvBuffer::new());
+    buffer.push(&piece("3", b'a'));
+    assert!(machine.step(&mut buffer).is_err());
 }

@@ -11,6 +11,7 @@ use fetch_url_proto::wais::{DocumentId, Retrieval, Search, WaisName};
 use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step, WireError};
 
 pub(crate) const ID: &[u8] = b"\x02\x01t\x03\x01x";
+const HEADER_BYTES: usize = 25;
 /// Longer answers are cut and ended at some of their bytes only.
 const MOST_CUTS: usize = 2000;
 
@@ -74,6 +75,13 @@ pub(crate) fn full(byte: u8) -> Vec<u8> {
 type Maker<'m> = &'m dyn Fn() -> Box<dyn Machine>;
 
 pub(crate) fn search() -> Box<dyn Machine> {
+    let Url::Wais(url) = parse("wais://h/t?x").expect("a URL").url else { panic!() };
+    let WaisResource::Search(words) = url.resource() else { panic!("{url:?}") };
+    Box::new(Search::new(&database("t"), Some(words)).expect("words"))
+}
+
+/// A search without words, for the description of the database.
+pub(crate) fn description() -> Box<dyn Machine> {
     Box::new(Search::new(&database("t"), None).expect("no words"))
 }
 
@@ -102,13 +110,16 @@ pub(crate) fn play(
     end: Option<usize>,
 ) -> Vec<String> {
     let (mut machine, mut buffer, bytes) = (maker(), RecvBuffer::new(), answers.concat());
-    let (mut fed, mut open, mut asked, mut told) = (0, 0, 0, Vec::new());
+    let (mut fed, mut open, mut asked, mut told) = (0, 0, 0_usize, Vec::new());
     loop {
         let word = match machine.step(&mut buffer) {
             Ok(Step::Send(request)) => {
+                let current =
+                    asked.checked_sub(1).and_then(|current| answers.get(current)).map_or(0, Vec::len);
+                let is_being_answered = fed >= open - current + HEADER_BYTES;
                 assert!(
-                    buffer.bytes().is_empty() && fed == open,
-                    "asked before the answer was whole: {told:?}"
+                    (buffer.bytes().is_empty() && fed == open) || is_being_answered,
+                    "asked before the server sent the answer: {told:?}"
                 );
                 open += answers.get(asked).map_or(0, Vec::len);
                 asked += 1;
