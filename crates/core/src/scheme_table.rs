@@ -41,7 +41,7 @@ pub enum Security {
 pub enum SchemeStatus {
     /// One of the ten schemes of RFC 1738 §3.
     Rfc1738,
-    /// Not in RFC 1738: one of its schemes over TLS, or an unknown scheme.
+    /// Not in RFC 1738.
     Later,
     /// A name that RFC 1738 §4 reserves without defining how to access it.
     Reserved,

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
-use fetch_url_core::Url;
+use fetch_url_core::SchemeFamily;
 
 use crate::engine::retry::RetryState;
 use crate::sink::{Finished, Target};
@@ -78,11 +78,8 @@ impl Segments {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
         // That all segments are of one version is inferred from the validator, which is no proof of completeness.
         let must_be_proven = fetcher.settings().policy.limits.requires_proof;
-        // These protocols have no ranges.
-        let supports_ranges =
-            !matches!(request.url(), Url::Gopher(_) | Url::News(_) | Url::Nntp(_) | Url::Wais(_));
         if max_segments < 2
-            || !supports_ranges
+            || !supports_ranges(request.url().scheme().family)
             || !is_whole
             || request.condition().is_some()
             || must_be_proven
@@ -250,6 +247,16 @@ fn segments(size: u64, max_segments: u64) -> Vec<Segment> {
         })
         .filter(|segment| segment.next_offset <= segment.last)
         .collect()
+}
+
+/// Returns `true` if the protocol can return a byte range of an object whose size it reports.
+const fn supports_ranges(family: SchemeFamily) -> bool {
+    use SchemeFamily as F;
+    match family {
+        F::Gopher | F::News | F::Nntp | F::Wais => false,
+        // The driver of another scheme reports whether it has ranges.
+        F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
+    }
 }
 
 /// Returns the number of bytes from the start without a gap.

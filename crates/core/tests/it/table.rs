@@ -1,6 +1,6 @@
 //! The tables of URLs and their components, one per scheme: `data/*.tsv`.
 //!
-//! `fetch-url-proto` checks the last column, the bytes that are sent.
+//! `fetch-url` checks the last column, the bytes that are sent (`crates/fetch/tests/it/explain.rs`).
 
 use crate::rows::{Row, rows};
 use fetch_url_core::{Component, Dialect, Parsed, parse_with};

@@ -18,17 +18,17 @@ pub(super) fn is_allowed_for(scheme: &Scheme, port: u16) -> bool {
     if scheme.default_port == Some(port) {
         return true;
     }
-    // These protocols send a line that the URL contains, which the service on any system port could misunderstand.
-    let sends_lines = matches!(
-        scheme.family,
-        SchemeFamily::Gopher
-            | SchemeFamily::News
-            | SchemeFamily::Nntp
-            | SchemeFamily::Wais
-            | SchemeFamily::Prospero
-            | SchemeFamily::Telnet
-    );
-    !(BLOCKED_PORTS.contains(&port) || (sends_lines && port < FIRST_USER_PORT))
+    !(BLOCKED_PORTS.contains(&port) || (sends_lines(scheme.family) && port < FIRST_USER_PORT))
+}
+
+/// Returns `true` if the protocol sends a line that the URL contains, which the service on any system port could
+/// misunderstand.
+const fn sends_lines(family: SchemeFamily) -> bool {
+    use SchemeFamily as F;
+    match family {
+        F::Gopher | F::News | F::Nntp | F::Prospero | F::Telnet | F::Wais => true,
+        F::File | F::Ftp | F::Http | F::Mailto | F::Other => false,
+    }
 }
 
 /// Returns `true` if `port` may be used for an FTP data connection: no system port and no port of another protocol
