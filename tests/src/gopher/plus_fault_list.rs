@@ -51,7 +51,8 @@ pub static GOPHER_PLUS_FAULTS: &[GopherFault] = &[
     GopherFault::plus("plus_menu_less_than_announced", 18, |_| answer("+100\r\n1Sub\t/x\tlocalhost\t70\t+\r\n.\r\n")).at("1/m%09%09+"),
     // +-1: up to a dot. +-2: up to the end of the connection.
     GopherFault::plus("dot_correct", 0, |s| with_length(s, GopherLength::Dot)).stores(|s| s.text.clone()).at("0/t%09%09+").plain_and_tls(),
-    GopherFault::plus("dot_missing", 18, |s| with_length(s, GopherLength::Dot).no_dot()).at("0/t%09%09+").plain_and_tls(),
+    GopherFault::plus("dot_missing", 0, |s| with_length(s, GopherLength::Dot).no_dot()).stores(|s| s.text.clone()).at("0/t%09%09+").plain_and_tls().assumed_with_note(),
+    GopherFault::plus("dot_missing_required", 18, |s| with_length(s, GopherLength::Dot).no_dot()).at("0/t%09%09+").with(&["--require-complete"]),
     GopherFault::plus("dot_missing_binary", 18, |s| with_length(s, GopherLength::Dot).no_dot()),
     GopherFault::plus("dot_nothing", 18, |_| answer("+-1\r\n")),
     GopherFault::plus("dot_alone", 0, |_| answer("+-1\r\n.\r\n")).stores(|_| Vec::new()),

@@ -74,7 +74,7 @@ fn length(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
 }
 
-/// Returns the lines before the terminating dot, with doubled dots undone, and how many bytes they take.
+/// Returns the lines before the terminating dot, and how many bytes they take. UMN servers leave doubled dots as they are.
 fn dot_terminated(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut content, mut taken) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -82,7 +82,7 @@ fn dot_terminated(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
         if line == b".\r\n" || line == b".\n" {
             return Some((content, taken));
         }
-        content.extend_from_slice(if line.starts_with(b"..") { &line[1..] } else { line });
+        content.extend_from_slice(line);
     }
     None
 }
@@ -126,7 +126,7 @@ mod tests {
     fn data_block_is_complete_incomplete_or_invalid() {
         let complete = |content: &str, taken| DataBlock::Complete(content.into(), taken);
         let cases = [
-            ("+-1\r\na\r\n..b\r\n.\r\nmore", false, complete("a\r\n.b\r\n", 16)),
+            ("+-1\r\na\r\n..b\r\n.\r\nmore", false, complete("a\r\n..b\r\n", 16)),
             ("+-1\r\n.\r\n", false, complete("", 8)),
             ("+-1\r\na\r\n.", false, DataBlock::Incomplete),
             ("+-1", false, DataBlock::Incomplete),

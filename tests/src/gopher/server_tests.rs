@@ -167,12 +167,12 @@ fn form_is_shown_and_its_answers_are_logged() {
     let server = start(GopherConfig::new().plus().item(item).item(with_reply));
     let shown = "+-1\r\n+INFO: 0f\t/f\t{at}\t?\r\n+ASK:\r\n Ask: Name?\tnobody\r\n AskL: Tell us\r\n.\r\n";
     assert_eq!(response(&server, "/f\t!+ASK"), shown);
-    assert_eq!(response(&server, "/f\t+\t1\r\n+-1\r\nJoe\r\n2\r\n..a\r\nb\r\n."), "+9\r\nJoe\n.a\nb\n");
+    assert_eq!(response(&server, "/f\t+\t1\r\n+-1\r\nJoe\r\n2\r\n..a\r\nb\r\n."), "+10\r\nJoe\n..a\nb\n");
     assert_eq!(response(&server, "/t\t+\t1\r\n+6\r\nJoe\n0"), "+-2\r\nthanks");
     let error = |why: &str| format!("--1\r\n1 Test Admin <admin@example.org>\r\n{why}\r\n.\r\n");
     assert_eq!(response(&server, "/f\t+\t1\r\n+-1\r\nJoe\r\n."), error("no answer to AskL Tell us"));
     assert_eq!(response(&server, "/f\t+\t1\r\nJoe"), error("Joe begins no data"));
-    let first: &[&[u8]] = &[b"Joe", b".a\nb"];
+    let first: &[&[u8]] = &[b"Joe", b"..a\nb"];
     assert_eq!(server.form_answers(), [first, &[b"Joe", b""]]);
     assert_eq!(server.requests()[2], b"/t\t+\t1\r\n+6\r\nJoe\n0\r\n");
 }

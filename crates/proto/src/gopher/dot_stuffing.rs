@@ -67,6 +67,8 @@ pub(super) struct TextReader {
     is_marked: bool,
     /// Gopher+ status `-1`: a line of one dot must end the text.
     must_be_marked: bool,
+    /// A text without a final dot contains a line of one dot, which may have ended it.
+    has_inner_dot: bool,
 }
 
 #[derive(Debug)]
@@ -86,7 +88,7 @@ impl TextReader {
             DotStuffing::Raw => Decoder::Raw(Tail::default()),
             DotStuffing::Rfc1436 => Decoder::rfc1436(),
         };
-        Self { decoder, ready: VecDeque::new(), is_marked: false, must_be_marked }
+        Self { decoder, ready: VecDeque::new(), is_marked: false, must_be_marked, has_inner_dot: false }
     }
 
     /// Returns the next decoded bytes.
@@ -97,6 +99,11 @@ impl TextReader {
     /// Returns `true` if a line of one dot ended the text.
     pub(super) const fn is_marked(&self) -> bool {
         self.is_marked
+    }
+
+    /// Returns `true` if a text without a final dot contains a line of one dot, after which other bytes follow.
+    pub(super) const fn has_inner_dot(&self) -> bool {
+        self.has_inner_dot
     }
 
     /// Returns `true` if the text has ended and later bytes do not belong to it.
@@ -150,6 +157,8 @@ impl TextReader {
                 let text = std::mem::take(buffered).freeze();
                 let mark = mark(&text, true);
                 self.is_marked = mark.is_some();
+                self.has_inner_dot =
+                    mark.is_none() && lines(&text).any(|line| matches!(line, b".\r\n" | b".\n"));
                 self.ready
                     .push_back(mark.map_or_else(|| text.clone(), |mark| unstuffed(&text.slice(..mark))));
             }

@@ -45,6 +45,8 @@ struct Body {
     reader: Reader,
     refusal_detector: RefusalDetector,
     ended: Option<End>,
+    /// The last byte received is a line feed.
+    ends_line: bool,
 }
 
 impl Exchange {
@@ -96,6 +98,10 @@ impl Exchange {
                 Err(WireError::UnexpectedEnd { what: "the answer" })
             }
             Stage::Status => Ok(self.read_status(buffer)),
+            // Nothing was received: the request can be repeated.
+            Stage::Sniff if buffer.is_lost() && buffer.bytes().is_empty() => {
+                Err(WireError::UnexpectedEnd { what: "the answer" })
+            }
             Stage::Sniff => Ok(self.sniff(buffer)),
             Stage::Empty => Ok(Some(self.begin_body(Frame::Plain, None))),
             Stage::Body(body) => {
@@ -166,6 +172,7 @@ impl Exchange {
             reader,
             refusal_detector: RefusalDetector::default(),
             ended: None,
+            ends_line: false,
         }));
         Step::Emit(Event::Head(Head { size, modified: None }))
     }
@@ -238,11 +245,14 @@ impl Body {
                 if self.refusal_detector.ends() {
                     continue;
                 }
-                let unmarked = self.reader.check_end(self.frame, end)?;
+                let unmarked = self.reader.check_end(self.frame, end, self.ends_line)?;
                 return Ok(unmarked.map_or(Step::Done, |mark| Step::Emit(Event::UnterminatedEnd(mark))));
             }
             match self.frame.next(buffer)? {
-                Chunk::Data(bytes) => self.reader.push(bytes),
+                Chunk::Data(bytes) => {
+                    self.ends_line = bytes.ends_with(b"\n");
+                    self.reader.push(bytes);
+                }
                 Chunk::Need => return Ok(Step::NeedMore),
                 Chunk::End(end) => {
                     self.ended = Some(end);

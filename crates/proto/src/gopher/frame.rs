@@ -73,14 +73,20 @@ impl Frame {
     }
 
     /// Checks the end of a text or menu without a final line of one dot. Returns `None` if that is complete,
-    /// or the name of the missing terminator if completeness is unknown.
+    /// or the name of the missing terminator if completeness is unknown. `ends_line` is `true` if this is a text that ends
+    /// with a line feed: UMN servers announce the line of one dot and close the connection after the last line of a file.
     ///
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
-    pub(super) const fn check_unmarked(self, end: End) -> Result<Option<&'static str>, WireError> {
+    pub(super) const fn check_unmarked(
+        self,
+        end: End,
+        ends_line: bool,
+    ) -> Result<Option<&'static str>, WireError> {
         /// The terminator of a text or menu, for messages.
         const DOT: &str = "the line of one dot at its end";
         match (self, end) {
+            (Self::Dot, End::Closed) if ends_line => Ok(Some(DOT)),
             (_, End::Lost) | (Self::Dot, End::Closed) => Err(WireError::UnexpectedEnd { what: "the answer" }),
             (Self::Plain, End::Closed) => Ok(Some(DOT)),
             _ => Ok(None),

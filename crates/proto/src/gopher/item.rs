@@ -120,6 +120,8 @@ impl MenuItem {
     }
 
     fn fields(line: &Bytes) -> Result<Self, &'static str> {
+        // Some Gopher+ servers send the header of an attribute list in place of the item.
+        let line = &line.strip_prefix(b"+INFO: ").map_or_else(|| line.clone(), |item| line.slice_ref(item));
         let Some(&gtype) = line.first() else { return Err("an empty line") };
         let mut rest = line.slice(1..);
         let mut next = || {
@@ -220,4 +222,17 @@ fn number(bytes: &[u8]) -> Option<u16> {
     let digits = bytes.trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_of_an_attribute_list_is_the_item() {
+        let item = MenuItem::parse(&Bytes::from_static(b"+INFO: 0A text\t/a\th\t70\t+"));
+        assert_eq!((item.gtype, &item.name[..], &item.selector[..]), (b'0', &b"A text"[..], &b"/a"[..]));
+        let other = MenuItem::parse(&Bytes::from_static(b"+INFO\t/a\th\t70"));
+        assert_eq!((other.gtype, &other.name[..]), (b'+', &b"INFO"[..]));
+    }
 }

@@ -98,7 +98,12 @@ impl Reader {
     ///
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
-    pub(super) fn check_end(&self, frame: Frame, end: End) -> Result<Option<&'static str>, WireError> {
+    pub(super) fn check_end(
+        &self,
+        frame: Frame,
+        end: End,
+        ends_line: bool,
+    ) -> Result<Option<&'static str>, WireError> {
         let is_marked = match self {
             Self::Attributes(_, _, tail) => tail.is_mark(),
             Self::Menu(_, reader) => reader.has_final_dot(),
@@ -106,6 +111,7 @@ impl Reader {
             // Binary data has no terminator.
             Self::Data(_) => end != End::Lost,
         };
-        if is_marked { Ok(None) } else { frame.check_unmarked(end) }
+        let ends_line = ends_line && matches!(self, Self::Text(text) if !text.has_inner_dot());
+        if is_marked { Ok(None) } else { frame.check_unmarked(end, ends_line) }
     }
 }

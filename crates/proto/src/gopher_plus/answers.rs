@@ -67,6 +67,9 @@ impl std::error::Error for AnswerError {}
 
 /// Encodes the data block of a filled form. `values` are the answers, in order, to the questions that need one.
 ///
+/// The block ends with a line of one dot, and answers are sent unchanged: known servers do not remove a doubled dot.
+/// If a line of an answer is a single dot, the length of the block is sent instead (`+<bytes>`).
+///
 /// # Errors
 /// [`AnswerError`] if the number of answers is wrong or an answer is not allowed.
 pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, AnswerError> {
@@ -75,7 +78,7 @@ pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, An
     if wanted != given {
         return Err(AnswerError::Count { wanted, given });
     }
-    let mut block = b"+-1\r\n".to_vec();
+    let mut block = Vec::new();
     for ((question, value), number) in answered().zip(values).zip(1..) {
         match question.kind {
             QuestionKind::AskL | QuestionKind::ChooseF => push_lines(&mut block, value, number)?,
@@ -84,8 +87,16 @@ pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, An
             _ => push_line(&mut block, value, number)?,
         }
     }
-    block.extend_from_slice(b".\r\n");
-    Ok(block)
+    Ok(framed(&block))
+}
+
+/// Adds the framing of a data block to its lines.
+fn framed(lines: &[u8]) -> Vec<u8> {
+    if lines.split_inclusive(|&byte| byte == b'\n').any(|line| line == b".\r\n") {
+        [format!("+{}\r\n", lines.len()).as_bytes(), lines].concat()
+    } else {
+        [b"+-1\r\n", lines, b".\r\n"].concat()
+    }
 }
 
 /// Writes the number of lines and the lines of a multi-line answer. Lines end in LF or CRLF; the last line end is
@@ -100,14 +111,11 @@ fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r\n").or_else(|| line.strip_suffix(b"\n")).unwrap_or(line)
 }
 
-/// Writes one line. A leading dot is doubled so that the line cannot end the block.
+/// Writes one line.
 fn push_line(block: &mut Vec<u8>, line: &[u8], question: usize) -> Result<(), AnswerError> {
     let line = ForbiddenSet::LINE
         .check("answer", line)
         .map_err(|forbidden| AnswerError::ForbiddenByte { question, byte: forbidden.byte })?;
-    if line.starts_with(b".") {
-        block.push(b'.');
-    }
     block.extend_from_slice(line);
     block.extend_from_slice(b"\r\n");
     Ok(())

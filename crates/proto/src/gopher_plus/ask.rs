@@ -76,11 +76,11 @@ impl Question {
 
     /// Returns the default answer that the server proposes, if any.
     ///
-    /// [`QuestionKind::Choose`] has no default. For [`QuestionKind::ChooseF`] the proposed file name is
+    /// For [`QuestionKind::Choose`] it is the first choice. For [`QuestionKind::ChooseF`] the proposed file name is
     /// ignored: the server must not choose a local file.
     pub fn default_value(&self) -> Option<&[u8]> {
         match self.kind {
-            QuestionKind::Choose | QuestionKind::ChooseF | QuestionKind::Note => None,
+            QuestionKind::ChooseF | QuestionKind::Note => None,
             _ => self.defaults.first().map(|default| &default[..]),
         }
     }

@@ -262,6 +262,20 @@ fn retry_follows_busy_status_and_never_duplicates_output() {
     assert_eq!(content.as_deref(), (result.exit == 0).then_some(b"hello".as_slice()), "{result:?}");
 }
 
+#[test]
+fn reset_before_the_first_byte_is_retried_for_every_item_type() {
+    for (path, item) in [
+        ("0/a", GopherItem::text("/a", "hello\r\n")),
+        ("1/a", GopherItem::menu("/a", &["iinfo\t\tx\t70"])),
+        ("9/a", GopherItem::binary("/a", "hello")),
+    ] {
+        let reset = GopherRule::on("/a", GopherAction::Cut(0, Ending::Reset)).nth(1);
+        let server = start_server(GopherConfig::new().item(item).rule(reset));
+        let result = run_fetch_url(["--retry", "1", "--retry-delay", "0.01", &server.url(path)]);
+        assert_eq!((result.assert_exit(0).exit, server.connections()), (0, 2), "{path}");
+    }
+}
+
 /// SIGKILL leaves a `.part` file behind; the next run discards it.
 #[test]
 fn signal_removes_part_file_and_sigkill_leftover_is_not_reused() {

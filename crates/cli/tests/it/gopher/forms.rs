@@ -49,7 +49,7 @@ fn form_options_answer_every_kind_of_question() {
     let result =
         fetch_with_answers(&server, dir.path(), &[&answers[..], &["News?=yes", "A file=@file"]].concat());
     result.assert_exit(0);
-    let block = "+-1\r\nJo=e\r\nParis\r\ngeheim\r\n4\r\nonce\r\n\r\n..dot\r\nend\r\nf\r\ndark green\r\n1\r\n1\r\none line\r\n.\r\n";
+    let block = "+-1\r\nJo=e\r\nParis\r\ngeheim\r\n4\r\nonce\r\n\r\n.dot\r\nend\r\nf\r\ndark green\r\n1\r\n1\r\none line\r\n.\r\n";
     assert_eq!(server.received_text(), ["/ask\t!\r\n".to_owned(), format!("/ask\t+\t1\r\n{block}")]);
     assert_eq!(server.form_answers()[0][3], b"once\n\n.dot\nend");
     assert_eq!(entry_names(dir.path()), ["file", "story"], "a form writes no file");
@@ -92,7 +92,6 @@ fn invalid_answers_are_rejected_and_not_sent() {
         (&["1=a", "4=b"], "4"),
         (&["0=a"], "0"),
         (&["2=red"], "Name"),
-        (&["1=a"], "Colour"),
         (&["1=a", "2=blue"], "choices"),
         (&["1=a", "2="], "choices"),
         (&["1=a", "2=3"], "choices"),
@@ -308,6 +307,33 @@ fn terminal_user_is_asked_every_question() {
     assert_eq!((screen.matches("Kanarienvogel").count(), screen.matches("Joe").count()), (1, 2), "{screen}");
 }
 
+#[test]
+fn answers_that_begin_with_a_dot_arrive_unchanged() {
+    for (answer, block) in [(".", "+3\r\n.\r\n"), (".a", "+-1\r\n.a\r\n.\r\n"), ("..", "+-1\r\n..\r\n.\r\n")]
+    {
+        let server = form_server(GopherForm::new().ask(Ask, "Name"));
+        let answer_option = format!("1={answer}");
+        fetch_with_answers(&server, temp_dir().path(), &[&answer_option]).assert_exit(0);
+        assert_eq!(server.received_text()[1], format!("/ask\t+\t1\r\n{block}"));
+        assert_eq!(server.form_answers(), [[answer.as_bytes()]]);
+    }
+}
+
+#[test]
+fn question_with_choices_takes_the_first_one_without_an_answer() {
+    let server = form_server(GopherForm::new().ask(Ask, "Name").ask(Choose, "Colour\tred\tgreen"));
+    fetch_with_answers(&server, temp_dir().path(), &["1=a"]).assert_exit(0);
+    assert_eq!(server.form_answers(), [[b"a".to_vec(), b"red".to_vec()]]);
+}
+
+#[test]
+fn form_of_notes_is_sent_and_its_notes_are_printed() {
+    let server = form_server(GopherForm::new().ask(Note, "No questions today.").reply("thanks"));
+    let result = run_fetch_url([&server.url("0/ask%09%09?")]);
+    result.assert_exit(0).assert_stderr_contains("No questions today.");
+    assert_eq!((result.stdout_text().trim(), server.received_text().len()), ("thanks", 2));
+}
+
 /// An empty line is a valid answer to a password question.
 #[test]
 fn invalid_answer_is_asked_again_and_enter_takes_the_default() {
@@ -318,7 +344,7 @@ fn invalid_answer_is_asked_again_and_enter_takes_the_default() {
         .reply("thanks");
     let server = form_server(form);
     let mut terminal = run_in_terminal(&[], &server.url("0/ask%09%09?"));
-    for wrong in ["blue", "3", ""] {
+    for wrong in ["blue", "3"] {
         terminal.expect("Colour").expect("question appears");
         terminal.type_line(wrong).expect("write to terminal");
     }

@@ -16,7 +16,7 @@ use crate::{Code, Content, Error, Hint, Listing, Outcome, Phase, Response, RunCo
 const ASK: &str = "ASK";
 
 /// Fetches the form of an item, fills it with the answers of the caller or of the user at the terminal, and sends it.
-/// Without any answers, the form itself is the response.
+/// If answers are needed and there are none, the form itself is the response.
 pub(super) async fn fill_form(
     request: &GopherRequest,
     plan: &GopherPlan,
@@ -39,7 +39,12 @@ pub(super) async fn fill_form(
     let data = answers(&form.questions, &values)
         .map_err(|error| Error::new(Code::Usage, Phase::Plan, format!("the form: {error}")))?;
     trace::sent(&"(the filled form)");
-    send_filled_form(&request.filled_with(data), plan, ctx).await
+    let mut outcome = send_filled_form(&request.filled_with(data), plan, ctx).await?;
+    if let (Outcome::Answer(response), true) = (&mut outcome, values.is_empty()) {
+        let notes = form.questions.iter().map(|note| format!("the form says: {}", sanitise(&note.prompt)));
+        response.meta.notes.extend(notes.map(Into::into));
+    }
+    Ok(outcome)
 }
 
 /// Sends a filled form. It is not sent a second time after an error, because the server may have processed it.
@@ -124,6 +129,10 @@ async fn collect_answers(
     let answers = &plan.options.answers;
     let asked: Vec<&Question> = questions.iter().filter(|question| question.is_answered()).collect();
     check_question_names(&asked, answers)?;
+    if asked.is_empty() {
+        // A form of notes is sent without answers.
+        return Ok(Some(Vec::new()));
+    }
     let given = match_answers(questions, answers);
     let is_incomplete =
         questions.iter().zip(&given).any(|(question, answer)| question.is_answered() && answer.is_none());
