@@ -261,7 +261,7 @@ pub struct Fetch {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
     pub max_entries: Option<u64>,
 
-    /// Limit the transfer rate to SIZE bytes per second, for example 200k
+    /// Limit the transfer rate of the run to SIZE bytes per second, for example 200k
     ///
     /// The limit applies to each connection. It disables --segments. 0 means no limit.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]

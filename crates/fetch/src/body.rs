@@ -10,7 +10,7 @@ mod local_lines;
 mod made;
 mod prefix;
 mod proof;
-mod rate;
+pub(crate) mod rate;
 pub(crate) mod reader;
 mod resume;
 mod source;

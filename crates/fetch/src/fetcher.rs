@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fetch_url_core::Url;
 use fetch_url_proto::check_sendable;
 
+use crate::body::rate::SharedRate;
 use crate::engine::gateway::Gateways;
 use crate::engine::redirect_policy::RedirectPolicy;
 use crate::engine::settings::Settings;
@@ -238,7 +239,9 @@ impl FetcherBuilder {
         let network = Arc::new(Network::new(self.policy.network.clone(), self.tls.clone()));
         let Self { registry, policy, gateways, credentials, .. } = self;
         let redirect_policy = RedirectPolicy::new(policy.redirects.clone(), registry.schemes());
-        let settings = Settings { registry, policy, redirect_policy, gateways, credentials, network };
+        let max_rate = SharedRate::from_limits(&policy.limits);
+        let settings =
+            Settings { registry, policy, redirect_policy, gateways, credentials, network, max_rate };
         Fetcher { settings: Arc::new(settings) }
     }
 

@@ -134,7 +134,7 @@ pub struct Limits {
     pub max_size: Option<u64>,
     /// The maximum number of entries of a listing.
     pub max_entries: Option<u64>,
-    /// The maximum transfer rate of a body, in bytes per second.
+    /// The maximum transfer rate of all bodies of a fetcher together, in bytes per second. Clones of the fetcher share it.
     pub max_rate: Option<u64>,
     /// The minimum transfer rate; slower bodies fail with [`Code::TimedOut`](crate::Code::TimedOut).
     pub min_rate: Option<MinRate>,

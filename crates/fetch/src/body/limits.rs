@@ -2,11 +2,12 @@
 
 use std::future::Future as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::rate::RateLimiter;
+use super::rate::{RateLimiter, SharedRate};
 use crate::net::connection_info::ConnectionInfo;
 use crate::{Deadline, Error, Limits};
 
@@ -17,22 +18,30 @@ pub(crate) struct BodyLimits {
     deadline: Deadline,
     connection_info: ConnectionInfo,
     idle_timer: Option<Pin<Box<Sleep>>>,
+    /// The rate limit of the fetcher.
+    max_rate: Option<Arc<SharedRate>>,
     /// `None` if neither a rate limit nor a minimum rate is set.
     rate: Option<Box<RateLimiter>>,
 }
 
 impl Clone for BodyLimits {
     fn clone(&self) -> Self {
-        Self::new(self.limits, self.deadline, &self.connection_info)
+        Self::new(self.limits, self.max_rate.as_ref(), self.deadline, &self.connection_info)
     }
 }
 
 impl BodyLimits {
     /// Creates the limits of one body. `connection_info` records when bytes arrived: received bytes do not always
     /// produce a chunk at once.
-    pub(crate) fn new(limits: Limits, deadline: Deadline, connection_info: &ConnectionInfo) -> Self {
-        let rate = RateLimiter::from_limits(&limits).map(Box::new);
-        Self { limits, deadline, connection_info: connection_info.clone(), idle_timer: None, rate }
+    pub(crate) fn new(
+        limits: Limits,
+        max_rate: Option<&Arc<SharedRate>>,
+        deadline: Deadline,
+        connection_info: &ConnectionInfo,
+    ) -> Self {
+        let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
+        let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
+        Self { limits, deadline, connection_info, idle_timer: None, max_rate, rate }
     }
 
     /// Returns `true` if an end that the protocol does not prove is an error.

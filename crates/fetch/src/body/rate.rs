@@ -1,5 +1,6 @@
 //! The rate limit and the minimum rate of a body.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -11,13 +12,39 @@ const MAX_SLEEP: Duration = Duration::from_millis(200);
 /// Unused rate allowance is kept for this time, so that a short burst may exceed the limit.
 const MAX_BURST: Duration = Duration::from_millis(200);
 
+/// The rate limit of a fetcher, which its transfers share.
+#[derive(Debug)]
+pub(crate) struct SharedRate {
+    /// In bytes per second.
+    max_rate: u64,
+    /// The moment from which the next chunk may be read.
+    ready_at: Mutex<Instant>,
+}
+
+impl SharedRate {
+    /// Returns `None` if `limits` has no rate limit.
+    pub(crate) fn from_limits(limits: &Limits) -> Option<Arc<Self>> {
+        let ready_at = Mutex::new(Instant::now());
+        // A limit of 0 would divide by zero.
+        limits.max_rate.map(|max_rate| Arc::new(Self { max_rate: max_rate.max(1), ready_at }))
+    }
+
+    fn ready_at(&self) -> Instant {
+        *self.ready_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, bytes: usize) {
+        let mut ready_at = self.ready_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now().checked_sub(MAX_BURST).map_or(*ready_at, |burst| burst.max(*ready_at));
+        let cost = Duration::from_secs_f64(bytes as f64 / self.max_rate as f64);
+        *ready_at = start.checked_add(cost).unwrap_or(start);
+    }
+}
+
 /// Delays the chunks of one body to the rate limit and reports a transfer below the minimum rate.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
-    /// The rate limit in bytes per second.
-    max_rate: Option<u64>,
-    /// The moment from which the next chunk may be read.
-    ready_at: Instant,
+    max_rate: Option<Arc<SharedRate>>,
     timer: Timer,
     min_rate: Option<MinRateCheck>,
 }
@@ -34,8 +61,8 @@ struct MinRateCheck {
 }
 
 impl RateLimiter {
-    /// Returns `None` if `limits` has neither a rate limit nor a minimum rate.
-    pub(super) fn from_limits(limits: &Limits) -> Option<Self> {
+    /// Returns `None` if there is neither a rate limit nor a minimum rate.
+    pub(super) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
         let now = Instant::now();
         let slowest = limits.min_rate.map(|slowest| MinRateCheck {
             bytes_per_second: slowest.bytes_per_second,
@@ -44,23 +71,19 @@ impl RateLimiter {
             received: 0,
             timer: Timer::default(),
         });
-        let is_any = limits.max_rate.is_some() || slowest.is_some();
-        is_any.then(|| Self {
-            max_rate: limits.max_rate,
-            ready_at: now,
-            timer: Timer::default(),
-            min_rate: slowest,
-        })
+        let is_any = max_rate.is_some() || slowest.is_some();
+        is_any.then(|| Self { max_rate, timer: Timer::default(), min_rate: slowest })
     }
 
     /// Ready when the rate limit allows more. Wakes the task at least every [`MAX_SLEEP`].
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let now = Instant::now();
-        if self.ready_at <= now {
+        let Some(max_rate) = &self.max_rate else { return Poll::Ready(()) };
+        let (now, ready_at) = (Instant::now(), max_rate.ready_at());
+        if ready_at <= now {
             return Poll::Ready(());
         }
-        ready!(self.timer.poll_after(now, MAX_SLEEP.min(self.ready_at - now), cx));
-        if self.ready_at > Instant::now() {
+        ready!(self.timer.poll_after(now, MAX_SLEEP.min(ready_at - now), cx));
+        if max_rate.ready_at() > Instant::now() {
             // The caller checks its deadlines and polls again.
             cx.waker().wake_by_ref();
             return Poll::Pending;
@@ -70,11 +93,8 @@ impl RateLimiter {
 
     /// Records the receipt of `bytes` bytes.
     pub(super) fn record(&mut self, bytes: usize) {
-        if let Some(most) = self.max_rate {
-            let begun = self.ready_at.max(Instant::now().checked_sub(MAX_BURST).unwrap_or(self.ready_at));
-            // A limit of 0 would divide by zero.
-            let cost = Duration::from_secs_f64(bytes as f64 / most.max(1) as f64);
-            self.ready_at = begun.checked_add(cost).unwrap_or(begun);
+        if let Some(max_rate) = &self.max_rate {
+            max_rate.record(bytes);
         }
         if let Some(slowest) = &mut self.min_rate {
             slowest.received = slowest.received.saturating_add(bytes as u64);

@@ -52,7 +52,8 @@ pub(super) async fn follow_redirects(
         match next {
             Next::Send(next) => request = next,
             Next::Finish(answer) => {
-                let limits = BodyLimits::new(settings.policy.limits, deadline, connector.connection_info());
+                let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
+                let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
                 let mut answer = with_limits(answer, limits)?;
                 answer.meta.requested_url = chain.start().clone();
                 answer.meta.redirects = chain.redirects();

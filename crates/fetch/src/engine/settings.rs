@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::gateway::Gateways;
 use super::redirect_policy::RedirectPolicy;
+use crate::body::rate::SharedRate;
 use crate::net::connector::Network;
 use crate::registry::Registry;
 use crate::{Credentials, Policy};
@@ -16,4 +17,6 @@ pub(crate) struct Settings {
     pub(crate) gateways: Gateways,
     pub(crate) credentials: Credentials,
     pub(crate) network: Arc<Network>,
+    /// The rate limit that all transfers share.
+    pub(crate) max_rate: Option<Arc<SharedRate>>,
 }

@@ -49,6 +49,20 @@ fn limit_rate_slows_down_every_scheme() {
 }
 
 #[test]
+fn limit_rate_applies_to_parallel_transfers_together() {
+    let http = start_http_server();
+    let directory = temp_dir();
+    let urls = ["a", "b", "c", "d"].map(|name| http.url(&format!("/{name}")));
+    let target = directory.path().to_str().expect("UTF-8");
+    let options = ["-Z", "--limit-rate", "800k", "--output-dir", target, "--remote-name-all"];
+    // 1,200,000 bytes at 800 KiB per second, with a burst of a fifth of a second: at least 1.2 s. Each of the four alone
+    // would take 0.2 s.
+    let (limited, result) = run_timed(&[&options[..], &urls.each_ref().map(String::as_str)].concat());
+    result.assert_exit(0);
+    assert!(limited > Duration::from_millis(1200), "{limited:?}");
+}
+
+#[test]
 fn speed_limit_aborts_slow_transfers() {
     let gopher =
         GopherConfig::new().item(GopherItem::pattern("/f", 4000)).drip(10, Duration::from_millis(20));
