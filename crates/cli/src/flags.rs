@@ -263,7 +263,7 @@ pub struct Fetch {
 
     /// Limit the transfer rate of the run to SIZE bytes per second, for example 200k
     ///
-    /// The limit applies to each connection. It disables --segments. 0 means no limit.
+    /// All transfers of the run share the limit. It disables --segments. 0 means no limit.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
     pub limit_rate: Option<u64>,
     /// Abort transfers slower than SIZE bytes per second for the time of -y
