@@ -3,6 +3,7 @@
 //!
 //! A body that ends without an error is complete; its [`Proof`] states how that is known.
 
+mod checks;
 mod errors;
 mod file_body;
 pub(crate) mod limits;
@@ -54,6 +55,8 @@ pub struct Body {
     max_size: Option<u64>,
     limits: Option<Box<BodyLimits>>,
     end_mark: EndMark,
+    /// The object may have become longer than announced.
+    may_grow: bool,
     resume_state: ResumeState,
     prefix: Prefix,
     /// The last bytes received, which a resumer needs to prove that another answer continues this one.
@@ -100,6 +103,7 @@ impl Body {
             max_size: None,
             limits: None,
             end_mark: EndMark::default(),
+            may_grow: false,
             resume_state: ResumeState::None,
             prefix: Prefix::None,
             tail: Tail::default(),
@@ -181,6 +185,12 @@ impl Body {
     /// Sets the mark that reports at the end of the body whether its terminator was missing.
     pub(crate) fn with_end_mark(mut self, mark: EndMark) -> Self {
         self.end_mark = mark;
+        self
+    }
+
+    /// Accepts more bytes than announced: the object grew after its size was reported. Completeness is then assumed.
+    pub(crate) const fn accepting_growth(mut self) -> Self {
+        self.may_grow = true;
         self
     }
 
@@ -341,40 +351,6 @@ impl Body {
                 Poll::Ready(Some(Err(expired)))
             }
             (Poll::Pending, None) => Poll::Pending,
-        }
-    }
-
-    fn check_chunk(&mut self, chunk: Option<Result<Bytes, Error>>) -> Option<Result<Bytes, Error>> {
-        let Some(chunk) = chunk else { return self.check_end() };
-        Some(chunk.and_then(|chunk| {
-            let received = self.received + chunk.len() as u64;
-            match (self.max_size, self.expected) {
-                (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
-                (_, Some(expected)) if received > expected => {
-                    let detail = format!("the server sent more than the {expected} bytes it announced");
-                    return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
-                }
-                _ => {}
-            }
-            self.received = received;
-            if !matches!(self.resume_state, ResumeState::None) {
-                self.tail.remember(&chunk);
-            }
-            Ok(chunk)
-        }))
-    }
-
-    fn check_end(&mut self) -> Option<Result<Bytes, Error>> {
-        if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
-            return Some(Err(truncated_error(self.received, expected)));
-        }
-        let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
-        if let Err(error) = self.end_mark.check(requires_proof, &mut self.proof) {
-            return Some(Err(error));
-        }
-        match &self.source {
-            Source::File(original) => original.check_unchanged().err().map(Err),
-            Source::Stream(_) => None,
         }
     }
 }

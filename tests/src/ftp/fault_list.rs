@@ -74,9 +74,9 @@ pub static FTP_FAULTS: &[FtpFault] = &[
     FtpFault::new("final_reset", 18, |s| end_before_final_reply(s, Ending::Reset)).keeping_part(),
     FtpFault::new("final_550_without_data", 78, |s| no_data_and(s, "550 Is a directory.\r\n")).or(&[18]),
     // Sizes.
-    FtpFault::new("size_too_small", 18, |s| size(s, s.content.len() - 1)),
+    FtpFault::new("size_too_small", 0, |s| size(s, s.content.len() - 1)).assumed_with_note(),
     FtpFault::new("size_too_large", 18, |s| size(s, s.content.len() + 1)).keeping_part(),
-    FtpFault::new("more_data", 18, |s| correct(s).on("RETR", FtpAction::AppendData(s.content.clone()))),
+    FtpFault::new("more_data", 0, |s| correct(s).on("RETR", FtpAction::AppendData(s.content.clone()))).stores(|s| s.content.repeat(2)).assumed_with_note(),
     FtpFault::new("size_unknown", 0, |s| correct(s).without("SIZE")),
     FtpFault::new("size_502", 0, |s| answer(s, "SIZE", "502 Not implemented.\r\n")),
     FtpFault::new("size_550", 0, |s| answer(s, "SIZE", "550 Not a plain file.\r\n")),

@@ -105,7 +105,8 @@ fn check_fault(fault: &FtpFault, cert: &ServerCert) -> std::result::Result<(), S
     let is_prefix = !bytes.is_empty() && setting.content.starts_with(&bytes);
     // These make a naive client lose the correspondence of commands and replies.
     let is_odd = ["one_at_a_time", "cwd_other_code_inside", "greeting_look_alikes"].contains(&fault.name);
-    let is_complete = fault.exit != 0 || is_odd || bytes == setting.content;
+    let FaultResult::Exactly(stored) = fault.result else { panic!("{}", fault.name) };
+    let is_complete = fault.exit != 0 || is_odd || bytes == stored(&setting);
     if replies.is_empty() == is_silent && (!fault.keeps_part || is_prefix) && is_complete {
         return Ok(());
     }

@@ -11,8 +11,6 @@ use crate::{Code, Error, Phase, Timeouts};
 const BRIEF_WAIT: Duration = Duration::from_millis(50);
 /// Additional time to close connections in order after the total time is over.
 const CLEAN_UP_TIME: Duration = Duration::from_secs(1);
-/// The longest wait for the reply to a command that the server may not implement.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The timeouts of a request, counted from its start.
 ///
@@ -155,10 +153,11 @@ impl Deadline {
     /// `Code::TimedOut` if the total time is over; the errors of `work`.
     pub(crate) async fn bound_probe<T>(
         &self,
+        probe_time: Duration,
         phase: Phase,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<Option<T>, Error> {
-        let limit = PROBE_TIMEOUT.min(self.timeouts.reply / 2);
+        let limit = probe_time.min(self.timeouts.reply / 2);
         match timeout(limit, self.bound(phase, work)).await {
             Ok(result) => result.map(Some),
             Err(_) => Ok(None),

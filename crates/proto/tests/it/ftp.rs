@@ -1,4 +1,5 @@
 //! FTP sessions and listings.
 
 mod listing;
+mod reply_codes;
 mod session;

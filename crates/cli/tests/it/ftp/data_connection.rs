@@ -52,6 +52,7 @@ fn data_connection_command_follows_options_and_server_support() {
             "",
             &["EPSV", "PASV"],
         ),
+        ("425", test_config().answer("EPSV", "425 Not now.\r\n"), "", &["EPSV", "PASV"]),
         ("EPSV disabled", test_config(), "--disable-epsv", &["PASV"]),
         ("active", test_config(), "-P -", &["EPRT"]),
         ("active, own address", test_config(), "-P 127.0.0.1", &["EPRT"]),
@@ -91,13 +92,27 @@ fn ipv6_server_uses_epsv_and_eprt() {
         "{:?}",
         server.received_text()
     );
-    // PASV and PORT support IPv4 only.
+    // PASV and PORT support IPv4 only, so the options have no effect, as in curl.
     for options in ["--disable-epsv", "-P - --disable-eprt"] {
-        let result = fetch_x(&server, options);
-        assert!(
-            result.exit != 0 || !data_commands(&server).contains(&"PORT".to_owned()),
-            "{options}: {result:?}"
-        );
+        assert_complete(&fetch_x(&server, options), options);
+    }
+    let commands = data_commands(&server);
+    assert!(!commands.iter().any(|verb| verb == "PORT" || verb == "PASV"), "{commands:?}");
+}
+
+/// The server cannot connect to a client behind a firewall: it replies before the timeout, and a retry cannot help.
+#[test]
+fn refused_active_connection_is_reported_at_once_and_not_retried() {
+    for reply in
+        ["425 Cannot open data connection.\r\n", "150 Opening.\r\n425 Cannot open data connection.\r\n"]
+    {
+        let server = start_server(test_config().answer("RETR", reply));
+        let start = Instant::now();
+        let url = server.url("/x");
+        let result = run_fetch_url(["--retry", "3", "--connect-timeout", "60", "-P", "-", &url]);
+        result.assert_exit(7).assert_stderr_contains("425").assert_stderr_contains("-P");
+        assert_eq!(server.connections(), 1, "{reply}");
+        assert!(start.elapsed() < Duration::from_secs(50), "waited for the timeout");
     }
 }
 

@@ -62,10 +62,10 @@ fn malformed_size_and_mdtm_replies_are_not_fatal() {
     });
 }
 
-/// docs/spec/faults.md, row 96: the number of received bytes differs from the SIZE reply.
+/// docs/spec/faults.md, row 96: fewer bytes are received than the SIZE reply announced.
 #[test]
-fn transfer_fails_when_size_reply_differs_from_data() {
-    for size in ["49999", "50001", "0", "1", "18446744073709551615", "9223372036854775807"] {
+fn transfer_fails_when_size_reply_exceeds_data() {
+    for size in ["50001", "18446744073709551615", "9223372036854775807"] {
         let server = start_server(test_config().replace_reply("SIZE", format!("213 {size}\r\n")));
         let dir = temp_dir();
         let output = dir.path().join("x");
@@ -198,5 +198,34 @@ fn control_characters_in_replies_are_sanitised() {
             "{options}: {:?}",
             result.stderr
         );
+    }
+}
+
+/// A log file that is written while it is fetched.
+#[test]
+fn file_that_grew_after_size_is_assumed_complete() {
+    let server = start_server(test_config().answer("SIZE", "213 10\r\n"));
+    let result = fetch_x(&server, "");
+    assert_complete(&result, "SIZE 10");
+    let dir = temp_dir();
+    let target = dir.path().join("x");
+    let target = target.to_str().expect("UTF-8");
+    let url = server.url("/a/x");
+    run_fetch_url(["-o", target, &url]).assert_exit(0).assert_stderr_contains("may be incomplete");
+    assert_eq!(fs::read(target).expect("read file"), pattern_vec(0, SIZE));
+    fs::remove_file(target).expect("remove file");
+    run_fetch_url(["--require-complete", "-o", target, &url]).assert_exit(18);
+    assert!(!dir.path().join("x").exists());
+    let server = start_server(test_config().answer("SIZE", format!("213 {}\r\n", SIZE + 1)));
+    run_fetch_url(["--retry", "0", &server.url("/a/x")]).assert_exit(18);
+}
+
+#[test]
+fn empty_login_directory_may_be_reported_by_450_or_550() {
+    for (reply, exit) in
+        [("450 No files found", 0), ("550 No files found.", 0), ("550 Permission denied.", 78)]
+    {
+        let server = start_server(test_config().answer("NLST", format!("{reply}\r\n")));
+        run_fetch_url(["--retry", "0", &server.url("/")]).assert_exit(exit);
     }
 }

@@ -64,7 +64,8 @@ impl Transfer {
             }
             (_, None, Some(size)) => {
                 let proof = Proof::Proven("SIZE and the reply 226");
-                Body::from_source(SizedFile { transfer: self, left: size }, expected, proof)
+                let end_mark = self.end_mark();
+                Body::from_source(self, Some(size), proof).with_end_mark(end_mark)
             }
             _ => Body::from_source(self, None, Proof::Assumed("the server does not report the size")),
         }
@@ -154,29 +155,6 @@ fn missing_completion_reply(error: Error) -> Error {
             Error::new(Code::Truncated, Phase::Body, detail)
         }
         _ => error,
-    }
-}
-
-/// A file of known size. More data than that is an error: either the size or the content belongs to another file.
-struct SizedFile {
-    transfer: Transfer,
-    left: u64,
-}
-
-impl ByteSource for SizedFile {
-    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let received = ready!(Pin::new(&mut self.transfer).poll_chunk(cx));
-        if let Some(Ok(bytes)) = &received {
-            match self.left.checked_sub(bytes.len() as u64) {
-                Some(left) => self.left = left,
-                None => {
-                    self.transfer.state = State::Finished;
-                    let error = Error::new(Code::Truncated, Phase::Body, "more bytes than SIZE reported");
-                    return Poll::Ready(Some(Err(error.as_permanent().with_invalid_body())));
-                }
-            }
-        }
-        Poll::Ready(received)
     }
 }
 

@@ -28,6 +28,10 @@ use super::secrets::ReplySecrets;
 use crate::net::trace;
 use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
+/// A server that is silent for this many round trips after pipelined commands has probably dropped some of them.
+const PROBE_ROUND_TRIPS: u32 = 20;
+const MIN_PROBE_TIME: Duration = Duration::from_millis(700);
+const MAX_PROBE_TIME: Duration = Duration::from_secs(3);
 /// From this round-trip time on, the login is sent before the greeting has arrived.
 const PIPELINING_RTT: Duration = Duration::from_millis(25);
 /// The most TLS sessions stored for the data connections of one control connection.
@@ -44,6 +48,8 @@ pub(super) struct Connection {
     tls: Option<Arc<ClientConfig>>,
     pending_data: Option<PendingDataConnection>,
     secrets: ReplySecrets,
+    /// How long a reply to pipelined commands is awaited before they are sent one at a time.
+    probe_time: Duration,
     /// A transfer was started on this connection before.
     is_used: bool,
     /// The last reply said that the server left data out.
@@ -120,6 +126,7 @@ impl Connection {
             tls,
             pending_data: None,
             secrets: ReplySecrets::for_plan(plan),
+            probe_time: probe_time(ctx),
             is_used: false,
             reported_incomplete: false,
         })
@@ -178,7 +185,15 @@ impl Connection {
 
     /// Does the check of [`Self::check_transfer_start`] while data is awaited.
     pub(super) fn poll_repeated_preliminary(&mut self, cx: &mut Context<'_>) -> Result<(), DriverError> {
-        self.control.poll_preliminary_reply(cx).map_or(Ok(()), |reply| Err(repeated_preliminary_reply(reply)))
+        match self.control.poll_reply(cx) {
+            Some(reply) if reply.code < 200 => Err(repeated_preliminary_reply(reply.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns `true` if the server has replied that the transfer failed. Wakes the task when a reply arrives.
+    pub(super) fn poll_failure_reply(&mut self, cx: &mut Context<'_>) -> bool {
+        self.control.poll_reply(cx).is_some_and(|reply| reply.code >= 400)
     }
 
     async fn send_commands(&mut self, commands: &[Command], deadline: &Deadline) -> Result<(), Error> {
@@ -193,7 +208,7 @@ impl Connection {
     async fn receive_reply(&mut self, deadline: &Deadline) -> Result<Reply, DriverError> {
         let receiving = self.control.receive_reply();
         let received = if self.session.is_pipeline_pending() {
-            match deadline.bound_probe(Phase::Reply, receiving).await {
+            match deadline.bound_probe(self.probe_time, Phase::Reply, receiving).await {
                 Ok(None) => return Err(DriverError::PipelineStalled),
                 Ok(Some(reply)) => Ok(reply),
                 Err(error) => Err(error),
@@ -365,6 +380,11 @@ fn round_trip_time(ctx: &RunContext) -> Duration {
     let facts = ctx.connector.connection_info().facts();
     let time = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
     time.unwrap_or_default()
+}
+
+/// Returns how long a reply to pipelined commands is awaited before they are sent one at a time.
+fn probe_time(ctx: &RunContext) -> Duration {
+    (round_trip_time(ctx) * PROBE_ROUND_TRIPS).clamp(MIN_PROBE_TIME, MAX_PROBE_TIME)
 }
 
 fn repeated_preliminary_reply(reply: Reply) -> DriverError {

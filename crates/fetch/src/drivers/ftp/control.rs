@@ -160,8 +160,9 @@ impl ControlConnection {
         Ok(self.peeked.as_ref())
     }
 
-    /// Returns the next reply if it is available and preliminary (1yz). Wakes the task when a reply arrives.
-    pub(super) fn poll_preliminary_reply(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
+    /// Returns the next reply if it is available. Wakes the task when a reply arrives. [`Self::receive_reply`] returns it
+    /// again.
+    pub(super) fn poll_reply(&mut self, cx: &mut Context<'_>) -> Option<&Reply> {
         if self.peeked.is_none() {
             let mut receiving = Box::pin(self.receive_reply());
             let received = receiving.as_mut().poll(cx);
@@ -170,7 +171,7 @@ impl ControlConnection {
                 self.peeked = Some(reply);
             }
         }
-        self.peeked.clone().filter(|reply| reply.code < 200)
+        self.peeked.as_ref()
     }
 
     /// Drops the reply that [`Self::peek_reply`] returned.

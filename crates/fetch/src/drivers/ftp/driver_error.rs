@@ -92,6 +92,15 @@ fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
     }
 }
 
+/// Returns the error for a server that cannot open the data connection in active mode. A retry would fail for the same
+/// reason: a firewall or address translation in front of this computer.
+pub(super) fn active_mode_error(reply: &Reply) -> Error {
+    Error::new(Code::ConnectFailed, Phase::Connect, "the server cannot connect to this computer")
+        .with_reply(&reply_summary(reply))
+        .with_hint("leave out -P (--ftp-port): the data connection is then opened to the server")
+        .as_permanent()
+}
+
 /// Maps a reply code to an error code (RFC 959 §4.2.2, RFC 4217 §12, RFC 2228 §6).
 fn code_for_reply(verb: Option<Verb>, reply: u16) -> Code {
     match (verb, reply) {

@@ -10,12 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fetch_url_core::{PercentEncoded, Url, charset};
 use fetch_url_proto::ftp::{DataMode, ListVerb, Operation, SessionError, SessionStep};
 use fetch_url_proto::ftp_list::{ListFormat, ListLine, ListReader};
+use fetch_url_proto::text::Reply;
 use fetch_url_proto::{Entry, EntryKind, RecvBuffer};
 use futures_core::Stream;
 
 use super::body::Transfer;
 use super::driver_error::{DriverError, unexpected_step};
 use super::plan::FtpPlan;
+use super::reply_text::reply_summary;
 use super::server_cache::{PooledConnection, ServerCache};
 use crate::body::EndMark;
 use crate::{Body, Content, Error, Listing, Meta, Proof, Response, RunContext};
@@ -260,14 +262,22 @@ pub(super) async fn empty_listing(
 /// Returns `true` if the error may mean an empty directory.
 ///
 /// Some servers reply 450 or 550 to the listing of an empty directory. If CWD can enter the directory, nothing else
-/// is meant. For the home directory this cannot be checked, so there the reply stays an error.
+/// is meant. The login directory is not entered, so the text of the reply must say that it is empty.
 pub(super) fn may_mean_empty_directory(error: &DriverError, plan: &FtpPlan) -> bool {
     let DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) = error else {
         return false;
     };
     let Operation::List { verb, name } = &plan.ftp_request.operation else { return false };
-    let can_be_checked = name.is_some() || !plan.ftp_request.cwds.is_empty();
-    can_be_checked && command.verb() == verb.verb() && matches!(reply.code, 450 | 550)
+    let was_entered = name.is_some() || !plan.ftp_request.cwds.is_empty();
+    (was_entered || says_empty(reply)) && command.verb() == verb.verb() && matches!(reply.code, 450 | 550)
+}
+
+/// Returns `true` if the text of a reply says that there are no files.
+fn says_empty(reply: &Reply) -> bool {
+    let text = reply_summary(reply).to_ascii_lowercase();
+    ["no files", "no such file", "is empty"]
+        .iter()
+        .any(|words| memchr::memmem::find(&text, words.as_bytes()).is_some())
 }
 
 fn empty_content(plan: &FtpPlan) -> Content {

@@ -4,7 +4,7 @@ use fetch_url_proto::ftp::{Command, IacEscaping, Operation, SessionError, Verb};
 use fetch_url_proto::text::Reply;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, range_refused};
+use super::driver_error::{DriverError, active_mode_error, range_refused};
 use super::fallbacks::Fallbacks;
 use super::known_servers::KnownServers;
 use super::listing;
@@ -54,7 +54,18 @@ pub(super) async fn recover(
     if leaves_connection_usable(&error) {
         pooled.release();
     }
+    if let (Some(reply), true) = (data_connection_rejection(&error), plan.options.active.is_some()) {
+        return Err(active_mode_error(reply));
+    }
     Err(error.into())
+}
+
+/// Returns the reply of a server that cannot open the data connection.
+fn data_connection_rejection(error: &DriverError) -> Option<&Reply> {
+    match error {
+        DriverError::Session(SessionError::Rejected { reply, .. }) if reply.code == 425 => Some(reply),
+        _ => None,
+    }
 }
 
 /// Returns `true` if the server rejected the offset of REST (RFC 3659 §5).

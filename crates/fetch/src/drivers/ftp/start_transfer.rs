@@ -1,13 +1,16 @@
 //! The commands of a request up to the first byte of data.
 
+use std::future::{Future as _, poll_fn};
 use std::net::IpAddr;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Instant;
 
 use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
 use tokio::net::TcpStream;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, range_refused, unexpected_step};
+use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step};
 use super::options::ActiveAddress;
 use super::plan::FtpPlan;
 use crate::net::ftp_data::ActiveListener;
@@ -115,7 +118,7 @@ async fn transfer_started(
         (SessionStep::Done, ..) => return Ok(TransferStart::EmptyListing(meta)),
         (SessionStep::ReceiveData, Some(stream), _) => stream,
         (SessionStep::ReceiveData, None, DataSetup::Active(listener)) => {
-            listener.accept(&ctx.deadline).await?
+            accept_data_connection(listener, connection, ctx).await?
         }
         _ => return Err(unexpected_step().into()),
     };
@@ -127,6 +130,29 @@ async fn transfer_started(
         trace::note(&"REST was refused: downloading from the start");
     }
     Ok(TransferStart::Receiving { meta, stream, end })
+}
+
+/// Waits for the data connection of the server, or for its reply that it cannot connect.
+async fn accept_data_connection(
+    listener: ActiveListener,
+    connection: &mut Connection,
+    ctx: &RunContext,
+) -> Result<TcpStream, DriverError> {
+    let mut accepting = pin!(listener.accept(&ctx.deadline));
+    let accepted = poll_fn(|cx| match accepting.as_mut().poll(cx) {
+        Poll::Pending if connection.poll_failure_reply(cx) => Poll::Ready(None),
+        accepted => accepted.map(Some),
+    });
+    match accepted.await {
+        Some(stream) => Ok(stream?),
+        None => match connection.run_until_event(ctx).await {
+            Err(DriverError::Session(SessionError::TransferFailed(reply))) => {
+                Err(active_mode_error(&reply).into())
+            }
+            Err(error) => Err(error),
+            Ok(_) => Err(unexpected_step().into()),
+        },
+    }
 }
 
 /// Returns the offset of the first requested byte, and the offset after the last one if the size is known.
@@ -143,8 +169,10 @@ fn requested_range(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Er
 /// Returns how the data connection is opened; active only if the caller asked for it.
 async fn data_mode((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataMode, DataSetup), Error> {
     let needs_data = !matches!(plan.ftp_request.operation, Operation::Stat { .. } | Operation::ChangeDir);
+    // PASV and PORT have no form for IPv6, so the options that disable their successors have no effect there.
+    let is_ipv4 = peer.to_canonical().is_ipv4();
     let local = match plan.options.active.filter(|_| needs_data) {
-        None if plan.options.no_epsv || plan.fallbacks.pasv_only => {
+        None if (plan.options.no_epsv && is_ipv4) || plan.fallbacks.pasv_only => {
             return Ok((DataMode::PasvOnly, DataSetup::Passive));
         }
         None => return Ok((DataMode::Passive, DataSetup::Passive)),
@@ -153,7 +181,7 @@ async fn data_mode((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(D
     };
     let listener = ActiveListener::bind(local, peer).await?;
     let address = listener.address()?;
-    let eprt = if plan.options.no_eprt { None } else { port_argument(address, true) };
+    let eprt = if plan.options.no_eprt && is_ipv4 { None } else { port_argument(address, true) };
     let mode = DataMode::Active { eprt, port: port_argument(address, false) };
     Ok((mode, DataSetup::Active(listener)))
 }

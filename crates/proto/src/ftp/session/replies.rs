@@ -64,6 +64,7 @@ impl Session {
             (Verb::Pasv, 227) => {
                 return self.take_data_port(port::parse_pasv_port(&last_line(&reply)), Verb::Pasv, reply);
             }
+            (verb, _) if !self.is_pipelined && self.accept_similar_code(command, verb, reply.code) => {}
             // The login directory is optional.
             (Verb::Pwd, 202 | 400..=599) => {}
             // Without pipelining, any positive reply belongs to this command.
@@ -72,7 +73,7 @@ impl Session {
                 self.facts.rejection.get_or_insert(reply);
             }
             (Verb::Rest, 400..=599) => self.data.rest_rejected = true,
-            (Verb::Epsv, 500..=599) => self.fall_back_to(Verb::Pasv, None),
+            (Verb::Epsv, 400..=599) => self.fall_back_to(Verb::Pasv, None),
             (Verb::Eprt, 500..=599) if self.data.plain_port.is_some() => {
                 let argument = self.data.plain_port.take();
                 self.fall_back_to(Verb::Port, argument);
@@ -81,6 +82,27 @@ impl Session {
             _ => return Err(SessionError::UnexpectedReply { command: Some(command.verb()), reply }),
         }
         Ok(())
+    }
+
+    /// Handles a reply whose first digit is expected and whose other digits are not: the first digit says whether the
+    /// command succeeded (RFC 959 §4.2). Returns `false` for other replies.
+    ///
+    /// Only for a reply that cannot belong to another command. With pipelining, an unexpected code is an error, and the
+    /// request is repeated one command at a time.
+    fn accept_similar_code(&mut self, command: &Command, verb: Verb, code: u16) -> bool {
+        match (verb, code) {
+            // 220 is another greeting.
+            (Verb::User, 200..=219 | 221..=299) => self.skip_password(),
+            (Verb::User, 300..=399) => self.ask_password(),
+            (Verb::Pass | Verb::Acct, 200..=299) => self.login.complete(),
+            (Verb::Pbsz | Verb::Prot | Verb::Eprt | Verb::Port, 200..=299) | (Verb::Rest, 300..=399) => {}
+            (Verb::Cwd, 200..=299) => self.working_dir.cwd_accepted(command.argument().unwrap_or_default()),
+            (Verb::Type, 200..=299) => self.transfer_type = type_argument(command),
+            // A reply without a port.
+            (Verb::Epsv, 200..=399) => self.fall_back_to(Verb::Pasv, None),
+            _ => return false,
+        }
+        true
     }
 
     /// Handles 230 in reply to USER: no password is needed, so a queued one is not sent.

@@ -1,0 +1,55 @@
+//! Checks each chunk and the end of a body against the announced size and the limits.
+
+use bytes::Bytes;
+
+use super::{Body, ResumeState, Source, size_limit_error, truncated_error};
+use crate::{Code, Error, Phase};
+
+impl Body {
+    pub(super) fn check_chunk(
+        &mut self,
+        chunk: Option<Result<Bytes, Error>>,
+    ) -> Option<Result<Bytes, Error>> {
+        let Some(chunk) = chunk else { return self.check_end() };
+        Some(chunk.and_then(|chunk| {
+            let received = self.received + chunk.len() as u64;
+            match (self.max_size, self.expected) {
+                (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
+                (_, Some(expected)) if received > expected && self.may_grow => {
+                    if self.limits.as_ref().is_some_and(|limits| limits.requires_proof()) {
+                        let detail =
+                            format!("more than the announced {expected} bytes: the object has grown");
+                        let error = Error::new(Code::Truncated, Phase::Body, detail);
+                        return Err(error.as_permanent().with_invalid_body());
+                    }
+                    self.expected = None;
+                    self.end_mark.set_missing("a size that is not less than the received bytes");
+                }
+                (_, Some(expected)) if received > expected => {
+                    let detail = format!("the server sent more than the {expected} bytes it announced");
+                    return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
+                }
+                _ => {}
+            }
+            self.received = received;
+            if !matches!(self.resume_state, ResumeState::None) {
+                self.tail.remember(&chunk);
+            }
+            Ok(chunk)
+        }))
+    }
+
+    fn check_end(&mut self) -> Option<Result<Bytes, Error>> {
+        if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
+            return Some(Err(truncated_error(self.received, expected)));
+        }
+        let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
+        if let Err(error) = self.end_mark.check(requires_proof, &mut self.proof) {
+            return Some(Err(error));
+        }
+        match &self.source {
+            Source::File(original) => original.check_unchanged().err().map(Err),
+            Source::Stream(_) => None,
+        }
+    }
+}
