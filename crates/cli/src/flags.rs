@@ -1,18 +1,18 @@
 //! The options of the command line as clap structs. Neither the environment nor a file is read here.
 
-mod advisory;
-mod check;
+mod batch;
+mod checksum;
 mod ftp;
 mod gateway;
 mod gopher;
 mod http;
 mod login;
-mod many;
+mod messages;
 mod mirror;
 mod network;
 mod news;
 mod route;
-mod talk;
+mod telnet_and_mailto;
 mod tls;
 mod values;
 
@@ -21,18 +21,18 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-pub use advisory::Advisory;
-pub use check::Check;
+pub use batch::BatchFlags;
+pub use checksum::ChecksumFlags;
 pub use ftp::{Ftp, FtpMethod, ListFormat};
 pub use gateway::Gateway;
 pub use gopher::{Gopher, GopherDots};
 pub use http::Http;
 pub use login::Login;
-pub use many::Many;
+pub use messages::MessageFlags;
 pub use mirror::Mirror;
 pub use network::Network;
 pub use news::{News, NewsPart};
-pub use talk::Talk;
+pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{Tls, TlsMax};
 pub use values::ContinueAt;
 use values::{parse_count, parse_range, parse_seconds, parse_size};
@@ -315,7 +315,7 @@ pub struct Fetch {
 
     /// Options for several URLs.
     #[command(flatten, next_help_heading = "Several URLs")]
-    pub many: Many,
+    pub batch: BatchFlags,
 
     /// Read options from FILE, one per line in curl's syntax
     ///
@@ -328,7 +328,7 @@ pub struct Fetch {
 
     /// Options for checksums.
     #[command(flatten, next_help_heading = "Checksums")]
-    pub check: Check,
+    pub checksum: ChecksumFlags,
     /// Options for logins.
     #[command(flatten, next_help_heading = "Login")]
     pub login: Login,
@@ -343,7 +343,7 @@ pub struct Fetch {
     pub http: Http,
     /// Options for telnet and mailto URLs.
     #[command(flatten, next_help_heading = "Telnet and mailto")]
-    pub advisory: Advisory,
+    pub telnet_and_mailto: TelnetAndMailtoFlags,
     /// Options for news.
     #[command(flatten, next_help_heading = "News")]
     pub news: News,
@@ -358,7 +358,7 @@ pub struct Fetch {
     pub gateway: Gateway,
     /// Options for messages, traces and progress.
     #[command(flatten, next_help_heading = "Messages and progress")]
-    pub talk: Talk,
+    pub messages: MessageFlags,
 }
 
 /// Returns the clap command with all options and sub-commands, for the man page and the completions.

@@ -28,8 +28,8 @@ pub(crate) use file_body::FileBody;
 pub(crate) use local_lines::LocalLines;
 use made::BytesSource;
 use prefix::Prefix;
-pub(crate) use proof::EndMark;
 pub use proof::Proof;
+pub(crate) use proof::TerminatorCheck;
 pub(crate) use resume::{BreakPoint, Chunk, ResumeFuture, ResumedBody, Resumer};
 use resume::{ResumeState, Tail};
 pub use source::ByteSource;
@@ -53,7 +53,7 @@ pub struct Body {
     /// The size limit in bytes.
     max_size: Option<u64>,
     limits: Option<Box<BodyLimits>>,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
     resume_state: ResumeState,
     prefix: Prefix,
     /// The last bytes received, which a resumer needs to prove that another answer continues this one.
@@ -99,7 +99,7 @@ impl Body {
             proof,
             max_size: None,
             limits: None,
-            end_mark: EndMark::default(),
+            terminator_check: TerminatorCheck::default(),
             resume_state: ResumeState::None,
             prefix: Prefix::None,
             tail: Tail::default(),
@@ -178,15 +178,15 @@ impl Body {
         self
     }
 
-    /// Sets the mark that reports at the end of the body whether its terminator was missing.
-    pub(crate) fn with_end_mark(mut self, mark: EndMark) -> Self {
-        self.end_mark = mark;
+    /// Sets the check that reports at the end of the body whether its terminator was missing.
+    pub(crate) fn with_terminator_check(mut self, terminator_check: TerminatorCheck) -> Self {
+        self.terminator_check = terminator_check;
         self
     }
 
     /// Returns the name of the terminator that was missing at the end of the body.
     pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
-        self.end_mark.missing_terminator()
+        self.terminator_check.missing()
     }
 
     /// Puts `bytes` before the object. They are not part of the object, so they do not count towards its length or
@@ -285,7 +285,7 @@ impl Body {
                         // The length and the end of the new answer apply from now on.
                         self.expected = body.expected.and_then(|rest| self.received.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
-                        (self.end_mark, self.limits) = (body.end_mark, body.limits);
+                        (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
                     }
                     Err(error) => {
                         self.resume_state = ResumeState::None;
@@ -308,7 +308,7 @@ impl Body {
     fn restart(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.offset, self.received, self.max_size) = (body.offset, 0, body.max_size);
-        (self.end_mark, self.limits) = (body.end_mark, body.limits);
+        (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
         self.tail = Tail::default();
     }
 
@@ -369,7 +369,7 @@ impl Body {
             return Some(Err(truncated_error(self.received, expected)));
         }
         let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
-        if let Err(error) = self.end_mark.check(requires_proof, &mut self.proof) {
+        if let Err(error) = self.terminator_check.apply(requires_proof, &mut self.proof) {
             return Some(Err(error));
         }
         match &self.source {

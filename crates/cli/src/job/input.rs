@@ -58,7 +58,7 @@ impl Input {
 /// Opens `--input-file`. Lines without a file name are named after their URLs.
 pub(super) fn input(flags: &Fetch) -> Result<Option<Input>, Error> {
     let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
-    flags.many.input_file.as_ref().map(open).transpose()
+    flags.batch.input_file.as_ref().map(open).transpose()
 }
 
 struct Lines {

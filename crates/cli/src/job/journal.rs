@@ -25,7 +25,7 @@ pub(crate) struct JournalOptions {
 impl JournalOptions {
     /// The journal of `--input-file`, beside the files; `None` without an input file.
     pub(super) fn for_batch(flags: &Fetch) -> Option<Self> {
-        let input = flags.many.input_file.as_ref()?;
+        let input = flags.batch.input_file.as_ref()?;
         let name = input.file_name().and_then(|name| safe_name(name.as_encoded_bytes()));
         let name = name.filter(|_| input.as_os_str() != "-").unwrap_or_else(|| "stdin".to_owned());
         let directory = flags.output_dir.clone().unwrap_or_default();

@@ -25,6 +25,7 @@ pub enum Expected {
 /// The parser of a response body.
 #[derive(Debug)]
 pub(super) enum Reader {
+    /// With the last bytes received, which may be the terminator.
     Attributes(RecvBuffer, AttributesReader, Tail),
     Menu(RecvBuffer, MenuReader),
     Data(Bytes),
@@ -99,13 +100,13 @@ impl Reader {
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
     pub(super) fn check_end(&self, frame: Frame, end: End) -> Result<Option<&'static str>, WireError> {
-        let is_marked = match self {
-            Self::Attributes(_, _, tail) => tail.is_mark(),
+        let is_terminated = match self {
+            Self::Attributes(_, _, tail) => tail.is_terminator(),
             Self::Menu(_, reader) => reader.has_final_dot(),
-            Self::Text(text) => text.is_marked(),
+            Self::Text(text) => text.is_terminated(),
             // Binary data has no terminator.
             Self::Data(_) => end != End::Lost,
         };
-        if is_marked { Ok(None) } else { frame.check_unmarked(end) }
+        if is_terminated { Ok(None) } else { frame.check_unterminated(end) }
     }
 }

@@ -3,7 +3,7 @@
 use fetch_url_core::{HostPort, PercentEncoded, Url, WaisResource, charset, parse};
 
 use super::object::{Attribute, ObjectName};
-use super::question::ObjectId;
+use super::query::ObjectId;
 use super::tokens::keyword;
 use crate::untrusted::untrusted_link;
 use crate::{check_sendable, wais};

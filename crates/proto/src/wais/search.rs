@@ -15,14 +15,18 @@ const MAX_DOCUMENTS: u32 = 200;
 /// A search and its response, a [`Machine`] without I/O: one [`Event::Entry`] per document.
 #[derive(Debug)]
 pub struct Search {
-    stage: Stage,
+    state: SearchState,
 }
 
+/// The progress of the search.
 #[derive(Debug)]
-enum Stage {
+enum SearchState {
+    /// The request is not sent yet.
     Send(Bytes),
-    Answer,
-    Emitting(VecDeque<Event>),
+    /// The response is pending.
+    AwaitResponse,
+    /// The response was received; these events are still to be emitted.
+    Emit(VecDeque<Event>),
 }
 
 impl Search {
@@ -33,25 +37,25 @@ impl Search {
     /// [`WaisNameError::Length`] if the words are longer than 64 KiB.
     pub fn new(database: &WaisName, words: Option<&PercentEncoded<'_>>) -> Result<Self, WaisNameError> {
         let words = words.map(request::words).transpose()?.unwrap_or_default();
-        Ok(Self { stage: Stage::Send(request::search(database, &words, MAX_DOCUMENTS)) })
+        Ok(Self { state: SearchState::Send(request::search(database, &words, MAX_DOCUMENTS)) })
     }
 }
 
 impl Machine for Search {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            match &mut self.stage {
-                Stage::Send(request) => {
+            match &mut self.state {
+                SearchState::Send(request) => {
                     frame::check_silence(buffer)?;
                     let request = std::mem::take(request);
-                    self.stage = Stage::Answer;
+                    self.state = SearchState::AwaitResponse;
                     return Ok(Step::Send(request));
                 }
-                Stage::Answer => {
+                SearchState::AwaitResponse => {
                     let Some(message) = frame::read(buffer)? else { return Ok(Step::NeedMore) };
-                    self.stage = Stage::Emitting(answer_events(Answer::parse(&message)?));
+                    self.state = SearchState::Emit(answer_events(Answer::parse(&message)?));
                 }
-                Stage::Emitting(events) => {
+                SearchState::Emit(events) => {
                     return Ok(events.pop_front().map_or(Step::Done, Step::Emit));
                 }
             }
@@ -59,15 +63,15 @@ impl Machine for Search {
     }
 }
 
-/// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
+/// Returns the documents and diagnostics as events. Diagnostics without documents are a rejection.
 fn answer_events(answer: Option<Answer>) -> VecDeque<Event> {
-    let Some(answer) = answer else { return refused(Bytes::new()) };
-    let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
-    if let (Some(words), true) = (&complaint, answer.documents.is_empty()) {
-        return refused(words.clone());
+    let Some(answer) = answer else { return rejection(Bytes::new()) };
+    let diagnostic = answer.diagnostics.first().map(super::Diagnostic::line);
+    if let (Some(words), true) = (&diagnostic, answer.documents.is_empty()) {
+        return rejection(words.clone());
     }
     let mut events = VecDeque::new();
-    if complaint.is_some() {
+    if diagnostic.is_some() {
         events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
         events.push_back(Event::Note("the server sent a diagnostic: the result may be incomplete"));
     }
@@ -76,7 +80,7 @@ fn answer_events(answer: Option<Answer>) -> VecDeque<Event> {
     events
 }
 
-pub(super) fn refused(words: Bytes) -> VecDeque<Event> {
+pub(super) fn rejection(words: Bytes) -> VecDeque<Event> {
     VecDeque::from([Event::Rejected(Box::new(Rejection::from_text(words)))])
 }
 

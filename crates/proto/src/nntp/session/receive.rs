@@ -15,7 +15,7 @@ impl Session {
     /// Processes the reply to the oldest pending command.
     pub(super) fn process_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
         let Some(asked) = self.pending.pop_front() else { return Err(reply.unexpected_error("the end")) };
-        if self.refused.is_some() {
+        if self.rejection.is_some() {
             // The request was already refused, so this reply is ignored. An unexpected positive reply makes the
             // connection unusable.
             if reply.code <= CLOSING {
@@ -50,7 +50,7 @@ impl Session {
 
     /// Rejects the current request with this reply.
     fn refuse(&mut self, asked: &PendingReply, reply: &Reply) {
-        self.refused = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
+        self.rejection = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
     }
 
     /// Rejects the current request and marks the connection as unusable, because a preparing command failed.

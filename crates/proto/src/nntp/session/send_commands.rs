@@ -1,6 +1,6 @@
 //! Chooses the commands to send next.
 
-use super::{Overview, PendingReply, Session, Stage};
+use super::{ConnectionState, Overview, PendingReply, Session};
 use crate::nntp::command::{Command, Verb};
 use crate::nntp::{ArticleAt, ArticlePart, GroupName, NewsRequest};
 
@@ -13,10 +13,11 @@ const WORTH_DEFLATING: u64 = 200;
 impl Session {
     /// Returns the commands to send now, or `None` if a reply must arrive first or no request is left.
     pub(super) fn next_commands(&mut self) -> Option<Vec<Command>> {
-        if self.stage == Stage::Over {
+        if self.state == ConnectionState::Closed {
             return None;
         }
-        if !self.pending.is_empty() && (self.stage == Stage::New || self.pending.len() > WINDOW / 2) {
+        if !self.pending.is_empty() && (self.state == ConnectionState::New || self.pending.len() > WINDOW / 2)
+        {
             return None;
         }
         if let Some(verb) = self.preparing.pop_front() {
@@ -80,7 +81,7 @@ impl Session {
                         commands.push(self.select(group.clone()));
                         // GROUP and ARTICLE are sent together only for the first request,
                         // so that a refusal of both is counted once.
-                        if self.server.selected.is_some() || self.stage != Stage::New {
+                        if self.server.selected.is_some() || self.state != ConnectionState::New {
                             break;
                         }
                     }
@@ -91,7 +92,7 @@ impl Session {
             commands.push(Command::with(verb, &argument));
             self.pending.push_back(PendingReply::Command(verb));
             self.sent_requests += 1;
-            if self.stage == Stage::New {
+            if self.state == ConnectionState::New {
                 break;
             }
         }
@@ -171,7 +172,7 @@ impl Session {
             Overview::Xover => Verb::Xover,
             Overview::Heads => {
                 self.progress.heads = Some(first..=last);
-                self.stage = Stage::Answering;
+                self.state = ConnectionState::Pipelining;
                 self.emit_head();
                 return self.head_commands();
             }
@@ -191,7 +192,7 @@ impl Session {
 
     /// Returns `true` if a login may be sent now.
     fn may_log_in(&self) -> bool {
-        self.stage == Stage::New
+        self.state == ConnectionState::New
             && self.pending.is_empty()
             && (self.options.is_secure || self.options.clear_login)
     }
@@ -201,7 +202,7 @@ impl Session {
         // A login is impossible on a compressed connection (RFC 8054 §2.2.2), so compression waits until
         // it is no longer needed.
         let may_log_in =
-            self.stage == Stage::New && self.options.login.is_some() && !self.server.is_logged_in;
+            self.state == ConnectionState::New && self.options.login.is_some() && !self.server.is_logged_in;
         let wants = !self.server.said_compress && !self.options.plain_lists && !may_log_in;
         offers && wants && self.pending.is_empty()
     }

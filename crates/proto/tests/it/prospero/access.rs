@@ -3,7 +3,9 @@
 use crate::prospero::transcript::{object, play, way};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::GopherRequest;
-use fetch_url_proto::prospero::{Inquiry, InquiryResult, ObjectId, ObjectName, Question, ResolvedAccess};
+use fetch_url_proto::prospero::{
+    AttributesQuery, AttributesResult, ObjectId, ObjectName, Query, ResolvedAccess,
+};
 
 /// A token between apostrophes, whatever it is.
 fn quoted(bytes: &[u8]) -> Vec<u8> {
@@ -15,10 +17,10 @@ fn quoted(bytes: &[u8]) -> Vec<u8> {
 fn ways(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
     let tokens: Vec<_> = tokens.iter().map(|token| quoted(token)).collect();
     let text = [b"ATTRIBUTE OBJECT FIELD ACCESS-METHOD ", &tokens.join(&b' ')[..], b"\n"].concat();
-    let inquiry = Inquiry::new(&Question::Ways, &object(b"/own"));
+    let inquiry = AttributesQuery::new(&Query::AccessMethods, &object(b"/own"));
     let (words, inquiry) = play(inquiry, &text, &|_| false);
     assert_eq!(words, ["done"]);
-    let InquiryResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
+    let AttributesResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
     let own = ObjectName::new("own.test(2525)", "/own", "0");
     facts.methods(&own).first().map(|method| method.resolve())
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use crate::prospero::transcript::{Ask, CAPTURED, Side, captured, check, data, datagrams, object, text};
+use crate::prospero::transcript::{
+    CAPTURED, QueryKind, Side, captured, check, data, datagrams, object, text,
+};
 use fetch_url_proto::ardp::{Action, Exchange};
-use fetch_url_proto::prospero::Question;
+use fetch_url_proto::prospero::Query;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -106,26 +108,26 @@ fn an_answer_without_an_id_is_passed_over() {
     assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)));
 }
 
-fn attributes(names: &[&str]) -> Question {
-    Question::Attributes(names.iter().map(|&name| name.to_owned()).collect())
+fn attributes(names: &[&str]) -> Query {
+    Query::Attributes(names.iter().map(|&name| name.to_owned()).collect())
 }
 
 /// The captured requests whose question is one of ours.
-fn requests() -> Vec<(&'static str, Question, &'static str)> {
-    let (ways, method) = (|| Question::Ways, || attributes(&["ACCESS-METHOD"]));
+fn requests() -> Vec<(&'static str, Query, &'static str)> {
+    let (ways, method) = (|| Query::AccessMethods, || attributes(&["ACCESS-METHOD"]));
     let sized = || attributes(&["ACCESS-METHOD", "SIZE"]);
     vec![
-        ("list-all", Question::Links, "/srv/pub"),
+        ("list-all", Query::Links, "/srv/pub"),
         ("goi-access-method", method(), "/srv/pub/hello.txt"),
-        ("goi-all", Question::All, "/srv/pub/hello.txt"),
+        ("goi-all", Query::All, "/srv/pub/hello.txt"),
         ("goi-native-only", method(), "/srv/pub/link.txt"),
         ("goi-native-size", sized(), "/srv/pub/link.txt"),
-        ("goi-contents", Question::Contents, "/srv/pub/dir/x.txt"),
+        ("goi-contents", Query::Contents, "/srv/pub/dir/x.txt"),
         ("goi-am-modes-native-file", ways(), "/srv/pub/link.txt"),
         ("goi-am-modes-shadowed-file", ways(), "/srv/pub/hello.txt"),
         ("goi-am-modes-dir", ways(), "/srv/pub/dir"),
         ("goi-am-modes-nosuch", ways(), "/srv/pub/nosuch"),
-        ("goi-contents-binary-nul", Question::Contents, "/srv/pub/nul.dat"),
+        ("goi-contents-binary-nul", Query::Contents, "/srv/pub/nul.dat"),
         ("goi-dir", sized(), "/srv/pub/dir"),
         ("goi-notfound", sized(), "/srv/pub/nosuch"),
         ("goi-notauth", method(), "/etc/passwd"),
@@ -188,22 +190,22 @@ fn inquiries_read_what_was_captured() {
         ("version", "unexpected"),
     ] {
         // The order of the attributes is the server's; that of the words is the test's.
-        check(Ask::Inquiry, &text(name), expected);
+        check(QueryKind::Attributes, &text(name), expected);
     }
     let vget = captured("vls-vget", Side::Server);
-    check(Ask::Inquiry, data(&vget[3]), &stored);
+    check(QueryKind::Attributes, data(&vget[3]), &stored);
 }
 
 #[test]
 fn contents_read_what_was_captured() {
-    check(Ask::Contents, &text("goi-contents"), "head | body in dir\\n | done");
+    check(QueryKind::Contents, &text("goi-contents"), "head | body in dir\\n | done");
     let bytes = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
-    check(Ask::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
-    check(Ask::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
-    check(Ask::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
-    check(Ask::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");
-    check(Ask::Contents, &text("badquote"), "unexpected");
-    check(Ask::Contents, &text("list-nonefound"), "refused | done");
+    check(QueryKind::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
+    check(QueryKind::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
+    check(QueryKind::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
+    check(QueryKind::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");
+    check(QueryKind::Contents, &text("badquote"), "unexpected");
+    check(QueryKind::Contents, &text("list-nonefound"), "refused | done");
 }
 
 const DIR: &str = "entry directory dir prospero://W.TEST//srv/pub/dir";
@@ -232,7 +234,7 @@ fn links_read_what_was_captured() {
         "done".to_owned(),
     ]
     .join(" | ");
-    check(Ask::Links, &text("list-all"), &all);
+    check(QueryKind::Links, &text("list-all"), &all);
     for (name, expected) in [
         ("list-dir", DIR),
         ("list-external-gopher", GOPHER_LINK),
@@ -240,11 +242,11 @@ fn links_read_what_was_captured() {
         ("list-external-wais", WAIS_LINK),
         ("list-symbolic", "entry link symb -"),
     ] {
-        check(Ask::Links, &text(name), &format!("head | {expected} | done"));
+        check(QueryKind::Links, &text(name), &format!("head | {expected} | done"));
     }
-    check(Ask::Links, &text("list-nonefound"), "head | done");
+    check(QueryKind::Links, &text("list-nonefound"), "head | done");
     let files = captured("window4", Side::Server).iter().flat_map(|at| data(at).to_vec()).collect::<Vec<_>>();
-    let told = crate::prospero::transcript::told(Ask::Links, &files, &|at| at % 1250 == 0);
+    let told = crate::prospero::transcript::told(QueryKind::Links, &files, &|at| at % 1250 == 0);
     let entries = told.iter().filter(|word| word.starts_with("entry file file-number-00"));
     assert_eq!((entries.count(), told.len()), (100, 102));
 }
@@ -252,7 +254,7 @@ fn links_read_what_was_captured() {
 /// The first FAILURE ends the message (§6): what is refused has no head.
 #[test]
 fn a_refused_listing_has_no_head() {
-    let notdir = crate::prospero::transcript::told(Ask::Links, &text("list-notdir"), &|_| false);
+    let notdir = crate::prospero::transcript::told(QueryKind::Links, &text("list-notdir"), &|_| false);
     assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
 }
 

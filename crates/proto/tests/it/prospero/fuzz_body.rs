@@ -10,7 +10,7 @@ use std::time::Duration;
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::ardp::{Action, Exchange};
 use fetch_url_proto::prospero::{
-    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    AttributesQuery, AttributesResult, ContentsQuery, LinksQuery, ObjectId, ObjectName, Query, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError, check_sendable};
 
@@ -60,15 +60,15 @@ fn play(choice: u8, text: &[u8], length: usize) -> Said {
     let object = object();
     match choice {
         0 => {
-            let mut inquiry = Inquiry::new(&Question::Ways, &object);
+            let mut inquiry = AttributesQuery::new(&Query::AccessMethods, &object);
             let mut said = run(&mut inquiry, text, length);
             if said.end.is_ok() {
                 said.words.push(found(inquiry.into_result()));
             }
             said
         }
-        1 => run(&mut Links::new(&object), text, length),
-        _ => run(&mut Contents::new(&object), text, length),
+        1 => run(&mut LinksQuery::new(&object), text, length),
+        _ => run(&mut ContentsQuery::new(&object), text, length),
     }
 }
 
@@ -100,10 +100,10 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
     Said { body, words, end }
 }
 
-fn found(found: InquiryResult) -> String {
+fn found(found: AttributesResult) -> String {
     let own = ObjectName::new("own.test", "/own", "0");
     match &found {
-        InquiryResult::Facts(facts) => {
+        AttributesResult::Facts(facts) => {
             let _ = (facts.size(), facts.modified(), facts.is_directory());
             for method in facts.methods(&own) {
                 if let ResolvedAccess::Url(url) | ResolvedAccess::Session(url) = method.resolve() {
@@ -111,7 +111,7 @@ fn found(found: InquiryResult) -> String {
                 }
             }
         }
-        InquiryResult::Elsewhere(name) => name.url().iter().for_each(|url| check_url(url)),
+        AttributesResult::Moved(name) => name.url().iter().for_each(|url| check_url(url)),
         _ => {}
     }
     format!("{found:?}")

@@ -6,7 +6,7 @@
 
 use fetch_url_core::{PercentEncoded, Url, charset, parse};
 use fetch_url_proto::prospero::{
-    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    AttributesQuery, AttributesResult, ContentsQuery, LinksQuery, ObjectId, ObjectName, Query, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
@@ -173,20 +173,20 @@ fn word(event: Event) -> String {
 
 /// A machine for each question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum QueryKind {
     Contents,
-    Inquiry,
+    Attributes,
     Links,
 }
 
 /// The words of what a machine makes of a text, with what an inquiry has found.
-pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+pub(crate) fn told(ask: QueryKind, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
     let object = object(b"/srv/pub/hello.txt");
     match ask {
-        Ask::Contents => play(Contents::new(&object), text, cuts).0,
-        Ask::Links => play(Links::new(&object), text, cuts).0,
-        Ask::Inquiry => {
-            let (mut words, machine) = play(Inquiry::new(&Question::Ways, &object), text, cuts);
+        QueryKind::Contents => play(ContentsQuery::new(&object), text, cuts).0,
+        QueryKind::Links => play(LinksQuery::new(&object), text, cuts).0,
+        QueryKind::Attributes => {
+            let (mut words, machine) = play(AttributesQuery::new(&Query::AccessMethods, &object), text, cuts);
             let end = words.pop().expect("an end");
             if end == "done" {
                 words.extend(found(machine.into_result()));
@@ -197,14 +197,14 @@ pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<S
     }
 }
 
-fn found(found: InquiryResult) -> Vec<String> {
+fn found(found: AttributesResult) -> Vec<String> {
     match found {
-        InquiryResult::Elsewhere(name) => {
+        AttributesResult::Moved(name) => {
             let bytes = |bytes: &[u8]| bytes.escape_ascii().to_string();
             let words = [bytes(&name.host_type), bytes(&name.host), bytes(&name.name), bytes(&name.version)];
             vec![format!("elsewhere {}", words.join(" "))]
         }
-        InquiryResult::Facts(facts) => {
+        AttributesResult::Facts(facts) => {
             let mut words = Vec::new();
             words.extend(facts.is_directory().map(|is| format!("directory {is}")));
             words.extend(facts.size().map(|size| format!("size {size}")));
@@ -232,7 +232,7 @@ pub(crate) fn way(way: &ResolvedAccess) -> String {
 
 /// The same wherever the text is cut.
 #[track_caller]
-pub(crate) fn check(ask: Ask, text: &[u8], expected: &str) {
+pub(crate) fn check(ask: QueryKind, text: &[u8], expected: &str) {
     let whole = told(ask, text, &|_| false);
     assert_eq!(whole.join(" | "), expected, "{}", text.escape_ascii());
     assert_eq!(told(ask, text, &|_| true), whole, "octet by octet");
