@@ -1,4 +1,5 @@
-//! `--compressed` against a server of ours that codes what no real one would: bombs, cuts, leftovers.
+//! `--compressed` against a scripted server that sends bodies which real servers do not send: bombs, truncated streams,
+//! trailing data.
 
 use std::time::Duration;
 
@@ -7,12 +8,12 @@ use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_ze
 use super::place::{Place, fetch};
 use super::program::Ran;
 
-/// What a server answers with Content-Encoding `token` and this body.
+/// Returns a response with Content-Encoding `token` and this body.
 fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
     HttpResponse::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(bytes)
 }
 
-/// Fetches it with `--compressed` into `here`.
+/// Fetches the response with `--compressed` into `here`.
 fn decode(place: &Place, reply: HttpResponse) -> Ran {
     let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
     place.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
@@ -22,7 +23,7 @@ fn body() -> Vec<u8> {
     pattern_vec(0, 300_000)
 }
 
-/// It fails with one of these, and `here` is not there.
+/// Asserts one of these exit statuses and that `here` was not created.
 #[track_caller]
 fn fails(reply: HttpResponse, exits: &[i32]) {
     let place = Place::new();
@@ -62,7 +63,7 @@ fn every_coding() {
     assert!(place.read("here") == body());
 }
 
-/// Two members are one file (RFC 1952 §2.2), two frames too (RFC 8878 §3).
+/// A gzip file may have several members (RFC 1952 §2.2), a zstd file several frames (RFC 8878 §3).
 #[test]
 #[ignore = "needs the built program"]
 fn several_members() {
@@ -83,7 +84,7 @@ fn cut_inside_the_coding() {
         for cut in [1, 2, 10, sent.len() / 2, sent.len() - 8, sent.len() - 1] {
             fails(reply(coding.token(), sent[..cut].to_vec()), &[8, 18]);
         }
-        // The length is that of the whole: the transfer itself was cut.
+        // Content-Length is that of the complete body, so the transfer itself was truncated.
         fails(reply(coding.token(), sent.clone()).cut_body_at(sent.len() as u64 - 1), &[18]);
     }
 }
@@ -103,7 +104,7 @@ fn body_without_coding_is_unchanged() {
     for coding in SOUND {
         fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
-    // These have a checksum.
+    // These codings have a checksum.
     for coding in [ContentCoding::Deflate, ContentCoding::Gzip] {
         let mut sent = encode(coding, &body()).expect("memory");
         let middle = sent.len() / 2;
@@ -115,7 +116,7 @@ fn body_without_coding_is_unchanged() {
     }
 }
 
-/// Some servers send deflate bare. Whether it is taken or refused, nothing else is written.
+/// Some servers send raw deflate data. It is either decoded or refused; no other bytes are written.
 #[test]
 #[ignore = "needs the built program"]
 fn bare_deflate() {
@@ -127,7 +128,7 @@ fn bare_deflate() {
     }
 }
 
-/// 64 MiB of nothing: at most 200 bytes for one, once 16 MiB are out.
+/// 64 MiB of zeros: after 16 MiB, a compression ratio of more than 200 aborts the download.
 #[test]
 #[ignore = "needs the built program"]
 fn bombs() {
@@ -153,7 +154,7 @@ fn a_limit_counts_what_comes_out() {
     place.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
 }
 
-/// Nobody asked: it is a file like any other.
+/// Without `--compressed` the encoded body is stored unchanged.
 #[test]
 #[ignore = "needs the built program"]
 fn without_being_asked_nothing_is_undone() {

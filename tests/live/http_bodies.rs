@@ -1,17 +1,17 @@
-//! What the caller gives to a request: method, body, fields; and what of it a redirect carries on.
+//! Method, body and header fields of a request, and which of them a redirect keeps.
 
 use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, NGINX};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What `/cgi/echo` has to say of this.
+/// Returns the expected output of `/cgi/echo`.
 fn echo(method: &str, media_type: &str, bytes: &[u8]) -> Vec<u8> {
     let length = if bytes.is_empty() { "-".to_owned() } else { bytes.len().to_string() };
     [format!("{method} {media_type} {length}\n").as_bytes(), bytes].concat()
 }
 
-/// Gives this at the echo, plain and over HTTP/2.
+/// Asserts the output of `/cgi/echo`, plain and over HTTP/2.
 #[track_caller]
 fn echoes(options: &[&str], expected: &[u8]) {
     let place = Place::new();
@@ -29,7 +29,7 @@ const BYTES: &[u8] = b"\0\r\n\xff&=%41@\n";
 fn forms() {
     echoes(&["-d", "a=b"], &echo("POST", FORM, b"a=b"));
     echoes(&["-d", "a=b", "-d", "c=%41 &"], &echo("POST", FORM, b"a=b&c=%41 &"));
-    // Line ends and NUL go, as in curl.
+    // Line ends and NUL are removed, as in curl.
     echoes(&["-d", "@lines"], &echo("POST", FORM, b"onetwo"));
 }
 
@@ -56,7 +56,7 @@ fn methods() {
     fetch(&["-X", "BAD METHOD", &APACHE.http("/cgi/echo")]).exits(2);
 }
 
-/// 303 makes a GET of everything, 301 and 302 of a POST; 307 and 308 change nothing (RFC 9110 §15.4).
+/// 303 changes every method to GET, 301 and 302 change POST to GET, 307 and 308 keep the method (RFC 9110 §15.4).
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn redirected_posts() {
@@ -73,7 +73,7 @@ fn redirected_posts() {
     }
 }
 
-/// The variables of the request, over HTTP/2.
+/// Returns the CGI variables of the request, over HTTP/2.
 #[track_caller]
 fn variables(options: &[&str]) -> Vec<String> {
     let url = APACHE.https(&format!("/cgi/env?{}", key()));
@@ -101,7 +101,7 @@ fn fields() {
     ] {
         holds(&seen, line);
     }
-    // Without a value: the field is not sent.
+    // A field without a value is not sent.
     let seen = variables(&["-H", "Accept:", "-A", ""]);
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_ACCEPT=")), "{seen:#?}");
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_USER_AGENT=")), "{seen:#?}");
@@ -118,7 +118,7 @@ fn fields_that_would_be_two() {
     }
 }
 
-/// What the caller said may be a secret: only the first origin is told.
+/// Header fields of the caller may be secret: they are sent to the first origin only.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn secret_fields_stay_with_their_origin() {

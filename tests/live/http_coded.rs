@@ -1,10 +1,10 @@
-//! `--compressed`: servers that code the body on the fly, and what that does to ranges and resuming.
+//! `--compressed` with servers that encode on the fly; ranges and resume.
 
 use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, CADDY, NGINX, Server};
 use super::tree::{files, range};
 
-/// Where these servers compress.
+/// Paths at which these servers compress.
 const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, "")];
 
 #[test]
@@ -24,7 +24,7 @@ fn decoded_bytes_are_the_files() {
     }
 }
 
-/// They were asked, and they did.
+/// The request asks for a content coding, and the servers use one.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn it_is_coded_on_the_way() {
@@ -52,7 +52,7 @@ fn a_limit_counts_what_is_written() {
     place.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
 }
 
-/// A part of a coded body is no part of the file: caddy would send eight bytes of the file, gzipped.
+/// A range of an encoded body is not a range of the file: caddy would send eight bytes of the file, compressed.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn ranges_are_of_the_file() {

@@ -1,10 +1,10 @@
-//! Only under a condition: `-z`, `--fail-with-body`, address families and our own address.
+//! `-z`, `--fail-with-body`, address families and the local address.
 
 use super::place::{Place, fetch};
 use super::server::{ALL, APACHE, NGINX};
 use super::tree::{HELLO, MODIFIED};
 
-/// The whole tree is of 1 December 1994, 12:34:56.
+/// All files of the tree are from 1 December 1994, 12:34:56.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn only_what_changed() {
@@ -20,7 +20,7 @@ fn only_what_changed() {
     }
 }
 
-/// A file of ours is the condition: fetched once, and not again.
+/// The time of an existing file is the condition: the file is fetched once.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn only_what_is_newer_than_our_file() {
@@ -76,7 +76,7 @@ fn families_and_addresses() {
     assert!([6, 7].contains(&ran.exit), "{}", ran.err);
     fetch(&["-6", &NGINX.http("/hello.txt")]).writes("");
     fetch(&["--interface", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
-    // RFC 5737: an address that is nobody's cannot be ours.
+    // RFC 5737: a documentation address is never a local address.
     let ran = fetch(&["--interface", "192.0.2.1", &NGINX.http("/hello.txt")]).writes("");
     assert!([2, 7, 45].contains(&ran.exit), "{}", ran.err);
 }

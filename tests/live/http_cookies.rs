@@ -1,9 +1,9 @@
-//! Cookies: none unless asked for, and then only to where they belong.
+//! Cookies: sent only if requested, and only to the server they belong to.
 
 use super::place::{Place, fetch};
 use super::server::{APACHE, CA, NGINX};
 
-/// The Cookie that nginx saw in the end.
+/// Returns the Cookie header of the last request.
 #[track_caller]
 fn seen(options: &[&str], path: &str) -> Option<String> {
     let text = fetch(&[options, &[&NGINX.http(path)]].concat()).exits(0).text();
@@ -41,12 +41,12 @@ fn set_ones_are_sent_where_they_belong() {
         ("/cookie/two", None),
     ] {
         assert_eq!(seen(&["-c", &jar], path).as_deref(), expected, "{path}");
-        // There may be none when nothing was kept.
+        // Without a cookie the jar may not exist.
         let _ = std::fs::remove_file(&jar);
     }
 }
 
-/// What one run kept the next one sends.
+/// A cookie from one run is sent in the next run.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_jar() {
@@ -63,7 +63,7 @@ fn a_jar() {
     assert_eq!(seen(&["-b", &jar], "/headers").as_deref(), Some("taste=sweet"));
     let elsewhere = fetch(&["-b", &jar, "http://localhost:17080/headers"]).exits(0).text();
     assert!(!elsewhere.contains("taste"), "{elsewhere}");
-    // Deleted by the server: gone from the jar.
+    // A cookie that the server deletes is removed from the jar.
     assert_eq!(seen(&["-b", &jar, "-c", &jar], "/cookie/delete"), None);
     assert!(!String::from_utf8_lossy(&place.read("jar")).contains("taste"));
 }

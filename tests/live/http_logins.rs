@@ -1,4 +1,4 @@
-//! Logins that are not in the URL: `-u`, netrc, files and programs that know, and a person at a terminal.
+//! Logins that are not in the URL: `-u`, netrc, password files, `--askpass` programs and prompts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -27,7 +27,7 @@ fn basic() {
             fetch(&["--cacert", CA, &url]).exits(67).writes("");
         }
     }
-    // Not decoded: it is no part of a URL.
+    // The value of `-u` is not percent-decoded.
     fetch(&["-u", BOB, &NGINX.http("/auth/hello.txt")]).gives(HELLO);
 }
 
@@ -50,7 +50,7 @@ fn digest() {
     fetch(&[&by_url]).gives(HELLO);
 }
 
-/// The password is not sent where a proof of it is asked for.
+/// Digest authentication does not send the password.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn digest_says_nothing_readable() {
@@ -80,7 +80,7 @@ fn a_login_stays_with_its_origin() {
     assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
 }
 
-/// A file that only its owner may read.
+/// Writes a file that only its owner can read, and returns its path.
 fn private(place: &Place, name: &str, text: &str) -> String {
     place.write(name, text);
     let path = place.path(name);
@@ -97,15 +97,15 @@ fn netrc() {
     let url = NGINX.http("/auth/hello.txt");
     place.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
     place.fetch(&["--netrc-file", &other, &url]).exits(67);
-    // The URL's own user is another one.
+    // The user in the URL is another one, so the entry does not apply.
     place.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
     place.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
-    // A file that others may read.
+    // A file that other users can read is refused.
     fs::set_permissions(Path::new(&right), fs::Permissions::from_mode(0o644)).expect("our own file");
     place.fetch(&["--netrc-file", &right, &url]).exits(2);
 }
 
-/// Each origin on the way has an entry of its own, or none.
+/// Each origin gets only the login of its own netrc entry.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn netrc_at_every_hop() {
@@ -130,7 +130,7 @@ fn password_files_and_programs() {
     place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
 }
 
-/// Nobody is there to be asked: it fails at once.
+/// Without a terminal the run fails at once.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn without_a_terminal() {

@@ -1,4 +1,4 @@
-//! Real servers behind a proxy of our own.
+//! Real servers behind a scripted proxy.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn plain_urls_go_whole() {
     assert_eq!(targets, expected);
 }
 
-/// What a proxy would be asked for must be what was meant; through a tunnel it is.
+/// The proxy gets the target unchanged, or the request fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn targets_that_would_be_rewritten() {
@@ -96,7 +96,7 @@ fn exceptions() {
     assert_eq!(proxy.requests().len(), 1);
 }
 
-/// No tunnel, or not the one that was asked for: nothing is fetched, nothing written, and it ends soon.
+/// Asserts that nothing is fetched or written, and that the run ends soon.
 #[track_caller]
 fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
     let place = Place::new();
@@ -136,7 +136,7 @@ fn no_tunnel_from_a_hostile_proxy() {
     }
 }
 
-/// What the proxy itself says in the tunnel is an end of it, or nothing; never the origin's answer.
+/// Bytes of the proxy in the tunnel are an error or ignored; they are never delivered as the response.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn bytes_before_the_tunnel() {
@@ -169,7 +169,7 @@ fn no_tunnel_from_a_hostile_socks_server() {
     }
 }
 
-/// A stalled proxy is a stalled connection.
+/// A stalled proxy counts as a stalled connection.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_silent_proxy() {
@@ -179,7 +179,7 @@ fn a_silent_proxy() {
     assert!(ran.exits(28).took < Duration::from_secs(4));
 }
 
-/// The origin is not told what is for the proxy, nor the proxy what is for the origin.
+/// Header fields for the proxy are not sent to the origin, and the reverse.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn fields_go_to_one_of_the_two() {
@@ -197,12 +197,12 @@ fn fields_go_to_one_of_the_two() {
     assert!(!seen.to_ascii_lowercase().contains("proxy-"), "{seen}");
 }
 
-/// The bounds hold behind a proxy, too. Interim answers are counted by nobody there (reqwest hands them to
-/// nobody): the time for the answer ends them.
+/// The limits apply behind a proxy, too. reqwest does not report interim responses of a proxied connection, so
+/// --read-timeout ends them.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn floods_behind_a_proxy() {
-    // More than a debug build reads within the limit, and then silence.
+    // More data than a debug build reads within the timeout, and then a stall.
     let forever = 1 << 18;
     let silence = Duration::from_secs(10);
     for (flood, exit, word) in [
@@ -221,8 +221,8 @@ fn floods_behind_a_proxy() {
     }
 }
 
-/// The gate for hops judges addresses that it can read, whoever connects to them. (The proxy is ours: no byte
-/// goes to 8.8.8.8.)
+/// The redirect policy checks IP addresses in URLs even if a proxy connects to them. (The proxy is local: nothing is
+/// sent to 8.8.8.8.)
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_hop_from_public_to_private() {

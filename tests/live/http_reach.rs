@@ -1,5 +1,4 @@
-//! Which server is talked to, by which protocol and under which name: TLS options, HTTP versions, `--resolve`,
-//! `--connect-to`.
+//! The server, protocol and host name of a connection: TLS options, HTTP versions, `--resolve`, `--connect-to`.
 
 use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
@@ -7,7 +6,7 @@ use super::tree::HELLO;
 
 const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls");
 
-/// What nginx says of a connection: HTTP, TLS, SNI, Host.
+/// Returns the connection as nginx sees it: HTTP version, TLS version, SNI, Host.
 #[track_caller]
 fn connection(options: &[&str], url: &str) -> String {
     fetch(&[options, &["--cacert", CA, url]].concat()).exits(0).text()
@@ -57,7 +56,7 @@ fn a_certificate_of_ones_own() {
     let (cert, key) = (format!("{TLS}/client.pem"), format!("{TLS}/client.key"));
     fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).gives("CN=client.test.invalid\n");
     fetch(&["--cacert", CA, url]).exits(22).says("400");
-    // Signed by nobody the server knows: it ends the handshake, or answers 400.
+    // The client certificate is not signed by a CA that the server knows: the server ends the handshake or answers 400.
     let other = format!("{TLS}/selfsigned.pem");
     let ran = fetch(&["--cacert", CA, "-E", &other, "--key", &format!("{TLS}/selfsigned.key"), url]);
     assert!([22, 35].contains(&ran.exit), "{}", ran.err);
@@ -65,7 +64,7 @@ fn a_certificate_of_ones_own() {
     fetch(&["--cacert", CA, "-E", &cert, "--key", &other, url]).exits(2);
 }
 
-/// The name goes into the handshake, into Host, and is what the certificate must be for.
+/// The name is used for SNI, Host and the certificate check.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn names_of_our_own() {
@@ -75,7 +74,7 @@ fn names_of_our_own() {
     assert_eq!(connection(&["--resolve", &format!("{name}:127.0.0.1")], &url), expected);
     let ends = format!("{name}:127.0.0.1:17443");
     assert_eq!(connection(&["--connect-to", &ends], &url), expected);
-    // To another port: name and Host stay those of the URL.
+    // To another port: SNI and Host are those of the URL.
     let seen = connection(&["--connect-to", "::127.0.0.1:17443"], "https://origin.test.invalid/connection");
     assert_eq!(seen, "HTTP/2.0 TLSv1.3 sni=origin.test.invalid host=origin.test.invalid\n");
 }
@@ -88,13 +87,13 @@ fn names_that_the_certificate_is_not_for() {
         fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url]).exits(60).writes("");
         fetch(&["--cacert", CA, "--connect-to", "::127.0.0.1:17443", &url]).exits(60).writes("");
     }
-    // Its certificate is for this name only.
+    // The certificate is for this name only.
     let url = "https://other.invalid:17446/hello.txt";
     let own = ["--cacert", CA, "--resolve", "other.invalid:17446:127.0.0.1", "--no-fail", url];
     fetch(&own).exits(0);
 }
 
-/// It looks nothing up: `.invalid` is nowhere.
+/// `.invalid` names do not resolve, so an override for another port does not help.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn only_the_named_port_is_answered_for() {
@@ -103,7 +102,7 @@ fn only_the_named_port_is_answered_for() {
     fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).exits(6);
 }
 
-/// The SHA-256 of the server's public key, by openssl.
+/// Returns the SHA-256 of the server's public key, computed by openssl.
 fn pin() -> Option<String> {
     let line = format!(
         "openssl x509 -in '{TLS}/server.pem' -pubkey -noout | openssl pkey -pubin -outform der | \
@@ -124,7 +123,7 @@ fn pinned_keys() {
     fetch(&["--cacert", CA, "--pinnedpubkey", &format!("{other};{pin}"), &url]).gives(HELLO);
     let ran = fetch(&["--cacert", CA, "--pinnedpubkey", &other, &url]).writes("");
     assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
-    // Also where nothing else is verified.
+    // The pin is also checked with `-k`.
     let ran = fetch(&["-k", "--pinnedpubkey", &other, &url]).writes("");
     assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
 }

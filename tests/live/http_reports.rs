@@ -1,4 +1,4 @@
-//! What is told of a fetch: `-w`, `--events`, `--trace`; and that no secret is in it.
+//! Reports: `-w`, `--events`, `--trace`; they contain no secrets.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -35,7 +35,7 @@ fn one_report_for_each_url() {
     assert!(text.contains("\"http_code\":200") && text.contains("\"size_download\":13"), "{text}");
 }
 
-/// One object a line, in the order of what happened.
+/// One JSON object per line, in chronological order.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn events() {
@@ -75,10 +75,10 @@ fn a_trace() {
 }
 
 const CANARY: &str = "canary";
-/// `alice:canary`, `gate:canary`.
+/// Base64 of `alice:canary` and `gate:canary`.
 const CODED: [&str; 2] = ["YWxpY2U6Y2FuYXJ5", "Z2F0ZTpjYW5hcnk"];
 
-/// Runs with every report there is: the canary is in none of them, nor in anything left behind.
+/// Runs with every report and asserts that no report and no other file contains the canary.
 #[track_caller]
 fn keeps_secret(place: &Place, options: &[&str]) {
     let own =

@@ -1,4 +1,4 @@
-//! Trying again: what is temporary, how often, and from where.
+//! Retries: which errors are retried, how often, and from which offset.
 
 use super::place::{Place, key};
 use super::server::{APACHE, NGINX};
@@ -19,13 +19,13 @@ fn a_busy_server_is_asked_again() {
     }
 }
 
-/// nginx always asks for a second.
+/// The server sends Retry-After: 1.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn the_servers_own_time_is_kept() {
     let ran = Place::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
     assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
-    // An hour is more than anybody waits.
+    // A Retry-After of an hour is not waited for.
     let ran = Place::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
     assert!(ran.exits(92).took.as_secs() < 4);
     for path in ["/status/503-hour", "/status/503-date"] {
@@ -44,7 +44,7 @@ fn permanent_status_is_not_retried() {
     }
 }
 
-/// The second attempt goes on where the first one was cut.
+/// The second attempt continues at the offset at which the first one was truncated.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_cut_body_is_resumed_at_once() {
@@ -55,7 +55,7 @@ fn a_cut_body_is_resumed_at_once() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Another version: from the start.
+/// The object has changed, so the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
@@ -65,7 +65,7 @@ fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Nothing to tell versions by, so nothing to resume: that is no reason to try again.
+/// Without a strong validator the body cannot be resumed, and the request is not retried.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_cut_body_that_cannot_be_resumed() {
@@ -76,7 +76,7 @@ fn a_cut_body_that_cannot_be_resumed() {
     }
 }
 
-/// What went to a pipe cannot be taken back: nothing comes twice, whatever the end.
+/// Output to a pipe cannot be taken back: no byte is written twice.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn pipe_gets_no_byte_twice() {

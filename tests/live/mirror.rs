@@ -1,5 +1,5 @@
-//! `fetch-url mirror` of each kind of server, and `--list` of index pages: the tree that comes is the tree that is served, and a
-//! second run brings nothing.
+//! `fetch-url mirror` of each kind of server, and `--list` of index pages: the mirror equals the served tree, and a
+//! second run downloads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,10 +16,10 @@ use super::tree::{BIG, files, odd_files};
 
 const JOURNAL: &str = ".fetch-url-mirror";
 
-/// What is no file, or not for everybody, and the five thousand, which have a test of their own.
+/// Special files, unreadable files, and directories that have tests of their own.
 const EXCLUDED: [&str; 5] = ["many", "noperm*", "loop", "dangling", "odd"];
 
-/// All files below a folder but the journal: path and bytes.
+/// Returns path and content of all files below a directory except the journal.
 fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -41,13 +41,13 @@ fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Mirrors `url` into `mirror`, eight at a time.
+/// Mirrors `url` into `mirror` with eight parallel transfers.
 fn mirrored(place: &Place, url: &str, more: &[&str]) -> Ran {
     let own = ["mirror", "-Z", "--parallel-max", "8", "--retry", "0", "--events", "-"];
     super::program::start(place.folder(), &[&own, more, &[url, "mirror"]].concat()).ended()
 }
 
-/// `files`, `skipped` and `failed` of the summary, which is the last event.
+/// Returns `files`, `skipped` and `failed` of the summary, which is the last event.
 #[track_caller]
 fn summary(ran: &Ran) -> [usize; 3] {
     let text = ran.text();
@@ -62,18 +62,18 @@ fn summary(ran: &Ran) -> [usize; 3] {
     })
 }
 
-/// The second run: what came is skipped, and nothing else happens here.
+/// Runs the mirror again and asserts that every file is skipped and nothing changes.
 #[track_caller]
 fn brings_nothing(place: &Place, url: &str, more: &[&str], count: usize) {
     let before = walked(&place.path("mirror"));
     let again = mirrored(place, url, more);
     let [files, skipped, _] = summary(&again);
-    // A link that leads to no file is skipped each time.
+    // A link to a directory or to nothing is skipped each time.
     assert!(files == 0 && (count..count + 5).contains(&skipped), "{files} {skipped} {}", again.err);
     assert!(walked(&place.path("mirror")) == before, "the tree is another");
 }
 
-/// The plain files that are not excluded, and no others; `links` are those that lead to other files.
+/// Asserts that the mirror has exactly the plain files that are not excluded; `links` are the links to files.
 #[track_caller]
 fn is_the_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
     for (path, bytes) in files() {
@@ -118,7 +118,8 @@ fn ftp_tree(server: FtpServer) {
     brings_nothing(&place, &url, &excluding(), found.len());
 }
 
-/// Each file below `odd` has come but those that say one of these; its name is safe, and it is the right one.
+/// Asserts that each file of `odd` was mirrored with its content under a safe name, except paths that contain one of
+/// `but`.
 #[track_caller]
 fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     let served: BTreeMap<String, String> = odd_files().into_iter().map(|(path, text)| (text, path)).collect();
@@ -131,7 +132,7 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
         for part in name.split('/') {
             assert!(!part.starts_with('.') && part.len() <= 255 && !part.contains('\\'), "{name:?}");
         }
-        // What was safe before is called as it was.
+        // A name that is safe is not changed.
         let own = path.trim_start_matches("/odd/");
         let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
         if own.chars().all(is_safe) && !own.starts_with(['-', '.']) && own.len() < 190 {
@@ -144,7 +145,7 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     assert_eq!(missing, expected);
 }
 
-/// What begins with a dot is not in the pages of nginx and apache; `...` is no name that a file may have here.
+/// The index pages of nginx and apache omit names with a leading dot; `...` is not a safe file name.
 fn web_odd(server: Server) {
     let (place, url) = (Place::new(), server.http("/odd/"));
     let but: &[&str] = if server.name == "caddy" { &["/..."] } else { &["/...", "/.hidden"] };
@@ -155,7 +156,7 @@ fn web_odd(server: Server) {
     brings_nothing(&place, &url, &[], found.len());
 }
 
-/// No command can hold a CR or LF; what else is missing the server does not give.
+/// CR and LF cannot be sent in a command; the servers do not list or send the other missing names.
 fn ftp_odd(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/odd/"));
     let lost = match server.name {
@@ -170,7 +171,7 @@ fn ftp_odd(server: FtpServer) {
     brings_nothing(&place, &url, &[], found.len());
 }
 
-/// A menu's names are those of the files. Gopher cannot say whether a file has changed.
+/// Local names are those of the files. Gopher shows no modification times.
 fn gopher(server: GopherServer) {
     let place = Place::new();
     let url = server.url("/1/pub");
@@ -191,7 +192,7 @@ fn gopher_odd(server: GopherServer) {
         odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
         found.iter().partition(|(_, bytes)| served.contains(String::from_utf8_lossy(bytes).trim_end()));
-    // gophernicus says so in a text where it does not find what it has listed, and makes two lines of `new\nline/`.
+    // gophernicus sends an error text for some of the files that it lists, and lists `new\nline/` as two lines.
     let stray = |bytes: &[u8]| !bytes.starts_with(b"Error: ");
     let strays = wrong.iter().filter(|(_, bytes)| stray(bytes)).count();
     let (most_wrong, most_strays) = if server.is_plus { (0, 0) } else { (4, 1) };
@@ -205,7 +206,7 @@ fn gopher_odd(server: GopherServer) {
     brings_nothing(&place, &url, &["--skip-existing"], found.len());
 }
 
-/// 1,748 articles, each under its number.
+/// 1,748 articles, each in a file named by its number.
 fn news(server: NewsServer) {
     let (place, url) = (Place::new(), server.url("fetch.test"));
     let ran = mirrored(&place, &url, &[]).exits(0);
@@ -220,7 +221,7 @@ fn news(server: NewsServer) {
     brings_nothing(&place, &url, &[], 1748);
 }
 
-/// What was cancelled is not there, and is no failure.
+/// Cancelled articles are missing and are not failures.
 fn news_holes(server: NewsServer) {
     let (place, url) = (Place::new(), server.url("fetch.holes"));
     assert_eq!(summary(&mirrored(&place, &url, &[]).exits(0)), [42, 0, 0]);
@@ -230,7 +231,7 @@ fn news_holes(server: NewsServer) {
     assert_eq!(summary(&mirrored(&place, &server.url("fetch.empty"), &[]).exits(0)), [0, 0, 0]);
 }
 
-/// A thousand of five thousand; and a limit.
+/// A thousand of five thousand files, and the limit on entries.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn very_many() {
@@ -250,7 +251,7 @@ fn very_many() {
     mirrored(&place, &NGINX.http("/pub/"), &["--max-entries", "5"]).exits(0);
 }
 
-/// wget, where it is installed, finds the same files below /pub/.
+/// wget, if it is installed, gets the same files below /pub/.
 fn as_wget_has_it(server: Server) {
     if !Path::new("/usr/bin/wget").exists() {
         return;
@@ -265,7 +266,7 @@ fn as_wget_has_it(server: Server) {
     assert_eq!(walked(&place.path("mirror")), theirs);
 }
 
-/// The value of a member of a line of JSON, as it is written there.
+/// Returns the JSON text of a member of a line.
 fn member<'a>(line: &'a str, name: &str) -> &'a str {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
     if let Some(text) = rest.strip_prefix('"') {
@@ -299,7 +300,7 @@ fn index_page(server: Server) {
     for (path, size) in plain.map(|(path, bytes)| (path, bytes.len())).chain([big]) {
         let line = entries[&path[1..]];
         assert_eq!((member(line, "kind"), member(line, "url")), ("file", server.http(path).as_str()));
-        // apache writes `4.0K` and `64M`, which are no sizes.
+        // apache shows rounded sizes such as `4.0K` and `64M`, which are not used.
         let is_rounded = server.name == "apache" && size > 999;
         let expected = if is_rounded { "null".to_owned() } else { size.to_string() };
         assert_eq!(member(line, "size"), expected, "{path}");
@@ -310,7 +311,7 @@ fn index_page(server: Server) {
     assert_eq!(ran.text().lines().count(), entries.len());
 }
 
-/// Each URL of the page of odd names is one of theirs.
+/// Each URL of the index page of odd names is the URL of one of the files.
 fn index_page_of_odd_names(server: Server) {
     let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
     let begins = server.http("/odd/");

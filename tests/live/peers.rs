@@ -1,4 +1,4 @@
-//! The same URLs through curl, where it is installed: the same bytes.
+//! Comparison with curl, if it is installed: the same bytes for the same URLs.
 
 use std::process::{Command, Stdio};
 
@@ -9,13 +9,13 @@ use super::tree::{files, odd_files};
 
 each_server![tree, parts, pages];
 
-/// Whether there is a curl to compare with.
+/// Returns `true` if curl is installed.
 fn has_curl() -> bool {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
 }
 
-/// Both give the same for `options` and `urls`, which both take.
+/// Asserts that curl and fetch-url give the same output for these options and URLs.
 #[track_caller]
 fn agree(options: &[&str], urls: &[String]) {
     if !has_curl() {
@@ -45,7 +45,7 @@ fn parts(server: Server) {
     }
 }
 
-/// Pages that the server makes itself.
+/// Pages that the server generates.
 fn pages(server: Server) {
     let paths = ["/", "/pub", "/pub/", "/pub/a/../", "/many/", "/empty-dir/", "/link-dir/"];
     agree(&[], &paths.map(|path| server.http(path)));
@@ -70,7 +70,7 @@ fn other_answers() {
     agree(&[], &["/hello", "/cgi/nph-nolen", "/gz/range.txt"].map(|path| APACHE.http(path)));
 }
 
-/// Both fail, each in its own words and, where the cause is the same, with the same number.
+/// Both fail with the same exit status.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn failures() {

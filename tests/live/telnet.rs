@@ -1,4 +1,4 @@
-//! `telnet:` at a real telnetd: a person who logs in, a script that is piped in, and what the server learns of both.
+//! `telnet:` with a real telnetd: a login at a terminal, input from a pipe, and the data that the server receives.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,16 +10,16 @@ use fetch_url_tests::Terminal;
 use super::place::{Place, fetch};
 use super::program::fetch_url;
 
-/// `docker/telnetd/session`, which repeats what it is told.
+/// Runs `docker/telnetd/session`, which repeats its input.
 const SESSION: &str = "telnet://127.0.0.1:17023/";
-/// alice with secret.
+/// The login is alice with password secret.
 const LOGIN: &str = "telnet://127.0.0.1:17024/";
 
-/// Runs the program, then says its status and whether the terminal is as it was before.
+/// Runs the program, then prints its status and whether the terminal modes are restored.
 const FRAMED: &str = "trap : INT TERM; stty -a >before; \"$@\"; echo \"status $?\"; stty -a >after; \
                       cmp -s before after && echo restored; echo over";
 
-/// What the server must not learn of whoever comes.
+/// Environment variables that the server must not receive.
 const CANARIES: [(&str, &str); 4] =
     [("USER", "canary"), ("DISPLAY", "canary:0"), ("TERM", "xterm-canary"), ("LOGNAME", "canary")];
 
@@ -30,7 +30,7 @@ fn run(place: &Place, options: &[&str], url: &str) -> Terminal {
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// The session is over with this status, and the terminal is as it was.
+/// Asserts that the session ended with this status and that the terminal modes are restored.
 #[track_caller]
 fn ends(terminal: &mut Terminal, status: u8) {
     terminal.expect("\nover").expect("an end");
@@ -70,7 +70,7 @@ fn a_person_logs_in() {
     assert!(numbers.iter().copied().eq(1..=5000), "{} numbers", numbers.len());
 }
 
-/// This telnetd echoes, refused or not, since the shell turns that on again.
+/// This telnetd echoes although the option was refused, because the shell turns the echo on again.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn each_line_is_shown_once() {
@@ -89,7 +89,7 @@ fn each_line_is_shown_once() {
     }
 }
 
-/// What is typed for a password is hidden, what comes after it is not.
+/// A typed password is hidden; later input is visible again.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn the_echo_comes_back() {
@@ -100,7 +100,7 @@ fn the_echo_comes_back() {
         terminal.expect(&format!("echo {word} |")).expect("what was typed");
         terminal.expect(&format!("\n{}\r\n", word.to_uppercase())).expect("an answer");
     }
-    // A program there may ask for one as well.
+    // A program on the server asks for a password, too.
     terminal
         .type_line("stty -echo; printf 'Your passphrase: '; read x; stty echo; echo; echo $x | tr a-z A-Z")
         .expect("typed");
@@ -121,7 +121,8 @@ fn a_session_by_hand() {
     say(&mut terminal, "> ", "env");
     say(&mut terminal, "> ", "8bit");
     say(&mut terminal, "> ", "gr\u{fc}\u{df}e");
-    // Since BINARY is refused, this server takes the eighth bit away, and so makes controls: one is shown, not obeyed.
+    // Since BINARY is refused, this server clears the eighth bit and so sends a control character, which is shown
+    // escaped.
     terminal.expect("you said: grC<C\\x1Fe\r\n").expect("what came back");
     say(&mut terminal, "> ", "quit");
     ends(&mut terminal, 0);
@@ -145,7 +146,7 @@ fn ways_to_leave() {
         terminal.type_bytes(&[key]).expect("a key");
         ends(&mut terminal, status);
     }
-    // At a password, when nothing is shown, and in the middle of a line.
+    // At a password prompt, with hidden input, in the middle of a line.
     for (key, status) in [(0x1d, 0), (3, 130)] {
         let place = Place::new();
         let mut terminal = run(&place, &[], LOGIN);
@@ -180,7 +181,7 @@ fn the_time_is_over() {
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
-/// Runs with these lines, and the end, on standard input: status, output, talk.
+/// Runs with these lines on standard input. Returns exit status, standard output and standard error.
 fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
     place.write("input", input);
     let input = fs::File::open(place.path("input")).expect("our own file");
@@ -203,12 +204,13 @@ fn a_script_talks() {
     assert!(has(b"na\xefve \xff end\n"), "{shown}");
     assert!(has(b"0 0\n") && has(b"you said: hallo\n") && out.ends_with(b"> bye\n"), "{shown}");
     assert!(!has(b"canary") && !has(b"\r"), "{shown}");
-    // It ends when the server does, whatever is left to be said; and waits for the server when all is said.
+    // The session ends when the server closes, even with input left; after the end of the input it waits for the
+    // server.
     let (exit, out, talk) = piped(&place, "quit\nmore\nand more\n", SESSION);
     assert_eq!((exit, out.ends_with(b"bye\n")), (0, true), "{talk}");
 }
 
-/// Nobody is asked, nothing is sent and no program runs before `--connect`.
+/// Without `--connect` no connection is opened and no program is run.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn advice_alone() {
@@ -219,7 +221,7 @@ fn advice_alone() {
     assert!(!json.contains("secret"), "{json}");
 }
 
-/// What came with `--connect` on a URL with a login: the server still asks, since the login is advice.
+/// With `--connect` and a login in the URL, the server still asks for the login, because it is only advice.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_login_in_the_url_is_not_sent() {

@@ -1,5 +1,4 @@
-//! The program in a terminal, with a person who looks and types: nothing a server sends may move the cursor,
-//! and what is ours fits into the window.
+//! The program on a terminal: control characters of a server are escaped, and the output fits the width.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use super::program::fetch_url;
 use super::server::NGINX;
 use super::tree::{HELLO, range};
 
-/// Runs in a terminal, in this folder.
+/// Runs `fetch-url` on a terminal, in this directory.
 fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
     let mut command = std::process::Command::new(fetch_url());
     command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
@@ -20,7 +19,7 @@ fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
     Terminal::start(&command, columns).expect("a terminal")
 }
 
-/// What the terminal shows of this body, and the exit status.
+/// Returns the terminal at the end of a run that receives this body, and the exit status.
 fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
     let server = HttpServer::start(move |_| HttpResponse::new(200).body(bytes)).expect("a loopback server");
     let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
@@ -59,7 +58,7 @@ fn binary_is_refused_unless_asked_for() {
     assert_eq!((exit, terminal.bytes()), (0, &b"a\0b\r\n"[..]));
 }
 
-/// Every field, message and prompt has a peer's words in it somewhere.
+/// Every header field, message and prompt contains text of the server.
 #[test]
 #[ignore = "needs the built program"]
 fn heads_cannot_move_the_cursor() {
@@ -73,7 +72,7 @@ fn heads_cannot_move_the_cursor() {
             .header("Location", [b"/", &evil[..]].concat());
         let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
         for options in [&["-vv"][..], &["-i", "--no-fail"], &["-I"], &["-O", "-J"]] {
-            // Where a login is asked for, a program says that there is none.
+            // If a login is required, the `--askpass` program fails.
             let nobody = ["--askpass", "/bin/false"];
             let mut terminal = run(&Place::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
             terminal.exit().expect("an end");
@@ -84,7 +83,7 @@ fn heads_cannot_move_the_cursor() {
     }
 }
 
-/// The widest line between two line ends, as the terminal shows it.
+/// Returns the length of the longest displayed line.
 fn widest(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::new();
@@ -119,7 +118,7 @@ fn progress_fits_into_the_window() {
     }
 }
 
-/// The object itself goes to the terminal: no bar is drawn through it.
+/// If the object is written to the terminal, no progress bar is drawn.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn no_progress_where_it_would_disturb() {
@@ -144,13 +143,13 @@ fn interrupted_by_hand() {
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
     place.holds(&["here.part", "here.part.json"]);
-    // Hidden is hidden for good if nobody shows it again.
+    // The last change of the cursor makes it visible.
     let bytes = terminal.bytes();
     let last = |word: &[u8]| bytes.windows(word.len()).rposition(|window| window == word);
     assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", bytes.escape_ascii());
 }
 
-/// The prompt names who asks; what is typed is not shown, nor is it shown later.
+/// The prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_is_asked_for() {

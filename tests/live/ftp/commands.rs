@@ -1,4 +1,4 @@
-//! RFC 1738 §3.2.2 on the wire: for each shape of a path, the bytes that come and the commands in their order.
+//! FTP commands of RFC 1738 §3.2.2: for each form of a path, the received bytes and the commands in order.
 
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
@@ -21,7 +21,7 @@ each_ftp_server![
 
 const MOTD: &str = "motd of the served tree, not of the host\n";
 
-/// `path` has these bytes, and the server saw these commands.
+/// Asserts that `path` has these bytes and that the server received these commands.
 #[track_caller]
 fn check(server: FtpServer, path: &str, bytes: &str, expected: &[&str]) {
     let ran = fetch(&[&server.url(path)]).gives(bytes);
@@ -105,7 +105,7 @@ fn text_asks_for_neither_size_nor_time(server: FtpServer) {
     sees(server, &["-B"], "/lf.txt", &["TYPE A", "EPSV", "RETR lf.txt"]);
 }
 
-/// Nothing is sent that `-v` does not show, and nothing is shown that is not sent.
+/// The wire trace of `-v` shows exactly the commands that the server received.
 fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
     for path in ["/pub/a/b/c/deep.txt", "/pub/a/", "/pub;type=d", "/lf.txt;type=a"] {
         let ran = fetch(&["-v", &server.url(path)]).exits(0);
@@ -114,7 +114,7 @@ fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
     }
 }
 
-/// `explain` touches no network, and knows the commands all the same.
+/// `explain` uses no network and prints the commands that a fetch sends.
 fn explained_commands_are_sent(server: FtpServer) {
     for path in [
         "",
@@ -136,7 +136,7 @@ fn explained_commands_are_sent(server: FtpServer) {
     }
 }
 
-/// Every file of the tree, one by one and all in one run, is what was put there.
+/// Fetches every file of the tree, each in one run and all in one run.
 fn plain_files(server: FtpServer) {
     for (path, bytes) in files() {
         let ran = fetch(&["--require-complete", &server.url(path)]).gives(&bytes);

@@ -1,4 +1,4 @@
-//! Data connections: which command asks for them, and whose address is believed.
+//! Data connections: the command that sets them up, and the address that they are opened to.
 
 use super::seen::sees;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, VSFTPD, each_ftp_server};
@@ -23,7 +23,8 @@ fn by_pasv(server: FtpServer) {
     fetch(&["--disable-epsv", &urls[0], &urls[1], &urls[2]]).gives(all);
 }
 
-/// inetutils names its own address, which is in the network of the containers: the one we talk to is used.
+/// The 227 reply of inetutils contains its address in the container network; the address of the control connection is
+/// used.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn the_address_of_a_227_is_not_believed() {
@@ -41,7 +42,7 @@ fn passive_is_the_default(server: FtpServer) {
     fetch(&["-v", &server.url("/hello.txt")]).exits(0).says("> EPSV").hides("> PORT").hides("> EPRT");
 }
 
-/// Through the published ports no server can call back: an error with its words, and no hanging.
+/// The server cannot connect back through the published ports: the run fails with an error and does not hang.
 fn an_active_connection_cannot_reach_us(server: FtpServer) {
     let place = Place::new();
     let ran =
@@ -54,7 +55,7 @@ fn an_active_connection_cannot_reach_us(server: FtpServer) {
     ran.says("> PORT").hides("> EPRT").writes("");
 }
 
-/// Nothing is something: an end that the server proves.
+/// An empty file and an empty directory are complete, and the server proves it.
 fn empty_ones(server: FtpServer) {
     for path in ["/empty.bin", "/empty-dir/"] {
         fetch(&["--require-complete", &server.url(path)]).gives("");
@@ -64,12 +65,12 @@ fn empty_ones(server: FtpServer) {
     assert_eq!(place.read("here"), b"");
 }
 
-/// More than a server has data ports or places for at a time wait or are told so, and nothing comes wrong: what is
-/// busy passes.
+/// 60 parallel transfers exceed the sessions or data ports of a server. fetch-url retries after busy replies, and every
+/// file is right.
 fn sixty_at_once(server: FtpServer) {
     let place = Place::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
-    // Through the engine's proxy a data connection can be lost without a word now and then: then it is asked again.
+    // Docker's port proxy sometimes loses a data connection silently; the transfer is then retried.
     let patient = ["--retry", "50", "--retry-delay", "0.2", "--read-timeout", "3"];
     let own = [&["-Z", "--parallel-max", "30", "--remote-name-all"][..], &patient].concat();
     let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();

@@ -1,4 +1,4 @@
-//! What went wrong, in the server's words and ours, with the exit status of the cause.
+//! Errors: the server's reply in the message, and the exit status of the cause.
 
 use super::seen::commands;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
@@ -16,7 +16,7 @@ each_ftp_server![
     permanent_errors_are_not_retried,
 ];
 
-/// What each says of a missing file.
+/// Returns a part of the server's reply for a missing file.
 fn words(server: FtpServer) -> &'static str {
     match server.name {
         name if name == VSFTPD.name => "550 Failed to open file.",
@@ -95,7 +95,7 @@ fn fail_early(server: FtpServer) {
 fn the_dialogue_is_redacted(server: FtpServer) {
     let ran = fetch(&["-v", &server.url_as("alice", "secret", "/here.txt")]).exits(0);
     ran.says("> USER alice").says("> PASS ***").says("< 220").says("< 226").hides("secret");
-    // Each line of a reply as it came: a code stands at its beginning once.
+    // Each line of a reply is shown as received, with its code once.
     let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0);
     for line in ran.err.lines().filter_map(|line| line.strip_prefix("< ")) {
         let twice = line.get(..4).is_some_and(|code| line[4..].starts_with(code) && code.ends_with('-'));
@@ -110,7 +110,7 @@ fn permanent_errors_are_not_retried(server: FtpServer) {
     assert_eq!(ran.err.matches(&format!("> RETR {name}")).count(), 1, "{}", ran.err);
 }
 
-/// Nobody listens there.
+/// Nothing listens on the port.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn closed_port_exits_7() {

@@ -1,11 +1,11 @@
-//! Bytes that would end a command early: refused before anybody is called.
+//! Bytes that would end a command early are rejected before a connection is made.
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::place::{Place, fetch, key};
 
 each_ftp_server![in_a_path, in_a_login, in_an_option];
 
-/// It exits with 93, writes nothing, and the server sees nothing of `key`.
+/// Asserts exit status 93, no output, and that the server received nothing with `key`.
 #[track_caller]
 fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
     let watch = server.watch();
@@ -13,7 +13,7 @@ fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
     let ran = place.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
     ran.hides("> ").hides("< ").hides("\nDELE");
     place.holds(&[]);
-    // A later session is in the log as a whole: an earlier one would be there too.
+    // A later session is in the log completely, so an earlier one would be in the log too.
     let later = super::super::place::key();
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);

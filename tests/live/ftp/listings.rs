@@ -1,4 +1,4 @@
-//! Folders: their names, what is told of them, and whether they are there at all.
+//! Directories: names, metadata of entries, missing and unreadable directories.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn has_mlsd(server: FtpServer) -> bool {
     [PROFTPD.name, PUREFTPD.name].contains(&server.name)
 }
 
-/// The names of a listing in JSON, in order of the alphabet.
+/// Returns the names of a JSON listing, sorted.
 fn names_of(listing: &str) -> BTreeSet<String> {
     entries(listing).into_iter().map(|line| field(line, "name").expect("a name")).collect()
 }
@@ -64,7 +64,7 @@ fn as_it_came(server: FtpServer) {
     let raw = fetch(&["--format", "raw", &server.url("/pub/")]).exits(0).text();
     let lines: BTreeSet<&str> = raw.lines().filter(|line| !line.starts_with('.')).collect();
     assert_eq!(lines, ["README", "a"].into(), "{raw:?}");
-    // With the folder's name as an argument, as RFC 1738 has it, the server puts it in front.
+    // With the directory name as argument of NLST, as in RFC 1738, the server puts it before each name.
     let raw = fetch(&["--format", "raw", &server.url("/pub;type=d")]).exits(0).text();
     assert!(raw.lines().any(|line| line == "pub/README"), "{raw:?}");
     let raw = fetch(&["--format", "raw", "--list-format", "long", &server.url("/pub/")]).exits(0).text();
@@ -82,7 +82,7 @@ fn by_json(server: FtpServer) {
     assert_eq!(entries(&text).len(), 2, "{text}");
 }
 
-/// LIST tells of a year that is over no time of day.
+/// LIST shows no time of day for dates of earlier years.
 fn long_ones(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     for path in ["/pub/", "/pub;type=d"] {
@@ -111,12 +111,12 @@ fn the_commands_of_long_ones(server: FtpServer) {
     let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     let verbs: Vec<&&str> = sent.iter().filter(|line| ["MLSD", "LIST", "NLST"].contains(*line)).collect();
     assert_eq!(verbs, [&"MLSD", &"LIST"], "{}", ran.err);
-    // A command that is not known ends nothing: the same session goes on.
+    // An unknown command does not end the session.
     let logins = sent.iter().filter(|line| line.starts_with("USER")).count();
     assert_eq!(logins, 1, "{}", ran.err);
 }
 
-/// Where it leads to is no part of the name.
+/// The target of a link is not part of its name.
 fn links(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     let text = fetch(&[&options[..], &[&server.url("/")]].concat()).exits(0).text();
@@ -163,7 +163,7 @@ fn a_missing_folder(server: FtpServer) {
     }
 }
 
-/// vsftpd names the folder itself, bsdftpd writes its error among the names: neither is an entry.
+/// vsftpd lists the directory itself, and bsdftpd writes its error message among the names: neither is an entry.
 fn an_unreadable_folder(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/noperm-dir/", "/noperm-dir;type=d"] {
@@ -179,7 +179,8 @@ fn a_file_is_no_folder(server: FtpServer) {
             fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
         }
     }
-    // Asked for by its name it may be its own only entry, which leads to it. vsftpd adds links whose target has this name.
+    // With its name as argument of NLST, a file may be listed as the only entry. vsftpd adds links whose target has
+    // this name.
     let ran = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
     assert!([0, 78].contains(&ran.exit), "{}", ran.err);
     for line in entries(&ran.text()) {
@@ -187,7 +188,7 @@ fn a_file_is_no_folder(server: FtpServer) {
     }
 }
 
-/// What is for a program goes to a file byte for byte.
+/// Raw and JSON listings are written to a file byte for byte.
 fn into_a_file(server: FtpServer) {
     let place = Place::new();
     let url = server.url("/odd/");
@@ -197,6 +198,6 @@ fn into_a_file(server: FtpServer) {
     let json = fetch(&["--format", "json", &url]).exits(0).out;
     place.fetch(&["--format", "json", "-o", "here", &url]).gives("");
     assert_eq!(place.read("here"), json);
-    // A name is bytes: 0xFF is not doubled in the data.
+    // 0xFF in a name is not doubled on the data connection.
     assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());
 }

@@ -1,4 +1,4 @@
-//! A person types the password: the prompt names who asks, and nothing shows what is typed.
+//! Password prompts at a terminal: the prompt names the user, and the typed password is not shown.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ fn run(place: &Place, arguments: &[&str]) -> Terminal {
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows when this was typed, and the exit status.
+/// Types the password and returns the screen and the exit status.
 fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
     let place = Place::new();
     let mut terminal = run(&place, arguments);
@@ -57,7 +57,7 @@ fn the_wrong_password_is_typed() {
     assert!(!screen.contains("wr0ng-canary") && !screen.contains("in the login"), "{screen}");
 }
 
-/// Ctrl-C at the prompt: an end, and nothing is left behind.
+/// Ctrl-C at the prompt ends the run, and no file is left.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn interrupted_at_the_prompt() {
@@ -71,7 +71,7 @@ fn interrupted_at_the_prompt() {
     place.holds(&[]);
 }
 
-/// Who fetches as anonymous is asked nothing.
+/// An anonymous login needs no password, so there is no prompt.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn anonymous_is_not_asked() {

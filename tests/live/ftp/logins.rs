@@ -1,4 +1,4 @@
-//! Who we are: in the URL, by options, from files and programs; and who we are not.
+//! FTP logins: in the URL, by options, from files and programs, and anonymous.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,13 +30,13 @@ const BOB_IS_IN: &str = "in the login directory of bob\n";
 fn anonymous(server: FtpServer) {
     let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0).writes(HELLO).says("> USER anonymous");
     ran.hides("anonymous@");
-    // `230` to USER sends no PASS: on a short way, which the machine may be too busy for now and then.
+    // A 230 reply to USER means that PASS is not sent, except when PASS was pipelined on a busy machine.
     let shown = || fetch(&["-v", &server.url("/hello.txt")]).err.contains("> PASS");
     let is_asked = (0..10).all(|_| shown());
     assert_eq!(is_asked, server.name != PUREFTPD.name);
 }
 
-/// The servers but pure-ftpd log it: the session is found by it.
+/// The session is found by the address, which all servers except pure-ftpd log.
 fn anonymous_by_another_address(server: FtpServer) {
     let (key, watch) = (key(), server.watch());
     let email = format!("{key}@example.org");
@@ -53,7 +53,7 @@ fn in_the_url(server: FtpServer) {
     fetch(&[&server.url_as("bob", BOB, "/here.txt")]).gives(BOB_IS_IN);
     let carol = "in the login directory of carol@example.org\n";
     fetch(&[&server.url_as("carol@example.org", "pw", "/here.txt")]).gives(carol);
-    // Only what must be escaped.
+    // Only characters that must be escaped are escaped.
     let lean = |login: &str| server.url("/here.txt").replace("://", &format!("://{login}@"));
     fetch(&[&lean("alice:secret")]).gives(ALICE_IS_IN);
     fetch(&[&lean("bob:p%40ss%2Fw%3Ard%23%2541%20x")]).gives(BOB_IS_IN);
@@ -63,7 +63,7 @@ fn in_the_url(server: FtpServer) {
 fn by_an_option(server: FtpServer) {
     let url = server.url("/here.txt");
     fetch(&["-u", "alice:secret", &url]).gives(ALICE_IS_IN);
-    // Not decoded: it is no part of a URL.
+    // The value of `-u` is not percent-decoded.
     fetch(&["-u", &format!("bob:{BOB}"), &url]).gives(BOB_IS_IN);
     fetch(&["-u", "carol@example.org:pw", &url]).gives("in the login directory of carol@example.org\n");
 }
@@ -72,22 +72,22 @@ fn a_wrong_password(server: FtpServer) {
     let place = Place::new();
     let url = server.url_as("alice", "wr0ng-canary", "/here.txt");
     let ran = place.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
-    // The server's own words and number.
+    // The message contains the server's reply.
     ran.says("(530 Login").hides("> RETR").says("alice:***@");
     place.holds(&[]);
 }
 
-/// A second try is one step to a locked account.
+/// A second attempt could lock the account.
 fn a_wrong_password_is_tried_once(server: FtpServer) {
     let ran = fetch(&["-v", &server.url_as("bob", "wrong", "/here.txt")]).exits(67).writes("");
     assert_eq!(ran.err.matches("> PASS").count(), 1, "{}", ran.err);
     assert_eq!(ran.err.matches("> USER").count(), 1, "{}", ran.err);
-    // Nor is it what may pass: `--retry` does not apply.
+    // A rejected password is not a transient error, so `--retry` does not apply.
     let ran = fetch(&["-v", "--retry", "2", "--retry-delay", "0", &server.url_as("bob", "wrong", "/x")]);
     assert_eq!(ran.exits(67).err.matches("> PASS").count(), 1);
 }
 
-/// "After the login the whole rest goes out": who is not let in has told no path.
+/// After a rejected login no path has been sent.
 fn refused_login_ends_the_commands(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     fetch(&[&server.url_as(&user, "x", "/pub/README")]).exits(67);
@@ -95,7 +95,7 @@ fn refused_login_ends_the_commands(server: FtpServer) {
     assert_eq!(watch.commands_for(&user), expected, "{}", server.name);
 }
 
-/// A user without a password, and no terminal: never a guess, and soon.
+/// Without a password and a terminal the run fails at once; no password is guessed.
 fn missing_password_exits_67(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     let url = server.url("/here.txt").replace("://", &format!("://{user}@"));
@@ -108,7 +108,7 @@ fn missing_password_exits_67(server: FtpServer) {
     fetch(&["--askpass", "/bin/false", "-u", "alice", &server.url("/here.txt")]).exits(67).writes("");
 }
 
-/// A file that only its owner may read.
+/// Writes a file that only its owner can read, and returns its path.
 fn private(place: &Place, name: &str, text: &str) -> String {
     place.write(name, text);
     let path = place.path(name);
@@ -125,14 +125,14 @@ fn netrc(server: FtpServer) {
     let url = server.url("/here.txt");
     place.fetch(&["--netrc-file", &alice, &url]).gives(ALICE_IS_IN);
     place.fetch(&["--netrc-file", &bob, &url]).gives(BOB_IS_IN);
-    // A user in the URL, the password from the file: only if the file means this user.
+    // With a user name in the URL, netrc supplies the password of that user only.
     let as_alice = url.replace("://", "://alice@");
     place.fetch(&["--netrc-file", &alice, &as_alice]).gives(ALICE_IS_IN);
     place.fetch(&["--netrc-file", &bob, &as_alice]).exits(67).writes("");
-    // Nothing for this machine: we are anonymous, where no such file lies.
+    // Without an entry for the host the login is anonymous; the anonymous directory does not have the file.
     place.fetch(&["--netrc-file", &other, &server.url("/hello.txt")]).gives(HELLO);
     place.fetch(&["--netrc-file", &other, &url]).exits(78);
-    // Without the option, no file is read.
+    // Without the option no netrc file is read.
     place.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
 }
 
@@ -148,7 +148,7 @@ fn password_files_and_programs(server: FtpServer) {
     place.fetch(&["--askpass", &program, &as_alice]).gives(ALICE_IS_IN);
 }
 
-/// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
+/// The password appears in no trace, error, JSON output or event.
 fn no_word_of_a_password(server: FtpServer) {
     let place = Place::new();
     for (path, right) in [("/here.txt", 0), ("/no-such-file", 78), ("/", 0)] {

@@ -1,4 +1,4 @@
-//! `--ftp-method`: how the folders of a path are walked.
+//! `--ftp-method`: how the directory of a path is selected.
 
 use super::seen::sees;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
@@ -70,8 +70,8 @@ fn auto_goes_by_the_rfc_first(server: FtpServer) {
     ran.hides("nocwd");
 }
 
-/// A CWD without an argument is refused by all but pure-ftpd; the path as a whole begins at the root. proftpd finds
-/// the way back out of a folder that is not there.
+/// All servers except pure-ftpd reject CWD without an argument; the fallback uses the path from the root. proftpd
+/// resolves `..` after a missing directory.
 fn auto_falls_back(server: FtpServer) {
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("//pub/README")]).exits(0);
     let ran = ran.writes("path=pub/README\n");
@@ -92,7 +92,7 @@ fn auto_finds_nothing(server: FtpServer) {
     let name = key();
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/{name}/x"))]).exits(78);
     ran.writes("").says(&format!("> CWD {name}")).says(&format!("> RETR {name}/x"));
-    // Only a refused CWD is tried in another way.
+    // The fallback applies to a rejected CWD only.
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/pub/{name}"))]).exits(78);
     assert_eq!(ran.err.matches("> RETR").count(), 1, "{}", ran.err);
 }
@@ -108,7 +108,7 @@ fn listings(server: FtpServer) {
     sees(server, &["--ftp-method", "singlecwd"], "/pub/a/", &["CWD pub/a", "EPSV", "NLST"]);
 }
 
-/// vsftpd answers both alike, bsdftpd refuses both and lists its own words.
+/// vsftpd replies to both in the same way; bsdftpd rejects both and lists its error message.
 fn missing_folders_are_not_empty_ones(server: FtpServer) {
     for method in ["rfc1738", "nocwd", "singlecwd", "auto"] {
         for form in ["names", "long"] {

@@ -1,4 +1,4 @@
-//! Every odd name of the tree, fetched exactly by each server that can serve it, and by curl where it can.
+//! Every odd name of the tree: each server that can serve it sends the right file, and curl gives the same bytes.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use crate::live::tree::{files, odd_files};
 
 each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, bytes_255];
 
-/// Why a server cannot serve a name, and what comes of it.
+/// Returns the exit status and the reason if the server cannot serve a name.
 fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
     let has = |part: &str| path.contains(part);
     let pure = server.name == PUREFTPD.name;
@@ -21,7 +21,7 @@ fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
     }
 }
 
-/// What the server can serve.
+/// Returns the files that the server can serve.
 fn served(server: FtpServer) -> Vec<(String, String)> {
     odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none()).collect()
 }
@@ -38,7 +38,7 @@ fn one_by_one(server: FtpServer) {
     assert_eq!(served(server).len(), count, "an exception too many");
 }
 
-/// From folder to folder, with one login or several: each file is the right one.
+/// Several directories in one run, over one or several connections: each URL gets its own file.
 fn all_in_one_run(server: FtpServer) {
     let rows = served(server);
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
@@ -50,7 +50,7 @@ fn all_in_one_run(server: FtpServer) {
     fetch(&backwards).gives(all);
 }
 
-/// What RFC 1738 lets stand for itself in a path of ftp.
+/// Characters that RFC 1738 allows unescaped in an FTP path.
 fn as_little_escaped_as_may_be(server: FtpServer) {
     for (path, bytes) in served(server) {
         let mut plain = path;
@@ -69,12 +69,13 @@ fn as_little_escaped_as_may_be(server: FtpServer) {
         ] {
             plain = plain.replace(escape, byte);
         }
-        // In a name that ends with it, `;type=a` would be a type.
+        // At the end of a name, `;type=a` would be a transfer type.
         fetch(&[&server.url(&plain)]).gives(&bytes);
     }
 }
 
-/// Where curl gives a file, we give the same. It refuses control bytes, and knows no other way for 0xFF.
+/// fetch-url gives the same bytes wherever curl succeeds. curl refuses control characters and sends 0xFF only
+/// undoubled.
 fn as_curl_does(server: FtpServer) {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !asked.is_ok_and(|status| status.success()) {
@@ -100,7 +101,7 @@ fn as_curl_does(server: FtpServer) {
     assert!(agreed >= 36, "curl gave {agreed} files");
 }
 
-/// Raw first; doubled when the server knows no such name (RFC 959: telnet's IAC).
+/// 0xFF is sent undoubled first, and doubled (telnet IAC, RFC 959) if the server does not find the name.
 fn bytes_255(server: FtpServer) {
     for (path, doubled) in [
         ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),

@@ -1,4 +1,4 @@
-//! Parts of a file, its time, and what is known of it without it.
+//! Byte ranges of a file, its modification time, and `-I`.
 
 use std::fs;
 
@@ -35,12 +35,12 @@ fn ranges(server: FtpServer) {
     place.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
     place.holds(&["here"]);
     assert_eq!(place.read("here"), b"0000001\n");
-    // The connection is of no use after a part was cut off, or is: the next file is right.
+    // After an aborted transfer the next file is right, over the same or another connection.
     let (first, second) = (server.url("/range.txt"), server.url("/range.txt"));
     fetch(&["-r", "8-15", &first, &second]).gives("0000001\n0000001\n");
 }
 
-/// vsftpd and bsdftpd would say 226 after nothing.
+/// vsftpd and bsdftpd would reply 226 after no data.
 fn ranges_beyond_the_end(server: FtpServer) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
         fetch(&["-r", asked, &server.url("/range.txt")]).exits(33).writes("");
@@ -49,7 +49,7 @@ fn ranges_beyond_the_end(server: FtpServer) {
     fetch(&["-r", "9-0", &server.url("/range.txt")]).exits(2);
 }
 
-/// What is not there has no parts, whichever are asked for.
+/// A range of a missing file is "not found".
 fn a_part_of_a_missing_file(server: FtpServer) {
     for asked in ["0-9", "5-", "-8"] {
         fetch(&["-r", asked, &server.url(&format!("/{}", key()))]).exits(78).writes("");
@@ -57,7 +57,7 @@ fn a_part_of_a_missing_file(server: FtpServer) {
     fetch(&["-C", "5", &server.url(&format!("/{}", key()))]).exits(78).writes("");
 }
 
-/// As in HTTP: a file without bytes has no first one.
+/// As in HTTP, an empty file has no first byte, so every range is refused.
 fn ranges_of_nothing(server: FtpServer) {
     for asked in ["0-9", "0-0", "1-"] {
         fetch(&["-r", asked, &server.url("/empty.bin")]).exits(33).writes("");
@@ -69,7 +69,7 @@ fn the_commands_of_a_range(server: FtpServer) {
     let expected = [&before[..], &["REST 79992", "RETR range.txt"]].concat();
     let ran = fetch(&["-v", "-r", "-8", &server.url("/range.txt")]).exits(0);
     assert_eq!(dialogue(server, &ran.err), expected);
-    // Where the session is found by a neighbour, that one is asked for in parts too, and has none.
+    // Where the session is found by a second URL, that URL has the range too, and fails.
     let whole = [&before[..], &["RETR range.txt"]].concat();
     if server.name != PUREFTPD.name {
         sees(server, &["-r", "-8"], "/range.txt", &expected);
@@ -100,7 +100,7 @@ fn head_shows_known_metadata(server: FtpServer) {
     assert_eq!(place.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
 }
 
-/// Nothing is transferred, so no data connection is asked for.
+/// `-I` opens no data connection.
 fn the_commands_of_head(server: FtpServer) {
     let ran = fetch(&["-v", "-I", &server.url("/pub/README")]).exits(0);
     let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
@@ -132,7 +132,7 @@ fn only_what_changed(server: FtpServer) {
     place.holds(&["here"]);
     fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
     fetch(&["-z", "-Wed, 30 Nov 1994 12:34:56 GMT", &url]).exits(0).writes("");
-    // A file of ours is the condition.
+    // The time of an existing local file is the condition.
     place.fetch(&["-R", "-o", "ours", &url]).gives("");
     place.write("copy", "other octets");
     place.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);

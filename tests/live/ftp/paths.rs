@@ -1,4 +1,4 @@
-//! Where a path begins: in the login directory, at the root, or where a server takes a CWD without an argument.
+//! The start of a path: the login directory, the root, or the result of CWD without an argument.
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
 use crate::live::place::{fetch, key};
@@ -30,7 +30,8 @@ fn the_login_directory_and_the_root(server: FtpServer) {
     fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")]).gives("motd of bob, not of the host\n");
 }
 
-/// Only pure-ftpd takes it, and stays at home; elsewhere an error says what to write instead.
+/// Only pure-ftpd accepts CWD without an argument, and stays in the login directory; for the others the error has a
+/// hint.
 fn a_null_argument_is_sent(server: FtpServer) {
     let url = server.url_as("alice", "secret", "//etc/motd");
     let ran = fetch(&["-v", &url]).says("> CWD");
@@ -57,7 +58,7 @@ fn a_null_argument_at_the_end(server: FtpServer) {
     }
 }
 
-/// `a%2Fb/c` is CWD a/b: one command, which a server may refuse as one.
+/// `a%2Fb/c` sends `CWD a/b`: one command, which the server may reject.
 fn a_slash_in_a_part_is_no_folder_of_its_own(server: FtpServer) {
     let name = key();
     let watch = server.watch();

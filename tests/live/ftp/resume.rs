@@ -1,4 +1,4 @@
-//! What an interrupted run left is continued, if the file is still the same.
+//! An interrupted download is resumed if the file is unchanged.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ each_ftp_server![
     out_of_time_and_resumed,
 ];
 
-/// Runs until a good part of big.bin is there, then sends the signal. Tries again when it was too late.
+/// Starts a download of big.bin and sends the signal when more than 4,000,000 bytes are in the `.part` file. Repeats
+/// this if the download was complete before.
 #[track_caller]
 fn interrupted(place: &Place, url: &str, signal: &str) {
     for _ in 0..20 {
@@ -58,7 +59,8 @@ fn interrupted_and_resumed(server: FtpServer) {
     }
 }
 
-/// Nobody had time to write anything down: what is there may be used or not, the file is right.
+/// After SIGKILL the state file may be missing: the `.part` file may be used or not, and the file is right in both
+/// cases.
 fn killed_and_resumed(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/big.bin"));
     interrupted(&place, &url, "KILL");
@@ -68,7 +70,7 @@ fn killed_and_resumed(server: FtpServer) {
     assert_eq!(sha256(&place.read("big")), BIG);
 }
 
-/// The validator of `url`, as a state file writes it.
+/// Returns the validator of `url` in the format of a state file.
 fn validator(url: &str) -> String {
     let json = fetch(&["-I", "--format", "json", url]).exits(0).text();
     let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
@@ -84,7 +86,7 @@ fn half_is_resumed(server: FtpServer) {
         place.holds(&["here"]);
         assert_eq!(place.read("here"), range(), "{path}");
     }
-    // The server has seen REST right before RETR.
+    // The server received REST directly before RETR.
     if server.name != PUREFTPD.name {
         let seen = commands(server, &["-C", "40000"], "/range.txt");
         let rest = seen.iter().position(|line| line == "REST 40000").expect("REST");
@@ -92,7 +94,7 @@ fn half_is_resumed(server: FtpServer) {
     }
 }
 
-/// Lays down 40,000 bytes that are not the file's, with this validator and size: nothing of them may stay.
+/// Leaves a `.part` file with 40,000 wrong bytes, this validator and size, and asserts that none of these bytes remain.
 #[track_caller]
 fn starts_again(server: FtpServer, validator: &str, size: usize) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
@@ -103,7 +105,7 @@ fn starts_again(server: FtpServer, validator: &str, size: usize) {
     assert_eq!(place.read("here"), range(), "{validator} {size}");
 }
 
-/// SIZE and MDTM are what tells one version from another.
+/// SIZE and MDTM identify the version of a file.
 fn a_changed_file_is_started_anew(server: FtpServer) {
     let right = validator(&server.url("/range.txt"));
     starts_again(server, &right, 80_008);
@@ -113,7 +115,7 @@ fn a_changed_file_is_started_anew(server: FtpServer) {
     }
 }
 
-/// The state says what the end of the part is: another end is another file.
+/// The state file contains a digest of the end of the `.part` file.
 fn bytes_of_another_file_are_not_kept(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
@@ -122,7 +124,7 @@ fn bytes_of_another_file_are_not_kept(server: FtpServer) {
     place.write("here.part", bytes);
     place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
     assert_eq!(place.read("here"), range());
-    // Nor is a part of another URL.
+    // A `.part` file of another URL is not used either.
     let other = server.url("/lf.txt");
     place.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
     place.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
@@ -135,7 +137,7 @@ fn all_is_there_already(server: FtpServer) {
     place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
     place.holds(&["here"]);
     assert_eq!(place.read("here"), range());
-    // The whole file, and no .part: the command once more is no error and changes nothing.
+    // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
     place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
     assert_eq!(place.read("here"), range());
 }
@@ -153,19 +155,19 @@ fn without_a_state_nothing_is_joined(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.write("here.part", [b'x'; 40_000]);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
-    // It is made anew, or left alone: a file of this name may be somebody's.
+    // The file is replaced or kept: it may belong to another program.
     match ran.exit {
         0 => assert_eq!(place.read("here"), range()),
         2 => assert_eq!(place.read("here.part"), [b'x'; 40_000]),
         exit => panic!("{exit}: {}", ran.err),
     }
-    // Without -C, a part is not looked at.
+    // Without -C the `.part` file is not used.
     place.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
     place.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
     assert_eq!(place.read("there"), range());
 }
 
-/// Whatever came until then is of use. How long the whole takes, here and now, is found by halving.
+/// The bytes received until the timeout are resumed. The duration of a complete transfer is measured first.
 fn out_of_time_and_resumed(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/big.bin"));
     let whole = place.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
@@ -189,7 +191,7 @@ fn out_of_time_and_resumed(server: FtpServer) {
         if resumed == 2 {
             return;
         }
-        // One run is slower than the next: never closer than that.
+        // The limits are widened again, because the duration varies from run to run.
         if too_long - too_short < whole / 50.0 {
             (too_short, too_long) = (too_short * 0.8, too_long * 1.2);
         }

@@ -1,4 +1,4 @@
-//! Several URLs: one control connection as far as RFC 1738 §3.2.5 lets it serve, and the right file every time.
+//! Several URLs over one control connection, as far as RFC 1738 §3.2.5 allows: each URL gets its own file.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ fn as_arguments<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
     options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
 }
 
-/// The session is found by the name of the last one, which is missing.
+/// The session is found by the name of the last file, which is missing.
 fn one_login_for_a_folder(server: FtpServer) {
     let name = key();
     let watch = server.watch();
@@ -39,7 +39,7 @@ fn one_login_for_a_folder(server: FtpServer) {
     let seen = watch.commands_for(&name);
     let count = |verb: &str| seen.iter().filter(|line| line.starts_with(verb)).count();
     assert_eq!((count("USER"), count("CWD"), count("TYPE")), (1, 1, 1), "{seen:?}");
-    // Each transfer has a data connection of its own.
+    // Each transfer has its own data connection.
     assert!(count("EPSV") >= 6, "{seen:?}");
     let files: Vec<&String> = seen.iter().filter(|line| line.starts_with("RETR")).collect();
     let expected: Vec<String> = (4101..4107).map(|number| format!("RETR f{number}.txt")).collect();
@@ -68,7 +68,7 @@ fn other_folders_and_back(server: FtpServer) {
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| *bytes).collect();
     fetch(&as_arguments(&[], &urls)).gives(&all);
-    // In a login directory, from where relative and absolute are two places.
+    // In a login directory that is not the root, relative and absolute paths differ.
     let rows = [
         ("/etc/motd", "motd of alice, not of the host\n"),
         ("/%2Fetc/motd", "motd of the host\n"),
@@ -82,7 +82,7 @@ fn other_folders_and_back(server: FtpServer) {
     fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
-/// A refused CWD leaves a session somewhere: what comes next begins where it should.
+/// After a rejected CWD the current directory is unknown; the next URL still gets its own file.
 fn after_a_failure(server: FtpServer) {
     let (one, two) = (key(), key());
     let rows = [
@@ -109,12 +109,12 @@ fn another_user_is_another_login(server: FtpServer) {
     fetch(&[&alice, &bob, &alice, &bob]).gives([of_alice, of_bob, of_alice, of_bob].concat());
     let ran = fetch(&[&server.url("/hello.txt"), &alice, &server.url("/here.txt"), &bob]).exits(78);
     ran.writes([HELLO, of_alice, of_bob].concat());
-    // A session that a right password opened is not for a wrong one.
+    // A session that a right password opened is not used for a wrong password.
     let wrong = server.url_as("alice", "wrong", "/here.txt");
     fetch(&[&alice, &wrong]).exits(67).writes(of_alice);
 }
 
-/// Of TYPE, each transfer has its own.
+/// Each transfer sets the TYPE that it needs.
 fn files_and_listings_and_text(server: FtpServer) {
     let crlf = "line 1 of CRLF text\r\n";
     let urls = ["/crlf.txt", "/lf.txt;type=a", "/pub/", "/crlf.txt", "/pub;type=d", "/crlf.txt"];
@@ -140,7 +140,7 @@ fn two_hundred_one_after_another(server: FtpServer) {
     fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400))).gives(contents(2200..2400));
 }
 
-/// Sessions that stand in different folders at the same time.
+/// Parallel sessions in different directories.
 fn folders_side_by_side(server: FtpServer) {
     let place = Place::new();
     let paths = ["/hello.txt", "/pub/README", "/pub/a/b/c/deep.txt", "/etc/motd", "/odd/100%25/f.txt"];

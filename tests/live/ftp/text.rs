@@ -1,4 +1,4 @@
-//! Text and image: line ends change when, and only when, somebody asks for text.
+//! ASCII and image transfers: line ends are converted only in ASCII transfers.
 
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
 use crate::live::place::{Place, fetch};
@@ -19,7 +19,7 @@ fn file(name: &str) -> Vec<u8> {
 
 fn line_ends_become_local(server: FtpServer) {
     for path in ["/lf.txt", "/hello.txt", "/empty.bin", "/all-bytes.bin", "/latin1.txt"] {
-        // Of all bytes, one after another, LF is the only one that ends a line.
+        // LF is the only byte that ends a line, also in a file of all byte values.
         fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=A"))]).gives(file(path));
         fetch(&["-B", &server.url(path)]).gives(file(path));
@@ -30,7 +30,7 @@ fn line_ends_become_local(server: FtpServer) {
     assert_eq!(place.read("here"), file("/range.txt"));
 }
 
-/// vsftpd and proftpd send a CRLF as it is, which is one end of a line; the others send CR CR LF.
+/// vsftpd and proftpd send CR LF unchanged, which is one line end; the others send CR CR LF.
 fn carriage_returns_of_the_file_stay(server: FtpServer) {
     let converts_lf_only = [VSFTPD.name, PROFTPD.name].contains(&server.name);
     let crlf = String::from_utf8(file("/crlf.txt")).expect("text");
@@ -45,7 +45,7 @@ fn text_is_unchanged_without_option(server: FtpServer) {
     for path in ["/crlf.txt", "/lf.txt", "/mixed.txt"] {
         fetch(&[&server.url(path)]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=i"))]).gives(file(path));
-        // What the URL says comes before what the option says.
+        // The type in the URL takes precedence over the option.
         fetch(&["-B", &server.url(&format!("{path};type=i"))]).gives(file(path));
     }
 }
@@ -57,13 +57,13 @@ fn an_unknown_type(server: FtpServer) {
     fetch(&[&server.url("/odd/name%3Btype=a")]).gives("path=odd/name%3Btype%3Da\n");
 }
 
-/// A server counts its own bytes, not the ones that it sends: an offset would tear lines.
+/// The server counts the bytes of its file, not the transferred bytes, so offsets would be wrong.
 fn text_has_no_parts(server: FtpServer) {
     fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
     fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");
 }
 
-/// No size tells how much should have come: 226 is all that there is.
+/// Without a size, the reply 226 is the only sign of completeness.
 fn the_end_of_text_is_assumed(server: FtpServer) {
     for path in ["/lf.txt", "/empty.bin"] {
         fetch(&["--require-complete", &server.url(path)]).gives(file(path));

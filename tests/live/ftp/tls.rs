@@ -1,4 +1,4 @@
-//! TLS before the login, and on every data connection: asked for by `--ssl`, `--ssl-reqd` and `ftps:`.
+//! FTP over TLS: `--ssl`, `--ssl-reqd` and `ftps:`, with TLS before the login and on every data connection.
 
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
@@ -27,7 +27,7 @@ fn fetch_by_tls(more: &[&str]) -> crate::live::program::Ran {
     fetch(&[&REQUIRED, more].concat())
 }
 
-/// Where there is no TLS, nothing is fetched, nor does anybody log in.
+/// Asserts that a server without TLS receives no login and the run fails.
 #[track_caller]
 fn refused(server: FtpServer) {
     fetch_by_tls(&["-v", &server.url("/hello.txt")]).exits(35).writes("").says("502").hides("> USER");
@@ -39,7 +39,7 @@ fn required(server: FtpServer) {
     fetch_by_tls(&["-v", &url]).exits(0).says("> AUTH TLS").says("> USER anonymous");
 }
 
-/// Where there is none, it goes on in the clear; where there is, it is TLS as well.
+/// `--ssl` continues in plaintext if the server has no TLS, and uses TLS if it has.
 fn tried(server: FtpServer) {
     let own = ["--cacert", CA, "--ssl", "-v"];
     match server.tls_url("/hello.txt") {
@@ -47,7 +47,7 @@ fn tried(server: FtpServer) {
         Some(url) => {
             let ran = fetch(&[&own[..], &[&url]].concat()).exits(0).writes(HELLO);
             ran.says("> AUTH TLS").says("234");
-            // What was tried must hold: a certificate of anybody is not taken for none.
+            // After AUTH TLS was accepted, an invalid certificate is an error.
             fetch(&["--ssl", "-v", &url]).exits(60).writes("").hides("> USER");
         }
     }
@@ -58,7 +58,7 @@ fn of_one_version(server: FtpServer) {
     let range = crate::live::tree::range();
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"], &["--tls-max", "1.3"]] {
         fetch_by_tls(&[options, &["--require-complete", &url]].concat()).gives(&range);
-        // Two data connections: each resumes the session of the control connection.
+        // The second data connection resumes the TLS session of the control connection, too.
         fetch_by_tls(&[options, &[&url, &url]].concat()).gives([&range[..], &range].concat());
     }
 }
@@ -98,7 +98,7 @@ fn the_order_of_commands(server: FtpServer) {
     assert_eq!(seen.iter().filter(|line| line.starts_with("USER")).count(), 1, "{seen:?}");
 }
 
-/// No USER reaches a server without TLS when TLS is required: neither ours nor anonymous.
+/// With `--ssl-reqd` no USER command is sent without TLS, neither with the given user nor anonymous.
 fn login_requires_tls(server: FtpServer) {
     if let Some(url) = server.tls_url("/here.txt") {
         let ran = fetch_by_tls(&["-v", "-u", "alice:secret", &url]).exits(0).hides("secret");
@@ -113,7 +113,7 @@ fn login_requires_tls(server: FtpServer) {
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);
     assert!(!watch.holds(&user) && !watch.holds("secret-canary"), "{} has seen it", server.name);
-    // With --ssl it goes on, and the login is seen.
+    // With --ssl the run continues in plaintext, so the server receives the login.
     fetch(&["--ssl", "--cacert", CA, &url]).exits(67);
     assert!(watch.holds(&user));
 }
@@ -148,7 +148,7 @@ fn files_and_listings(server: FtpServer) {
     assert_eq!(listing.lines().count(), 5000);
     let listing = fetch_by_tls(&["--list-format", "long", "--format", "json", &format!("{url}/many/")]);
     assert_eq!(listing.exits(0).text().lines().count(), 5000);
-    // Nothing at all comes by TLS too: the end of it is told by the server.
+    // An empty listing over TLS is proven by the server's reply.
     fetch_by_tls(&[&format!("{url}/empty-dir/")]).gives("");
     fetch_by_tls(&[&format!("{url}/no-such-dir/")]).exits(78);
     fetch_by_tls(&["--disable-epsv", &format!("{url}/hello.txt")]).gives(HELLO);
@@ -161,7 +161,7 @@ fn a_login(server: FtpServer) {
     fetch_by_tls(&["-u", "alice:wrong", &url]).exits(67).writes("");
 }
 
-/// A part ends with the data connection closed early, by TLS and below it.
+/// A range ends with an early close of the data connection, in TLS and in TCP.
 fn a_part(server: FtpServer) {
     let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
@@ -171,7 +171,7 @@ fn a_part(server: FtpServer) {
     fetch_by_tls(&["-r", "8-15", &url, &url]).gives([&range[8..16], &range[8..16]].concat());
 }
 
-/// From the first byte.
+/// TLS starts with the first byte.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn implicit() {
@@ -195,7 +195,7 @@ fn implicit() {
     fetch(&many).gives((4301..4307).map(|number| format!("{number}\n")).collect::<String>());
 }
 
-/// A server that waits for commands in the clear is not TLS from the first byte.
+/// On a plain FTP port, a TLS handshake fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn implicit_where_there_is_none() {

@@ -1,4 +1,4 @@
-//! Texts with dots: by what they show, as RFC 1436 says, and as they came.
+//! Texts with dots: decoded by detection, by RFC 1436, or left unchanged.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
@@ -11,7 +11,7 @@ each_gopher_server![
     larger_than_what_is_held
 ];
 
-/// The texts of `docker/common/make-gopher.pl`: name, the file, what comes of it by evidence and by RFC 1436.
+/// The texts of `docker/common/make-gopher.pl`: name, file, and the output with detection and with RFC 1436.
 const TEXTS: [(&str, &str, &str, &str); 8] = [
     ("none-doubled", "first\n.\n..\n.dot\n...\nlast\n", "first\n.\n..\n.dot\n...\nlast\n", "first\n"),
     ("only", ".\n", "", ""),
@@ -33,7 +33,7 @@ const TEXTS: [(&str, &str, &str, &str); 8] = [
     ("no-line-end", "first\nlast\n.", "first\nlast\n", "first\nlast\n"),
 ];
 
-/// A dot that no line end follows may be the beginning of a line that was cut. gophernicus puts one there.
+/// A final dot without a line end may be the start of a truncated line. gophernicus adds the line end.
 fn has_no_end(server: GopherServer, name: &str) -> bool {
     name == "no-line-end" && server.is_plus
 }
@@ -58,7 +58,7 @@ fn requested_decoding_is_applied(server: GopherServer) {
     }
 }
 
-/// What is no text keeps every dot, whatever is said.
+/// Items that are not texts keep every dot, with any option.
 fn no_text(server: GopherServer) {
     for (name, file, _, _) in TEXTS {
         for (gtype, options) in [("9", &[][..]), ("d", &[]), ("h", &[]), ("9", &["--gopher-dots", "rfc1436"])]
@@ -69,7 +69,7 @@ fn no_text(server: GopherServer) {
     }
 }
 
-/// Of a text of more than one mebibyte only the final dot is taken.
+/// Of a text of more than 1 MiB, detection removes only the final dot.
 fn larger_than_what_is_held(server: GopherServer) {
     let lines: String =
         (1..=30_000).map(|line| format!("..line {line} of a text of more than one mebibyte\n")).collect();

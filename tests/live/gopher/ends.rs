@@ -1,4 +1,4 @@
-//! How the end of an answer is known, and what is said where nothing marks it.
+//! Completeness of gopher responses, and the note about a missing terminator.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{Place, fetch};
@@ -9,9 +9,9 @@ each_gopher_server![of_a_text, of_bytes, of_a_menu, quietly];
 const NO_DOT: &str = "the line of one dot at its end is missing: the object may be incomplete";
 const NO_BYTE: &str = "the server sent no data: the item is empty or does not exist";
 
-/// What a run is expected to have brought.
+/// Assertions about the output of a run.
 pub(super) trait Came {
-    /// It wrote exactly this and succeeded; what it says is at most that nothing marks the end.
+    /// Asserts exit status 0, this output, and no message except notes about a missing terminator.
     fn came(self, expected: impl AsRef<[u8]>) -> Self;
 }
 
@@ -45,16 +45,16 @@ fn of_a_text(server: GopherServer) {
     assert!(!place.names().contains(&"there".to_owned()), "{:?}", place.names());
 }
 
-/// Bytes end with the connection, always: nothing is missing that could be there.
+/// Binary items have no terminator: they end with the connection.
 fn of_bytes(server: GopherServer) {
     let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
     assert_eq!(ran.err, "");
     fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
-    // gophernicus says by no byte that it cannot.
+    // gophernicus sends no data for an empty file.
     fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_BYTE);
 }
 
-/// pygopherd ends none in a dot.
+/// pygopherd sends no terminating dot after menus.
 fn of_a_menu(server: GopherServer) {
     let ran = fetch(&[&server.url("/1/pub")]).exits(0);
     assert_eq!(ran.err.contains(NO_DOT), server.is_plus, "{}", ran.err);
@@ -69,7 +69,7 @@ fn quietly(server: GopherServer) {
     fetch(&["-s", &url]).gives(server.answer("/dots/none-doubled.txt"));
 }
 
-/// With its length told, an object is whole, dot or no dot.
+/// With an announced length, the object is complete with or without a final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn of_a_length() {
@@ -79,7 +79,7 @@ fn of_a_length() {
     }
 }
 
-/// Where Gopher+ is not answered the end is known as it is without.
+/// A server without Gopher+ announces no length, so completeness depends on the final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn of_a_length_that_is_not_told() {

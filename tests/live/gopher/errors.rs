@@ -1,4 +1,4 @@
-//! What went wrong, in the server's words and ours, with the exit status of the cause.
+//! Errors: the server's text in the message, and the exit status of the cause.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
@@ -6,7 +6,7 @@ use crate::live::place::{Place, fetch, key};
 
 each_gopher_server![a_missing_menu, an_unreadable_menu, failure_leaves_no_file, closed_port_exits_7, by_json];
 
-/// gophernicus answers in the manner of a menu where the selector ends with a slash.
+/// gophernicus sends a menu with the error if the selector ends with a slash.
 fn a_missing_menu(server: GopherServer) {
     let url = server.url(&format!("/1/{}/", key()));
     let ran = fetch(&[&url]).exits(78).writes("").says("not found");
@@ -44,7 +44,7 @@ fn by_json(server: GopherServer) {
     assert!(ran.err.contains(words), "{}", ran.err);
 }
 
-/// A line of type 3 and nothing else is no text, and no bytes.
+/// A response of one type 3 item is an error for every item type.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn one_line_of_type_3() {
@@ -58,20 +58,20 @@ fn one_line_of_type_3() {
     }
 }
 
-/// Where nothing marks an error, it is the text that the server sends.
+/// gophernicus sends errors of texts as plain text, which is delivered.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn an_error_that_nothing_marks() {
     for path in ["/nope", "/noperm.txt", "/odd/.hidden", "/../../etc/passwd"] {
         fetch(&[&GOPHERNICUS.url(&format!("/0{path}"))]).came(GOPHERNICUS.answer(path));
     }
-    // Not even where a menu was asked for: its lines are shown, and lead nowhere.
+    // A menu shows the text of the error, without URLs.
     let ran = fetch(&["--format", "json", &GOPHERNICUS.url("/1/nope")]);
     assert!((ran.text() + &ran.err).contains("File or directory not found!"), "{}{}", ran.text(), ran.err);
     assert!(!ran.text().contains("gopher://"), "{}", ran.text());
 }
 
-/// An item of type 3 among others is no error of the menu.
+/// A type 3 item among other items is an entry of the menu.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn an_error_item_among_others() {
@@ -81,7 +81,7 @@ fn an_error_item_among_others() {
     }
 }
 
-/// What has never been there is not asked for again; nobody to talk to may pass.
+/// A missing item is requested once; `--retry` applies to transient errors only.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn permanent_errors_are_not_retried() {

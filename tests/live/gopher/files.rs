@@ -1,4 +1,4 @@
-//! Files of every kind, byte for byte as the server sends them.
+//! Files of every kind: the output has exactly the bytes that the server sends.
 
 use super::ends::Came as _;
 use super::menus::{field, links};
@@ -19,12 +19,12 @@ each_gopher_server![
     a_slow_one,
 ];
 
-/// Whether both servers take it for bytes, and not for text.
+/// Returns `true` if both servers treat the file as binary.
 fn is_binary(path: &str) -> bool {
     path.ends_with(".bin")
 }
 
-/// What the server sends of a file of the tree.
+/// Returns the bytes that the server sends for a file of the tree.
 fn sent(server: GopherServer, path: &str, bytes: &[u8]) -> Vec<u8> {
     if is_binary(path) { bytes.to_vec() } else { server.as_text(bytes) }
 }
@@ -36,7 +36,7 @@ fn the_tree(server: GopherServer) {
     }
 }
 
-/// The type in the URL is the client's alone: the server sends the same.
+/// The item type is not part of the request, so the server sends the same bytes.
 fn the_tree_as_bytes(server: GopherServer) {
     for (path, bytes) in files() {
         fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &bytes));
@@ -49,12 +49,12 @@ fn as_the_server_sends_it(server: GopherServer) {
     for path in files().iter().map(|(path, _)| *path).chain(own) {
         let bytes = server.answer(path);
         fetch(&[&server.url(&format!("/9{path}"))]).came(&bytes);
-        // Without the slash in front it is the same file.
+        // Without the leading slash the selector names the same file.
         fetch(&[&server.url(&format!("/9{}", &path[1..]))]).came(&bytes);
     }
 }
 
-/// The same bytes as an item of each type that is an object, by the URLs of a menu.
+/// Fetches the same bytes as an item of each type, by the URLs of a menu.
 fn each_type(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
     let bytes = (0..=255).collect::<Vec<u8>>().repeat(16);
@@ -84,7 +84,7 @@ fn sixty_four_mebibytes(server: GopherServer) {
     place.holds(&["here"]);
     let ran = fetch(&[&url]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
-    // As text it streams, and is no other.
+    // As a text it is streamed, and its bytes are unchanged.
     let ran = fetch(&[&server.url("/0/big.bin")]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
 }
@@ -112,7 +112,7 @@ fn into_files(server: GopherServer) {
     place.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
     place.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
     assert_eq!(place.read("here"), b"");
-    // A name that is no file name is made one.
+    // A name that is not a safe file name is sanitised.
     place.fetch(&["-O", &server.url("/0/odd/.hidden")]);
     place.fetch(&["-O", &server.url("/0/odd/-la")]);
     assert!(place.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", place.names());
@@ -120,7 +120,7 @@ fn into_files(server: GopherServer) {
 
 fn no_parts(server: GopherServer) {
     fetch(&["-r", "0-9", &server.url("/9/all-bytes.bin")]).exits(33).writes("");
-    // What an earlier run left cannot be gone on from: it begins anew.
+    // Gopher cannot resume: a `.part` file of an earlier run is replaced.
     let place = Place::new();
     let url = server.url("/9/all-bytes.bin");
     place.leave_part("here", &url, "none", b"left over", 4096);

@@ -1,10 +1,10 @@
-//! Forms of Gopher+: shown, and filled from the command line. pygopherd shows them, and takes no answers.
+//! Gopher+ forms: displayed, and filled from the command line. pygopherd displays forms but ignores the answers.
 
 use super::menus::field;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
 use crate::live::place::{Place, fetch, key};
 
-/// All questions but those that have a default, by number or by name.
+/// Answers to all questions without a default value, by number or by name.
 const ANSWERS: [&str; 10] = [
     "--form",
     "A password?=secret",
@@ -18,7 +18,7 @@ const ANSWERS: [&str; 10] = [
     "6=file",
 ];
 
-/// The item with the form. The words behind it are for the log alone: a file has none to search for.
+/// Returns the URL of the item with the form. The search words only mark the request in the log.
 fn url(words: &str) -> String {
     PYGOPHERD.url(&format!("/0/plus/ask.txt%09{words}"))
 }
@@ -44,7 +44,7 @@ fn the_questions_are_shown() {
 fn filled_form_is_sent() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     let url = url(&key);
-    // The document itself: the server ignores the answers, and says so by no status line.
+    // The server ignores the answers and sends the document without a Gopher+ status line.
     let ran = fetch(&[&ANSWERS[..], &["--form", "7=here", &url]].concat())
         .exits(0)
         .writes("A document with a form.\n");
@@ -64,7 +64,7 @@ fn answers_to_what_is_not_asked() {
         assert_eq!(watch.lines(&key, 1).len(), 1, "nothing is sent");
     }
     fetch(&["--form", "no equals sign", &url("x")]).exits(2).writes("");
-    // A choice is one of those offered.
+    // The answer to a choice must be one of the offered values.
     let own = ["--form", "7=x", "--form", "Colour?=blue", &url("x")];
     fetch(&[&ANSWERS[..], &own].concat()).exits(2).writes("");
 }

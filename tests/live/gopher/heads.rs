@@ -1,4 +1,4 @@
-//! `-I`: what is known of an item without fetching it.
+//! `-I`: the metadata of an item, without fetching it.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{fetch, key};

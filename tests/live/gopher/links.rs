@@ -1,4 +1,4 @@
-//! Items that lead elsewhere, and those that are no objects.
+//! Items that link to other servers, and items without content.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{Place, fetch, key};
@@ -33,7 +33,7 @@ fn to_another_gopher_server(server: GopherServer) {
     fetch(&[&server.url(&format!("/hURL:{target}"))]).exits(0).writes(server.answer("/about.txt"));
 }
 
-/// Nobody but the caller opens a file of the caller's.
+/// A server cannot make fetch-url open a local file.
 fn not_to_a_file(server: GopherServer) {
     for target in ["file:///etc/hostname", "file://localhost/etc/hostname"] {
         let place = Place::new();
@@ -54,12 +54,12 @@ fn a_link_asks_no_gopher_server(server: GopherServer) {
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 1);
-    // Only an `h` item is a link: this is a selector.
+    // Only items of type `h` can be links; here `URL:` is part of the selector.
     fetch(&[&server.url(&format!("/0URL:{key}"))]);
     watch.line(&format!("URL:{key}"));
 }
 
-/// What to do is told, and nobody is connected to.
+/// fetch-url prints how to start the session and opens no connection.
 fn telnet_and_tn3270(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     let port = server.port().to_string();

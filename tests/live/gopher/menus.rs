@@ -1,4 +1,4 @@
-//! Menus: for people, for programs and as they came; each item's URL fetches what the item names.
+//! Menus as text, as JSON and raw; the URL of each item fetches the item.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
@@ -17,7 +17,7 @@ each_gopher_server![
     into_a_file,
 ];
 
-/// A field that is a string; none if it is null or not there.
+/// Returns a string field, or `None` if it is null or missing.
 pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     let mut text = String::new();
@@ -40,18 +40,18 @@ pub(super) fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A field that is none, as it is written.
+/// Returns the JSON text of a field that is not a string.
 pub(super) fn value(line: &str, name: &str) -> String {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).unwrap_or_else(|| panic!("no {name}: {line}"));
     rest.split([',', '}']).next().unwrap_or_default().to_owned()
 }
 
-/// The items of a menu in JSON that have a URL, with it.
+/// Returns the items of a JSON menu that have a URL, with it.
 pub(super) fn links(json: &str) -> Vec<(&str, String)> {
     json.lines().filter_map(|line| Some((line, field(line, "url")?))).collect()
 }
 
-/// The line of the item of this name.
+/// Returns the line of the item with this name.
 #[track_caller]
 pub(super) fn named<'a>(json: &'a str, name: &str) -> &'a str {
     let line = json.lines().find(|line| field(line, "name").as_deref() == Some(name));
@@ -65,7 +65,7 @@ fn json(url: &str) -> String {
     ran.came(out).text()
 }
 
-/// Where an item of this server leads: pygopherd says that it speaks Gopher+.
+/// Returns the URL of an item of this server. pygopherd marks its items as Gopher+.
 fn item_url(server: GopherServer, path: &str) -> String {
     server.url(&format!("{path}{}", if server.is_plus { "%09%09+" } else { "" }))
 }
@@ -99,7 +99,7 @@ fn by_json(server: GopherServer) {
     assert_eq!(text.lines().count(), count, "an entry for each line of the menu, and none for its end");
 }
 
-/// The lines stand in the order of the menu; each link has a number and, below it, its URL.
+/// The lines are in the order of the menu; each link has a number, and its URL on the next line.
 fn for_people(server: GopherServer) {
     let text = fetch(&[&server.url("")]).exits(0).text();
     let lines: Vec<&str> = text.lines().collect();
@@ -157,7 +157,7 @@ fn each_item_of_the_first_one(server: GopherServer) {
     }
 }
 
-/// To the deepest file, by nothing but what the menus say.
+/// Follows the URLs of menus to the deepest file.
 fn from_menu_to_menu(server: GopherServer) {
     let mut url = field(named(&json(&server.url("")), "Relative"), "url").expect("a URL");
     for name in ["a", "b", "c", "deep"] {
@@ -183,7 +183,7 @@ fn ten_thousand_items(server: GopherServer) {
     assert_eq!(text.lines().filter(|line| line.trim().starts_with("gopher://")).count(), 10_000);
 }
 
-/// gophernicus lists no more than 1,022 files; pygopherd all of them, but it takes its time for that.
+/// gophernicus lists at most 1,022 files; pygopherd lists all of them, slowly.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn many_files() {
@@ -202,7 +202,7 @@ fn an_empty_folder(server: GopherServer) {
     }
 }
 
-/// Lines that lead somewhere do so; the others are shown all the same.
+/// Valid links have a URL; all other lines are shown without one.
 fn odd_lines(server: GopherServer) {
     let text = json(&server.url("/1/cgi-bin/odd-menu"));
     for name in ["four fields", "lone line feed", "the last one"] {
@@ -217,7 +217,7 @@ fn odd_lines(server: GopherServer) {
     let url = field(latin, "url").expect("a URL");
     assert!(url.ends_with("/0/odd/caf%E9/r%E9sum%E9.txt"), "{url}");
     fetch(&[&url]).came(server.as_text(b"path=odd/caf%E9/r%E9sum%E9.txt\n"));
-    // Neither a guess at a host or a port, nor silence.
+    // A line without a valid host and port has no URL, and is shown.
     for part in ["no fields", "no host", "no port", "port 0", "port 99999", "port x", "empty host", "info"] {
         let line =
             text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"));

@@ -1,4 +1,4 @@
-//! The same URLs through curl, where it is installed: the same bytes.
+//! Comparison with curl, if it is installed: the same bytes for the same URLs.
 
 use std::process::{Command, Stdio};
 
@@ -15,8 +15,8 @@ fn has_curl() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Both give the same for `url`, ours with `options`; true if there is a curl that gives something. To curl an end of TLS
-/// without close_notify is one.
+/// Compares the output of curl and fetch-url for `url`, with `options` for fetch-url. Returns `false` if curl fails.
+/// curl accepts an end of TLS without close_notify.
 #[track_caller]
 fn agree(options: &[&str], url: &str) -> bool {
     if !has_curl() {
@@ -42,7 +42,7 @@ fn the_tree(server: GopherServer) {
     assert!(agree(&[], &server.url("/9/big.bin")));
 }
 
-/// curl sends CR and LF too, and knows no error.
+/// curl sends CR and LF, and does not detect errors.
 fn odd_names(server: GopherServer) {
     for (path, _) in odd_files() {
         let is_refused = ["%0A", "%0D"].iter().any(|byte| path.contains(byte));
@@ -53,7 +53,7 @@ fn odd_names(server: GopherServer) {
     }
 }
 
-/// The bytes of a path.
+/// Percent-decodes a path.
 fn decoded(path: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();

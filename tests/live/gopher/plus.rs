@@ -1,4 +1,4 @@
-//! Gopher+: what pygopherd answers, and what comes of it at a server that has never heard of it.
+//! Gopher+: the responses of pygopherd, and requests to a server without Gopher+.
 
 use super::ends::Came as _;
 use super::menus::{field, links, named, value};
@@ -7,7 +7,7 @@ use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
 use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, MODIFIED, files};
 
-/// With its length told, an object is proven to be whole, and is not read for dots.
+/// With an announced length, an object is proven to be complete, and dots are not decoded.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn objects() {
@@ -34,7 +34,7 @@ fn menus() {
     for path in ["/1/", "/1/pub", "/1/odd", "/1/cgi-bin/ten-thousand", "/1/empty-dir"] {
         let plain = fetch(&["--format", "json", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "json", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&plain);
-        // The bytes of the menu, and not the status line before them.
+        // Raw output contains the menu without the Gopher+ status line.
         let raw = fetch(&["--format", "raw", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "raw", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&raw);
     }
@@ -43,7 +43,7 @@ fn menus() {
     assert_eq!(links(&search).len(), 2, "{search}");
 }
 
-/// Both kinds of error are `--2` here; which one it is, the words tell.
+/// The server sends status `--2` for both kinds of error; the text shows which one it is.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn errors() {
@@ -93,7 +93,7 @@ fn attributes_of_an_item() {
     );
 }
 
-/// The server takes a choice of attributes for words to search for; the choice is made here.
+/// The server treats the attribute names as search words, so fetch-url selects the attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn chosen_attributes() {
@@ -133,7 +133,7 @@ fn attributes_of_all_items() {
     assert!(!json.contains("KEYWORDS") && json.contains("image/gif"), "{json}");
 }
 
-/// It answers any view with the one that there is.
+/// The server returns its only view for every requested view.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn views() {
@@ -151,7 +151,7 @@ fn views() {
     fetch(&["--view", "text/plain\r\nx", &url]).exits(93).writes("");
 }
 
-/// A file has no items: the server sends the file itself, which is not taken for attributes.
+/// A file has no items: the server sends the file itself, which is not parsed as attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn all_items_of_a_file() {
@@ -159,7 +159,7 @@ fn all_items_of_a_file() {
     assert!([0, 8].contains(&ran.exit), "{} {}", ran.exit, ran.err);
 }
 
-/// gophernicus sends the object without a word before it: so it is delivered, and a note says so.
+/// gophernicus sends the object without a status line: it is delivered with a note.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_server_without() {
@@ -174,13 +174,13 @@ fn a_server_without() {
     fetch(&[&GOPHERNICUS.url("/9/dot.gif%09%09+")]).exits(0).writes(GOPHERNICUS.answer("/dot.gif"));
     let big = fetch(&[&GOPHERNICUS.url("/9/big.bin%09%09+")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
-    // What a text shows by its dots holds all the same.
+    // The final dot of a text is detected as in plain Gopher.
     let last = GOPHERNICUS.as_text(b"first\nlast\n");
     fetch(&[&GOPHERNICUS.url("/0/dots/last.txt%09%09+")]).exits(0).writes(&last);
     let plain = fetch(&["--format", "json", &GOPHERNICUS.url("/1/pub")]).exits(0).out;
     for end in ["+", "$", "!"] {
         fetch(&["--format", "json", &GOPHERNICUS.url(&format!("/1/pub%09%09{end}"))]).exits(0).writes(&plain);
     }
-    // An item by a menu of a server that tells nothing of Gopher+ needs no note.
+    // An item of a menu without Gopher+ is fetched without a note.
     fetch(&[&GOPHERNICUS.url("/0/plus/doc.txt")]).came(&document);
 }

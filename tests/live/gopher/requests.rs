@@ -1,4 +1,4 @@
-//! The line that goes out: the bytes of the URL's path behind its type, decoded once.
+//! The request line: the bytes of the URL path after the item type, percent-decoded once.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{fetch, key};
@@ -42,7 +42,7 @@ fn selectors(server: GopherServer) {
     }
 }
 
-/// RFC 4266 §2.3: the Gopher+ string stands behind two TABs, of which the first goes when there are no words.
+/// RFC 4266 §2.3: the Gopher+ string follows two TABs; the first one is omitted if there is no search string.
 fn gopher_plus(server: GopherServer) {
     for (path, line) in [
         ("/0/KEY%09%09+", "/KEY\\x09+"),
@@ -73,7 +73,7 @@ fn bytes_that_would_end_the_line(server: GopherServer) {
 fn in_the_dialogue(server: GopherServer) {
     let ran = fetch(&["-v", &server.url("/0/about.txt")]).exits(0).writes(server.answer("/about.txt"));
     ran.says("> /about.txt\n");
-    // What could play with a terminal is shown escaped.
+    // Control characters are escaped in the trace.
     let ran = fetch(&["-v", &server.url("/0/nope%1B%5B31m")]);
     ran.says("> /nope").hides("\u{1b}");
 }

@@ -1,4 +1,4 @@
-//! Type 7: words to search for.
+//! Searches (type 7).
 
 use super::ends::Came as _;
 use super::menus::{field, links};
@@ -26,7 +26,7 @@ fn words(server: GopherServer) {
     ] {
         assert_eq!(found(&server.url(&format!("/7/cgi-bin/search%09{words}"))), expected, "{words}");
     }
-    // A search answers a menu whatever the type in the URL is.
+    // A search returns a menu, for every item type in the URL.
     assert_eq!(found(&server.url("/1/cgi-bin/search%09one")), ["found one"]);
 }
 
@@ -37,7 +37,7 @@ fn as_it_is_sent(server: GopherServer) {
     fetch(&["-v", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).says("> /cgi-bin/search");
 }
 
-/// pygopherd takes no words behind a TAB for Gopher+, and breaks down.
+/// pygopherd does not support an empty search string after the TAB, and fails.
 fn search_without_words(server: GopherServer) {
     fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
     let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
@@ -53,14 +53,14 @@ fn search_results_can_be_fetched(server: GopherServer) {
     }
 }
 
-/// Bytes that would end the line, or the words, are not sent.
+/// Bytes that would end the line or the search string are not sent.
 fn forbidden(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for byte in ["%0D", "%0A", "%00", "%0D%0A"] {
         fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).exits(93).writes("");
         fetch(&[&server.url(&format!("/7/{key}{byte}x%09one"))]).exits(93).writes("");
     }
-    // Two TABs end the words: a third one is in the Gopher+ string, where none may be.
+    // Two TABs end the search string; a third one is not allowed in the Gopher+ string.
     fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).exits(93).writes("");
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));

@@ -1,4 +1,4 @@
-//! Menus, texts and forms in a terminal: nothing that a server sends moves the cursor, and a person fills forms.
+//! Menus, texts and forms on a terminal: control characters are escaped, and forms are filled interactively.
 
 use std::process::Command;
 
@@ -20,14 +20,14 @@ fn run(arguments: &[&str]) -> Terminal {
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows, and the exit status.
+/// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
 }
 
-/// As a menu, as a text and as it came: the escape in a line is shown, not obeyed.
+/// As a menu, as a text and raw, control characters are escaped.
 fn control_characters_are_escaped_on_a_terminal(server: GopherServer) {
     for gtype in ["0", "1"] {
         for options in [&[][..], &["--format", "raw"], &["--format", "json"], &["-v"]] {
@@ -61,7 +61,7 @@ fn bytes_are_refused(server: GopherServer) {
     assert!(!terminal.bytes().contains(&0), "{}", terminal.screen());
 }
 
-/// The questions come one after the other, with what stands above them; what is a secret is not shown.
+/// The questions are asked one after the other, below the notes of the form; a typed secret is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_form_is_filled() {
@@ -75,7 +75,7 @@ fn a_form_is_filled() {
     assert!(terminal.screen().contains("a form"), "the note above: {}", terminal.screen());
     assert!(!terminal.screen().contains("x-canary-x"), "{}", terminal.screen());
     drop(terminal);
-    // It went away in the middle: no answer has been sent.
+    // The process ended during the form: no answer was sent.
     PYGOPHERD.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 2, "{:?}", watch.all(&key));

@@ -50,7 +50,7 @@ fn of_one_version(server: GopherServer) {
     }
 }
 
-/// The selector tells what somebody reads: it does not go out before the server has shown who it is.
+/// The selector is confidential: it is not sent before the certificate was verified.
 fn of_an_authority_that_is_not_believed(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     let place = Place::new();
@@ -73,7 +73,7 @@ fn of_another_name(server: GopherServer) {
     trusting(&["--resolve", &to_here, &other]).exits(60).writes("");
 }
 
-/// A menu that came in TLS leads on in TLS where it leads to the same server.
+/// Items on the same server get `gophers:` URLs in a menu that was fetched over TLS.
 fn items_of_the_same_server(server: GopherServer) {
     let base = server.tls_url("").replace("localhost", "127.0.0.1");
     let text = trusting(&["--format", "json", &base]).exits(0).text();
@@ -85,7 +85,7 @@ fn items_of_the_same_server(server: GopherServer) {
     let about = field(named(&text, "About"), "url").expect("a URL");
     trusting(&[&about]).came(server.answer("/about.txt"));
     if server.name != PYGOPHERD.name {
-        // Another server is another one.
+        // Items on another server get `gopher:` URLs.
         let url = field(named(&text, "At pygopherd"), "url");
         assert_eq!(url, Some(PYGOPHERD.url("/0/hello.txt")));
     }
@@ -105,7 +105,7 @@ fn an_error(server: GopherServer) {
     trusting(&[&server.tls_url(&format!("/1/{}/", key()))]).exits(78).writes("").says("not found");
 }
 
-/// Nothing marks the end of bytes but that of the connection, and whoever is on the way can end that.
+/// Binary data ends with the connection, and an attacker on the network path can end a connection.
 fn the_end_of_the_connection(server: GopherServer) {
     let place = Place::new();
     let url = server.tls_url("/9/all-bytes.bin");
@@ -113,7 +113,7 @@ fn the_end_of_the_connection(server: GopherServer) {
     if server.is_plus {
         ran.exits(18).says("close_notify");
         assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
-        // With the option it is an end, and nothing is proven by it.
+        // With the option the end is accepted, but completeness is not proven.
         place.fetch(&["--cacert", CA, "--allow-tls-truncation", "-o", "here", &url]).exits(0);
     } else {
         ran.exits(0);
@@ -122,7 +122,7 @@ fn the_end_of_the_connection(server: GopherServer) {
     trusting(&["--require-complete", &url]).exits(18);
 }
 
-/// What a length or a dot has ended is whole, whatever comes of the connection.
+/// A length or a final dot proves the end, whether or not close_notify follows.
 fn an_end_that_was_told(server: GopherServer) {
     let own = ["--cacert", CA, "--require-complete"];
     let last = server.tls_url("/0/dots/last.txt");
@@ -137,7 +137,7 @@ fn an_end_that_was_told(server: GopherServer) {
     }
 }
 
-/// A server that waits for a line in the clear does not speak TLS.
+/// On a plain gopher port, a TLS handshake fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn where_there_is_none() {

@@ -1,4 +1,4 @@
-//! Answers that no server gives of itself: broken, cut and without an end (apache's `nph-` scripts).
+//! Malformed and truncated responses (`nph-` scripts of apache).
 
 use crate::live::place::{Place, fetch, key};
 use crate::live::server::APACHE;
@@ -8,7 +8,7 @@ fn url(name: &str) -> String {
     APACHE.http(&format!("/cgi/{name}"))
 }
 
-/// Fails with `exit`, to standard output and to a file, which then is not there.
+/// Asserts this exit status for output to standard output and to a file, and that the file is not created.
 #[track_caller]
 fn fails(name: &str, exit: i32) {
     let place = Place::new();
@@ -54,7 +54,7 @@ fn an_end_that_is_only_assumed() {
     assert_eq!(place.read("here"), lines.as_bytes());
 }
 
-/// What was laid down is the first half; the same command with `-C -` gets the other one.
+/// The first run leaves the first half; the same command with `-C -` downloads the second half.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_and_resumed() {
@@ -68,7 +68,7 @@ fn cut_and_resumed() {
     assert_eq!(place.read("here"), range());
 }
 
-/// The object changed in between: from the start, nothing is joined.
+/// The object has changed: the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_and_changed() {
@@ -80,7 +80,7 @@ fn cut_and_changed() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Nothing says that the bytes still belong together, though the server would send any part of them.
+/// Without a strong validator the version is unknown, so the download restarts, although the server supports ranges.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_without_a_strong_validator() {
@@ -93,7 +93,7 @@ fn cut_without_a_strong_validator() {
     }
 }
 
-/// Another URL, or other bytes: what is there is not ours.
+/// A `.part` file of another URL, or with changed bytes, is not used.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cut_and_not_ours() {
@@ -109,7 +109,7 @@ fn cut_and_not_ours() {
     assert_eq!(place.read("here"), range());
 }
 
-/// `-C OFFSET`: the file that is there is kept up to OFFSET, the rest is put behind it.
+/// `-C OFFSET`: the existing file is kept up to OFFSET, and the rest is appended.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn continued_at_an_offset() {

@@ -1,4 +1,4 @@
-//! The bytes of the served tree: every file whole and unchanged, from each server, plain and by TLS.
+//! The bytes of the served tree: every file complete and unchanged, from each server, plain and over TLS.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ each_server![
     limits_of_size,
 ];
 
-/// To a file and to standard output; by TLS all at once.
+/// Fetches to a file and to standard output; over TLS all in one run.
 fn plain_files(server: Server) {
     let place = Place::new();
     for (path, bytes) in files() {
@@ -71,7 +71,8 @@ fn five_thousand_entries(server: Server) {
     }
 }
 
-/// Without its last slash a folder is a redirect: relative, absolute or with another status.
+/// A directory URL without the final slash is redirected: with a relative or absolute Location, with different
+/// statuses.
 fn folders(server: Server) {
     let page = fetch(&[&server.http("/pub/")]).exits(0).text();
     assert!(page.contains("README"), "{page}");
@@ -125,7 +126,7 @@ fn limits_of_size(server: Server) {
     assert!(!place.path("less").exists());
 }
 
-/// We ask for no compression: what comes is the file, also where the server would compress.
+/// fetch-url requests no compression by default, so servers send the plain file.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn compressing_servers_are_not_asked_to() {
@@ -139,7 +140,7 @@ fn compressing_servers_are_not_asked_to() {
     }
 }
 
-/// A charset is the reader's business.
+/// The charset of a text is not converted.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn latin1_is_left_alone() {
@@ -148,7 +149,7 @@ fn latin1_is_left_alone() {
     assert!(text.contains("content-type: text/plain; charset=ISO-8859-1\n"), "{text}");
 }
 
-/// Negotiation: the variant comes, with an entity tag that lacks its closing quote.
+/// The server selects a variant, whose entity tag lacks the closing quote.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_negotiated_variant() {

@@ -1,10 +1,10 @@
-//! Names of files: from the URL, and from a server that cannot be trusted with them.
+//! File names from the URL, and from a server that is not trusted.
 
 use crate::live::place::Place;
 use crate::live::server::{APACHE, NGINX};
 use crate::live::tree::HELLO;
 
-/// `-O`: the last part of the URL, decoded and made safe.
+/// `-O` uses the last part of the URL, decoded and sanitised.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn names_from_the_url() {
@@ -41,7 +41,7 @@ fn a_url_without_a_name() {
     }
 }
 
-/// The server says `../../etc/evil`.
+/// The server suggests `../../etc/evil`.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn an_evil_name_stays_in_the_folder() {
@@ -63,7 +63,7 @@ fn a_suggested_name_is_used_only_when_asked_for() {
     place.holds(&["hello.txt", "in the \u{fc}.txt", "lf.txt"]);
 }
 
-/// A server cannot choose which of our files it replaces.
+/// A name from the server never replaces an existing file.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_suggested_name_replaces_nothing() {

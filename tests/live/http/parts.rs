@@ -1,4 +1,4 @@
-//! Ranges, and what an earlier run left: joined only where the server proves that it belongs together.
+//! Ranges and partial downloads: bytes are joined only if the validator proves that they belong together.
 
 use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, CADDY, NGINX, Server, each_server};
@@ -16,7 +16,7 @@ each_server![
     foreign_validators_are_not_joined,
 ];
 
-/// Range and what of the 80,000 bytes it names.
+/// Ranges, and the bytes of the 80,000 that they select.
 pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("0-0", 0..1),
     ("0-7", 0..8),
@@ -54,16 +54,16 @@ fn ranges_that_are_refused(server: Server) {
     fetch(&["-r", "0-9", &server.http("/no/such/file")]).exits(78);
 }
 
-/// The validator of `url`, as a state file writes it.
+/// Returns the validator of `url` in the format of a state file.
 fn validator(url: &str) -> String {
     let json = fetch(&["--cacert", CA, "-I", "--format", "json", url]).exits(0).text();
     let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
-    // The tag stands in quotes of its own, which JSON escapes.
+    // The entity tag has quotes of its own, which JSON escapes.
     let end = rest.find("\",\"").or_else(|| rest.find("\"}")).expect("the end of a string");
     rest[..end].replace("\\\"", "\"")
 }
 
-/// Half of range.txt is there: the rest is asked for and joined.
+/// Leaves half of range.txt as a `.part` file and asserts that only the rest is requested.
 #[track_caller]
 fn resumes_half(url: &str) {
     let place = Place::new();
@@ -86,7 +86,7 @@ fn half_is_resumed_by_tls(server: Server) {
     resumes_half(&server.https("/range.txt"));
 }
 
-/// nginx and caddy say `bytes */80000`; apache says nothing, so the object is fetched again.
+/// nginx and caddy send `bytes */80000` with the 416; apache sends no length, so the object is downloaded again.
 fn all_is_there_already(server: Server) {
     let (place, url) = (Place::new(), server.http("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range(), 80_000);
@@ -95,7 +95,7 @@ fn all_is_there_already(server: Server) {
     assert_eq!(requests, if server.name == APACHE.name { 2 } else { 1 }, "{}", ran.err);
     place.holds(&["here"]);
     assert_eq!(place.read("here"), range());
-    // The whole file, and no .part: the command once more is no error and changes nothing.
+    // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
     place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
     assert_eq!(place.read("here"), range());
 }
@@ -109,7 +109,7 @@ fn too_much_is_there(server: Server) {
     assert_eq!(place.read("here"), range());
 }
 
-/// Lays down 40,000 bytes of another object and this validator: nothing of them may stay.
+/// Leaves 40,000 bytes of another object with this validator and asserts that none of them remain.
 #[track_caller]
 fn starts_again(url: &str, validator: &str) {
     let place = Place::new();
@@ -136,7 +136,7 @@ fn foreign_validators_are_not_joined(server: Server) {
     }
 }
 
-/// The whole object comes instead: fetched from the start, or refused when a range was asked for.
+/// The server sends the complete object: a resume restarts, and a range is refused.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_server_without_ranges() {
@@ -151,7 +151,7 @@ fn a_server_without_ranges() {
     assert_eq!(place.read("there"), range()[..40_000]);
 }
 
-/// Two ranges would come as one body with heads of its own in it: they are not asked for.
+/// Several ranges would be sent as one multipart body, so they are not requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn several_ranges_are_not_asked_for() {
@@ -160,7 +160,7 @@ fn several_ranges_are_not_asked_for() {
     }
 }
 
-/// One range is all that is ever asked for, and it is cut from the file, not from something compressed.
+/// fetch-url requests a single range, of the plain file and not of a compressed one.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn servers_that_compress_or_give_one_range() {
@@ -175,7 +175,7 @@ fn servers_that_compress_or_give_one_range() {
     }
 }
 
-/// 40,000,000 bytes of 64 MiB are there.
+/// 40,000,000 bytes of 64 MiB are in the `.part` file.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_big_file_is_resumed() {

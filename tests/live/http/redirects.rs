@@ -1,4 +1,4 @@
-//! Redirects: followed between http and https, judged by one gate, to nothing else.
+//! Redirects: followed between http and https as the policy allows, and refused to other schemes.
 
 use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, CADDY, NGINX};
@@ -32,7 +32,7 @@ fn every_form_of_location() {
     leads_to("network-path", HELLO);
     leads_to("spaces", "path=odd/with%20space/a%20file.txt\n");
     leads_to("to-http", HELLO);
-    // It points to itself, with another query: a loop from the second time on.
+    // It redirects to itself with another query: a loop from the second time on.
     fetch(&[&NGINX.http("/redir/query")]).exits(47).says("/redir/query?x=1");
 }
 
@@ -65,7 +65,7 @@ fn broken_ones() {
     fetch(&[&NGINX.http("/redir/no-such-redirect")]).exits(78);
 }
 
-/// And nothing of what is there is written, nor is any server asked.
+/// No file is written and no server is contacted.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn to_another_scheme() {
@@ -98,7 +98,7 @@ fn to_a_server_that_cannot_be_trusted() {
     fetch(&["--cacert", CA, &NGINX.http("/redir/to-expired")]).exits(60).says("17444").writes("");
 }
 
-/// `localhost` is another origin than `127.0.0.1`, whatever listens there.
+/// `localhost` is another origin than `127.0.0.1`.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_login_stays_with_its_origin() {
@@ -113,7 +113,7 @@ fn a_login_stays_with_its_origin() {
     assert!(seen.contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
 }
 
-/// Once it was left, the origin is given nothing more, though it asks by a redirect.
+/// After a redirect to another origin, a redirect back does not restore the login.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_login_does_not_come_back() {
@@ -123,7 +123,7 @@ fn a_login_does_not_come_back() {
     assert!(!seen.contains("authorization"), "{seen}");
 }
 
-/// It is the server's own, and for where the server points to.
+/// A login in the Location is used for its target.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_login_in_a_location_is_used_there() {

@@ -1,9 +1,9 @@
-//! Statuses become exit statuses; the body of an error is not the object.
+//! HTTP statuses and exit statuses; the body of an error is not the object.
 
 use crate::live::place::{Place, fetch};
 use crate::live::server::{CA, NGINX};
 
-/// Status and exit.
+/// HTTP status and exit status.
 const ERRORS: [(&str, i32); 24] = [
     ("400", 22),
     ("401", 67),
@@ -50,7 +50,7 @@ fn errors() {
 fn no_body_is_an_empty_object() {
     fetch(&["--require-complete", &NGINX.http("/status/204")]).gives("");
     fetch(&["--require-complete", "--cacert", CA, &NGINX.https("/status/204")]).gives("");
-    // Nobody set a condition.
+    // The request had no condition.
     fetch(&[&NGINX.http("/status/304")]).exits(8).writes("");
     let place = Place::new();
     place.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
@@ -94,11 +94,11 @@ fn logins() {
     fetch(&[&at("alice:wrong", "/auth/hello.txt")]).exits(67).hides("wrong");
     fetch(&[&at("alice:secret", "/auth/hello.txt")]).gives("Hello, world\n");
     fetch(&[&at("bob:p%40ss%2Fw%3Ard%23%2541%20x", "/auth/pub/README")]).gives("path=pub/README\n");
-    // By the road for targets that must not be rewritten, too.
+    // Also for targets that the HTTP library would rewrite.
     fetch(&[&at("alice:secret", "/auth/pub/../hello.txt")]).gives("Hello, world\n");
 }
 
-/// Each run talks as much as it can, and neither the password nor its Basic form is in it.
+/// Asserts that neither the password nor its Basic form appears at any verbosity.
 #[track_caller]
 fn is_never_shown(path: &str) {
     let url = format!("http://alice:secret@{}{path}", NGINX.authority());
@@ -110,7 +110,7 @@ fn is_never_shown(path: &str) {
     assert!(!text.contains("secret"), "{text}");
 }
 
-/// Not even the libraries below print it.
+/// The libraries do not print it either.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_is_never_shown() {
@@ -119,7 +119,7 @@ fn a_password_is_never_shown() {
     }
 }
 
-/// Here the server says it, in its Location.
+/// The login is in the Location header.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_in_a_location_is_never_shown() {

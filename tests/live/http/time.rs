@@ -1,4 +1,4 @@
-//! Servers that take their time, and transfers that are cut by it or by a signal.
+//! Slow servers, timeouts and signals.
 
 use std::fs;
 use std::thread::sleep;
@@ -9,7 +9,7 @@ use crate::live::program::Running;
 use crate::live::server::{APACHE, NGINX};
 use crate::live::tree::range;
 
-/// 64 KiB come at once, the other 14,464 bytes a second later.
+/// The server sends 64 KiB at once and the other 14,464 bytes a second later.
 const SLOW: &str = "/slow/range.txt";
 
 #[test]
@@ -36,7 +36,7 @@ fn an_answer_that_is_late_but_in_time() {
     fetch(&["--read-timeout", "4", &NGINX.http("/delay")]).gives("after 3 seconds\n");
 }
 
-/// Each pause is shorter than the limit, all of them together are not.
+/// Each pause is shorter than the timeout; all pauses together are longer.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_body_in_drops() {
@@ -78,7 +78,7 @@ fn out_of_time_and_resumed() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Without `-C -` what was there counts for nothing.
+/// Without `-C -` the `.part` file is not used.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn out_of_time_and_begun_again() {
@@ -90,7 +90,7 @@ fn out_of_time_and_begun_again() {
     assert_eq!(place.read("here"), range());
 }
 
-/// Waits until something of `name` has come.
+/// Waits until the `.part` file of `name` is not empty.
 fn begun(place: &Place, running: Running, name: &str) -> Running {
     let limit = Instant::now() + Duration::from_secs(5);
     let part = place.path(&format!("{name}.part"));

@@ -1,4 +1,4 @@
-//! TLS: which certificates are believed, and which HTTP is spoken over it.
+//! TLS: accepted and refused certificates, and the negotiated HTTP version.
 
 use crate::live::place::{Place, fetch, key};
 use crate::live::server::{ALL, CA, Server, each_server};
@@ -6,7 +6,7 @@ use crate::live::tree::HELLO;
 
 each_server![http2_is_negotiated, verbatim_targets, without_the_authority];
 
-/// Its log says so.
+/// The log of the server contains the protocol version.
 fn http2_is_negotiated(server: Server) {
     let key = key();
     fetch(&["--cacert", CA, &server.https(&format!("/hello.txt?{key}"))]).gives(HELLO);
@@ -21,7 +21,7 @@ fn verbatim_targets(server: Server) {
     assert!(line.contains(&format!("/pub/../hello.txt?{key}")), "{line}");
 }
 
-/// Nobody else vouches for them.
+/// The test CA is not trusted by the system.
 fn without_the_authority(server: Server) {
     fetch(&[&server.https("/hello.txt")]).exits(60).writes("");
     fetch(&[&server.https("/pub/../hello.txt")]).exits(60).writes("");
@@ -59,7 +59,7 @@ fn another_name() {
     refused(17446, "not for localhost");
 }
 
-/// An address in the URL is held against the certificate as an address.
+/// An IP address in the URL is compared with the IP addresses of the certificate.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn by_address() {
@@ -76,7 +76,7 @@ fn tls_where_there_is_none() {
         let url = format!("https://{}/hello.txt", server.authority());
         fetch(&["--cacert", CA, &url]).exits(35).writes("");
     }
-    // The other way round: a request in plain text is answered by 400, or not at all.
+    // The reverse: a TLS port answers a plaintext request with status 400, or not at all.
     let url = ALL[0].https("/hello.txt").replace("https:", "http:");
     fetch(&[&url]).exits(22).says("400");
 }

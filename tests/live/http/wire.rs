@@ -1,4 +1,4 @@
-//! What goes over the wire: the target byte for byte, the host, and no field that nobody asked for.
+//! The bytes of a request: the target unchanged, the host, and no unrequested header fields.
 
 use crate::live::place::{fetch, key};
 use crate::live::server::{APACHE, NGINX, Server, each_server};
@@ -6,7 +6,7 @@ use crate::live::tree::HELLO;
 
 each_server![targets_are_not_rewritten, the_log_agrees];
 
-/// The request as nginx got it: its first line, and its fields in order of name.
+/// Returns the request as nginx received it: the request line, and the header fields sorted by name.
 fn seen(url: &str) -> (String, Vec<String>) {
     let text = fetch(&[url]).exits(0).text();
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
@@ -42,7 +42,7 @@ fn hosts() {
     }
 }
 
-/// nginx finds `/headers` behind every one of them, and says how it was written.
+/// nginx resolves every target to `/headers` and returns it as received.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn request_lines() {
@@ -66,7 +66,7 @@ fn request_lines() {
     }
 }
 
-/// The fragment is ours, the rest of the URL is the server's.
+/// The fragment is not sent; the rest of the URL is sent unchanged.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_fragment_is_not_sent() {
@@ -74,7 +74,7 @@ fn a_fragment_is_not_sent() {
     assert_eq!(seen(&NGINX.http("/x/../headers#frag")).0, "GET /x/../headers HTTP/1.1");
 }
 
-/// RFC 1738 §3.3: without a path it is the same as with a slash.
+/// RFC 1738 §3.3: an empty path means `/`.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn no_path_is_a_slash() {
@@ -98,7 +98,7 @@ fn targets_are_not_rewritten(server: Server) {
     }
 }
 
-/// Nothing is asked for but the object, and nothing is told of where we come from.
+/// No compression is requested, and no Referer is sent.
 fn the_log_agrees(server: Server) {
     let target = format!("/hello.txt?{}", key());
     fetch(&[&server.http(&target)]).gives(HELLO);
@@ -112,7 +112,7 @@ fn the_log_agrees(server: Server) {
     }
 }
 
-/// They are the server's to judge; a raw space goes nowhere.
+/// The server decides about escaped bytes; a raw space is rejected before the request.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn bytes_that_servers_do_not_like() {
@@ -122,7 +122,7 @@ fn bytes_that_servers_do_not_like() {
     fetch(&["-v", &NGINX.http("/a b")]).exits(3).hides("> GET");
 }
 
-/// Over HTTP/2 too; a program there says what it was given.
+/// The CGI program prints the header fields of an HTTP/2 request.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn fields_over_http2() {

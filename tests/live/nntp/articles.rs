@@ -1,4 +1,4 @@
-//! One article, by every kind of URL: byte for byte what the server holds, without the dots of the wire.
+//! One article by every form of URL: exactly the bytes that the server stores, without dot-stuffing.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::fetch;
@@ -15,7 +15,7 @@ each_news_server![
     a_fragment_is_not_sent,
 ];
 
-/// The row of each kind in the table, and the same without its server.
+/// Each URL form of the table in docs/spec/semantics.md, with and without a server.
 fn by_every_kind_of_url(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1200);
     assert!(
@@ -39,21 +39,22 @@ fn by_every_kind_of_url(server: NewsServer) {
     fetch(&[&server.id_url(id)]).gives(&expected);
 }
 
-/// Dots, no body, a line of 100,000 bytes, a folded head, a mebibyte, `From `, HTML, MIME.
+/// Articles with dots, without body, with a line of 100,000 bytes, with a folded header, of 1 MiB, with `From `, HTML
+/// and MIME.
 fn each_odd_one(server: NewsServer) {
     let nths = [1701, 1702, 1703, 1704, 1705, 1707, 1708, 1709, 1710, 1711, 1712, 1713];
     let articles = server.those("ARTICLE", "fetch.test", nths);
     for (nth, article) in nths.into_iter().zip(&articles) {
         fetch(&[&server.nth_url("fetch.test", nth)]).gives(article);
     }
-    // By name: all at once.
+    // By message-id, all in one run.
     let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime"];
     let ids = names.map(|name| server.id_url(&format!("{name}@test.invalid")));
     let expected = [&articles[..6], &articles[9..11]].concat();
     fetch(&ids.each_ref().map(String::as_str)).gives(expected.concat());
 }
 
-/// `--format` is for lists: an article is what it is.
+/// `--format` applies to lists; an article is written unchanged.
 fn in_every_format(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1701);
     for format in ["text", "json", "raw"] {
@@ -70,7 +71,7 @@ fn groups_with_other_letters(server: NewsServer) {
     fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).gives(server.nth("ARTICLE", "alt.binaries.fetch", 1));
 }
 
-/// Escaped as RFC 5538 §2 wants it, wherever it is not needed, and in small letters.
+/// Escaped as RFC 5538 §2 requires, escaped more than necessary, and with lower-case hex digits.
 fn reserved_bytes_in_a_name(server: NewsServer) {
     let rows = [
         ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid"),
@@ -90,7 +91,7 @@ fn a_long_name(server: NewsServer) {
     fetch(&[&server.id_url(&id)]).gives(server.block(&[&format!("ARTICLE <{id}>")]));
 }
 
-/// One article in two groups: by its name and by either number.
+/// One article in two groups: by message-id and by both numbers.
 fn a_cross_posting(server: NewsServer) {
     let is_it = |article: &Vec<u8>| {
         String::from_utf8_lossy(article).contains("\r\nMessage-ID: <crosspost@test.invalid>\r\n")
@@ -104,7 +105,7 @@ fn a_cross_posting(server: NewsServer) {
     }
 }
 
-/// As several URLs of one run.
+/// Several URLs in one run.
 fn many_plain_ones(server: NewsServer) {
     let urls: Vec<String> = (300..340).map(|nth| server.nth_url("fetch.test", nth)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();

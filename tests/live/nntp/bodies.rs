@@ -1,4 +1,4 @@
-//! Bodies whose bytes are known without asking a server: what `docker/common/make-news.pl` wrote.
+//! Bodies with known bytes, written by `docker/common/make-news.pl`.
 
 use crate::live::digest::sha256;
 use crate::live::nntp_server::{NewsServer, each_news_server};
@@ -31,7 +31,7 @@ fn dots(server: NewsServer) {
 }
 
 fn no_body(server: NewsServer) {
-    // sn makes an empty line of it.
+    // sn adds an empty line.
     assert_eq!(body(server, "emptybody"), if server.is_modern { &b""[..] } else { b"\r\n" });
     let whole = fetch(&[&server.id_url("emptybody@test.invalid")]).exits(0).out;
     assert!(whole.starts_with(b"Path: "), "{}", whole.escape_ascii());
@@ -46,7 +46,7 @@ fn one_mebibyte(server: NewsServer) {
     assert!(body(server, "big") == expected.as_bytes());
 }
 
-/// 10,485,760 bytes: to standard output and into a file, the article and its body.
+/// 10,485,760 bytes to standard output and into a file: the article and its body.
 fn ten_mebibytes(server: NewsServer) {
     let lines: String = (1..=163_840).map(|number| format!("{number:062}\r\n")).collect();
     assert_eq!(lines.len(), 10_485_760);
@@ -75,7 +75,7 @@ fn eight_bits(server: NewsServer) {
     );
 }
 
-/// The bytes of a yEnc body: each minus 42, minus 64 more behind `=`.
+/// Decodes a yEnc body: each byte minus 42, and minus 64 more after `=`.
 fn yenc_decoded(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in body.split(|&byte| byte == b'\n') {

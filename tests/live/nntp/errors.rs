@@ -1,4 +1,4 @@
-//! What is not there: one status for each cause, in the server's own words.
+//! Missing groups and articles: exit status 78 with the server's reply in the message.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
@@ -19,7 +19,7 @@ each_news_server![
     invalid_urls_are_rejected,
 ];
 
-/// It fails with 78 and the server's own line, and writes nothing.
+/// Asserts exit status 78, the server's reply in the message, and no output.
 #[track_caller]
 fn is_missing(server: NewsServer, commands: &[&str], code: &str, url: &str) {
     let line = server.reply(commands).line;
@@ -61,14 +61,14 @@ fn in_json(server: NewsServer) {
     }
 }
 
-/// What is missing is missing the second time too.
+/// A missing article is a permanent error.
 fn not_tried_again(server: NewsServer) {
     let url = server.nth_url("fetch.test", 9000);
     let ran = fetch(&["-v", "--retry", "3", "--retry-delay", "0", &url]).exits(78);
     assert_eq!(ran.err.matches("> ARTICLE").count(), 1, "{}", ran.err);
 }
 
-/// The others come all the same; the status is the first failure's.
+/// The other articles are delivered; the exit status is that of the first failure.
 fn among_others(server: NewsServer) {
     let urls = [
         server.nth_url("fetch.test", 1),
@@ -101,7 +101,7 @@ fn failure_leaves_no_file(server: NewsServer) {
         place.fetch(&["-O", &url]).exits(78);
         place.holds(&[]);
     }
-    // Too large: found out on the way.
+    // The size limit is exceeded during the transfer.
     for url in [server.id_url("longline@test.invalid"), server.id_url("huge@test.invalid")] {
         place.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
         assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
@@ -133,7 +133,7 @@ fn invalid_urls_are_rejected(server: NewsServer) {
     }
 }
 
-/// INN asks who it is; nobody is told to it. sn has no groups but those that anybody may read.
+/// INN requires a login, which is not sent. sn has no private groups.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_private_group() {
@@ -147,7 +147,7 @@ fn a_private_group() {
     fetch(&[&SN.nth_url("private.secret", 1)]).gives(expected);
 }
 
-/// There is no password that TLS would have to hide: what the server said is the cause.
+/// Without a login and without TLS, the error names the server's reply.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_private_group_and_nobody_to_ask() {
@@ -156,7 +156,7 @@ fn a_private_group_and_nobody_to_ask() {
     }
 }
 
-/// `-m` ends what would go on for hours.
+/// `-m` ends a run that would otherwise take hours.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn an_unknown_group_as_mbox() {

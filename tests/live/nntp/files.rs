@@ -1,4 +1,4 @@
-//! Articles in files: named by `-o` or `-O`, whole or not there.
+//! Articles in files, named by `-o` or `-O`; a failure leaves no file.
 
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
@@ -24,7 +24,7 @@ fn named(server: NewsServer) {
     place.holds(&["here"]);
 }
 
-/// That of its head: 1994-12-01 12:34:56.
+/// The time of the Date header: 1994-12-01 12:34:56.
 fn with_its_date(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-R", "-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
@@ -33,7 +33,7 @@ fn with_its_date(server: NewsServer) {
     assert_eq!(modified, UNIX_EPOCH + Duration::from_secs(786_285_296));
 }
 
-/// The last part of the URL, decoded; what a folder would be made of is no part of a name.
+/// The file name is the last part of the URL, decoded and sanitised.
 fn named_by_the_url(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-O", &server.id_url("plain-0005@test.invalid")]).gives("");

@@ -1,11 +1,11 @@
-//! Bytes that would end a command early, or a message-id: refused before anybody is called.
+//! Bytes that would end a command or a message-id are rejected before a connection is made.
 
 use crate::live::nntp_server::{NewsServer, Watch, each_news_server};
 use crate::live::place::{Place, key};
 
 each_news_server![in_a_group, in_a_name, in_a_number, in_a_login];
 
-/// What tells all runs of one test from those of others.
+/// A marker for all runs of one test.
 struct Marked {
     key: String,
     watch: Watch,
@@ -17,7 +17,7 @@ impl Marked {
         Self { key: key(), watch: server.watch(), server }
     }
 
-    /// It is refused, and nothing is sent or written.
+    /// Asserts that the URL is rejected and that nothing is sent or written.
     #[track_caller]
     fn refused(&self, arguments: &[&str]) {
         let arguments: Vec<String> = arguments.iter().map(|text| text.replace("KEY", &self.key)).collect();
@@ -29,7 +29,8 @@ impl Marked {
         place.holds(&[]);
     }
 
-    /// The server has seen nothing of it. A later session is in its log as a whole: an earlier one would be there too.
+    /// Asserts that the server received nothing with the marker. A later session is in its log completely, so an
+    /// earlier one would be in the log too.
     #[track_caller]
     fn is_unseen(&self) {
         let later = key();
@@ -88,7 +89,7 @@ fn in_a_number(server: NewsServer) {
     marked.is_unseen();
 }
 
-/// Nor where somebody asks who we are; sn does not.
+/// Logins with such bytes are not sent either; sn has no logins.
 fn in_a_login(server: NewsServer) {
     let marked = Marked::new(server);
     for login in ["KEY\r\nQUIT:x", "KEY\n:x", "KEY:x\r\nQUIT"] {

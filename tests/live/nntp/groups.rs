@@ -1,4 +1,4 @@
-//! Lists of groups: all of them, and those that a pattern names.
+//! Lists of groups: all groups, and those that match a pattern.
 
 use super::json::{field, value};
 use crate::live::nntp_server::{NewsServer, each_news_server};
@@ -20,7 +20,7 @@ fn all(server: NewsServer) -> Vec<u8> {
     server.block(&["LIST ACTIVE"])
 }
 
-/// Name, last number, first number and flag of each line that a server gives for LIST ACTIVE.
+/// Returns name, last number, first number and flag of each line of LIST ACTIVE.
 fn rows(list: &[u8]) -> Vec<[String; 4]> {
     let row = |line: &str| {
         let mut words = line.split(' ').map(str::to_owned);
@@ -76,7 +76,7 @@ fn for_people(server: NewsServer) {
     }
 }
 
-/// sn says `0 0` of a group without articles, INN `0 1`: neither has one.
+/// For an empty group sn reports `0 0` and INN `0 1`.
 fn empty_group_has_no_articles(server: NewsServer) {
     let text = of_all(server, &[]);
     let line = text.lines().find(|line| line.ends_with(" fetch.empty")).expect("it is there");
@@ -110,7 +110,7 @@ fn of_a_pattern_for_nothing(server: NewsServer) {
     }
 }
 
-/// The URL of each group gives that group.
+/// The URL of each entry names that group.
 fn each_leads_on(server: NewsServer) {
     let text = of_all(server, &["--format", "json"]);
     for line in text.lines() {

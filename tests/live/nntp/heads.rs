@@ -1,4 +1,4 @@
-//! `-I`: what is known of an article, of a group, of a server; no body is asked for.
+//! `-I`: metadata of an article, a group or a server, without a body.
 
 use super::seen::commands;
 use crate::live::nntp_server::{NewsServer, each_news_server};
@@ -6,7 +6,7 @@ use crate::live::place::fetch;
 
 each_news_server![of_an_article, of_an_article_in_json, of_a_group, of_an_empty_group, of_what_is_missing];
 
-/// The lines of a head; CR LF or LF, without what a line end or we put behind it.
+/// Returns the lines of a header with CR LF or LF, without empty lines and the modification time that `-I` adds.
 fn head_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     text.lines()
@@ -38,7 +38,7 @@ fn of_an_article_in_json(server: NewsServer) {
     }
 }
 
-/// How many articles there are, and between which numbers.
+/// The number of articles, and the first and last number.
 fn of_a_group(server: NewsServer) {
     for (group, count, last) in [("fetch.test", 1748, 1748), ("fetch.8bit", 100, 100)] {
         let text = fetch(&["-I", &server.url(group)]).exits(0).text();

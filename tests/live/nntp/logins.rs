@@ -1,4 +1,4 @@
-//! Who we are: asked for by 480, told over TLS only, and to nobody who has not asked.
+//! NNTP logins: sent only after a 480 reply, and by default only with TLS.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use crate::live::server::CA;
 const BOB: &str = "p@ss/w:rd#%41 x";
 const ALICE: [&str; 2] = ["-u", "alice:secret"];
 
-/// In the clear until it asks for TLS, by the name that the certificate is for.
+/// Returns a URL without TLS at the start, with the host name of the certificate.
 fn plain(path: &str) -> String {
     format!("nntp://localhost:{}/{path}", INN.port())
 }
@@ -25,7 +25,7 @@ fn trusting(arguments: &[&str]) -> Ran {
     fetch(&[&["--cacert", CA], arguments].concat())
 }
 
-/// By a raw socket, in the clear.
+/// Returns the block of a raw request with the login of alice, without TLS.
 fn as_alice(commands: &[&str]) -> Vec<u8> {
     INN.block(&[&["AUTHINFO USER alice", "AUTHINFO PASS secret"], commands].concat())
 }
@@ -49,7 +49,7 @@ fn over_tls_and_starttls() {
     }
 }
 
-/// Where the server asks in the clear, TLS comes before the name and the password do.
+/// If the server requires a login in plaintext, STARTTLS is sent before user name and password.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn tls_comes_first() {
@@ -64,7 +64,7 @@ fn tls_comes_first() {
     assert_eq!(watch.sessions(&user), 1);
 }
 
-/// Who does not believe the server tells it nothing.
+/// If the certificate is not trusted, no login is sent.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn not_to_whom_is_not_believed() {
@@ -92,12 +92,12 @@ fn in_the_clear_only_if_asked_to() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let ran = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
     ran.exits(0).writes(&article).hides("AUTHINFO PASS secret").says("AUTHINFO USER alice");
-    // A login that would be sent unseen is none.
+    // By default the login is not sent in plaintext.
     let ran = fetch(&[&ALICE[..], &["-v", &INN.url("private.secret/7")]].concat());
     ran.exits(60).writes("").hides("AUTHINFO");
 }
 
-/// Tried once, told in the server's words, and never shown.
+/// The password is sent once, the error contains the server's reply, and the password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_wrong_password() {
@@ -113,7 +113,7 @@ fn a_wrong_password() {
     trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
 }
 
-/// RFC 4643 §2.3.2 lets a password hold every byte above the space; INN takes the space too.
+/// RFC 4643 §2.3.2 allows every byte above the space in a password; INN also accepts the space.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_of_reserved_bytes() {
@@ -142,7 +142,7 @@ fn from_a_file() {
     place.fetch(&["--cacert", CA, &url]).exits(67).writes("");
 }
 
-/// A login is for who asks: what anybody may read is read without, and sn knows no logins.
+/// The login is not sent for public articles; sn has no logins.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn not_where_nobody_asks() {
@@ -152,7 +152,7 @@ fn not_where_nobody_asks() {
     ran.exits(0).writes(SN.nth("ARTICLE", "private.secret", 1)).hides("AUTHINFO").hides("STARTTLS");
 }
 
-/// One login for all URLs of one server; after it, what is free comes too.
+/// One login for all URLs of a server, also for public groups after it.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn once_for_many() {
@@ -168,7 +168,7 @@ fn once_for_many() {
     ran.writes(expected.concat());
 }
 
-/// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
+/// The password appears in no trace, error, JSON output or event.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn no_word_of_a_password() {
@@ -187,7 +187,7 @@ fn no_word_of_a_password() {
     }
 }
 
-/// RFC 1738 §3.7 knows no login in such a URL; its password is not shown.
+/// RFC 1738 §3.7: the URL cannot contain a login; its password is not shown.
 #[test]
 #[ignore = "needs the built program"]
 fn not_in_the_url() {

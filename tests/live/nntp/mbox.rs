@@ -1,11 +1,12 @@
-//! `--format mbox`: articles as mail readers keep them (RFC 4155, with `From ` quoted so that nothing is lost).
+//! `--format mbox`: RFC 4155, with `From ` lines quoted reversibly.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
 
 each_news_server![of_an_article, lines_that_begin_with_from, of_a_range, of_a_group, into_a_file, eight_bits];
 
-/// The entry that an article is: a first line, local line ends, `>` before what looks like a first line, an empty line.
+/// Returns the mbox entry of an article: the `From ` line, the article with local line ends and quoted `From ` lines,
+/// an empty line.
 fn entry(sender: &str, article: &[u8]) -> Vec<u8> {
     let mut entry = format!("From {sender} Thu Dec  1 12:34:56 1994\n").into_bytes();
     for line in article.split_inclusive(|&byte| byte == b'\n') {
@@ -43,7 +44,7 @@ fn of_a_range(server: NewsServer) {
     fetch(&["--format", "mbox", &url]).exits(0).writes(expected);
 }
 
-/// All its articles.
+/// All articles of the group.
 fn of_a_group(server: NewsServer) {
     let expected = of_alice(&server.those("ARTICLE", "fetch.with+plus_and-dash", 1..=10));
     for url in [server.url("fetch.with+plus_and-dash"), server.id_url("fetch.with+plus_and-dash")] {
@@ -72,7 +73,7 @@ fn eight_bits(server: NewsServer) {
     fetch(&["--format", "mbox", &url]).gives(entry("zoe@test.invalid", &article));
 }
 
-/// The group is there: nothing to write is no error.
+/// An empty group gives an empty mbox file and exit status 0.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn of_an_empty_group() {

@@ -1,4 +1,4 @@
-//! A group: its articles, one a line, by OVER or by what an old server has instead.
+//! The articles of a group, one per line, by OVER or by the command of an old server.
 
 use super::json::{field, value};
 use super::seen::commands;
@@ -18,12 +18,12 @@ each_news_server![
     by_what_the_server_has,
 ];
 
-/// What the server has of a group, by XOVER, which both know.
+/// Returns the overview of a group by XOVER, which both servers support.
 fn overview(server: NewsServer, group: &str) -> Vec<u8> {
     server.block(&[&format!("GROUP {group}"), "XOVER 1-9999"])
 }
 
-/// The fields of each line.
+/// Splits the overview into lines and fields.
 fn rows(overview: &[u8]) -> Vec<Vec<String>> {
     let text = String::from_utf8_lossy(overview);
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
@@ -58,7 +58,7 @@ fn in_json(server: NewsServer) {
     }
 }
 
-/// Shown as words, kept as they are for programs.
+/// Encoded words are decoded in text output and kept in raw output.
 fn encoded_words(server: NewsServer) {
     let url = server.url("fetch.8bit");
     let text = fetch(&[&url]).exits(0).text();
@@ -82,7 +82,7 @@ fn for_people(server: NewsServer) {
     assert_eq!(begins.filter(|line| line.contains("1994-12-01")).count(), 1748);
 }
 
-/// Those that were cancelled are not there.
+/// Cancelled articles are not listed.
 fn with_holes(server: NewsServer) {
     let text = fetch(&["--format", "json", &server.url("fetch.holes")]).exits(0).text();
     let numbers: Vec<String> = text.lines().map(|line| value(line, "number")).collect();
@@ -97,7 +97,7 @@ fn of_no_article(server: NewsServer) {
     }
 }
 
-/// The URL of each line gives the article of that line.
+/// The URL of each entry fetches the article of its line.
 fn each_leads_on(server: NewsServer) {
     let text = fetch(&["--format", "json", &server.url("fetch.with+plus_and-dash")]).exits(0).text();
     assert_eq!(text.lines().count(), 10);
@@ -116,7 +116,7 @@ fn into_a_file(server: NewsServer) {
     place.holds(&["fetch.8bit", "here"]);
 }
 
-/// OVER, else XOVER; each asked once.
+/// OVER is sent first, then XOVER; each at most once.
 fn by_what_the_server_has(server: NewsServer) {
     let seen = commands(server, &[&server.url("fetch.holes")]);
     let verbs: Vec<&str> = seen.iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();

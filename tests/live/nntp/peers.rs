@@ -1,4 +1,4 @@
-//! The same articles through Perl's Net::NNTP, where it is installed: the same bytes. curl knows no news.
+//! Comparison with Perl's Net::NNTP, if it is installed: the same articles. curl does not support NNTP.
 
 use std::process::{Command, Stdio};
 
@@ -26,7 +26,7 @@ fn has_net_nntp() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// What it prints, with the line ends of this machine, which it turns those of the wire into.
+/// Returns the output of the Perl program. Net::NNTP converts line ends to LF.
 #[track_caller]
 fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
     let port = server.port().to_string();

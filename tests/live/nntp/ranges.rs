@@ -1,4 +1,4 @@
-//! `nntp://host/group/FIRST-LAST`: one article after another, or a file each.
+//! `nntp://host/group/FIRST-LAST`: the articles in one output, or in one file each.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
@@ -26,7 +26,7 @@ fn one_after_another(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.test", 100..=200);
     assert_eq!(expected.len(), 101);
     fetch(&[&range(server, "fetch.test", 100, 200)]).gives(expected.concat());
-    // Dots, an empty body and a long line among others.
+    // Articles with dots, an empty body and a long line are among them.
     let odd = server.those("ARTICLE", "fetch.test", 1699..=1713);
     fetch(&[&range(server, "fetch.test", 1699, 1713)]).gives(odd.concat());
 }
@@ -45,7 +45,7 @@ fn over_holes(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.holes", 1..=50);
     assert_eq!(expected.len(), 42);
     fetch(&[&range(server, "fetch.holes", 1, 50)]).exits(0).writes(expected.concat());
-    // The first and the last number are of none.
+    // The articles of the first and the last number do not exist.
     let inner = server.those("ARTICLE", "fetch.holes", 12..=16);
     assert_eq!(inner.len(), 1);
     fetch(&[&range(server, "fetch.holes", 12, 16)]).exits(0).writes(inner.concat());
@@ -72,7 +72,7 @@ fn into_one_file(server: NewsServer) {
     place.holds(&["here"]);
 }
 
-/// Exactly these files, named by their numbers, and what each must be.
+/// Asserts that the directory has exactly these articles, in files named by number.
 #[track_caller]
 fn holds_each(server: NewsServer, place: &Place, verb: &str, group: &str, nths: &[u32]) {
     let mut names: Vec<String> = nths.iter().map(|&nth| server.number(nth).to_string()).collect();
@@ -87,7 +87,7 @@ fn a_file_each(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
     holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
-    // In a folder that is made.
+    // In a directory that is created.
     let url = range(server, "fetch.test", 1701, 1703);
     place.clear();
     place.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
@@ -137,7 +137,7 @@ fn two_ranges(server: NewsServer) {
     assert_eq!([place.read("one"), place.read("two")], expected);
 }
 
-/// A range without an article: not found, and no file.
+/// A range without articles is "not found" and gives no file.
 fn range_without_articles_exits_78(server: NewsServer) {
     let place = Place::new();
     for url in [range(server, "fetch.holes", 11, 15), range(server, "fetch.test", 5000, 5100)] {

@@ -1,4 +1,4 @@
-//! What the servers see: each thing asked once, over one connection, many at a time; lists compressed.
+//! The commands that the servers receive: each request once, over one connection, pipelined; lists compressed.
 
 use super::seen::commands;
 use crate::live::nntp_server::{INN, INN_TLS, NewsServer, SN, each_news_server};
@@ -38,7 +38,7 @@ fn of_a_part(server: NewsServer) {
     }
 }
 
-/// The group, and the article of each of these numbers, in order.
+/// Returns the expected commands: GROUP, and ARTICLE for each number in order.
 fn a_range(server: NewsServer, nths: impl Iterator<Item = u32>) -> Vec<String> {
     let articles = nths.map(|nth| format!("ARTICLE {}", server.number(nth)));
     ["GROUP fetch.test".to_owned()].into_iter().chain(articles).collect()
@@ -49,7 +49,7 @@ fn a_range_is_asked_for_once(server: NewsServer) {
     assert_eq!(commands(server, &[&url]), a_range(server, 500..=699));
 }
 
-/// What there is may be asked for first; each article then once, all over one connection.
+/// The numbers may be requested first; then each article is requested once, over one connection.
 fn files_of_a_range_are_asked_for_once(server: NewsServer) {
     let (key, watch, place) = (key(), server.watch(), Place::new());
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
@@ -62,7 +62,7 @@ fn files_of_a_range_are_asked_for_once(server: NewsServer) {
     assert_eq!(seen, a_range(server, 500..=549)[1..]);
 }
 
-/// Several commands before the first reply to them: on a way of any length.
+/// Several commands are sent before the first reply arrives.
 fn a_range_goes_out_together(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(1), server.number(50)));
     let ran = fetch(&["-v", &url]).exits(0);
@@ -87,12 +87,12 @@ fn many_urls_over_one_connection(server: NewsServer) {
     let number = |nth: u32| format!("ARTICLE {}", server.number(nth));
     let dots = "ARTICLE <dots@test.invalid>".to_owned();
     assert_eq!(articles, [&number(1), &number(2), &dots, &number(4), &number(4), &number(5)]);
-    // A group is entered when it changes: not before each article of it.
+    // GROUP is sent when the group changes, not before each article.
     let groups: Vec<&String> = seen.iter().filter(|line| line.starts_with("GROUP")).collect();
     assert!((3..=4).contains(&groups.len()), "{seen:?}");
 }
 
-/// What is missing ends no connection.
+/// A missing article does not end the connection.
 fn after_a_failure(server: NewsServer) {
     let (key, watch) = (key(), server.watch());
     let urls = [
@@ -109,7 +109,7 @@ fn after_a_failure(server: NewsServer) {
     assert_eq!(watch.sessions(&key), 1);
 }
 
-/// 411 is an answer for all numbers.
+/// After a 411 reply to GROUP no article is requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn an_unknown_group_is_asked_for_once() {
@@ -122,7 +122,7 @@ fn an_unknown_group_is_asked_for_once() {
     }
 }
 
-/// Each article once, over however many connections.
+/// Each article is requested once, over any number of connections.
 fn side_by_side(server: NewsServer) {
     let (key, watch, place) = (key(), server.watch(), Place::new());
     let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
@@ -138,7 +138,7 @@ fn side_by_side(server: NewsServer) {
     assert!((1..40).contains(&sessions), "{sessions}");
 }
 
-/// The lists of INN come compressed, and are what they are without.
+/// Lists from INN are compressed, and equal the uncompressed lists.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn lists_are_compressed() {
@@ -156,7 +156,7 @@ fn lists_are_compressed() {
     }
 }
 
-/// What comes behind a list comes compressed over the same connection, the bytes untouched.
+/// Articles after a list are received over the same compressed connection, with unchanged bytes.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn articles_behind_a_compressed_list() {
@@ -179,7 +179,7 @@ fn articles_behind_a_compressed_list() {
     assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
 }
 
-/// RFC 8054 §2.2.2: TLS first, then compression.
+/// RFC 8054 §2.2.2: compression starts after TLS.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn compressed_inside_tls() {
@@ -191,7 +191,7 @@ fn compressed_inside_tls() {
     trusting(&["--ssl-reqd", &url]).gives(&expected);
 }
 
-/// A login stands in no compressed stream: it comes before.
+/// A login is not possible after compression, so it is sent before.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn compressed_behind_a_login() {

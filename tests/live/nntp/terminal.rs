@@ -1,4 +1,4 @@
-//! Articles and groups in a terminal: they fit, and nothing that a server sends moves the cursor.
+//! Articles and groups on a terminal: they fit the width, and control characters of the server are escaped.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn run(arguments: &[&str]) -> Terminal {
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows, and the exit status.
+/// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
     let exit = terminal.exit().expect("an end");
@@ -53,14 +53,14 @@ fn lists_fit(server: NewsServer) {
     }
 }
 
-/// yEnc is not for eyes.
+/// A yEnc body is binary data.
 fn bytes_are_refused(server: NewsServer) {
     let (terminal, _) = shown(&[&server.id_url("yenc-1@test.invalid")]);
     let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
     assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
 }
 
-/// A person types the password, and sees who asks.
+/// A prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn a_password_is_typed() {

@@ -1,4 +1,4 @@
-//! `nntps:` and `snews:`, TLS from the first byte; and STARTTLS, where `--ssl` or `--ssl-reqd` asks for it.
+//! `nntps:` and `snews:` with TLS from the first byte, and STARTTLS by `--ssl` or `--ssl-reqd`.
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
 use crate::live::place::{Place, fetch, key};
@@ -18,7 +18,7 @@ fn trusting(arguments: &[&str]) -> Ran {
     fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat())
 }
 
-/// Each row of the table once more; without a server in the URL too.
+/// Each URL form over TLS, also without a server in the URL.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn every_kind_of_url() {
@@ -71,7 +71,7 @@ fn ten_mebibytes() {
     assert!(ran.out == expected, "{} octets instead of {}", ran.out.len(), expected.len());
 }
 
-/// The name of a group tells what somebody reads: it does not go out before the server has shown who it is.
+/// The name of a group is confidential: it is not sent before the certificate was verified.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn who_is_not_believed_is_asked_nothing() {
@@ -112,12 +112,12 @@ fn by_starttls() {
     }
     let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
     trusting(&["--ssl-reqd", &plain("fetch.test")]).gives(overview);
-    // Unasked, it is not looked for.
+    // By default STARTTLS is not sent.
     let ran = fetch(&["-v", &plain("fetch.test/12")]).exits(0).writes(&expected);
     ran.hides("STARTTLS");
 }
 
-/// A server without TLS: `--ssl` is a wish, `--ssl-reqd` is not.
+/// A server without TLS: `--ssl` continues in plaintext, `--ssl-reqd` fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn where_there_is_none() {

@@ -1,4 +1,4 @@
-//! URLs that name no server: `--news-server`, else the environment's NNTPSERVER.
+//! URLs without a server: `--news-server`, otherwise the environment variable NNTPSERVER.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
@@ -6,7 +6,7 @@ use crate::live::program::{Ran, fetch_url, start_other};
 
 each_news_server![by_the_option, by_the_environment, the_option_comes_first, the_url_comes_first];
 
-/// Runs it with NNTPSERVER.
+/// Runs fetch-url with this value of NNTPSERVER.
 #[track_caller]
 fn with_environment(value: &str, arguments: &[&str]) -> Ran {
     let program = fetch_url();
@@ -18,7 +18,7 @@ fn other(server: NewsServer) -> NewsServer {
     if server.is_modern { SN } else { INN }
 }
 
-/// A URL of each kind and what the server gives for it.
+/// Returns a URL of each form, and its expected output.
 fn rows(server: NewsServer) -> [(String, Vec<u8>); 4] {
     let number = server.number(12);
     [
@@ -57,7 +57,7 @@ fn the_url_comes_first(server: NewsServer) {
     with_environment(&elsewhere, &["--news-server", &elsewhere, &url]).gives(expected);
 }
 
-/// No server: wrong use, and the way to set it.
+/// Without a server the run is a usage error, whose message names the option and the variable.
 #[test]
 #[ignore = "needs the built program"]
 fn by_nothing() {

@@ -1,5 +1,5 @@
-//! What every driver must hold to, whatever it speaks: a cut, a stall, an object too large, a refusal,
-//! a caller that goes away. A new driver adds its rows to the tables.
+//! Requirements for every driver: truncation, stalls, the size limit, rejections, and callers that drop the future. A
+//! new driver adds its rows to the tables.
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use fetch_url::output::{FileOptions, FileSink, Sink, save};
 use fetch_url::{Code, Error, Fetcher, Policy, Receipt, Request};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
-/// Somewhere to fetch from, kept alive as long as it is asked.
+/// A URL, with the server or directory behind it, which is kept until the end of the test.
 struct Origin {
     url: String,
     _server: Option<HttpServer>,
@@ -38,7 +38,7 @@ async fn fetch(origin: &Origin, target: &Path) -> Result<Receipt, Error> {
     save(response, Sink::file(sink), &mut ()).await
 }
 
-/// A directory with an old file under the name that is fetched into.
+/// Returns a directory with an old file under the target name.
 fn place() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");
     let target = directory.path().join("target");
@@ -59,7 +59,7 @@ async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
     let large = directory.path().join("large");
     std::fs::write(&large, vec![0; 20_000]).expect("a large file");
     let pipe = fifo(directory.path());
-    // A writer that says nothing, so that opening succeeds and reading waits.
+    // A writer that sends nothing, so that opening the FIFO succeeds and reading waits.
     let _silent = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("an open pipe");
     let rows: Vec<(&str, Code, Origin)> = vec![
         ("http, cut", Code::Truncated, http(|| HttpResponse::new(200).body(vec![1; 100]).cut_body_at(50))),

@@ -1,4 +1,4 @@
-//! Directories of this machine as listings (docs/spec/semantics.md §9).
+//! Listings of local directories (docs/spec/semantics.md §9).
 
 #![cfg(unix)]
 use std::ffi::OsStr;
@@ -29,7 +29,7 @@ fn url_of(path: &Path) -> String {
 #[tokio::test]
 async fn names_are_bytes_and_urls_lead_to_them() {
     let directory = tempfile::tempdir().expect("a directory");
-    // Every byte that a name may hold.
+    // Names with every byte that a file name may contain.
     let all: Vec<Vec<u8>> =
         (1..=255).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte, b'y']).collect();
     for name in &all {
@@ -61,7 +61,7 @@ async fn kinds() {
     assert_eq!(kinds, [EntryKind::Directory, EntryKind::File, EntryKind::Link]);
     assert_eq!(entries[1].size, Some(5));
     assert!(entries[1].modified.is_some_and(|seconds| seconds > 1_600_000_000));
-    // The way goes on from a directory's URL.
+    // The URL of a directory entry lists that directory.
     let inner = self::entries(entries[0].url.as_deref().expect("a URL")).await;
     assert_eq!(inner[0].name, b"inner");
 }
@@ -119,7 +119,7 @@ async fn only_what_is_known_of_a_directory() {
     assert!(matches!(response.content, Content::Head), "{:?}", response.content);
 }
 
-/// A directory in the middle of the way that is a file, and a file with a slash behind it.
+/// A path through a file, and the name of a file with a final slash.
 #[tokio::test]
 async fn a_slash_behind_a_file() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! A menu taken entry by entry by a program: its limits hold there too.
+//! A gopher menu read entry by entry: limits and the missing terminator apply there too.
 
 use std::time::{Duration, Instant};
 

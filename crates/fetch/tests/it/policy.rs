@@ -1,4 +1,4 @@
-//! What a policy refuses, it refuses before a connection is made (docs/spec/faults.md, 2.B and 2.D).
+//! A request that the policy forbids is refused before a connection is made (docs/spec/faults.md, 2.B and 2.D).
 
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,7 @@ async fn a_private_address_of_the_user_s_own_is_fine() {
 #[tokio::test]
 async fn ports_of_other_protocols() {
     let fetcher = Fetcher::new();
-    // The WHATWG list, but for what http itself may use.
+    // The ports that the WHATWG blocks, except those that HTTP itself may use.
     for port in [
         1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
         104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
@@ -173,7 +173,7 @@ async fn a_scheme_that_was_taken_out_is_unsupported() {
     assert_eq!(Fetcher::new().support(request.url()), SchemeSupport::BuiltIn);
 }
 
-/// An error can be shown to anybody.
+/// Errors contain no passwords, so that they can be shown to everybody.
 #[tokio::test]
 async fn errors_keep_the_secret() {
     let server = HttpServer::start(|_| HttpResponse::new(404)).expect("a server");
@@ -196,7 +196,7 @@ async fn errors_keep_the_secret() {
     assert!(!response.contains("Kanarien"), "{response}");
 }
 
-/// The preset for servers that fetch what strangers name.
+/// The preset for servers that fetch URLs of untrusted users.
 #[tokio::test]
 async fn the_strict_policy() {
     let server = server();

@@ -16,7 +16,7 @@ use fetch_url_tests::{
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * 1024;
 
-/// Sizes around those at which another way of copying begins.
+/// Sizes around the thresholds between copy methods.
 const SIZES: [u64; 13] = [
     0,
     1,
@@ -33,7 +33,7 @@ const SIZES: [u64; 13] = [
     32 * MIB + 1,
 ];
 
-/// Takes everything, as much at a time as it likes.
+/// A writer that accepts a part of the bytes in each call.
 #[derive(Clone, Default)]
 struct Heap {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -66,7 +66,7 @@ fn saved_to(path: &Path) -> Sink {
     Sink::file(FileSink::open(path, FileOptions::default()).expect("a sink"))
 }
 
-/// Delivers and checks that the watch only ever moves forward, up to `size`.
+/// Saves the response and checks that the reported progress only increases, up to `size`.
 async fn watched(response: Response, sink: Sink, size: u64) -> Receipt {
     let mut told: Vec<(u64, Option<u64>)> = Vec::new();
     let mut watch = |done, total| told.push((done, total));
@@ -81,7 +81,7 @@ async fn watched(response: Response, sink: Sink, size: u64) -> Receipt {
     receipt
 }
 
-/// The same object by kernel copy, piece by piece, through a digest, to an open file and into a writer.
+/// Saves the same object by kernel copy, chunk by chunk, with a digest, to an open file and into a writer.
 #[tokio::test]
 async fn every_road_brings_the_same() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -121,7 +121,7 @@ fn pattern_server(
     pattern_handler(size, FileHeaders::default())
 }
 
-/// SHA-256 by the system's own tool, so that one wrong road cannot hide another.
+/// Returns the SHA-256 digest that the program `sha256sum` computes.
 async fn in_heap(bytes: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), bytes).expect("a file");
@@ -182,7 +182,7 @@ async fn writers_that_take_little() {
     }
 }
 
-/// Fails in one way, for ever or once.
+/// A writer that fails with this error, always or once.
 struct Faulty(io::ErrorKind, bool);
 
 impl Write for Faulty {
@@ -212,7 +212,7 @@ async fn writers_that_fail() {
     assert!(save(get(&server.url("/")).await, sink, &mut ()).await.is_ok(), "an interruption is no failure");
 }
 
-/// Fetches to `target` with at most `most` bytes.
+/// Fetches to `target` with a size limit of `most` bytes.
 async fn limited(url: &str, target: &Path, most: u64) -> Result<Receipt, Error> {
     let mut policy = Policy::default();
     policy.limits.max_size = Some(most);
@@ -241,7 +241,8 @@ async fn limits_hold_on_every_road() {
     }
 }
 
-/// docs/spec/faults.md, 3.2: a file is whole when it ended and is the same as before.
+/// docs/spec/faults.md, 3.2: a file is complete if it was read to its end and did not change. This changes it during
+/// the transfer.
 async fn changed_on_the_way(
     change: impl FnOnce(&Path),
     sink: impl FnOnce(&Path) -> Sink,
@@ -326,7 +327,7 @@ async fn a_resumed_delivery_counts_what_was_there() {
     assert!(fs::read(&target).expect("a file") == content);
 }
 
-/// A caller that gives up leaves the old file, and what can be resumed.
+/// If the future is dropped, the old file is kept, and a partial download that can be resumed.
 #[tokio::test]
 async fn a_delivery_that_is_dropped() {
     let server = HttpServer::start(|_| {

@@ -1,7 +1,7 @@
-//! Who a server is, and who we are: good, expired, foreign and self-made certificates, under authorities of
-//! the caller's choice and under the machine's; pins, client certificates, versions (docs/spec/faults.md, row 42).
+//! TLS: valid, expired, foreign and self-signed server certificates, with CAs of the caller and of the system; pins,
+//! client certificates, versions (docs/spec/faults.md, row 42).
 //!
-//! The names that a resolver would have to know are tried in `src/net/tls/tls_tests.rs`.
+//! Host names that need a resolver are tested in `src/net/tls/tls_tests.rs`.
 
 use fetch_url::tls::TlsVersion::{V12, V13};
 use fetch_url::tls::{Identity, Pins};
@@ -48,7 +48,8 @@ async fn get(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// What one who takes `options` gets from the server of `cert`; nothing is sent to one who is refused.
+/// Returns the result of a client with `options` for the server of `cert`. Nothing is sent to the server if the
+/// handshake fails.
 async fn outcome(cert: &ServerCert, options: TlsOptions) -> Result<(), Error> {
     let server = serve(cert);
     let result = get(&fetcher(options), &server.url("/")).await.map(|body| assert_eq!(body, b"octets"));
@@ -87,7 +88,7 @@ async fn good_certificates_under_their_authority() {
     assert_eq!(get(&fetcher(trusting(cert.ca_pem())), &by_name).await.expect("an answer"), b"octets");
 }
 
-/// Under their own authority. `None` for a hint: there is no good advice.
+/// Tests certificates with their own CA. A hint of `None` means that there is no advice.
 #[tokio::test]
 async fn faulty_certificates() {
     let wrong_address = ServerCert::for_names(&["127.0.0.2", "localhost"]);
@@ -118,7 +119,7 @@ async fn faulty_certificates() {
 #[tokio::test]
 async fn foreign_certificates() {
     let foreign = made(ServerCert::good());
-    // The authorities of the tests are all of one name, so a foreign one has the right name.
+    // All test CAs have the same name, so the certificate of a foreign CA has the expected issuer name.
     for (name, cert, by_machine, by_foreign) in [
         ("good", ServerCert::good(), UNKNOWN, FOREIGN),
         ("chain", ServerCert::with_intermediate(), UNKNOWN, FOREIGN),
@@ -225,7 +226,7 @@ async fn pins() {
     }
 }
 
-/// A pin is for the server's own key; that of its authority does not help.
+/// A pin is for the server's own key; a pin for the key of its CA does not match.
 #[tokio::test]
 async fn a_pin_is_held_against_each_connection() {
     let cert = made(ServerCert::with_intermediate());
@@ -279,7 +280,7 @@ async fn a_server_that_speaks_no_tls() {
     assert!(told.is_empty(), "{told:#?}");
 }
 
-/// One fetcher, two servers: what was learnt of one says nothing of the other.
+/// One fetcher and two servers: the TLS state of one server is not used for the other.
 #[tokio::test]
 async fn trust_is_not_carried_over() {
     let good = made(ServerCert::good());

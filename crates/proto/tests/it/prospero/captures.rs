@@ -1,5 +1,5 @@
-//! Datagrams captured between real Prospero programs: our requests are what theirs are, and what theirs say is
-//! understood.
+//! Datagrams captured between real Prospero programs: the requests of fetch-url equal those of real clients, and the
+//! answers of real servers are parsed.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
@@ -21,7 +21,8 @@ fn exchange(id: u16, request: &[u8]) -> Exchange {
     Exchange::new(NonZeroU16::new(id).expect("an id"), request, PATIENCE, Duration::ZERO)
 }
 
-/// What an exchange with this id makes of these datagrams, and what it sends after its request.
+/// Passes these datagrams to an exchange with this id. Returns the text, the datagrams sent after the request, and the
+/// last action.
 fn heard(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
     let mut exchange = exchange(id, b"x");
     let (mut text, mut sent) = (Vec::new(), Vec::new());
@@ -46,7 +47,7 @@ fn drain(exchange: &mut Exchange, text: &mut Vec<u8>, sent: &mut Vec<Vec<u8>>) -
     }
 }
 
-/// All answers: their datagrams, by name and id.
+/// Returns the datagrams of all captured answers, by name and id.
 fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
     let mut answers = BTreeMap::<_, Vec<_>>::new();
     let all = datagrams().into_iter().filter(|(name, side, _)| {
@@ -58,7 +59,7 @@ fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
     answers
 }
 
-/// The numbers of these packets are the order in which they were captured.
+/// The packet numbers are in the order in which the packets were captured.
 #[test]
 fn every_answer_is_put_together() {
     let answers = answers();
@@ -100,7 +101,7 @@ fn windows_are_acknowledged_as_they_were() {
     assert_eq!(heard(0x011a, &packets).1, sixteen);
 }
 
-/// An answer to a request without an id is none of ours: all of ours have one.
+/// An answer without an id is ignored, because all requests of fetch-url have one.
 #[test]
 fn an_answer_without_an_id_is_passed_over() {
     let answer = captured("hdr1-no-cid", Side::Server);
@@ -112,7 +113,7 @@ fn attributes(names: &[&str]) -> Query {
     Query::Attributes(names.iter().map(|&name| name.to_owned()).collect())
 }
 
-/// The captured requests whose question is one of ours.
+/// Returns the captured requests for which fetch-url has a query.
 fn requests() -> Vec<(&'static str, Query, &'static str)> {
     let (ways, method) = (|| Query::AccessMethods, || attributes(&["ACCESS-METHOD"]));
     let sized = || attributes(&["ACCESS-METHOD", "SIZE"]);
@@ -140,7 +141,7 @@ fn replaced(bytes: &[u8]) -> Vec<u8> {
     [&text[..at], b" anonymous\n", &text[at + 6..]].concat()
 }
 
-/// But for the name of the user (§6).
+/// Requests are equal except for the name of the user (§6).
 #[test]
 fn requests_are_those_that_were_captured() {
     for (name, question, of) in requests() {
@@ -149,7 +150,7 @@ fn requests_are_those_that_were_captured() {
         let sent = exchange(id(theirs), &ours).next(Duration::ZERO);
         assert_eq!(sent, Action::Send(replaced(theirs).into()), "{name}");
     }
-    // It was cut where no client would, so the text alone is the same.
+    // The captured request is split where fetch-url would not split it, so only the text is compared.
     let theirs: Vec<u8> =
         captured("request-in-2-packets", Side::Client).iter().flat_map(|at| data(at).to_vec()).collect();
     let ours = attributes(&["SIZE"]).text(&object(b"/srv/pub/hello.txt"));
@@ -157,7 +158,7 @@ fn requests_are_those_that_were_captured() {
 }
 
 const AFTP: &str = "ftp://ftp.test/pub/hello.txt;type=i";
-// With a type beside it, all of the name is the selector (vcache.c).
+// With a type argument, the complete name is the selector (vcache.c).
 const GOPHER: &str = "gopher://g.test:70/00/hello";
 const NATIVE: &str = "contents | local /srv/pub/hello.txt";
 
@@ -186,10 +187,10 @@ fn inquiries_read_what_was_captured() {
         ("badversion", "refused VERSION-NOT-SUPPORTED TRY 1-5 | done"),
         ("unknowncmd", "unexpected"),
         ("badquote", "unexpected"),
-        // It is an answer, but not to that.
+        // A valid line that does not answer this query.
         ("version", "unexpected"),
     ] {
-        // The order of the attributes is the server's; that of the words is the test's.
+        // The server determines the order of the attributes; the test determines the order of the words.
         check(QueryKind::Attributes, &text(name), expected);
     }
     let vget = captured("vls-vget", Side::Server);
@@ -251,14 +252,14 @@ fn links_read_what_was_captured() {
     assert_eq!((entries.count(), told.len()), (100, 102));
 }
 
-/// The first FAILURE ends the message (§6): what is refused has no head.
+/// The first FAILURE ends the message (§6), so a rejected listing has no head.
 #[test]
 fn a_refused_listing_has_no_head() {
     let notdir = crate::prospero::transcript::told(QueryKind::Links, &text("list-notdir"), &|_| false);
     assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
 }
 
-/// Two lines of one exchange say the same when one of them is repeated.
+/// Two lines of one exchange are equal if a datagram was retransmitted.
 #[test]
 fn the_file_is_whole() {
     assert_eq!(CAPTURED.lines().filter(|line| !line.starts_with('#')).count(), 94);

@@ -1,10 +1,10 @@
-//! Questions and answers of Prospero: what is quoted survives, what is cut is noticed, what is refused is told.
+//! Prospero queries and responses: quoting, truncation and rejections.
 
 use crate::prospero::transcript::{QueryKind, Random, check, lines, object, told, versioned};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::prospero::{ObjectId, Query};
 
-/// Any bytes but CR, LF and NUL survive: the reader of section 5 finds one token.
+/// Every name of bytes other than CR, LF and NUL is one token after quoting (section 5).
 #[test]
 fn names_survive_their_quotes() {
     let mut random = Random(5);
@@ -51,7 +51,7 @@ fn assert_question(name: &[u8]) {
     }
 }
 
-/// The words of a line; `.` stands for an empty one.
+/// Splits a line into words; `.` is an empty word.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     line.split(|&byte| byte == b' ')
         .map(|word| if word == b"." { Vec::new() } else { word.to_vec() })
@@ -85,27 +85,27 @@ fn versions_are_the_last_token() {
     }
 }
 
-/// docs/spec/faults.md, row 16: before any datagram.
+/// docs/spec/faults.md, row 16: rejected before any datagram is sent.
 #[test]
 fn bytes_that_may_not_go_out() {
     for byte in ["%0A", "%0D", "%0d%0a", "%00"] {
         for form in ["a*b;VERSION=3", "a;VERSION=3*", "a;x=y*z", "a;x*=y", "*", "a;VERSION=*"] {
             let text = format!("prospero://h/{}", form.replace('*', byte));
             let Url::Prospero(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
-            // In the name a NUL begins a version.
+            // In the name, a NUL starts a version.
             let is_name = byte == "%00" && matches!(form, "a*b;VERSION=3" | "*");
             assert_eq!(ObjectId::of(&url).is_ok(), is_name, "{text}");
         }
     }
 }
 
-/// The bytes between apostrophes, in full or only where they must.
+/// Returns the bytes between apostrophes.
 fn quoted(bytes: &[u8]) -> Vec<u8> {
     let inside = bytes.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }
 
-/// As dirsrv writes: the quote begins at the first byte that needs it.
+/// Quotes as dirsrv does: from the first byte that needs quotes.
 fn late_quoted(bytes: &[u8]) -> Vec<u8> {
     let needs = |byte: &u8| b" \t\x0b\x0c\n\r/'+,".contains(byte);
     match bytes.iter().position(needs) {
@@ -151,14 +151,14 @@ fn large_contents() {
     assert!(told(QueryKind::Contents, &text, &|_| false) == expected);
 }
 
-/// What ends before its time is no object; the answer is whole only with its line.
+/// Truncated contents are an error: the answer is complete only with its line end.
 #[test]
 fn contents_that_end_early() {
     let text = contents(FORMS[0], b"'a''b\nc'");
     for end in 0..text.len() {
         let words = told(QueryKind::Contents, &text[..end], &|_| false);
         let last = words.last().map(String::as_str);
-        // Before the bytes it is an answer without them; an apostrophe may be one of two.
+        // An answer that is cut before its data has no data; an apostrophe at the end may be the first of two.
         assert!(!words.contains(&"body a\\'b\\nc".to_owned()) || last == Some("cut"), "{end}: {words:?}");
         assert!(
             last == Some("cut") || last == Some("unexpected") || words == ["refused", "done"],
@@ -209,7 +209,7 @@ fn inquiries_lead_on() {
     check(QueryKind::Attributes, b"ERROR ERROR Received empty", "unexpected");
     check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC\n", "unexpected");
     check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE 'drwx\n", "cut");
-    // Nested attributes are skipped (§7), and so is what nobody knows, CR too.
+    // Nested attributes (§7) and unknown lines are skipped, also with CR.
     check(QueryKind::Attributes, b">ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\n> ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\nNEW x\n\nSUCCESS\r\n\t\n", "done");
     check(QueryKind::Attributes, b"attribute object intrinsic unix-modes sequence drwxr-xr-x\nATTRIBUTE\tOBJECT  INTRINSIC SIZE SEQUENCE '26' bytes\n", "directory true | size 26 | done");
     check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' ''\n", "done");
@@ -219,7 +219,7 @@ fn inquiries_lead_on() {
 fn listings() {
     const LINK: &str = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\n";
     const ENTRY: &str = "entry file a prospero://h.test//a";
-    // Nothing is no answer; a word that there is nothing is one.
+    // An empty response is not an answer; NONE-FOUND is one.
     check(QueryKind::Links, b"", "unexpected");
     check(QueryKind::Links, b"NEW x\n\n", "unexpected");
     check(QueryKind::Links, b"NONE-FOUND\n", "head | done");
@@ -245,7 +245,7 @@ fn listings() {
     );
 }
 
-/// The first FAILURE ends the message: nothing behind it is told, and what came before it first.
+/// The first FAILURE ends the message: earlier entries are delivered, later lines are ignored.
 #[test]
 fn a_listing_that_fails_in_its_middle() {
     let text = b"LINK  L FILE a INTERNET-D h.test ASCII /a 0\nFAILURE SERVER-FAILED\n";

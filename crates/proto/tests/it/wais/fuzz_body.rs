@@ -1,7 +1,7 @@
-//! Any bytes as the answers of a WAIS server: no panic; where they are cut changes nothing; no byte is told that
-//! did not come or was not asked for; nothing is done before the last byte of what it takes is here.
+//! Arbitrary bytes as the answers of a WAIS server: no panic; the result does not depend on where they are cut; only
+//! received and requested bytes are delivered; no step is returned before its last input byte has arrived.
 //!
-//! For the random test and the fuzz target. The first byte chooses what was asked for.
+//! Used by the random test and the fuzz target. The first byte selects the request.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireErro
 
 const WANTED: [Range<u64>; 6] = [0..10, 0..u64::MAX, 70..80, 0..78, 5..10_306, 7..7];
 
-/// What came out.
+/// The result of an exchange.
 #[derive(Debug, PartialEq)]
 struct Said {
     body: Vec<u8>,
     entries: Vec<Entry>,
     others: Vec<String>,
     end: Result<(), WireError>,
-    /// So many bytes were read.
+    /// The number of bytes that were read.
     count: usize,
 }
 
@@ -48,7 +48,7 @@ fn check_entry(entry: &Entry) {
     assert!(facts.length.is_none_or(|length| length <= u64::from(u32::MAX)));
 }
 
-/// A search when nothing is wanted of a document.
+/// Creates a retrieval of `wanted`, or a search if it is `None`.
 fn machine(wanted: Option<Range<u64>>) -> Box<dyn Machine> {
     let Ok(parsed) = parse("wais://h/t/TEXT/2=t;3=x;") else { panic!() };
     let Url::Wais(url) = parsed.url else { panic!() };
@@ -92,7 +92,7 @@ fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize)
     Said { body, entries, others, end, count: fed - buffer.bytes().len() }
 }
 
-/// What must be asked for when so much has been told.
+/// Returns the request that must follow after `told` bytes were delivered.
 fn asked(wanted: Option<&Range<u64>>, told: u64) -> Vec<u8> {
     let rest = wanted.map(|wanted| wanted.start + told..wanted.end);
     assert!(told == 0 || rest.as_ref().is_some_and(|rest| !rest.is_empty()));

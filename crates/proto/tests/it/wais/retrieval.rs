@@ -1,4 +1,4 @@
-//! Retrievals, piece by piece; nothing is done before its time.
+//! Retrievals, piece by piece.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ fn ranges_within_at_and_over_the_end() {
     check(0..u64::MAX, &[sf(), text(b"abc")], "ask 0-10000 | head | body abc | done");
     check(5..u64::MAX, &[text(b"abc"), sf()], "ask 5-10005 | head | body abc | done");
     check(0..u64::MAX, &[text(b""), sf()], "ask 0-10000 | head | done");
-    // A server that only gives less.
+    // The server returns fewer bytes than requested and does not report the end.
     check(0..u64::MAX, &[text(b"abc")], "ask 0-10000 | head | body abc | unmarked | done");
     check(0..u64::MAX, &[text(b"")], "ask 0-10000 | head | unmarked | done");
     let end = u64::MAX;
@@ -43,7 +43,7 @@ fn documents_of_several_pieces() {
     let ended = format!("{begun} | ask 20000-30000 | body 4029*c");
     all(&pieces(&[tail(), sf()]), &format!("{ended} | done"));
     all(&pieces(&[tail()]), &format!("{ended} | unmarked | done"));
-    // What is longer than it was said to be is not asked for; shorter is the end.
+    // If the range ends with a complete piece, no further piece is requested; a short piece is the end.
     check(&retrieval(0..20_000), &pieces(&[])[..2], &format!("{begun} | done"));
     for end in [&[text(b""), sf()][..], &[sf()]] {
         all(&pieces(end), &format!("{begun} | ask 20000-30000 | done"));
@@ -54,7 +54,7 @@ fn documents_of_several_pieces() {
     let no_group = [answer(&[full(b'a')]), response(b"")];
     all(&no_group, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unmarked | done");
     all(&[answer(&[full(b'a')])], "ask 0-10000 | head | body 10000*a | ask 10000-20000 | waits");
-    // Out of range on a piece that is full is the end, too.
+    // A diagnostic "out of range" together with a full piece is the end, too.
     all(&[answer(&[full(b'a'), sf()])], "ask 0-10000 | head | body 10000*a | done");
 }
 
@@ -75,14 +75,14 @@ fn an_answer_without_text_is_no_document() {
     check(&search, &[framed(b"")], "search | refused | done");
 }
 
-/// §9.3: a zero-length message is an error, first and later.
+/// §9.3: a zero-length message is an error, as the first and as a later answer.
 #[test]
 fn a_message_of_length_0_is_no_end() {
     let answers = [answer(&[full(b'a')]), framed(b"")];
     all(&answers, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | refused | done");
 }
 
-/// §9.6: the text stays, and its reader is told. A complaint in the place of bytes is no end of a document.
+/// §9.6: the text is delivered together with a note. A diagnostic without data is not the end of the document.
 #[test]
 fn complaints_beside_text() {
     let complaint = || diagnostic("S1x");
@@ -117,7 +117,7 @@ fn more_than_was_asked_for() {
     all(&later, "ask 0-10000 | head | body 10000*a | ask 10000-20000 | unexpected");
 }
 
-/// Bytes that have come are told or refused, but not lost.
+/// Received bytes are delivered or rejected, but never dropped.
 #[test]
 fn several_text_records() {
     let told = play(&retrieval(0..9), &[answer(&[text(b"abc"), text(b"de")])], &|_| false, None);
@@ -125,7 +125,7 @@ fn several_text_records() {
     assert!(body == "abcde" || told.ends_with(&["unexpected".to_owned()]), "{told:?}");
 }
 
-/// There is no end to it but what was asked for.
+/// The retrieval continues until the end of the requested range.
 #[test]
 fn endless_pieces() {
     for (end, count) in [(u64::MAX, None), (4_005_000, Some(401)), (3_000_000, Some(300))] {
@@ -151,7 +151,7 @@ fn endless_pieces() {
     }
 }
 
-/// An answer that comes twice is none to the next request.
+/// A duplicate answer is not accepted for the next request.
 #[test]
 fn answers_to_other_requests() {
     let piece = |reference: &str, byte| response_to(Some(reference), &group(99, &[full(byte)]));
@@ -163,11 +163,11 @@ fn answers_to_other_requests() {
         format!("{first} | body 10000*b | ask 20000-30000 | done")
     );
     assert_eq!(told(&[piece("3", b'a'), piece("3", b'a')]), format!("{first} | unexpected"));
-    // A server that says which request it answers says so always; and of which document the bytes are.
+    // A server that returns reference ids must do so in every answer, and the data must be of the requested document.
     assert_eq!(told(&[piece("3", b'a'), answer(&[full(b'a')])]), format!("{first} | unexpected"));
     let other = group(153, &[field(116, b"\x03\x01y"), field(127, b"abc")]);
     assert_eq!(told(&[answer(&[other])]), "ask 0-10000 | unexpected");
-    // What comes before it is asked for is no answer either, whatever it is called.
+    // An answer that arrives before its request is rejected, whatever its reference id.
     let both = [piece("3", b'a'), piece("4", b'b')].concat();
     assert_eq!(told(&[both]), "ask 0-10000 | head | body 10000*a | unexpected");
 }

@@ -1,6 +1,6 @@
-//! Plays WAIS's machines: whole, byte by byte, cut at every position and ended at every position.
+//! Plays the WAIS state machines: complete, byte by byte, cut at every position and truncated at every position.
 //!
-//! What servers say is built here, from the facts about the wire and not by what is tested.
+//! Server messages are built here from the wire format, independently of the code under test.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
@@ -11,10 +11,10 @@ use fetch_url_proto::wais::{DocumentId, Retrieval, Search, WaisName};
 use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step, WireError};
 
 pub(crate) const ID: &[u8] = b"\x02\x01t\x03\x01x";
-/// Longer answers are cut and ended at some of their bytes only.
+/// Longer answers are cut and truncated at some positions only.
 const MOST_CUTS: usize = 2000;
 
-/// A compressed integer.
+/// Encodes a compressed integer.
 fn compressed(value: usize) -> Vec<u8> {
     let mut bytes = vec![(value & 127) as u8];
     let mut rest = value >> 7;
@@ -37,12 +37,12 @@ pub(crate) fn framed(apdu: &[u8]) -> Vec<u8> {
     [format!("{:010}z2wais        0", apdu.len()).as_bytes(), apdu].concat()
 }
 
-/// SEARCH RESPONSE with this behind it.
+/// Returns a SEARCH RESPONSE with this user information.
 pub(crate) fn response(information: &[u8]) -> Vec<u8> {
     response_to(None, information)
 }
 
-/// The same, for a request that is called so.
+/// Returns a SEARCH RESPONSE with a reference id.
 pub(crate) fn response_to(reference: Option<&str>, information: &[u8]) -> Vec<u8> {
     let part = b"\x17\0\0\0\0\0\0\x01\0\0\0\x1b\x01\0";
     let reference = reference.map(|reference| field(2, reference.as_bytes())).unwrap_or_default();
@@ -93,8 +93,8 @@ pub(crate) fn database(name: &str) -> WaisName {
     WaisName::database(&url).expect("a database")
 }
 
-/// What came out, in words: `ask 0-10`, `body …`, `entry …`, `head`, `heard …`, `note`, `refused …`, and the end:
-/// `done`, `cut`, `limit`, `unexpected` or `waits`. A server says the next of `answers` when it has been asked.
+/// Returns the events as words: `ask 0-10`, `body …`, `entry …`, `head`, `heard …`, `note`, `refused …`, and the end:
+/// `done`, `cut`, `limit`, `unexpected` or `waits`. The next of `answers` is delivered after each request.
 pub(crate) fn play(
     maker: Maker<'_>,
     answers: &[Vec<u8>],
@@ -139,7 +139,7 @@ pub(crate) fn play(
     told
 }
 
-/// `search` or `ask START-END`.
+/// Returns `search` or `ask START-END` for a request.
 pub(crate) fn asked_for(request: &[u8]) -> String {
     let terms = request.windows(20).enumerate().filter(|(_, bytes)| bytes.starts_with(b"\x2c\x11wb r"));
     let numbers = terms.map(|(at, bytes)| {
@@ -181,7 +181,8 @@ fn word(event: Event) -> String {
     }
 }
 
-/// The same wherever the answers are cut; and when they end too early, all that was told before it, and `cut`.
+/// Checks that the events are the same wherever the answers are cut, and that truncated answers give a prefix of the
+/// events and `cut`.
 #[track_caller]
 pub(crate) fn check(maker: Maker<'_>, answers: &[Vec<u8>], expected: &str) {
     let expected: Vec<_> = expected.split(" | ").collect();
@@ -202,7 +203,8 @@ pub(crate) fn check(maker: Maker<'_>, answers: &[Vec<u8>], expected: &str) {
     }
 }
 
-/// Where to cut and to end: everywhere, or in what is long around the seams and now and then.
+/// Returns the positions at which answers are cut or truncated: all of them, or for long answers those near the
+/// boundaries and a sample.
 fn places(answers: &[Vec<u8>], total: usize) -> Vec<usize> {
     if total <= MOST_CUTS {
         return (0..total).collect();
@@ -221,13 +223,13 @@ fn strs(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 
-/// A retrieval of all that there is.
+/// Checks a retrieval of the complete document.
 #[track_caller]
 pub(crate) fn all(answers: &[Vec<u8>], expected: &str) {
     check(&retrieval(0..u64::MAX), answers, expected);
 }
 
-/// A search, of whose answer this is behind the header.
+/// Checks a search with this user information in its answer.
 #[track_caller]
 pub(crate) fn found(information: &[u8], expected: &str) {
     check(&search, &[response(information)], &format!("search | {expected}"));
