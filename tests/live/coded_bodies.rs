@@ -44,7 +44,7 @@ const SOUND: [ContentCoding; 4] =
 
 #[test]
 #[ignore = "needs the built program"]
-fn every_coding() {
+fn every_supported_coding_is_decoded() {
     for coding in SOUND {
         for bytes in [Vec::new(), b"a".to_vec(), body()] {
             let place = Place::new();
@@ -66,7 +66,7 @@ fn every_coding() {
 /// A gzip file may have several members (RFC 1952 §2.2), a zstd file several frames (RFC 8878 §3).
 #[test]
 #[ignore = "needs the built program"]
-fn several_members() {
+fn several_gzip_members_or_zstd_frames_are_one_file() {
     let parts =
         |coding| [encode(coding, b"one ").expect("memory"), encode(coding, b"two").expect("memory")].concat();
     for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
@@ -78,7 +78,7 @@ fn several_members() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn cut_inside_the_coding() {
+fn truncated_encoded_body_fails_without_a_file() {
     for coding in SOUND {
         let sent = encode(coding, &body()).expect("memory");
         for cut in [1, 2, 10, sent.len() / 2, sent.len() - 8, sent.len() - 1] {
@@ -91,7 +91,7 @@ fn cut_inside_the_coding() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn bytes_behind_the_coding() {
+fn trailing_bytes_after_the_encoded_stream_fail() {
     for coding in SOUND {
         let sent = [encode(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
         fails(reply(coding.token(), sent), &[8, 18]);
@@ -100,7 +100,7 @@ fn bytes_behind_the_coding() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn body_without_coding_is_unchanged() {
+fn undecodable_body_fails_without_a_file() {
     for coding in SOUND {
         fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
@@ -119,7 +119,7 @@ fn body_without_coding_is_unchanged() {
 /// Some servers send raw deflate data. It is either decoded or refused; no other bytes are written.
 #[test]
 #[ignore = "needs the built program"]
-fn bare_deflate() {
+fn raw_deflate_is_decoded_or_refused() {
     let place = Place::new();
     let ran = decode(&place, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
     match ran.exit {
@@ -131,7 +131,7 @@ fn bare_deflate() {
 /// 64 MiB of zeros: after 16 MiB, a compression ratio of more than 200 aborts the download.
 #[test]
 #[ignore = "needs the built program"]
-fn bombs() {
+fn decompression_bomb_exits_63() {
     for coding in [ContentCoding::Brotli, ContentCoding::Deflate, ContentCoding::Gzip, ContentCoding::Zstd] {
         let sent = encode_zeros(coding, 64 << 20).expect("memory");
         assert!(sent.len() < 100_000, "{coding:?}");
@@ -145,7 +145,7 @@ fn bombs() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn a_limit_counts_what_comes_out() {
+fn max_filesize_counts_decoded_bytes() {
     let sent = encode(ContentCoding::Gzip, &[0; 100_000]).expect("memory");
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
     let place = Place::new();
@@ -157,7 +157,7 @@ fn a_limit_counts_what_comes_out() {
 /// Without `--compressed` the encoded body is stored unchanged.
 #[test]
 #[ignore = "needs the built program"]
-fn without_being_asked_nothing_is_undone() {
+fn encoded_body_is_unchanged_without_compressed_option() {
     let sent = encode(ContentCoding::Gzip, &body()).expect("memory");
     let bytes = sent.clone();
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands() {
+    fn log_lines_are_parsed_to_commands() {
         let rows = [
             (Dialect::Bsd, "Nov 21 ftpd[9]: command: cwd a b ", Some("CWD a b ")),
             (Dialect::Bsd, "Nov 21 ftpd[9]: command: PASS me@x", Some("PASS")),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_told_apart() {
+    fn session_returns_the_lines_of_the_latest_complete_session() {
         let log = "1.7 a x\n1.8 b y\n1.7 c\n1.70 b x\n1.8 end\n1.7 end\n1.70 d\n";
         assert_eq!(session(log, "c"), Some(vec!["a x", "c", "end"]));
         assert_eq!(session(log, "y"), Some(vec!["b y", "end"]));
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(session(log, "z"), None);
     }
 
-    fn a_session_is_found_again(server: FtpServer) {
+    fn logged_session_is_found_by_its_marker(server: FtpServer) {
         let key = super::super::place::key();
         let watch = server.watch();
         let size = format!("SIZE {key}");
@@ -255,5 +255,5 @@ mod tests {
         }
     }
 
-    each_ftp_server![a_session_is_found_again];
+    each_ftp_server![logged_session_is_found_by_its_marker];
 }

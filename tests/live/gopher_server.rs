@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::live::place::key;
 
-    fn a_request_is_found_again(server: GopherServer) {
+    fn logged_request_is_found_by_its_marker(server: GopherServer) {
         let (key, watch) = (key(), server.watch());
         server.answer(format!("/{key}\ta\\b é"));
         assert_eq!(watch.line(&key), format!("/{key}\\x09a\\x5cb \\xc3\\xa9"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn text() {
+    fn as_text_converts_files_as_the_server_does() {
         for (file, expected) in [
             (&b""[..], &b""[..]),
             (b"a\nb", b"a\r\nb\r\n"),
@@ -160,5 +160,5 @@ mod tests {
         }
     }
 
-    each_gopher_server![a_request_is_found_again];
+    each_gopher_server![logged_request_is_found_by_its_marker];
 }

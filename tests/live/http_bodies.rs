@@ -26,7 +26,7 @@ const BYTES: &[u8] = b"\0\r\n\xff&=%41@\n";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn forms() {
+fn data_option_posts_a_form() {
     echoes(&["-d", "a=b"], &echo("POST", FORM, b"a=b"));
     echoes(&["-d", "a=b", "-d", "c=%41 &"], &echo("POST", FORM, b"a=b&c=%41 &"));
     // Line ends and NUL are removed, as in curl.
@@ -35,7 +35,7 @@ fn forms() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bytes() {
+fn data_binary_posts_the_bytes_unchanged() {
     echoes(&["--data-binary", "@octets"], &echo("POST", FORM, BYTES));
     echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", BYTES));
     let big = "x".repeat(3 << 20);
@@ -49,7 +49,7 @@ fn bytes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn methods() {
+fn request_option_sets_the_method() {
     echoes(&["-X", "DELETE"], &echo("DELETE", "-", b""));
     echoes(&["-X", "PUT", "-d", "abc"], &echo("PUT", FORM, b"abc"));
     echoes(&["-X", "PATCH", "--data-binary", "@octets"], &echo("PATCH", FORM, BYTES));
@@ -59,7 +59,7 @@ fn methods() {
 /// 303 changes every method to GET, 301 and 302 change POST to GET, 307 and 308 keep the method (RFC 9110 §15.4).
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn redirected_posts() {
+fn redirect_status_decides_method_and_body() {
     for (status, expected) in [
         ("301", echo("GET", "-", b"")),
         ("302", echo("GET", "-", b"")),
@@ -88,7 +88,7 @@ fn holds(lines: &[String], expected: &str) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields() {
+fn header_options_set_or_remove_fields() {
     let options =
         ["-H", "X-One: 1", "-H", "X-Two;", "-H", "Accept: text/html", "-A", "me/1", "-e", "http://a/"];
     let seen = variables(&options);
@@ -110,7 +110,7 @@ fn fields() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields_that_would_be_two() {
+fn header_with_a_line_end_is_rejected_before_the_request() {
     for field in ["X: a\r\nY: b", "X: a\nY: b", "X\r\nY: b", "X Y: a", ": a", "nothing"] {
         let ran = fetch(&["-v", "-H", field, &NGINX.http("/headers")]);
         assert!([2, 93].contains(&ran.exit), "{field:?}: {}\n{}", ran.exit, ran.err);
@@ -121,7 +121,7 @@ fn fields_that_would_be_two() {
 /// Header fields of the caller may be secret: they are sent to the first origin only.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn secret_fields_stay_with_their_origin() {
+fn header_fields_are_not_sent_to_another_origin() {
     for field in ["Authorization: Bearer canary", "Cookie: a=canary", "X-Api-Key: canary"] {
         let there = fetch(&["-H", field, &NGINX.http("/headers")]).exits(0).text();
         assert!(there.contains("canary"), "{there}");

@@ -9,7 +9,7 @@ const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, ""
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn decoded_bytes_are_the_files() {
+fn compressed_download_equals_the_file() {
     for (server, folder) in CODING {
         for (path, bytes) in files() {
             let path = format!("{folder}{path}");
@@ -27,7 +27,7 @@ fn decoded_bytes_are_the_files() {
 /// The request asks for a content coding, and the servers use one.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn it_is_coded_on_the_way() {
+fn compressed_option_requests_an_encoded_body() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt?{}", key()));
         let ran = fetch(&["-v", "--compressed", &url]).exits(0).writes(range());
@@ -44,7 +44,7 @@ fn it_is_coded_on_the_way() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_limit_counts_what_is_written() {
+fn max_filesize_counts_decoded_bytes() {
     let place = Place::new();
     let url = NGINX.http("/gz/range.txt");
     place.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
@@ -55,7 +55,7 @@ fn a_limit_counts_what_is_written() {
 /// A range of an encoded body is not a range of the file: caddy would send eight bytes of the file, compressed.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ranges_are_of_the_file() {
+fn range_with_compressed_is_of_the_plain_file_or_refused() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt"));
         let ran = fetch(&["--compressed", "-r", "8-15", &url]);
@@ -68,7 +68,7 @@ fn ranges_are_of_the_file() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn truncated_coded_body_is_completed_by_retry() {
+fn download_stopped_by_max_filesize_is_completed_by_the_next_run() {
     for (server, folder) in CODING {
         let (place, url) = (Place::new(), server.http(&format!("{folder}/range.txt")));
         place.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);

@@ -7,7 +7,7 @@ use super::tree::{HELLO, MODIFIED};
 /// All files of the tree are from 1 December 1994, 12:34:56.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_changed() {
+fn unchanged_file_is_not_transferred_with_time_cond() {
     for server in ALL {
         let place = Place::new();
         let url = server.http("/hello.txt");
@@ -23,7 +23,7 @@ fn only_what_changed() {
 /// The time of an existing file is the condition: the file is fetched once.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_is_newer_than_our_file() {
+fn file_not_newer_than_the_reference_is_not_transferred() {
     for server in ALL {
         let (place, url) = (Place::new(), server.http("/hello.txt"));
         place.fetch(&["-R", "-o", "here", &url]).gives("");
@@ -43,7 +43,7 @@ fn only_what_is_newer_than_our_file() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_did_not_change() {
+fn changed_file_is_not_transferred_with_negated_time_cond() {
     for server in [NGINX, APACHE] {
         let url = server.http("/hello.txt");
         fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
@@ -54,7 +54,7 @@ fn only_what_did_not_change() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_body_of_an_error_and_its_exit() {
+fn fail_with_body_writes_the_error_body_and_sets_the_exit_status() {
     for (status, exit) in [("404", 78), ("400", 22), ("403", 9), ("500", 22)] {
         let url = NGINX.http(&format!("/status/{status}"));
         fetch(&["--fail-with-body", &url]).exits(exit).writes(format!("{status}\n"));
@@ -69,7 +69,7 @@ fn the_body_of_an_error_and_its_exit() {
 /// The servers listen on 127.0.0.1 only.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn families_and_addresses() {
+fn address_family_and_interface_select_the_connection() {
     let url = "http://localhost:17080/hello.txt";
     fetch(&["-4", url]).gives(HELLO);
     let ran = fetch(&["-6", url]).writes("");

@@ -14,7 +14,7 @@ fn seen(options: &[&str], path: &str) -> Option<String> {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn given_ones_are_sent() {
+fn cookies_of_the_option_are_sent() {
     assert_eq!(seen(&["-b", "a=b; c=d"], "/headers").as_deref(), Some("a=b; c=d"));
     let url = APACHE.https("/cgi/env");
     let text = fetch(&["-b", "a=b; c=d", "--cacert", CA, &url]).exits(0).text();
@@ -23,13 +23,13 @@ fn given_ones_are_sent() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_being_asked_none_is_kept() {
+fn cookies_are_not_kept_without_an_option() {
     assert_eq!(seen(&[], "/cookie/look"), None);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn set_ones_are_sent_where_they_belong() {
+fn cookies_are_sent_only_to_matching_urls() {
     let place = Place::new();
     let jar = place.path("jar").to_string_lossy().into_owned();
     for (path, expected) in [
@@ -49,7 +49,7 @@ fn set_ones_are_sent_where_they_belong() {
 /// A cookie from one run is sent in the next run.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_jar() {
+fn cookie_jar_is_written_and_read_by_the_next_run() {
     let place = Place::new();
     let jar = place.path("jar").to_string_lossy().into_owned();
     assert_eq!(seen(&["-c", &jar], "/cookie/look").as_deref(), Some("taste=sweet"));

@@ -15,7 +15,7 @@ const BOB: &str = "bob:p@ss/w:rd#%41 x";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn basic() {
+fn basic_login_is_accepted_or_exits_67() {
     for server in [NGINX, APACHE] {
         for url in [
             server.http("/auth/hello.txt"),
@@ -33,7 +33,7 @@ fn basic() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn digest() {
+fn digest_login_is_accepted_or_exits_67() {
     for url in [
         APACHE.http("/digest/hello.txt"),
         APACHE.https("/digest/hello.txt"),
@@ -53,14 +53,14 @@ fn digest() {
 /// Digest authentication does not send the password.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn digest_says_nothing_readable() {
+fn digest_login_does_not_send_the_password() {
     let ran = fetch(&["-vvv", "--digest", "-u", "alice:secret", &APACHE.http("/digest/hello.txt")]).exits(0);
     ran.says(" 401 ").hides("secret").hides("YWxpY2U6c2VjcmV0").hides("> Authorization: Basic");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bearer() {
+fn bearer_token_is_sent_and_hidden_in_the_trace() {
     let url = NGINX.http("/bearer/hello.txt");
     let field = "Authorization: Bearer token-of-the-tests";
     fetch(&["-H", field, &url]).gives(HELLO);
@@ -70,7 +70,7 @@ fn bearer() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_login_stays_with_its_origin() {
+fn login_is_not_sent_to_another_origin() {
     for path in ["/redir/other-origin", "/redir/away"] {
         let seen = fetch(&["-u", "alice:secret", &NGINX.http(path)]).exits(0).text();
         assert!(seen.starts_with("GET /headers "), "{seen}");
@@ -90,7 +90,7 @@ fn private(place: &Place, name: &str, text: &str) -> String {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn netrc() {
+fn netrc_login_is_sent_to_its_host_and_user_only() {
     let place = Place::new();
     let right = private(&place, "right", "machine 127.0.0.1 login alice password secret\n");
     let other = private(&place, "other", "machine localhost login alice password secret\n");
@@ -108,7 +108,7 @@ fn netrc() {
 /// Each origin gets only the login of its own netrc entry.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn netrc_at_every_hop() {
+fn netrc_login_is_chosen_for_each_redirect() {
     let place = Place::new();
     let right = private(&place, "right", "machine 127.0.0.1 login alice password canary\n");
     let seen = place.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
@@ -120,7 +120,7 @@ fn netrc_at_every_hop() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn password_files_and_programs() {
+fn password_file_and_askpass_supply_the_password() {
     let place = Place::new();
     let file = private(&place, "password", "secret\n");
     let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
@@ -133,14 +133,14 @@ fn password_files_and_programs() {
 /// Without a terminal the run fails at once.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_a_terminal() {
+fn missing_password_without_a_terminal_exits_67() {
     let ran = fetch(&["-u", "alice", &NGINX.http("/auth/hello.txt")]).exits(67).writes("");
     assert!(ran.took.as_secs() < 5, "{:?}", ran.took);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn at_a_terminal() {
+fn typed_password_logs_in_or_exits_67() {
     let program = fetch_url().to_string_lossy().into_owned();
     let url = NGINX.http("/auth/hello.txt");
     for (typed, exit) in [("secret", 0), ("wrong", 67)] {

@@ -14,7 +14,7 @@ fn proxy() -> ProxyServer {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn plain_urls_go_whole() {
+fn http_proxy_receives_the_absolute_url() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), &NGINX.http("/hello.txt?a#b")]).gives(HELLO);
     fetch(&["-x", &proxy.url(), "http://made-up.invalid:17080/range.txt"]).gives(range());
@@ -26,7 +26,7 @@ fn plain_urls_go_whole() {
 /// The proxy gets the target unchanged, or the request fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn targets_that_would_be_rewritten() {
+fn proxy_target_is_unchanged_or_refused() {
     let proxy = proxy();
     let ran = fetch(&["-x", &proxy.url(), &NGINX.http("/pub/../hello.txt")]);
     match ran.exit {
@@ -39,7 +39,7 @@ fn targets_that_would_be_rewritten() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn tls_goes_through_a_tunnel() {
+fn https_is_sent_through_a_connect_tunnel() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/range.txt")]).gives(range());
     fetch(&["-x", &proxy.url(), "--cacert", CA, "https://origin.test.invalid:17443/hello.txt"]).gives(HELLO);
@@ -53,7 +53,7 @@ fn tls_goes_through_a_tunnel() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_two_logins_are_kept_apart() {
+fn proxy_login_and_server_login_are_sent_to_their_own_side() {
     let proxy = ProxyServer::http_with_login("gate", "opener").expect("a loopback proxy");
     for url in [NGINX.http("/auth/hello.txt"), NGINX.https("/auth/hello.txt")] {
         let both = ["-x", &proxy.url_as("gate:opener"), "-u", "alice:secret", "--cacert", CA, &url];
@@ -70,7 +70,7 @@ fn the_two_logins_are_kept_apart() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn socks() {
+fn socks_proxy_receives_name_or_address_of_the_server() {
     for (scheme, host, address_type) in [
         ("socks5h", "localhost", AddressType::Name),
         ("socks5", "127.0.0.1", AddressType::V4),
@@ -87,7 +87,7 @@ fn socks() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn exceptions() {
+fn noproxy_hosts_are_contacted_directly() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), "--noproxy", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
     fetch(&["-x", &proxy.url(), "--noproxy", "*", &NGINX.http("/hello.txt")]).gives(HELLO);
@@ -118,7 +118,7 @@ fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_tunnel_from_a_hostile_proxy() {
+fn hostile_connect_reply_fails_without_a_file() {
     let moved =
         HttpResponse::new(302).header("Location", NGINX.http("/hello.txt")).body("forged").then_close();
     for (fault, exits) in [
@@ -139,7 +139,7 @@ fn no_tunnel_from_a_hostile_proxy() {
 /// Bytes of the proxy in the tunnel are an error or ignored; they are never delivered as the response.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bytes_before_the_tunnel() {
+fn proxy_bytes_in_the_tunnel_are_never_delivered() {
     for extra in
         [&b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"[..], b"forged", b"\x15\x03\x03\0\x02\x02\x28"]
     {
@@ -154,7 +154,7 @@ fn bytes_before_the_tunnel() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_tunnel_from_a_hostile_socks_server() {
+fn hostile_socks_reply_fails_without_a_file() {
     for fault in [
         SocksFault::Close,
         SocksFault::HalfReply,
@@ -172,7 +172,7 @@ fn no_tunnel_from_a_hostile_socks_server() {
 /// A stalled proxy counts as a stalled connection.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_silent_proxy() {
+fn silent_proxy_exits_28_after_the_connect_timeout() {
     let proxy = ProxyServer::socks5_with_fault(SocksFault::Stall(Duration::from_secs(20)));
     let proxy = proxy.expect("a loopback proxy");
     let ran = fetch(&["-x", &proxy.url(), "--connect-timeout", "0.5", &NGINX.http("/hello.txt")]);
@@ -182,7 +182,7 @@ fn a_silent_proxy() {
 /// Header fields for the proxy are not sent to the origin, and the reverse.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields_go_to_one_of_the_two() {
+fn header_fields_are_sent_to_proxy_or_server_only() {
     let proxy = proxy();
     let fields =
         ["-H", "X-Api-Key: canary", "-b", "a=canary", "-u", "alice:secret", "-A", "canary", "-e", "canary"];
@@ -201,7 +201,7 @@ fn fields_go_to_one_of_the_two() {
 /// --read-timeout ends them.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn floods_behind_a_proxy() {
+fn endless_heads_behind_a_proxy_are_aborted() {
     // More data than a debug build reads within the timeout, and then a stall.
     let forever = 1 << 18;
     let silence = Duration::from_secs(10);
@@ -225,7 +225,7 @@ fn floods_behind_a_proxy() {
 /// sent to 8.8.8.8.)
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_hop_from_public_to_private() {
+fn redirect_from_public_to_private_address_exits_90() {
     let proxy = proxy();
     let url = "http://8.8.8.8:17080/redir/back";
     let seen = fetch(&["-x", &proxy.url(), "--allow-private", url]).exits(0).text();

@@ -14,7 +14,7 @@ fn connection(options: &[&str], url: &str) -> String {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn versions_of_http() {
+fn http_version_follows_the_option() {
     let url = NGINX.https("/connection");
     assert!(connection(&[], &url).starts_with("HTTP/2.0 "));
     assert!(connection(&["--http2"], &url).starts_with("HTTP/2.0 "));
@@ -28,7 +28,7 @@ fn versions_of_http() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn versions_of_tls() {
+fn tls_version_follows_the_option() {
     let url = NGINX.https("/connection");
     let old = "https://localhost:17450/connection";
     assert!(connection(&[], &url).contains(" TLSv1.3 "));
@@ -40,7 +40,7 @@ fn versions_of_tls() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_verification() {
+fn insecure_option_accepts_invalid_certificates() {
     for port in [17444, 17445, 17446] {
         let url = format!("https://localhost:{port}/hello.txt");
         fetch(&["-k", "--no-fail", &url]).exits(0);
@@ -51,7 +51,7 @@ fn without_verification() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_certificate_of_ones_own() {
+fn client_certificate_is_sent_if_given() {
     let url = "https://localhost:17449/whoami";
     let (cert, key) = (format!("{TLS}/client.pem"), format!("{TLS}/client.key"));
     fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).gives("CN=client.test.invalid\n");
@@ -67,7 +67,7 @@ fn a_certificate_of_ones_own() {
 /// The name is used for SNI, Host and the certificate check.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_of_our_own() {
+fn resolve_and_connect_to_keep_the_name_of_the_url() {
     let name = "origin.test.invalid:17443";
     let url = format!("https://{name}/connection");
     let expected = format!("HTTP/2.0 TLSv1.3 sni=origin.test.invalid host={name}\n");
@@ -81,7 +81,7 @@ fn names_of_our_own() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_that_the_certificate_is_not_for() {
+fn overridden_name_is_checked_against_the_certificate() {
     for name in ["other.invalid:17443", "a.b.test.invalid:17443"] {
         let url = format!("https://{name}/hello.txt");
         fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url]).exits(60).writes("");
@@ -96,7 +96,7 @@ fn names_that_the_certificate_is_not_for() {
 /// `.invalid` names do not resolve, so an override for another port does not help.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_the_named_port_is_answered_for() {
+fn resolve_applies_to_its_port_only() {
     let url = "http://origin.test.invalid:17080/hello.txt";
     fetch(&["--resolve", "origin.test.invalid:17080:127.0.0.1", url]).gives(HELLO);
     fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).exits(6);
@@ -115,7 +115,7 @@ fn pin() -> Option<String> {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn pinned_keys() {
+fn certificate_without_the_pinned_key_is_rejected() {
     let Some(pin) = pin() else { return };
     let other = format!("sha256//{}=", "A".repeat(43));
     let url = NGINX.https("/hello.txt");

@@ -11,7 +11,7 @@ use super::tree::HELLO;
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn variables() {
+fn write_out_variables_describe_the_transfer() {
     let place = Place::new();
     let format = "%{http_code} %{size_download} %{num_redirects} %{content_type} %{url_effective} %{remote_ip} \
                   %{remote_port} %{scheme} %{exitcode}\\n";
@@ -26,7 +26,7 @@ fn variables() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn one_report_for_each_url() {
+fn write_out_is_printed_for_each_url() {
     let urls = [NGINX.http("/hello.txt"), NGINX.http("/status/410"), APACHE.http("/hello.txt")];
     let ran = fetch(&["-s", "-w", "[%{http_code}]", &urls[0], &urls[1], &urls[2]]).exits(78);
     assert_eq!(ran.text(), format!("{HELLO}[200][410]{HELLO}[200]"));
@@ -38,7 +38,7 @@ fn one_report_for_each_url() {
 /// One JSON object per line, in chronological order.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn events() {
+fn events_are_written_in_chronological_order() {
     let place = Place::new();
     let url = APACHE.http(&format!("/cgi/flaky?{}-1", key()));
     place.fetch(&["--retry", "1", "--events", "events", "-o", "here", &url]).exits(0);
@@ -65,7 +65,7 @@ fn events() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_trace() {
+fn trace_file_contains_requests_and_responses() {
     let place = Place::new();
     place.fetch(&["--trace", "trace", "-o", "here", &NGINX.http("/redir/301")]).gives("");
     let text = String::from_utf8(place.read("trace")).expect("text");
@@ -104,7 +104,7 @@ fn keeps_secret(place: &Place, options: &[&str]) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_report_tells_a_secret() {
+fn reports_contain_no_password_or_token() {
     let place = Place::new();
     for name in ["netrc", "password"] {
         let text =
@@ -134,7 +134,7 @@ fn no_report_tells_a_secret() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_report_tells_the_secret_of_a_proxy() {
+fn reports_contain_no_proxy_password() {
     let place = Place::new();
     let proxies = [
         ProxyServer::http_with_login("gate", CANARY),

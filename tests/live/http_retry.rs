@@ -6,7 +6,7 @@ use super::tree::range;
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_busy_server_is_asked_again() {
+fn busy_server_is_retried_up_to_the_limit() {
     for (times, retries, exit) in [(1, "1", 0), (2, "3", 0), (3, "3", 0), (3, "2", 92), (1, "0", 92)] {
         let place = Place::new();
         let url = APACHE.http(&format!("/cgi/flaky?{}-{times}", key()));
@@ -22,7 +22,7 @@ fn a_busy_server_is_asked_again() {
 /// The server sends Retry-After: 1.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_servers_own_time_is_kept() {
+fn retry_after_sets_the_delay() {
     let ran = Place::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
     assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
     // A Retry-After of an hour is not waited for.
@@ -47,7 +47,7 @@ fn permanent_status_is_not_retried() {
 /// The second attempt continues at the offset at which the first one was truncated.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_is_resumed_at_once() {
+fn truncated_body_is_resumed_by_the_retry() {
     let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
     let ran = place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
     ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
@@ -58,7 +58,7 @@ fn a_cut_body_is_resumed_at_once() {
 /// The object has changed, so the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
+fn retry_restarts_when_etag_changed() {
     let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
     place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
     place.holds(&["here"]);
@@ -68,7 +68,7 @@ fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
 /// Without a strong validator the body cannot be resumed, and the request is not retried.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_that_cannot_be_resumed() {
+fn truncated_body_without_validator_is_not_retried() {
     for kind in ["weak", "none"] {
         let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
         place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);

@@ -99,7 +99,7 @@ fn excluding() -> Vec<&'static str> {
     EXCLUDED.into_iter().flat_map(|glob| ["--exclude-glob", glob]).collect()
 }
 
-fn web_tree(server: Server) {
+fn mirror_of_index_pages_equals_the_tree(server: Server) {
     let (place, url) = (Place::new(), server.http("/"));
     let ran = mirrored(&place, &url, &excluding()).exits(0);
     let found = walked(&place.path("mirror"));
@@ -108,7 +108,7 @@ fn web_tree(server: Server) {
     brings_nothing(&place, &url, &excluding(), found.len());
 }
 
-fn ftp_tree(server: FtpServer) {
+fn mirror_of_an_ftp_server_equals_the_tree(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/"));
     let ran = mirrored(&place, &url, &excluding()).exits(0);
     let found = walked(&place.path("mirror"));
@@ -146,7 +146,7 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
 }
 
 /// The index pages of nginx and apache omit names with a leading dot; `...` is not a safe file name.
-fn web_odd(server: Server) {
+fn mirror_of_index_pages_gives_odd_names_safe_names(server: Server) {
     let (place, url) = (Place::new(), server.http("/odd/"));
     let but: &[&str] = if server.name == "caddy" { &["/..."] } else { &["/...", "/.hidden"] };
     let ran = mirrored(&place, &url, &[]).exits(0);
@@ -157,7 +157,7 @@ fn web_odd(server: Server) {
 }
 
 /// CR and LF cannot be sent in a command; the servers do not list or send the other missing names.
-fn ftp_odd(server: FtpServer) {
+fn mirror_of_an_ftp_server_gives_odd_names_safe_names(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/odd/"));
     let lost = match server.name {
         "vsftpd" => &["/.hidden"][..],
@@ -172,7 +172,7 @@ fn ftp_odd(server: FtpServer) {
 }
 
 /// Local names are those of the files. Gopher shows no modification times.
-fn gopher(server: GopherServer) {
+fn mirror_of_a_menu_equals_the_tree(server: GopherServer) {
     let place = Place::new();
     let url = server.url("/1/pub");
     mirrored(&place, &url, &[]).exits(0);
@@ -184,7 +184,7 @@ fn gopher(server: GopherServer) {
     brings_nothing(&place, &url, &["--skip-existing"], 2);
 }
 
-fn gopher_odd(server: GopherServer) {
+fn mirror_of_a_menu_gives_odd_names_safe_names(server: GopherServer) {
     let (place, url) = (Place::new(), server.url("/1/odd"));
     mirrored(&place, &url, &[]);
     let found = walked(&place.path("mirror"));
@@ -207,7 +207,7 @@ fn gopher_odd(server: GopherServer) {
 }
 
 /// 1,748 articles, each in a file named by its number.
-fn news(server: NewsServer) {
+fn mirror_of_a_group_has_one_file_per_article(server: NewsServer) {
     let (place, url) = (Place::new(), server.url("fetch.test"));
     let ran = mirrored(&place, &url, &[]).exits(0);
     assert_eq!(summary(&ran), [1748, 0, 0]);
@@ -222,7 +222,7 @@ fn news(server: NewsServer) {
 }
 
 /// Cancelled articles are missing and are not failures.
-fn news_holes(server: NewsServer) {
+fn mirror_of_a_group_skips_cancelled_articles(server: NewsServer) {
     let (place, url) = (Place::new(), server.url("fetch.holes"));
     assert_eq!(summary(&mirrored(&place, &url, &[]).exits(0)), [42, 0, 0]);
     assert_eq!(walked(&place.path("mirror")).len(), 42);
@@ -234,7 +234,7 @@ fn news_holes(server: NewsServer) {
 /// A thousand of five thousand files, and the limit on entries.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn very_many() {
+fn mirror_of_1000_files_is_complete_and_max_entries_exits_63() {
     let (place, url) = (Place::new(), NGINX.http("/many/"));
     let more = ["--include-glob", "f[0]???.txt"];
     mirrored(&place, &url, &more).exits(0);
@@ -252,7 +252,7 @@ fn very_many() {
 }
 
 /// wget, if it is installed, gets the same files below /pub/.
-fn as_wget_has_it(server: Server) {
+fn mirror_of_index_pages_equals_that_of_wget(server: Server) {
     if !Path::new("/usr/bin/wget").exists() {
         return;
     }
@@ -286,7 +286,7 @@ fn decoded(path: &str) -> Vec<u8> {
     bytes
 }
 
-fn index_page(server: Server) {
+fn index_page_entries_have_kind_size_and_time(server: Server) {
     let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/")]).exits(0);
     let text = ran.text();
     let entries: BTreeMap<&str, &str> = text.lines().map(|line| (member(line, "name"), line)).collect();
@@ -312,7 +312,7 @@ fn index_page(server: Server) {
 }
 
 /// Each URL of the index page of odd names is the URL of one of the files.
-fn index_page_of_odd_names(server: Server) {
+fn index_page_entry_urls_name_the_odd_files(server: Server) {
     let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
     let begins = server.http("/odd/");
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
@@ -330,7 +330,13 @@ fn index_page_of_odd_names(server: Server) {
     assert_eq!(found, served);
 }
 
-each_server![web_tree, web_odd, as_wget_has_it, index_page, index_page_of_odd_names];
-each_ftp_server![ftp_tree, ftp_odd];
-each_gopher_server![gopher, gopher_odd];
-each_news_server![news, news_holes];
+each_server![
+    mirror_of_index_pages_equals_the_tree,
+    mirror_of_index_pages_gives_odd_names_safe_names,
+    mirror_of_index_pages_equals_that_of_wget,
+    index_page_entries_have_kind_size_and_time,
+    index_page_entry_urls_name_the_odd_files
+];
+each_ftp_server![mirror_of_an_ftp_server_equals_the_tree, mirror_of_an_ftp_server_gives_odd_names_safe_names];
+each_gopher_server![mirror_of_a_menu_equals_the_tree, mirror_of_a_menu_gives_odd_names_safe_names];
+each_news_server![mirror_of_a_group_has_one_file_per_article, mirror_of_a_group_skips_cancelled_articles];

@@ -237,7 +237,7 @@ mod tests {
     use crate::live::place::key;
 
     #[test]
-    fn replies() {
+    fn replies_are_read_with_their_block() {
         for (bytes, line, block) in [
             (&b"200 hello\r\nmore"[..], "200 hello", None),
             (b"423 no\r\n", "423 no", None),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn log_lines_are_parsed_to_commands() {
         for (server, line, expected) in [
             (INN, "Nov 21 22:37:04 nnrpd[9]: 172.18.0.1 < GROUP a < b", Some("GROUP a < b")),
             (INN, "Nov 21 22:37:04 nnrpd[9]: 172.18.0.1 > 220 1 <a@b> article", None),
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    fn a_session_is_found_again(server: NewsServer) {
+    fn logged_session_is_found_by_its_marker(server: NewsServer) {
         let (key, watch) = (key(), server.watch());
         let sent = ["GROUP fetch.test", &format!("ARTICLE <{key}@test.invalid>"), "QUIT"];
         assert_eq!(server.reply(&sent[..2]).line.get(..3), Some("430"));
@@ -278,11 +278,14 @@ mod tests {
         assert_eq!(watch.lines(&key, 2), [sent[1], sent[1]]);
     }
 
-    fn numbers(server: NewsServer) {
+    fn article_numbers_begin_with_the_first_of_the_server(server: NewsServer) {
         let reply = server.reply(&["GROUP fetch.test"]).line;
         let (first, last) = (server.number(1), server.number(1748));
         assert!(reply.starts_with(&format!("211 1748 {first} {last} ")), "{reply}");
     }
 
-    each_news_server![a_session_is_found_again, numbers];
+    each_news_server![
+        logged_session_is_found_by_its_marker,
+        article_numbers_begin_with_the_first_of_the_server
+    ];
 }

@@ -7,7 +7,7 @@ use super::program::start_other;
 use super::server::{ALL, APACHE, CA, NGINX, Server, each_server};
 use super::tree::{files, odd_files};
 
-each_server![tree, parts, pages];
+each_server![files_equal_those_of_curl, ranges_equal_those_of_curl, index_pages_equal_those_of_curl];
 
 /// Returns `true` if curl is installed.
 fn has_curl() -> bool {
@@ -29,7 +29,7 @@ fn agree(options: &[&str], urls: &[String]) {
     fetch(&[&both[..], &urls].concat()).gives(peer.out);
 }
 
-fn tree(server: Server) {
+fn files_equal_those_of_curl(server: Server) {
     let paths: Vec<String> = files().into_iter().map(|(path, _)| path.to_owned()).collect();
     let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
     for paths in [paths, odd, vec!["/big.bin".to_owned()]] {
@@ -38,7 +38,7 @@ fn tree(server: Server) {
     }
 }
 
-fn parts(server: Server) {
+fn ranges_equal_those_of_curl(server: Server) {
     for range in ["0-0", "8-15", "79992-", "-8", "33554432-41943039"] {
         let path = if range.starts_with('3') { "/big.bin" } else { "/range.txt" };
         agree(&["-r", range], &[server.http(path), server.https(path)]);
@@ -46,7 +46,7 @@ fn parts(server: Server) {
 }
 
 /// Pages that the server generates.
-fn pages(server: Server) {
+fn index_pages_equal_those_of_curl(server: Server) {
     let paths = ["/", "/pub", "/pub/", "/pub/a/../", "/many/", "/empty-dir/", "/link-dir/"];
     agree(&[], &paths.map(|path| server.http(path)));
     agree(&[], &paths.map(|path| server.https(path)));
@@ -54,7 +54,7 @@ fn pages(server: Server) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn redirects() {
+fn redirected_files_equal_those_of_curl() {
     let names =
         ["301", "302", "303", "307", "308", "chain/9", "relative", "fragment", "network-path", "spaces"];
     agree(&[], &names.map(|name| NGINX.http(&format!("/redir/{name}"))));
@@ -63,7 +63,7 @@ fn redirects() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn other_answers() {
+fn other_responses_equal_those_of_curl() {
     let paths =
         ["/status/204", "/gz/range.txt", "/latin1/latin1.txt", "/no-ranges/range.txt", "/named/hello.txt"];
     agree(&[], &paths.map(|path| NGINX.http(path)));
@@ -73,7 +73,7 @@ fn other_answers() {
 /// Both fail with the same exit status.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn failures() {
+fn failures_exit_as_curl_does() {
     if !has_curl() {
         return;
     }

@@ -55,7 +55,7 @@ fn log_in(place: &Place) -> Terminal {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_person_logs_in() {
+fn session_at_a_terminal_logs_in_and_restores_it() {
     let place = Place::new();
     let mut terminal = log_in(&place);
     terminal.type_line("echo $((6*7)) of $(id -un)").expect("typed");
@@ -73,7 +73,7 @@ fn a_person_logs_in() {
 /// This telnetd echoes although the option was refused, because the shell turns the echo on again.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn each_line_is_shown_once() {
+fn typed_lines_are_shown_once() {
     let place = Place::new();
     let mut terminal = log_in(&place);
     terminal.type_line("echo $((6*7))").expect("typed");
@@ -92,7 +92,7 @@ fn each_line_is_shown_once() {
 /// A typed password is hidden; later input is visible again.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_echo_comes_back() {
+fn echo_is_off_for_a_password_only() {
     let place = Place::new();
     let mut terminal = log_in(&place);
     for word in ["first", "second"] {
@@ -114,7 +114,7 @@ fn the_echo_comes_back() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_session_by_hand() {
+fn terminal_session_sends_no_information_about_the_client() {
     let place = Place::new();
     let mut terminal = run(&place, &[], SESSION);
     say(&mut terminal, "> ", "size");
@@ -137,7 +137,7 @@ fn a_session_by_hand() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ways_to_leave() {
+fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
     for (key, status) in [(0x1d, 0), (3, 130)] {
         let place = Place::new();
         let mut terminal = run(&place, &[], SESSION);
@@ -161,7 +161,7 @@ fn ways_to_leave() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_server_goes_away() {
+fn session_closed_by_the_server_exits_0() {
     let place = Place::new();
     let mut terminal = log_in(&place);
     terminal.type_line("kill -9 $$").expect("typed");
@@ -170,7 +170,7 @@ fn the_server_goes_away() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_time_is_over() {
+fn session_exits_28_after_max_time() {
     let place = Place::new();
     let mut terminal = run(&place, &["-m", "1"], LOGIN);
     say(&mut terminal, "login: ", "alice");
@@ -195,7 +195,7 @@ fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_script_talks() {
+fn piped_input_is_sent_until_the_server_closes() {
     let place = Place::new();
     let (exit, out, talk) = piped(&place, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
     assert_eq!(exit, 0, "{talk}");
@@ -213,7 +213,7 @@ fn a_script_talks() {
 /// Without `--connect` no connection is opened and no program is run.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn advice_alone() {
+fn url_without_connect_prints_advice_only() {
     let ran = fetch(&["telnet://alice:secret@127.0.0.1:17024/"]).exits(0).hides("secret");
     assert!(ran.text().contains("telnet -l alice 127.0.0.1 17024") && !ran.text().contains("secret"));
     let json = fetch(&["--format", "json", "telnet://alice:secret@127.0.0.1:17024/"]).exits(0).text();
@@ -224,7 +224,7 @@ fn advice_alone() {
 /// With `--connect` and a login in the URL, the server still asks for the login, because it is only advice.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_login_in_the_url_is_not_sent() {
+fn login_in_the_url_is_not_sent() {
     let place = Place::new();
     let mut terminal = run(&place, &[], "telnet://alice:secret@127.0.0.1:17024/");
     terminal.expect("login: ").expect("a prompt");

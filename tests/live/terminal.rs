@@ -29,7 +29,7 @@ fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
 
 #[test]
 #[ignore = "needs the built program"]
-fn text_cannot_move_the_cursor() {
+fn control_characters_of_a_text_are_escaped() {
     for text in [
         &b"a\x1b]0;title\x07b\n"[..],
         b"a\x1b[2Jb\n",
@@ -50,7 +50,7 @@ fn text_cannot_move_the_cursor() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn binary_is_refused_unless_asked_for() {
+fn binary_body_on_a_terminal_exits_23_unless_requested() {
     let (terminal, exit) = shown(b"a\0b\n", &[]);
     assert_eq!(exit, 23, "{}", terminal.screen());
     assert!(!terminal.bytes().contains(&0) && terminal.screen().contains("-o"), "{}", terminal.screen());
@@ -61,7 +61,7 @@ fn binary_is_refused_unless_asked_for() {
 /// Every header field, message and prompt contains text of the server.
 #[test]
 #[ignore = "needs the built program"]
-fn heads_cannot_move_the_cursor() {
+fn control_characters_of_a_header_are_escaped() {
     let evil = b"x\xc2\x9b2J\xe2\x80\xae";
     for status in [200, 302, 401, 404, 503] {
         let reply = HttpResponse::new(status)
@@ -100,7 +100,7 @@ fn widest(bytes: &[u8]) -> usize {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn progress_fits_into_the_window() {
+fn progress_bar_fits_the_width() {
     let slow = |_: &_| HttpResponse::new(200).body(range()).drip(8000, Duration::from_millis(80));
     let server = HttpServer::start(slow).expect("a loopback server");
     for columns in [60, 80, 120] {
@@ -121,7 +121,7 @@ fn progress_fits_into_the_window() {
 /// If the object is written to the terminal, no progress bar is drawn.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_progress_where_it_would_disturb() {
+fn progress_is_not_drawn_into_the_output_or_with_silent() {
     let place = Place::new();
     let mut terminal = run(&place, &[&NGINX.http("/drip")], 80);
     assert_eq!(terminal.exit().expect("an end"), 0);
@@ -135,7 +135,7 @@ fn no_progress_where_it_would_disturb() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_by_hand() {
+fn ctrl_c_keeps_a_resumable_part_and_shows_the_cursor() {
     let place = Place::new();
     let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
     terminal.expect("big.bin").expect("it has begun");
@@ -152,7 +152,7 @@ fn interrupted_by_hand() {
 /// The prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_asked_for() {
+fn typed_password_is_not_shown() {
     let place = Place::new();
     let url = NGINX.http("/auth/hello.txt");
     let mut terminal = run(&place, &["-vv", "-u", "alice", &url], 80);
@@ -166,7 +166,7 @@ fn a_password_is_asked_for() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_at_the_prompt() {
+fn ctrl_c_at_the_prompt_leaves_no_file() {
     let place = Place::new();
     let mut terminal = run(&place, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
     terminal.expect("assword").expect("it asks");

@@ -6,14 +6,14 @@ use crate::live::place::{Place, fetch};
 use crate::live::tree::{HELLO, range};
 
 each_ftp_server![
-    by_pasv,
-    passive_is_the_default,
-    an_active_connection_cannot_reach_us,
-    empty_ones,
-    sixty_at_once,
+    disable_epsv_sends_pasv,
+    default_data_connection_is_passive_by_epsv,
+    active_mode_behind_nat_fails_without_hanging,
+    empty_file_and_directory_are_proven_complete,
+    sixty_parallel_transfers_all_arrive,
 ];
 
-fn by_pasv(server: FtpServer) {
+fn disable_epsv_sends_pasv(server: FtpServer) {
     let ran = fetch(&["-v", "--disable-epsv", &server.url("/hello.txt")]).exits(0).writes(HELLO);
     ran.says("> PASV").hides("> EPSV");
     let expected = ["TYPE I", "SIZE hello.txt", "MDTM hello.txt", "PASV", "RETR hello.txt"];
@@ -27,7 +27,7 @@ fn by_pasv(server: FtpServer) {
 /// used.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_address_of_a_227_is_not_believed() {
+fn address_in_a_227_reply_is_ignored() {
     let ran = fetch(&["-v", "--disable-epsv", &BSDFTPD.url("/range.txt")]).exits(0).writes(range());
     let line = ran.err.lines().find(|line| line.starts_with("< 227")).expect("a 227").to_owned();
     assert!(!line.contains("(127,0,0,1,"), "the server names another address: {line}");
@@ -35,7 +35,7 @@ fn the_address_of_a_227_is_not_believed() {
     assert_eq!(listing.lines().count(), 5000);
 }
 
-fn passive_is_the_default(server: FtpServer) {
+fn default_data_connection_is_passive_by_epsv(server: FtpServer) {
     for options in [&["--ftp-pasv"][..], &["--passive-ftp"], &[]] {
         fetch(&[options, &[&server.url("/hello.txt")]].concat()).gives(HELLO);
     }
@@ -43,7 +43,7 @@ fn passive_is_the_default(server: FtpServer) {
 }
 
 /// The server cannot connect back through the published ports: the run fails with an error and does not hang.
-fn an_active_connection_cannot_reach_us(server: FtpServer) {
+fn active_mode_behind_nat_fails_without_hanging(server: FtpServer) {
     let place = Place::new();
     let ran =
         place.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
@@ -56,7 +56,7 @@ fn an_active_connection_cannot_reach_us(server: FtpServer) {
 }
 
 /// An empty file and an empty directory are complete, and the server proves it.
-fn empty_ones(server: FtpServer) {
+fn empty_file_and_directory_are_proven_complete(server: FtpServer) {
     for path in ["/empty.bin", "/empty-dir/"] {
         fetch(&["--require-complete", &server.url(path)]).gives("");
     }
@@ -67,7 +67,7 @@ fn empty_ones(server: FtpServer) {
 
 /// 60 parallel transfers exceed the sessions or data ports of a server. fetch-url retries after busy replies, and every
 /// file is right.
-fn sixty_at_once(server: FtpServer) {
+fn sixty_parallel_transfers_all_arrive(server: FtpServer) {
     let place = Place::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
     // Docker's port proxy sometimes loses a data connection silently; the transfer is then retried.
@@ -82,6 +82,6 @@ fn sixty_at_once(server: FtpServer) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_on_loopback_is_not_public() {
+fn public_only_refuses_a_loopback_server() {
     fetch(&["--public-only", &VSFTPD.url("/hello.txt")]).exits(90).writes("");
 }

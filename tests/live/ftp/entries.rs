@@ -6,7 +6,12 @@ use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_ser
 use crate::live::place::fetch;
 use crate::live::tree::odd_files;
 
-each_ftp_server![by_name, by_long_listing, of_a_login, through_another_method];
+each_ftp_server![
+    entry_urls_of_a_name_listing_fetch_their_entries,
+    entry_urls_of_a_long_listing_fetch_their_entries,
+    entry_urls_contain_the_user_name_but_no_password,
+    entry_urls_fetch_their_entries_with_nocwd
+];
 
 /// Returns the lines of a JSON listing, one entry per line.
 pub(super) fn entries(listing: &str) -> Vec<&str> {
@@ -106,18 +111,18 @@ fn all_lead_home(server: FtpServer, form: &str, options: &[&str], folder: &str) 
     assert_eq!(names, told(server, form), "{} {form}", server.name);
 }
 
-fn by_name(server: FtpServer) {
+fn entry_urls_of_a_name_listing_fetch_their_entries(server: FtpServer) {
     all_lead_home(server, "names", &[], &server.url("/odd/"));
     all_lead_home(server, "names", &[], &server.url("/odd;type=d"));
 }
 
-fn by_long_listing(server: FtpServer) {
+fn entry_urls_of_a_long_listing_fetch_their_entries(server: FtpServer) {
     all_lead_home(server, "long", &[], &server.url("/odd/"));
     all_lead_home(server, "long", &[], &server.url("/pub/../odd/"));
 }
 
 /// The URLs contain the user name but never the password; with `-u` they fetch their entries.
-fn of_a_login(server: FtpServer) {
+fn entry_urls_contain_the_user_name_but_no_password(server: FtpServer) {
     let listing =
         fetch(&["--format", "json", &server.url_as("alice", "secret", "/tree/pub/")]).exits(0).text();
     assert!(!listing.contains("secret"), "{listing}");
@@ -133,6 +138,6 @@ fn of_a_login(server: FtpServer) {
     fetch(&["-u", "alice:secret", &url]).gives("path=pub/README\n");
 }
 
-fn through_another_method(server: FtpServer) {
+fn entry_urls_fetch_their_entries_with_nocwd(server: FtpServer) {
     all_lead_home(server, "names", &["--ftp-method", "nocwd"], &server.url("/odd/"));
 }

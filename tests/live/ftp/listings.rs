@@ -9,19 +9,19 @@ use crate::live::place::{Place, fetch, key};
 use crate::live::tree::MODIFIED;
 
 each_ftp_server![
-    names,
-    all_the_ways_to_say_it,
-    as_it_came,
-    by_json,
-    long_ones,
-    the_commands_of_long_ones,
-    links,
-    five_thousand_entries,
-    an_empty_folder,
-    a_missing_folder,
-    an_unreadable_folder,
-    a_file_is_no_folder,
-    into_a_file,
+    text_listing_shows_each_name_within_80_columns,
+    every_url_form_of_a_directory_lists_the_same_names,
+    raw_listing_prints_the_lines_of_the_server,
+    json_listing_has_a_url_for_each_entry,
+    long_listing_has_kind_size_and_time,
+    long_listing_sends_mlsd_and_falls_back_to_list,
+    link_target_is_not_part_of_the_entry_name,
+    directory_of_5000_files_is_listed_completely,
+    empty_directory_gives_an_empty_listing,
+    missing_directory_exits_78_without_a_file,
+    unreadable_directory_exits_9_or_78,
+    file_listed_as_a_directory_exits_78,
+    listing_is_written_to_a_file_unchanged,
 ];
 
 fn has_mlsd(server: FtpServer) -> bool {
@@ -33,7 +33,7 @@ fn names_of(listing: &str) -> BTreeSet<String> {
     entries(listing).into_iter().map(|line| field(line, "name").expect("a name")).collect()
 }
 
-fn names(server: FtpServer) {
+fn text_listing_shows_each_name_within_80_columns(server: FtpServer) {
     let text = fetch(&[&server.url("/pub/")]).exits(0).text();
     let last = |line: &str| line.split_whitespace().last().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = text.lines().map(last).collect();
@@ -41,7 +41,7 @@ fn names(server: FtpServer) {
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }
 
-fn all_the_ways_to_say_it(server: FtpServer) {
+fn every_url_form_of_a_directory_lists_the_same_names(server: FtpServer) {
     let expected: BTreeSet<String> = ["README", "a"].map(str::to_owned).into();
     for path in ["/pub/", "/pub;type=d", "/pub/;type=d", "/link-dir/"] {
         let text = fetch(&["--format", "json", &server.url(path)]).exits(0).text();
@@ -60,7 +60,7 @@ fn all_the_ways_to_say_it(server: FtpServer) {
     assert!(!names.contains(".") && !names.contains(".."), "{names:?}");
 }
 
-fn as_it_came(server: FtpServer) {
+fn raw_listing_prints_the_lines_of_the_server(server: FtpServer) {
     let raw = fetch(&["--format", "raw", &server.url("/pub/")]).exits(0).text();
     let lines: BTreeSet<&str> = raw.lines().filter(|line| !line.starts_with('.')).collect();
     assert_eq!(lines, ["README", "a"].into(), "{raw:?}");
@@ -73,7 +73,7 @@ fn as_it_came(server: FtpServer) {
     assert!(line.contains(mark), "{raw}");
 }
 
-fn by_json(server: FtpServer) {
+fn json_listing_has_a_url_for_each_entry(server: FtpServer) {
     let text = fetch(&["--format", "json", &server.url("/pub/")]).exits(0).text();
     for line in entries(&text) {
         let name = field(line, "name").expect("a name");
@@ -83,7 +83,7 @@ fn by_json(server: FtpServer) {
 }
 
 /// LIST shows no time of day for dates of earlier years.
-fn long_ones(server: FtpServer) {
+fn long_listing_has_kind_size_and_time(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     for path in ["/pub/", "/pub;type=d"] {
         let text = fetch(&[&options[..], &[&server.url(path)]].concat()).exits(0).text();
@@ -101,7 +101,7 @@ fn long_ones(server: FtpServer) {
     }
 }
 
-fn the_commands_of_long_ones(server: FtpServer) {
+fn long_listing_sends_mlsd_and_falls_back_to_list(server: FtpServer) {
     let options = ["--list-format", "long"];
     if has_mlsd(server) {
         sees(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
@@ -117,7 +117,7 @@ fn the_commands_of_long_ones(server: FtpServer) {
 }
 
 /// The target of a link is not part of its name.
-fn links(server: FtpServer) {
+fn link_target_is_not_part_of_the_entry_name(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     let text = fetch(&[&options[..], &[&server.url("/")]].concat()).exits(0).text();
     let line = entries(&text).into_iter().find(|line| line.contains("\"link.txt\"")).expect("the link");
@@ -127,7 +127,7 @@ fn links(server: FtpServer) {
     assert_eq!(text.contains("\"dangling\""), server.name != PROFTPD.name, "{text}");
 }
 
-fn five_thousand_entries(server: FtpServer) {
+fn directory_of_5000_files_is_listed_completely(server: FtpServer) {
     let all: BTreeSet<String> = (0..5000).map(|number| format!("f{number:04}.txt")).collect();
     for form in ["names", "long"] {
         let options = ["--list-format", form, "--format", "json", "--require-complete"];
@@ -139,7 +139,7 @@ fn five_thousand_entries(server: FtpServer) {
     assert_eq!(text.lines().count(), 5000);
 }
 
-fn an_empty_folder(server: FtpServer) {
+fn empty_directory_gives_an_empty_listing(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/empty-dir/", "/empty-dir;type=d", "/empty-dir/;type=d"] {
             fetch(&["--list-format", form, &server.url(path)]).gives("");
@@ -151,7 +151,7 @@ fn an_empty_folder(server: FtpServer) {
     assert_eq!(place.read("here"), b"");
 }
 
-fn a_missing_folder(server: FtpServer) {
+fn missing_directory_exits_78_without_a_file(server: FtpServer) {
     for form in ["names", "long"] {
         for end in ["/", ";type=d", "/;type=d"] {
             let (place, name) = (Place::new(), key());
@@ -164,7 +164,7 @@ fn a_missing_folder(server: FtpServer) {
 }
 
 /// vsftpd lists the directory itself, and bsdftpd writes its error message among the names: neither is an entry.
-fn an_unreadable_folder(server: FtpServer) {
+fn unreadable_directory_exits_9_or_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/noperm-dir/", "/noperm-dir;type=d"] {
             let ran = fetch(&["--list-format", form, &server.url(path)]).writes("");
@@ -173,7 +173,7 @@ fn an_unreadable_folder(server: FtpServer) {
     }
 }
 
-fn a_file_is_no_folder(server: FtpServer) {
+fn file_listed_as_a_directory_exits_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/hello.txt/", "/hello.txt/;type=d", "/pub/README/"] {
             fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
@@ -189,7 +189,7 @@ fn a_file_is_no_folder(server: FtpServer) {
 }
 
 /// Raw and JSON listings are written to a file byte for byte.
-fn into_a_file(server: FtpServer) {
+fn listing_is_written_to_a_file_unchanged(server: FtpServer) {
     let place = Place::new();
     let url = server.url("/odd/");
     let raw = fetch(&["--format", "raw", &url]).exits(0).out;

@@ -8,7 +8,7 @@ use crate::live::ftp_server::{FtpServer, VSFTPD, each_ftp_server};
 use crate::live::place::Place;
 use crate::live::program::fetch_url;
 
-each_ftp_server![the_right_password_is_typed, with_every_reserved_byte];
+each_ftp_server![typed_password_logs_in_and_is_not_shown, typed_password_with_reserved_bytes_logs_in];
 
 fn run(place: &Place, arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -30,7 +30,7 @@ fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
     (terminal.screen(), exit)
 }
 
-fn the_right_password_is_typed(server: FtpServer) {
+fn typed_password_logs_in_and_is_not_shown(server: FtpServer) {
     let url = server.url("/here.txt").replace("://", "://alice@");
     for arguments in [&["-v", &url][..], &["-v", "-u", "alice", &server.url("/here.txt")]] {
         let (screen, exit) = typed(arguments, "alice", "secret");
@@ -40,7 +40,7 @@ fn the_right_password_is_typed(server: FtpServer) {
     }
 }
 
-fn with_every_reserved_byte(server: FtpServer) {
+fn typed_password_with_reserved_bytes_logs_in(server: FtpServer) {
     let url = server.url("/here.txt").replace("://", "://bob@");
     let (screen, exit) = typed(&[&url], "bob", "p@ss/w:rd#%41 x");
     assert_eq!(exit, 0, "{screen}");
@@ -50,7 +50,7 @@ fn with_every_reserved_byte(server: FtpServer) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_wrong_password_is_typed() {
+fn wrong_typed_password_exits_67() {
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
     let (screen, exit) = typed(&[&url], "alice", "wr0ng-canary");
     assert_eq!(exit, 67, "{screen}");
@@ -60,7 +60,7 @@ fn the_wrong_password_is_typed() {
 /// Ctrl-C at the prompt ends the run, and no file is left.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_at_the_prompt() {
+fn ctrl_c_at_the_prompt_leaves_no_file() {
     let place = Place::new();
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
     let mut terminal = run(&place, &["-o", "here", &url]);
@@ -74,7 +74,7 @@ fn interrupted_at_the_prompt() {
 /// An anonymous login needs no password, so there is no prompt.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn anonymous_is_not_asked() {
+fn anonymous_login_shows_no_prompt() {
     let mut terminal = run(&Place::new(), &[&VSFTPD.url("/hello.txt")]);
     assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
     assert_eq!(terminal.screen(), "Hello, world\n");

@@ -10,24 +10,24 @@ use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
 
 each_ftp_server![
-    anonymous,
-    anonymous_by_another_address,
-    in_the_url,
-    by_an_option,
-    a_wrong_password,
-    a_wrong_password_is_tried_once,
-    refused_login_ends_the_commands,
+    url_without_a_login_logs_in_as_anonymous,
+    anonymous_email_option_sets_the_password,
+    login_in_the_url_is_decoded_and_sent,
+    login_of_the_user_option_is_sent_undecoded,
+    wrong_password_exits_67_without_a_file,
+    wrong_password_is_sent_once,
+    rejected_login_sends_no_path,
     missing_password_exits_67,
-    netrc,
-    password_files_and_programs,
-    no_word_of_a_password,
+    netrc_password_is_sent_to_its_host_and_user_only,
+    password_file_and_askpass_supply_the_password,
+    password_appears_in_no_output,
 ];
 
 const BOB: &str = "p@ss/w:rd#%41 x";
 const ALICE_IS_IN: &str = "in the login directory of alice\n";
 const BOB_IS_IN: &str = "in the login directory of bob\n";
 
-fn anonymous(server: FtpServer) {
+fn url_without_a_login_logs_in_as_anonymous(server: FtpServer) {
     let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0).writes(HELLO).says("> USER anonymous");
     ran.hides("anonymous@");
     // A 230 reply to USER means that PASS is not sent, except when PASS was pipelined on a busy machine.
@@ -37,7 +37,7 @@ fn anonymous(server: FtpServer) {
 }
 
 /// The session is found by the address, which all servers except pure-ftpd log.
-fn anonymous_by_another_address(server: FtpServer) {
+fn anonymous_email_option_sets_the_password(server: FtpServer) {
     let (key, watch) = (key(), server.watch());
     let email = format!("{key}@example.org");
     fetch(&["--ftp-anonymous-email", &email, &server.url("/hello.txt")]).gives(HELLO);
@@ -48,7 +48,7 @@ fn anonymous_by_another_address(server: FtpServer) {
     fetch(&[&by_url]).gives(HELLO);
 }
 
-fn in_the_url(server: FtpServer) {
+fn login_in_the_url_is_decoded_and_sent(server: FtpServer) {
     fetch(&[&server.url_as("alice", "secret", "/here.txt")]).gives(ALICE_IS_IN);
     fetch(&[&server.url_as("bob", BOB, "/here.txt")]).gives(BOB_IS_IN);
     let carol = "in the login directory of carol@example.org\n";
@@ -60,7 +60,7 @@ fn in_the_url(server: FtpServer) {
     fetch(&[&lean("carol%40example.org:pw")]).gives(carol);
 }
 
-fn by_an_option(server: FtpServer) {
+fn login_of_the_user_option_is_sent_undecoded(server: FtpServer) {
     let url = server.url("/here.txt");
     fetch(&["-u", "alice:secret", &url]).gives(ALICE_IS_IN);
     // The value of `-u` is not percent-decoded.
@@ -68,7 +68,7 @@ fn by_an_option(server: FtpServer) {
     fetch(&["-u", "carol@example.org:pw", &url]).gives("in the login directory of carol@example.org\n");
 }
 
-fn a_wrong_password(server: FtpServer) {
+fn wrong_password_exits_67_without_a_file(server: FtpServer) {
     let place = Place::new();
     let url = server.url_as("alice", "wr0ng-canary", "/here.txt");
     let ran = place.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
@@ -78,7 +78,7 @@ fn a_wrong_password(server: FtpServer) {
 }
 
 /// A second attempt could lock the account.
-fn a_wrong_password_is_tried_once(server: FtpServer) {
+fn wrong_password_is_sent_once(server: FtpServer) {
     let ran = fetch(&["-v", &server.url_as("bob", "wrong", "/here.txt")]).exits(67).writes("");
     assert_eq!(ran.err.matches("> PASS").count(), 1, "{}", ran.err);
     assert_eq!(ran.err.matches("> USER").count(), 1, "{}", ran.err);
@@ -88,7 +88,7 @@ fn a_wrong_password_is_tried_once(server: FtpServer) {
 }
 
 /// After a rejected login no path has been sent.
-fn refused_login_ends_the_commands(server: FtpServer) {
+fn rejected_login_sends_no_path(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     fetch(&[&server.url_as(&user, "x", "/pub/README")]).exits(67);
     let expected = [format!("USER {user}"), "PASS".to_owned()];
@@ -116,7 +116,7 @@ fn private(place: &Place, name: &str, text: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn netrc(server: FtpServer) {
+fn netrc_password_is_sent_to_its_host_and_user_only(server: FtpServer) {
     let place = Place::new();
     let alice = private(&place, "alice", "machine 127.0.0.1 login alice password secret\n");
     let other = private(&place, "other", "machine example.org login alice password secret\n");
@@ -136,7 +136,7 @@ fn netrc(server: FtpServer) {
     place.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
 }
 
-fn password_files_and_programs(server: FtpServer) {
+fn password_file_and_askpass_supply_the_password(server: FtpServer) {
     let place = Place::new();
     let file = private(&place, "password", "secret\n");
     let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
@@ -149,12 +149,12 @@ fn password_files_and_programs(server: FtpServer) {
 }
 
 /// The password appears in no trace, error, JSON output or event.
-fn no_word_of_a_password(server: FtpServer) {
+fn password_appears_in_no_output(server: FtpServer) {
     let place = Place::new();
     for (path, right) in [("/here.txt", 0), ("/no-such-file", 78), ("/", 0)] {
         for password in ["secret", "s3cr3t-canary"] {
             if password != "secret" && server.name == PUREFTPD.name {
-                continue; // Three seconds each; `a_wrong_password` has it.
+                continue; // Three seconds each; `wrong_password_exits_67_without_a_file` has it.
             }
             let login = format!("://alice:{password}@");
             let plain = server.url(path).replace("://", &login);

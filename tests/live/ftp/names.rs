@@ -7,7 +7,13 @@ use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::tree::{files, odd_files};
 
-each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, bytes_255];
+each_ftp_server![
+    each_odd_name_is_fetched_or_fails_as_expected,
+    odd_names_in_one_run_give_the_right_files,
+    unescaped_allowed_characters_name_the_same_file,
+    files_equal_those_of_curl,
+    byte_255_is_sent_plain_then_doubled
+];
 
 /// Returns the exit status and the reason if the server cannot serve a name.
 fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
@@ -26,7 +32,7 @@ fn served(server: FtpServer) -> Vec<(String, String)> {
     odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none()).collect()
 }
 
-fn one_by_one(server: FtpServer) {
+fn each_odd_name_is_fetched_or_fails_as_expected(server: FtpServer) {
     for (path, bytes) in odd_files() {
         let ran = fetch(&["--require-complete", &server.url(&path)]);
         match exception(server, &path) {
@@ -39,7 +45,7 @@ fn one_by_one(server: FtpServer) {
 }
 
 /// Several directories in one run, over one or several connections: each URL gets its own file.
-fn all_in_one_run(server: FtpServer) {
+fn odd_names_in_one_run_give_the_right_files(server: FtpServer) {
     let rows = served(server);
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| bytes.as_str()).collect();
@@ -51,7 +57,7 @@ fn all_in_one_run(server: FtpServer) {
 }
 
 /// Characters that RFC 1738 allows unescaped in an FTP path.
-fn as_little_escaped_as_may_be(server: FtpServer) {
+fn unescaped_allowed_characters_name_the_same_file(server: FtpServer) {
     for (path, bytes) in served(server) {
         let mut plain = path;
         for (escape, byte) in [
@@ -76,7 +82,7 @@ fn as_little_escaped_as_may_be(server: FtpServer) {
 
 /// fetch-url gives the same bytes wherever curl succeeds. curl refuses control characters and sends 0xFF only
 /// undoubled.
-fn as_curl_does(server: FtpServer) {
+fn files_equal_those_of_curl(server: FtpServer) {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !asked.is_ok_and(|status| status.success()) {
         return;
@@ -102,7 +108,7 @@ fn as_curl_does(server: FtpServer) {
 }
 
 /// 0xFF is sent undoubled first, and doubled (telnet IAC, RFC 959) if the server does not find the name.
-fn bytes_255(server: FtpServer) {
+fn byte_255_is_sent_plain_then_doubled(server: FtpServer) {
     for (path, doubled) in [
         ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),
         ("/odd/iac%FF%FF2.txt", [BSDFTPD.name, PROFTPD.name].contains(&server.name)),

@@ -12,21 +12,21 @@ use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, HELLO, MODIFIED, range};
 
 each_ftp_server![
-    ranges,
-    ranges_beyond_the_end,
-    ranges_of_nothing,
-    a_part_of_a_missing_file,
-    the_commands_of_a_range,
-    the_rest_of_a_file_of_ours,
+    range_returns_exactly_its_bytes,
+    range_beyond_the_end_exits_33,
+    range_of_an_empty_file_exits_33,
+    range_of_a_missing_file_exits_78,
+    range_sends_rest_before_retr,
+    continue_at_an_offset_fetches_the_rest,
     head_shows_known_metadata,
-    the_commands_of_head,
-    the_time_of_the_file,
-    only_what_changed,
-    limits_of_size,
-    a_part_of_a_big_file,
+    head_sends_size_and_mdtm_without_a_data_connection,
+    remote_time_sets_the_modification_time,
+    unchanged_file_is_not_transferred_with_time_cond,
+    file_above_max_filesize_exits_63,
+    range_of_a_64_mib_file_returns_its_bytes,
 ];
 
-fn ranges(server: FtpServer) {
+fn range_returns_exactly_its_bytes(server: FtpServer) {
     let long = ("-99999", 0..80_000);
     for (asked, part) in RANGES.into_iter().chain([long]) {
         fetch(&["-r", asked, &server.url("/range.txt")]).gives(&range()[part]);
@@ -41,7 +41,7 @@ fn ranges(server: FtpServer) {
 }
 
 /// vsftpd and bsdftpd would reply 226 after no data.
-fn ranges_beyond_the_end(server: FtpServer) {
+fn range_beyond_the_end_exits_33(server: FtpServer) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
         fetch(&["-r", asked, &server.url("/range.txt")]).exits(33).writes("");
     }
@@ -50,7 +50,7 @@ fn ranges_beyond_the_end(server: FtpServer) {
 }
 
 /// A range of a missing file is "not found".
-fn a_part_of_a_missing_file(server: FtpServer) {
+fn range_of_a_missing_file_exits_78(server: FtpServer) {
     for asked in ["0-9", "5-", "-8"] {
         fetch(&["-r", asked, &server.url(&format!("/{}", key()))]).exits(78).writes("");
     }
@@ -58,13 +58,13 @@ fn a_part_of_a_missing_file(server: FtpServer) {
 }
 
 /// As in HTTP, an empty file has no first byte, so every range is refused.
-fn ranges_of_nothing(server: FtpServer) {
+fn range_of_an_empty_file_exits_33(server: FtpServer) {
     for asked in ["0-9", "0-0", "1-"] {
         fetch(&["-r", asked, &server.url("/empty.bin")]).exits(33).writes("");
     }
 }
 
-fn the_commands_of_a_range(server: FtpServer) {
+fn range_sends_rest_before_retr(server: FtpServer) {
     let before = ["TYPE I", "SIZE range.txt", "MDTM range.txt", "EPSV"];
     let expected = [&before[..], &["REST 79992", "RETR range.txt"]].concat();
     let ran = fetch(&["-v", "-r", "-8", &server.url("/range.txt")]).exits(0);
@@ -77,7 +77,7 @@ fn the_commands_of_a_range(server: FtpServer) {
     }
 }
 
-fn the_rest_of_a_file_of_ours(server: FtpServer) {
+fn continue_at_an_offset_fetches_the_rest(server: FtpServer) {
     let place = Place::new();
     fetch(&["-C", "40000", &server.url("/range.txt")]).gives(&range()[40_000..]);
     place.write("here", &range()[..40_000]);
@@ -101,7 +101,7 @@ fn head_shows_known_metadata(server: FtpServer) {
 }
 
 /// `-I` opens no data connection.
-fn the_commands_of_head(server: FtpServer) {
+fn head_sends_size_and_mdtm_without_a_data_connection(server: FtpServer) {
     let ran = fetch(&["-v", "-I", &server.url("/pub/README")]).exits(0);
     let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     let rest = &sent[sent.iter().position(|line| *line == "CWD pub").expect("CWD")..];
@@ -109,7 +109,7 @@ fn the_commands_of_head(server: FtpServer) {
     assert_eq!(rest, ["CWD pub", "TYPE I", "SIZE README", "MDTM README"]);
 }
 
-fn the_time_of_the_file(server: FtpServer) {
+fn remote_time_sets_the_modification_time(server: FtpServer) {
     let place = Place::new();
     place.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
     let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
@@ -119,7 +119,7 @@ fn the_time_of_the_file(server: FtpServer) {
     place.holds(&["a file.txt"]);
 }
 
-fn only_what_changed(server: FtpServer) {
+fn unchanged_file_is_not_transferred_with_time_cond(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/hello.txt"));
     place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
     assert_eq!(place.read("here"), HELLO.as_bytes());
@@ -139,7 +139,7 @@ fn only_what_changed(server: FtpServer) {
     assert_eq!(place.read("copy"), b"other octets");
 }
 
-fn limits_of_size(server: FtpServer) {
+fn file_above_max_filesize_exits_63(server: FtpServer) {
     let place = Place::new();
     place.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
     assert!(!place.path("big").exists());
@@ -149,7 +149,7 @@ fn limits_of_size(server: FtpServer) {
     assert!(!place.path("less").exists());
 }
 
-fn a_part_of_a_big_file(server: FtpServer) {
+fn range_of_a_64_mib_file_returns_its_bytes(server: FtpServer) {
     let whole = fetch(&["--require-complete", &server.url("/big.bin")]).exits(0).out;
     assert_eq!(sha256(&whole), BIG);
     let part = fetch(&["-r", "33554432-41943039", &server.url("/big.bin")]).exits(0).out;

@@ -10,15 +10,15 @@ use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, range};
 
 each_ftp_server![
-    interrupted_and_resumed,
-    killed_and_resumed,
-    half_is_resumed,
-    a_changed_file_is_started_anew,
-    bytes_of_another_file_are_not_kept,
-    all_is_there_already,
-    more_is_there_than_there_is,
-    without_a_state_nothing_is_joined,
-    out_of_time_and_resumed,
+    interrupted_download_is_resumed,
+    killed_download_is_completed_by_the_next_run,
+    resume_sends_rest_if_the_file_is_unchanged,
+    resume_restarts_when_size_or_time_changed,
+    resume_restarts_when_the_part_has_other_bytes_or_url,
+    resume_of_a_complete_part_finishes_the_file,
+    resume_restarts_when_the_part_is_longer_than_the_file,
+    part_without_state_is_not_resumed,
+    download_after_max_time_is_resumed,
 ];
 
 /// Starts a download of big.bin and sends the signal when more than 4,000,000 bytes are in the `.part` file. Repeats
@@ -45,7 +45,7 @@ fn interrupted(place: &Place, url: &str, signal: &str) {
     panic!("{url} was always whole before it could be interrupted");
 }
 
-fn interrupted_and_resumed(server: FtpServer) {
+fn interrupted_download_is_resumed(server: FtpServer) {
     for signal in ["INT", "TERM"] {
         let (place, url) = (Place::new(), server.url("/big.bin"));
         interrupted(&place, &url, signal);
@@ -61,7 +61,7 @@ fn interrupted_and_resumed(server: FtpServer) {
 
 /// After SIGKILL the state file may be missing: the `.part` file may be used or not, and the file is right in both
 /// cases.
-fn killed_and_resumed(server: FtpServer) {
+fn killed_download_is_completed_by_the_next_run(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/big.bin"));
     interrupted(&place, &url, "KILL");
     assert!(!place.path("big").exists());
@@ -77,7 +77,7 @@ fn validator(url: &str) -> String {
     rest.split('"').next().expect("the end of a string").to_owned()
 }
 
-fn half_is_resumed(server: FtpServer) {
+fn resume_sends_rest_if_the_file_is_unchanged(server: FtpServer) {
     for path in ["/range.txt", "/pub/../range.txt", "/%2Frange.txt"] {
         let (place, url) = (Place::new(), server.url(path));
         place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
@@ -106,7 +106,7 @@ fn starts_again(server: FtpServer, validator: &str, size: usize) {
 }
 
 /// SIZE and MDTM identify the version of a file.
-fn a_changed_file_is_started_anew(server: FtpServer) {
+fn resume_restarts_when_size_or_time_changed(server: FtpServer) {
     let right = validator(&server.url("/range.txt"));
     starts_again(server, &right, 80_008);
     starts_again(server, &right.replace("1994", "1995"), 80_000);
@@ -116,7 +116,7 @@ fn a_changed_file_is_started_anew(server: FtpServer) {
 }
 
 /// The state file contains a digest of the end of the `.part` file.
-fn bytes_of_another_file_are_not_kept(server: FtpServer) {
+fn resume_restarts_when_the_part_has_other_bytes_or_url(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
     let mut bytes = range()[..40_000].to_vec();
@@ -131,7 +131,7 @@ fn bytes_of_another_file_are_not_kept(server: FtpServer) {
     assert_eq!(place.read("there"), range());
 }
 
-fn all_is_there_already(server: FtpServer) {
+fn resume_of_a_complete_part_finishes_the_file(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range(), 80_000);
     place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
@@ -142,7 +142,7 @@ fn all_is_there_already(server: FtpServer) {
     assert_eq!(place.read("here"), range());
 }
 
-fn more_is_there_than_there_is(server: FtpServer) {
+fn resume_restarts_when_the_part_is_longer_than_the_file(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
     place.leave_part("here", &url, &validator(&url), &long, 80_004);
@@ -151,7 +151,7 @@ fn more_is_there_than_there_is(server: FtpServer) {
     assert_eq!(place.read("here"), range());
 }
 
-fn without_a_state_nothing_is_joined(server: FtpServer) {
+fn part_without_state_is_not_resumed(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/range.txt"));
     place.write("here.part", [b'x'; 40_000]);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
@@ -168,7 +168,7 @@ fn without_a_state_nothing_is_joined(server: FtpServer) {
 }
 
 /// The bytes received until the timeout are resumed. The duration of a complete transfer is measured first.
-fn out_of_time_and_resumed(server: FtpServer) {
+fn download_after_max_time_is_resumed(server: FtpServer) {
     let (place, url) = (Place::new(), server.url("/big.bin"));
     let whole = place.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
     let (mut too_short, mut too_long, mut resumed) = (0.0, whole * 2.0, 0);

@@ -7,14 +7,14 @@ use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
 
 each_ftp_server![
-    one_login_for_a_folder,
-    other_folders_and_back,
-    after_a_failure,
-    another_user_is_another_login,
-    files_and_listings_and_text,
-    two_hundred_by_sixteen,
-    two_hundred_one_after_another,
-    folders_side_by_side,
+    files_of_a_directory_share_one_login_and_cwd,
+    each_url_of_several_directories_gives_its_own_file,
+    url_after_a_failure_gives_its_own_file,
+    each_user_gets_a_session_of_its_own,
+    each_transfer_has_its_own_type,
+    sixteen_parallel_transfers_fetch_200_files,
+    sequential_transfers_fetch_200_files,
+    parallel_sessions_in_several_directories_give_the_right_files,
 ];
 
 fn many(server: FtpServer, numbers: std::ops::Range<u32>) -> Vec<String> {
@@ -30,7 +30,7 @@ fn as_arguments<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
 }
 
 /// The session is found by the name of the last file, which is missing.
-fn one_login_for_a_folder(server: FtpServer) {
+fn files_of_a_directory_share_one_login_and_cwd(server: FtpServer) {
     let name = key();
     let watch = server.watch();
     let mut urls = many(server, 4101..4107);
@@ -48,7 +48,7 @@ fn one_login_for_a_folder(server: FtpServer) {
     assert_eq!(sizes, 6, "{seen:?}");
 }
 
-fn other_folders_and_back(server: FtpServer) {
+fn each_url_of_several_directories_gives_its_own_file(server: FtpServer) {
     let rows = [
         ("/hello.txt", HELLO),
         ("/pub/README", "path=pub/README\n"),
@@ -83,7 +83,7 @@ fn other_folders_and_back(server: FtpServer) {
 }
 
 /// After a rejected CWD the current directory is unknown; the next URL still gets its own file.
-fn after_a_failure(server: FtpServer) {
+fn url_after_a_failure_gives_its_own_file(server: FtpServer) {
     let (one, two) = (key(), key());
     let rows = [
         ("/pub/README".to_owned(), "path=pub/README\n"),
@@ -102,7 +102,7 @@ fn after_a_failure(server: FtpServer) {
         .writes(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
-fn another_user_is_another_login(server: FtpServer) {
+fn each_user_gets_a_session_of_its_own(server: FtpServer) {
     let alice = server.url_as("alice", "secret", "/here.txt");
     let bob = server.url_as("bob", "p@ss/w:rd#%41 x", "/here.txt");
     let (of_alice, of_bob) = ("in the login directory of alice\n", "in the login directory of bob\n");
@@ -115,7 +115,7 @@ fn another_user_is_another_login(server: FtpServer) {
 }
 
 /// Each transfer sets the TYPE that it needs.
-fn files_and_listings_and_text(server: FtpServer) {
+fn each_transfer_has_its_own_type(server: FtpServer) {
     let crlf = "line 1 of CRLF text\r\n";
     let urls = ["/crlf.txt", "/lf.txt;type=a", "/pub/", "/crlf.txt", "/pub;type=d", "/crlf.txt"];
     let urls = urls.map(|path| server.url(path));
@@ -126,7 +126,7 @@ fn files_and_listings_and_text(server: FtpServer) {
     assert_eq!(text.matches("README").count(), 2, "two listings");
 }
 
-fn two_hundred_by_sixteen(server: FtpServer) {
+fn sixteen_parallel_transfers_fetch_200_files(server: FtpServer) {
     let place = Place::new();
     let urls = many(server, 2000..2200);
     place.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
@@ -136,12 +136,12 @@ fn two_hundred_by_sixteen(server: FtpServer) {
     }
 }
 
-fn two_hundred_one_after_another(server: FtpServer) {
+fn sequential_transfers_fetch_200_files(server: FtpServer) {
     fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400))).gives(contents(2200..2400));
 }
 
 /// Parallel sessions in different directories.
-fn folders_side_by_side(server: FtpServer) {
+fn parallel_sessions_in_several_directories_give_the_right_files(server: FtpServer) {
     let place = Place::new();
     let paths = ["/hello.txt", "/pub/README", "/pub/a/b/c/deep.txt", "/etc/motd", "/odd/100%25/f.txt"];
     let mut arguments = vec!["-Z".to_owned()];

@@ -5,9 +5,9 @@ use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::place::Place;
 use crate::live::tree::{BIG, HELLO};
 
-each_ftp_server![four_parts, small_file_uses_one_segment];
+each_ftp_server![four_segments_fetch_a_big_file_over_four_connections, small_file_uses_one_segment];
 
-fn four_parts(server: FtpServer) {
+fn four_segments_fetch_a_big_file_over_four_connections(server: FtpServer) {
     let place = Place::new();
     let ran = place.fetch(&["-v", "--segments", "4", "-o", "big", &server.url("/big.bin")]).exits(0);
     place.holds(&["big"]);

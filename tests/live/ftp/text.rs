@@ -5,19 +5,19 @@ use crate::live::place::{Place, fetch};
 use crate::live::tree::files;
 
 each_ftp_server![
-    line_ends_become_local,
-    carriage_returns_of_the_file_stay,
-    text_is_unchanged_without_option,
-    an_unknown_type,
-    text_has_no_parts,
-    the_end_of_text_is_assumed,
+    ascii_transfer_converts_line_ends_to_lf,
+    ascii_transfer_keeps_carriage_returns_of_the_file,
+    image_transfer_is_unchanged,
+    unknown_typecode_exits_3,
+    ascii_range_exits_33,
+    ascii_transfer_fails_require_complete,
 ];
 
 fn file(name: &str) -> Vec<u8> {
     files().into_iter().find(|(path, _)| *path == name).expect("a file of the tree").1
 }
 
-fn line_ends_become_local(server: FtpServer) {
+fn ascii_transfer_converts_line_ends_to_lf(server: FtpServer) {
     for path in ["/lf.txt", "/hello.txt", "/empty.bin", "/all-bytes.bin", "/latin1.txt"] {
         // LF is the only byte that ends a line, also in a file of all byte values.
         fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
@@ -31,7 +31,7 @@ fn line_ends_become_local(server: FtpServer) {
 }
 
 /// vsftpd and proftpd send CR LF unchanged, which is one line end; the others send CR CR LF.
-fn carriage_returns_of_the_file_stay(server: FtpServer) {
+fn ascii_transfer_keeps_carriage_returns_of_the_file(server: FtpServer) {
     let converts_lf_only = [VSFTPD.name, PROFTPD.name].contains(&server.name);
     let crlf = String::from_utf8(file("/crlf.txt")).expect("text");
     let crlf = if converts_lf_only { crlf.replace("\r\n", "\n") } else { crlf };
@@ -41,7 +41,7 @@ fn carriage_returns_of_the_file_stay(server: FtpServer) {
     fetch(&[&server.url("/mixed.txt;type=a")]).gives(mixed);
 }
 
-fn text_is_unchanged_without_option(server: FtpServer) {
+fn image_transfer_is_unchanged(server: FtpServer) {
     for path in ["/crlf.txt", "/lf.txt", "/mixed.txt"] {
         fetch(&[&server.url(path)]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=i"))]).gives(file(path));
@@ -50,7 +50,7 @@ fn text_is_unchanged_without_option(server: FtpServer) {
     }
 }
 
-fn an_unknown_type(server: FtpServer) {
+fn unknown_typecode_exits_3(server: FtpServer) {
     for path in ["/hello.txt;type=x", "/hello.txt;type=", "/hello.txt;type=ai"] {
         fetch(&[&server.url(path)]).exits(3).writes("");
     }
@@ -58,13 +58,13 @@ fn an_unknown_type(server: FtpServer) {
 }
 
 /// The server counts the bytes of its file, not the transferred bytes, so offsets would be wrong.
-fn text_has_no_parts(server: FtpServer) {
+fn ascii_range_exits_33(server: FtpServer) {
     fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
     fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");
 }
 
 /// Without a size, the reply 226 is the only sign of completeness.
-fn the_end_of_text_is_assumed(server: FtpServer) {
+fn ascii_transfer_fails_require_complete(server: FtpServer) {
     for path in ["/lf.txt", "/empty.bin"] {
         fetch(&["--require-complete", &server.url(path)]).gives(file(path));
         let place = Place::new();

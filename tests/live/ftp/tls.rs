@@ -7,17 +7,17 @@ use crate::live::server::CA;
 use crate::live::tree::{BIG, HELLO, files};
 
 each_ftp_server![
-    required,
-    tried,
-    of_one_version,
-    of_an_authority_that_is_not_believed,
-    of_another_name,
-    the_order_of_commands,
+    ssl_reqd_encrypts_or_exits_35,
+    ssl_encrypts_if_the_server_supports_it,
+    each_tls_version_transfers_the_file,
+    untrusted_ca_exits_60_before_the_login,
+    certificate_for_another_name_exits_60_before_the_login,
+    auth_tls_precedes_the_login_and_prot_the_data,
     login_requires_tls,
-    six_files_over_one_connection,
-    files_and_listings,
-    a_login,
-    a_part,
+    data_connections_resume_the_tls_session,
+    files_and_listings_over_tls_equal_the_tree,
+    login_over_tls_is_accepted_or_exits_67,
+    range_over_tls_returns_its_bytes,
 ];
 
 const REQUIRED: [&str; 3] = ["--cacert", CA, "--ssl-reqd"];
@@ -33,14 +33,14 @@ fn refused(server: FtpServer) {
     fetch_by_tls(&["-v", &server.url("/hello.txt")]).exits(35).writes("").says("502").hides("> USER");
 }
 
-fn required(server: FtpServer) {
+fn ssl_reqd_encrypts_or_exits_35(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&["--require-complete", &url]).gives(HELLO);
     fetch_by_tls(&["-v", &url]).exits(0).says("> AUTH TLS").says("> USER anonymous");
 }
 
 /// `--ssl` continues in plaintext if the server has no TLS, and uses TLS if it has.
-fn tried(server: FtpServer) {
+fn ssl_encrypts_if_the_server_supports_it(server: FtpServer) {
     let own = ["--cacert", CA, "--ssl", "-v"];
     match server.tls_url("/hello.txt") {
         None => drop(fetch(&[&own[..], &[&server.url("/hello.txt")]].concat()).exits(0).writes(HELLO)),
@@ -53,7 +53,7 @@ fn tried(server: FtpServer) {
     }
 }
 
-fn of_one_version(server: FtpServer) {
+fn each_tls_version_transfers_the_file(server: FtpServer) {
     let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"], &["--tls-max", "1.3"]] {
@@ -63,7 +63,7 @@ fn of_one_version(server: FtpServer) {
     }
 }
 
-fn of_an_authority_that_is_not_believed(server: FtpServer) {
+fn untrusted_ca_exits_60_before_the_login(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     let place = Place::new();
     place.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
@@ -72,7 +72,7 @@ fn of_an_authority_that_is_not_believed(server: FtpServer) {
 }
 
 /// The certificate is for localhost and 127.0.0.1, and not for another name of this machine.
-fn of_another_name(server: FtpServer) {
+fn certificate_for_another_name_exits_60_before_the_login(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&[&url.replace("localhost", "127.0.0.1")]).gives(HELLO);
     let other = url.replace("localhost", "wrong.example");
@@ -82,7 +82,7 @@ fn of_another_name(server: FtpServer) {
 }
 
 /// RFC 4217: AUTH, USER, PASS, and PBSZ 0 and PROT P before any data connection.
-fn the_order_of_commands(server: FtpServer) {
+fn auth_tls_precedes_the_login_and_prot_the_data(server: FtpServer) {
     let name = key();
     let Some(url) = server.tls_url(&format!("/pub/{name}")) else { return refused(server) };
     let watch = server.watch();
@@ -119,7 +119,7 @@ fn login_requires_tls(server: FtpServer) {
 }
 
 /// vsftpd and proftpd refuse a data connection that does not resume the session of the control connection.
-fn six_files_over_one_connection(server: FtpServer) {
+fn data_connections_resume_the_tls_session(server: FtpServer) {
     let name = key();
     let Some(last) = server.tls_url(&format!("/many/{name}")) else { return refused(server) };
     let url = |number: u32| server.tls_url(&format!("/many/f{number}.txt")).expect("it has TLS");
@@ -137,7 +137,7 @@ fn six_files_over_one_connection(server: FtpServer) {
     }
 }
 
-fn files_and_listings(server: FtpServer) {
+fn files_and_listings_over_tls_equal_the_tree(server: FtpServer) {
     let Some(url) = server.tls_url("") else { return refused(server) };
     for (path, bytes) in files() {
         fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&bytes);
@@ -155,14 +155,14 @@ fn files_and_listings(server: FtpServer) {
     fetch_by_tls(&[&format!("{url}/lf.txt;type=a")]).exits(0);
 }
 
-fn a_login(server: FtpServer) {
+fn login_over_tls_is_accepted_or_exits_67(server: FtpServer) {
     let Some(url) = server.tls_url("/here.txt") else { return refused(server) };
     fetch_by_tls(&["-u", "alice:secret", &url]).gives("in the login directory of alice\n");
     fetch_by_tls(&["-u", "alice:wrong", &url]).exits(67).writes("");
 }
 
 /// A range ends with an early close of the data connection, in TLS and in TCP.
-fn a_part(server: FtpServer) {
+fn range_over_tls_returns_its_bytes(server: FtpServer) {
     let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     fetch_by_tls(&["-r", "8-15", &url]).gives(&range[8..16]);
@@ -174,7 +174,7 @@ fn a_part(server: FtpServer) {
 /// TLS starts with the first byte.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn implicit() {
+fn ftps_uses_tls_from_the_first_byte() {
     let url = |path: &str| PROFTPD.implicit_url(path).expect("it has such a port");
     for options in [&[][..], &["--ssl-reqd"], &["--ssl"], &["--tls-max", "1.2"], &["--tlsv1.3"]] {
         let hello = url("/hello.txt");
@@ -198,7 +198,7 @@ fn implicit() {
 /// On a plain FTP port, a TLS handshake fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn implicit_where_there_is_none() {
+fn ftps_to_a_plain_port_exits_35() {
     let url = VSFTPD.tls_url("/hello.txt").expect("it has TLS").replace("ftp:", "ftps:");
     fetch(&["-v", "--cacert", CA, &url]).exits(35).writes("").hides("> USER");
 }

@@ -6,9 +6,9 @@ use crate::live::place::fetch;
 
 each_gopher_server![
     dot_stuffing_is_detected,
-    requested_decoding_is_applied,
-    no_text,
-    larger_than_what_is_held
+    gopher_dots_option_selects_the_decoding,
+    binary_item_keeps_every_dot,
+    text_above_1_mib_loses_the_final_dot_only
 ];
 
 /// The texts of `docker/common/make-gopher.pl`: name, file, and the output with detection and with RFC 1436.
@@ -49,7 +49,7 @@ fn dot_stuffing_is_detected(server: GopherServer) {
     }
 }
 
-fn requested_decoding_is_applied(server: GopherServer) {
+fn gopher_dots_option_selects_the_decoding(server: GopherServer) {
     for (name, file, _, standard) in TEXTS {
         let url = server.url(&format!("/0/dots/{name}.txt"));
         fetch(&["--gopher-dots", "raw", &url]).came(server.as_text(file.as_bytes()));
@@ -59,7 +59,7 @@ fn requested_decoding_is_applied(server: GopherServer) {
 }
 
 /// Items that are not texts keep every dot, with any option.
-fn no_text(server: GopherServer) {
+fn binary_item_keeps_every_dot(server: GopherServer) {
     for (name, file, _, _) in TEXTS {
         for (gtype, options) in [("9", &[][..]), ("d", &[]), ("h", &[]), ("9", &["--gopher-dots", "rfc1436"])]
         {
@@ -70,7 +70,7 @@ fn no_text(server: GopherServer) {
 }
 
 /// Of a text of more than 1 MiB, detection removes only the final dot.
-fn larger_than_what_is_held(server: GopherServer) {
+fn text_above_1_mib_loses_the_final_dot_only(server: GopherServer) {
     let lines: String =
         (1..=30_000).map(|line| format!("..line {line} of a text of more than one mebibyte\n")).collect();
     let url = server.url("/0/dots/large.txt");

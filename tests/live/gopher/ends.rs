@@ -4,7 +4,12 @@ use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_goph
 use crate::live::place::{Place, fetch};
 use crate::live::program::Ran;
 
-each_gopher_server![of_a_text, of_bytes, of_a_menu, quietly];
+each_gopher_server![
+    text_without_final_dot_prints_a_note_or_exits_18,
+    binary_item_is_assumed_complete,
+    menu_without_final_dot_prints_a_note_or_exits_18,
+    silent_option_suppresses_the_note
+];
 
 const NO_DOT: &str = "the line of one dot at its end is missing: the object may be incomplete";
 const NO_BYTE: &str = "the server sent no data: the item is empty or does not exist";
@@ -28,7 +33,7 @@ impl Came for Ran {
     }
 }
 
-fn of_a_text(server: GopherServer) {
+fn text_without_final_dot_prints_a_note_or_exits_18(server: GopherServer) {
     let place = Place::new();
     let unended: &[&str] = if server.is_plus { &["no-line-end"] } else { &[] };
     for name in ["none-doubled", "doubled-no-end"].iter().chain(unended) {
@@ -46,7 +51,7 @@ fn of_a_text(server: GopherServer) {
 }
 
 /// Binary items have no terminator: they end with the connection.
-fn of_bytes(server: GopherServer) {
+fn binary_item_is_assumed_complete(server: GopherServer) {
     let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
     assert_eq!(ran.err, "");
     fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
@@ -55,7 +60,7 @@ fn of_bytes(server: GopherServer) {
 }
 
 /// pygopherd sends no terminating dot after menus.
-fn of_a_menu(server: GopherServer) {
+fn menu_without_final_dot_prints_a_note_or_exits_18(server: GopherServer) {
     let ran = fetch(&[&server.url("/1/pub")]).exits(0);
     assert_eq!(ran.err.contains(NO_DOT), server.is_plus, "{}", ran.err);
     let ran = fetch(&["--require-complete", &server.url("/1/pub")]);
@@ -64,7 +69,7 @@ fn of_a_menu(server: GopherServer) {
     assert_eq!(ran.err, "", "both end this one");
 }
 
-fn quietly(server: GopherServer) {
+fn silent_option_suppresses_the_note(server: GopherServer) {
     let url = server.url("/0/dots/none-doubled.txt");
     fetch(&["-s", &url]).gives(server.answer("/dots/none-doubled.txt"));
 }
@@ -72,7 +77,7 @@ fn quietly(server: GopherServer) {
 /// With an announced length, the object is complete with or without a final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_a_length() {
+fn announced_length_proves_completeness() {
     for path in ["/0/about.txt", "/9/empty.bin", "/9/all-bytes.bin", "/0/dots/none-doubled.txt"] {
         let url = PYGOPHERD.url(&format!("{path}%09%09+"));
         fetch(&["--require-complete", &url]).gives(PYGOPHERD.answer(&path[2..]));
@@ -82,7 +87,7 @@ fn of_a_length() {
 /// A server without Gopher+ announces no length, so completeness depends on the final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_a_length_that_is_not_told() {
+fn gopher_plus_request_without_length_needs_the_final_dot() {
     let url = |name: &str| GOPHERNICUS.url(&format!("/0/dots/{name}.txt%09%09+"));
     fetch(&["--require-complete", &url("last")]).exits(0).writes("first\r\nlast\r\n");
     fetch(&["--require-complete", &url("none-doubled")]).exits(18);

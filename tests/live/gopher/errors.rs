@@ -4,10 +4,16 @@ use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{Place, fetch, key};
 
-each_gopher_server![a_missing_menu, an_unreadable_menu, failure_leaves_no_file, closed_port_exits_7, by_json];
+each_gopher_server![
+    missing_menu_exits_78_with_the_text_of_the_server,
+    unreadable_menu_exits_9_with_the_text_of_the_server,
+    failure_leaves_no_file,
+    closed_port_exits_7,
+    json_error_contains_code_exit_and_phase
+];
 
 /// gophernicus sends a menu with the error if the selector ends with a slash.
-fn a_missing_menu(server: GopherServer) {
+fn missing_menu_exits_78_with_the_text_of_the_server(server: GopherServer) {
     let url = server.url(&format!("/1/{}/", key()));
     let ran = fetch(&[&url]).exits(78).writes("").says("not found");
     let first = ran.err.lines().next().expect("a line");
@@ -15,7 +21,7 @@ fn a_missing_menu(server: GopherServer) {
     ran.says(if server.is_plus { "does not exist" } else { "Error: File or directory not found!" });
 }
 
-fn an_unreadable_menu(server: GopherServer) {
+fn unreadable_menu_exits_9_with_the_text_of_the_server(server: GopherServer) {
     let ran = fetch(&[&server.url("/1/noperm-dir/")]).exits(9).writes("");
     ran.says(if server.is_plus { "Permission denied" } else { "Access denied" });
 }
@@ -35,7 +41,7 @@ fn closed_port_exits_7(_: GopherServer) {
     fetch(&["gophers://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
 }
 
-fn by_json(server: GopherServer) {
+fn json_error_contains_code_exit_and_phase(server: GopherServer) {
     let ran = fetch(&["--format", "json", &server.url(&format!("/1/{}/", key()))]).exits(78);
     for pair in ["\"code\":\"not_found\"", "\"exit\":78", "\"temporary\":false", "\"phase\":\""] {
         assert!(ran.err.contains(pair), "{pair} is missing in {}", ran.err);
@@ -47,7 +53,7 @@ fn by_json(server: GopherServer) {
 /// A response of one type 3 item is an error for every item type.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn one_line_of_type_3() {
+fn single_type_3_item_is_an_error_for_every_item_type() {
     for gtype in ["0", "1", "4", "5", "6", "7", "9", "g", "I", "s", "d", "h"] {
         let place = Place::new();
         let missing = PYGOPHERD.url(&format!("/{gtype}/{}", key()));
@@ -61,7 +67,7 @@ fn one_line_of_type_3() {
 /// gophernicus sends errors of texts as plain text, which is delivered.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_that_nothing_marks() {
+fn unmarked_error_text_is_delivered() {
     for path in ["/nope", "/noperm.txt", "/odd/.hidden", "/../../etc/passwd"] {
         fetch(&[&GOPHERNICUS.url(&format!("/0{path}"))]).came(GOPHERNICUS.answer(path));
     }
@@ -74,7 +80,7 @@ fn an_error_that_nothing_marks() {
 /// A type 3 item among other items is an entry of the menu.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_item_among_others() {
+fn type_3_item_among_others_is_an_entry() {
     for server in [GOPHERNICUS, PYGOPHERD] {
         let text = fetch(&[&server.url("")]).exits(0).text();
         assert!(text.contains("An error") && text.contains("a line that ends with a dot."), "{text}");

@@ -8,15 +8,15 @@ use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, files};
 
 each_gopher_server![
-    the_tree,
-    the_tree_as_bytes,
-    as_the_server_sends_it,
-    each_type,
-    sixty_four_mebibytes,
-    several_at_once,
-    into_files,
-    no_parts,
-    a_slow_one,
+    every_file_of_the_tree_is_fetched_by_its_type,
+    every_file_of_the_tree_is_fetched_as_binary,
+    binary_item_equals_the_raw_response,
+    every_item_type_fetches_the_same_bytes,
+    item_of_64_mib_is_fetched_unchanged,
+    several_items_in_one_run_give_the_right_files,
+    output_files_have_safe_names,
+    ranges_are_refused_and_partial_files_restarted,
+    slow_item_exits_28_after_max_time,
 ];
 
 /// Returns `true` if both servers treat the file as binary.
@@ -29,7 +29,7 @@ fn sent(server: GopherServer, path: &str, bytes: &[u8]) -> Vec<u8> {
     if is_binary(path) { bytes.to_vec() } else { server.as_text(bytes) }
 }
 
-fn the_tree(server: GopherServer) {
+fn every_file_of_the_tree_is_fetched_by_its_type(server: GopherServer) {
     for (path, bytes) in files() {
         let gtype = if is_binary(path) { '9' } else { '0' };
         fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(sent(server, path, &bytes));
@@ -37,13 +37,13 @@ fn the_tree(server: GopherServer) {
 }
 
 /// The item type is not part of the request, so the server sends the same bytes.
-fn the_tree_as_bytes(server: GopherServer) {
+fn every_file_of_the_tree_is_fetched_as_binary(server: GopherServer) {
     for (path, bytes) in files() {
         fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &bytes));
     }
 }
 
-fn as_the_server_sends_it(server: GopherServer) {
+fn binary_item_equals_the_raw_response(server: GopherServer) {
     let own =
         ["/about.txt", "/page.html", "/dot.gif", "/unended.txt", "/dots/none-doubled.txt", "/dots/large.txt"];
     for path in files().iter().map(|(path, _)| *path).chain(own) {
@@ -55,7 +55,7 @@ fn as_the_server_sends_it(server: GopherServer) {
 }
 
 /// Fetches the same bytes as an item of each type, by the URLs of a menu.
-fn each_type(server: GopherServer) {
+fn every_item_type_fetches_the_same_bytes(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
     let bytes = (0..=255).collect::<Vec<u8>>().repeat(16);
     let mut seen = String::new();
@@ -76,7 +76,7 @@ fn each_type(server: GopherServer) {
     }
 }
 
-fn sixty_four_mebibytes(server: GopherServer) {
+fn item_of_64_mib_is_fetched_unchanged(server: GopherServer) {
     let place = Place::new();
     let url = server.url("/9/big.bin");
     place.fetch(&["-o", "here", &url]).came("");
@@ -89,7 +89,7 @@ fn sixty_four_mebibytes(server: GopherServer) {
     assert_eq!(sha256(&ran.out), BIG);
 }
 
-fn several_at_once(server: GopherServer) {
+fn several_items_in_one_run_give_the_right_files(server: GopherServer) {
     let numbers = 300..320;
     let urls: Vec<String> =
         numbers.clone().map(|number| server.url(&format!("/0/many/f{number:04}.txt"))).collect();
@@ -105,7 +105,7 @@ fn several_at_once(server: GopherServer) {
     }
 }
 
-fn into_files(server: GopherServer) {
+fn output_files_have_safe_names(server: GopherServer) {
     let place = Place::new();
     place.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
     assert_eq!(place.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
@@ -118,7 +118,7 @@ fn into_files(server: GopherServer) {
     assert!(place.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", place.names());
 }
 
-fn no_parts(server: GopherServer) {
+fn ranges_are_refused_and_partial_files_restarted(server: GopherServer) {
     fetch(&["-r", "0-9", &server.url("/9/all-bytes.bin")]).exits(33).writes("");
     // Gopher cannot resume: a `.part` file of an earlier run is replaced.
     let place = Place::new();
@@ -128,7 +128,7 @@ fn no_parts(server: GopherServer) {
     assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
 }
 
-fn a_slow_one(server: GopherServer) {
+fn slow_item_exits_28_after_max_time(server: GopherServer) {
     let place = Place::new();
     let url = server.url("/0/cgi-bin/slow");
     let ran = place.fetch(&["-m", "2", "-o", "here", &url]).exits(28);

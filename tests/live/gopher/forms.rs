@@ -25,7 +25,7 @@ fn url(words: &str) -> String {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_questions_are_shown() {
+fn form_is_printed_without_answers() {
     let text = fetch(&[&url("%09?")]).exits(0).text();
     for question in
         ["Your name?", "anonymous", "A password?", "Colour?", "green", "News?", "Tell us", "A file?"]
@@ -55,7 +55,7 @@ fn filled_form_is_sent() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn answers_to_what_is_not_asked() {
+fn answer_to_an_unknown_question_exits_2() {
     for answer in ["Your age?=7", "9=x", "0=x", "Note=x"] {
         let (place, key, watch) = (Place::new(), key(), PYGOPHERD.watch());
         let own = ["--form", "7=x", "--form", answer, "-o", "here", &url(&key)];
@@ -71,7 +71,7 @@ fn answers_to_what_is_not_asked() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn questions_that_are_left() {
+fn unanswered_question_exits_2_without_sending_the_form() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     fetch(&["--form", "Your name?=me", &url(&key)]).exits(2).writes("").says("A password?");
     assert_eq!(watch.lines(&key, 1), [format!("/plus/ask.txt\\x09{key}\\x09!")]);
@@ -79,7 +79,7 @@ fn questions_that_are_left() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn where_there_is_no_form() {
+fn form_option_for_an_item_without_form_exits_78() {
     fetch(&["--form", "1=x", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(78).writes("");
     fetch(&["--form", "1=x", &GOPHERNICUS.url("/0/plus/doc.txt")]).exits(78).writes("");
     fetch(&["--form", "1=x", &PYGOPHERD.url(&format!("/0/{}", key()))])

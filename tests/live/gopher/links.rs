@@ -5,17 +5,17 @@ use crate::live::place::{Place, fetch, key};
 use crate::live::server::NGINX;
 
 each_gopher_server![
-    to_the_web,
-    to_another_gopher_server,
-    not_to_a_file,
-    not_when_told_so,
-    a_link_asks_no_gopher_server,
-    telnet_and_tn3270,
-    cso,
+    http_link_is_followed,
+    gopher_link_is_followed,
+    file_link_exits_90,
+    link_is_not_followed_with_max_redirs_0,
+    link_sends_no_gopher_request,
+    telnet_and_tn3270_items_print_advice,
+    cso_item_prints_advice,
     error_and_info_items_are_errors,
 ];
 
-fn to_the_web(server: GopherServer) {
+fn http_link_is_followed(server: GopherServer) {
     let target = NGINX.http("/hello.txt");
     for path in [format!("/hURL:{target}"), format!("/h/URL:{target}"), format!("/hURL%3A{target}")] {
         fetch(&[&server.url(&path)]).exits(0).writes("Hello, world\n");
@@ -28,13 +28,13 @@ fn to_the_web(server: GopherServer) {
     assert_eq!(place.read("here"), b"Hello, world\n");
 }
 
-fn to_another_gopher_server(server: GopherServer) {
+fn gopher_link_is_followed(server: GopherServer) {
     let target = server.url("/0/about.txt");
     fetch(&[&server.url(&format!("/hURL:{target}"))]).exits(0).writes(server.answer("/about.txt"));
 }
 
 /// A server cannot make fetch-url open a local file.
-fn not_to_a_file(server: GopherServer) {
+fn file_link_exits_90(server: GopherServer) {
     for target in ["file:///etc/hostname", "file://localhost/etc/hostname"] {
         let place = Place::new();
         place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
@@ -42,13 +42,13 @@ fn not_to_a_file(server: GopherServer) {
     }
 }
 
-fn not_when_told_so(server: GopherServer) {
+fn link_is_not_followed_with_max_redirs_0(server: GopherServer) {
     let url = server.url(&format!("/hURL:{}", NGINX.http("/hello.txt")));
     let ran = fetch(&["--max-redirs", "0", &url]);
     assert_ne!(ran.out, b"Hello, world\n", "it was followed");
 }
 
-fn a_link_asks_no_gopher_server(server: GopherServer) {
+fn link_sends_no_gopher_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/hello.txt?{key}"))))]).exits(0);
     server.answer(format!("/{key}-last"));
@@ -60,7 +60,7 @@ fn a_link_asks_no_gopher_server(server: GopherServer) {
 }
 
 /// fetch-url prints how to start the session and opens no connection.
-fn telnet_and_tn3270(server: GopherServer) {
+fn telnet_and_tn3270_items_print_advice(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     let port = server.port().to_string();
     for (gtype, program) in [("8", "telnet"), ("T", "tn3270")] {
@@ -75,7 +75,7 @@ fn telnet_and_tn3270(server: GopherServer) {
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
 }
 
-fn cso(server: GopherServer) {
+fn cso_item_prints_advice(server: GopherServer) {
     let ran = fetch(&[&server.url("/2")]).exits(0);
     let text = ran.text();
     for part in ["CSO", "127.0.0.1", &server.port().to_string()] {

@@ -8,7 +8,12 @@ use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::fetch;
 use crate::live::tree::odd_files;
 
-each_gopher_server![one_by_one, as_little_escaped_as_may_be, all_in_one_run, through_the_menus];
+each_gopher_server![
+    each_odd_name_is_fetched_or_fails_as_expected,
+    unescaped_allowed_characters_name_the_same_file,
+    odd_names_in_one_run_give_the_right_files,
+    menu_urls_of_odd_names_fetch_their_files
+];
 
 /// Returns the exit status if the server cannot serve a name whose bytes are sent unchanged.
 fn exception(server: GopherServer, path: &str) -> Option<i32> {
@@ -28,7 +33,7 @@ fn served(server: GopherServer) -> Vec<(String, Vec<u8>)> {
     rows.map(|(path, bytes)| (server.url(&format!("/0{path}")), server.as_text(bytes.as_bytes()))).collect()
 }
 
-fn one_by_one(server: GopherServer) {
+fn each_odd_name_is_fetched_or_fails_as_expected(server: GopherServer) {
     for (path, bytes) in odd_files() {
         let ran = fetch(&[&server.url(&format!("/0{path}"))]);
         match exception(server, &path) {
@@ -42,7 +47,7 @@ fn one_by_one(server: GopherServer) {
 }
 
 /// No character is reserved in a selector (RFC 4266 §2.1), so each may be unescaped if a URL can contain it.
-fn as_little_escaped_as_may_be(server: GopherServer) {
+fn unescaped_allowed_characters_name_the_same_file(server: GopherServer) {
     for (mut url, bytes) in served(server) {
         for byte in "!$&'()*+,;=:@?".chars() {
             url = url.replace(&format!("%{:02X}", u32::from(byte)), &byte.to_string());
@@ -51,7 +56,7 @@ fn as_little_escaped_as_may_be(server: GopherServer) {
     }
 }
 
-fn all_in_one_run(server: GopherServer) {
+fn odd_names_in_one_run_give_the_right_files(server: GopherServer) {
     let rows = served(server);
     let urls: Vec<&str> = rows.iter().map(|(url, _)| url.as_str()).collect();
     fetch(&urls).came(rows.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<u8>>());
@@ -71,7 +76,7 @@ fn found(url: &str, found_there: &mut BTreeSet<Vec<u8>>) {
 }
 
 /// The URL of a menu item sends exactly the selector that the server listed.
-fn through_the_menus(server: GopherServer) {
+fn menu_urls_of_odd_names_fetch_their_files(server: GopherServer) {
     let mut there = BTreeSet::new();
     found(&server.url("/1/odd"), &mut there);
     let is_missing = |(_, bytes): &(String, String)| !there.contains(&server.as_text(bytes.as_bytes()));

@@ -8,7 +8,12 @@ use crate::live::program::start_other;
 use crate::live::server::CA;
 use crate::live::tree::{files, odd_files};
 
-each_gopher_server![the_tree, odd_names, menus_and_searches, over_tls];
+each_gopher_server![
+    files_equal_those_of_curl,
+    odd_names_equal_those_of_curl,
+    menus_and_searches_equal_those_of_curl,
+    tls_items_equal_those_of_curl
+];
 
 fn has_curl() -> bool {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -33,7 +38,7 @@ fn agree(options: &[&str], url: &str) -> bool {
     peer.exit == 0
 }
 
-fn the_tree(server: GopherServer) {
+fn files_equal_those_of_curl(server: GopherServer) {
     for (path, _) in files() {
         for gtype in ['0', '9'] {
             assert!(agree(&[], &server.url(&format!("/{gtype}{path}"))), "{path}");
@@ -43,7 +48,7 @@ fn the_tree(server: GopherServer) {
 }
 
 /// curl sends CR and LF, and does not detect errors.
-fn odd_names(server: GopherServer) {
+fn odd_names_equal_those_of_curl(server: GopherServer) {
     for (path, _) in odd_files() {
         let is_refused = ["%0A", "%0D"].iter().any(|byte| path.contains(byte));
         let url = server.url(&format!("/9{path}"));
@@ -72,7 +77,7 @@ fn decoded(path: &str) -> Vec<u8> {
     bytes
 }
 
-fn menus_and_searches(server: GopherServer) {
+fn menus_and_searches_equal_those_of_curl(server: GopherServer) {
     for path in [
         "",
         "/",
@@ -87,7 +92,7 @@ fn menus_and_searches(server: GopherServer) {
     }
 }
 
-fn over_tls(server: GopherServer) {
+fn tls_items_equal_those_of_curl(server: GopherServer) {
     for path in ["/9/all-bytes.bin", "/9/big.bin", "/0/hello.txt"] {
         assert!(agree(&[], &server.tls_url(path)), "{path}");
     }

@@ -10,7 +10,7 @@ use crate::live::tree::{BIG, MODIFIED, files};
 /// With an announced length, an object is proven to be complete, and dots are not decoded.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn objects() {
+fn announced_length_proves_the_object_complete() {
     for (path, bytes) in files() {
         for gtype in ["0", "9"] {
             let url = PYGOPHERD.url(&format!("/{gtype}{path}%09%09+"));
@@ -30,7 +30,7 @@ fn objects() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn menus() {
+fn gopher_plus_menu_equals_the_plain_menu() {
     for path in ["/1/", "/1/pub", "/1/odd", "/1/cgi-bin/ten-thousand", "/1/empty-dir"] {
         let plain = fetch(&["--format", "json", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "json", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&plain);
@@ -46,7 +46,7 @@ fn menus() {
 /// The server sends status `--2` for both kinds of error; the text shows which one it is.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn errors() {
+fn gopher_plus_error_exits_78_or_9() {
     for end in ["+", "!", "$", "+text/plain", "!+ABSTRACT"] {
         for gtype in ["0", "1", "9"] {
             let place = Place::new();
@@ -61,7 +61,7 @@ fn errors() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn attributes_of_an_item() {
+fn item_attributes_are_printed_in_every_format() {
     let url = PYGOPHERD.url("/0/plus/doc.txt%09%09!");
     let text = fetch(&[&url]).exits(0).text();
     for part in [
@@ -96,7 +96,7 @@ fn attributes_of_an_item() {
 /// The server treats the attribute names as search words, so fetch-url selects the attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn chosen_attributes() {
+fn requested_attribute_blocks_are_selected() {
     for end in ["!+ABSTRACT", "!+abstract", "!+ABSTRACT+SMELL", "!+ABSTRACT%20+SMELL"] {
         let text = fetch(&[&PYGOPHERD.url(&format!("/0/plus/doc.txt%09%09{end}"))]).exits(0).text();
         assert!(text.contains("What the document is about,"), "{end}: {text}");
@@ -111,7 +111,7 @@ fn chosen_attributes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn attributes_of_all_items() {
+fn menu_attributes_give_one_entry_per_item() {
     let url = PYGOPHERD.url("/1/plus%09%09$");
     let json = fetch(&["--format", "json", &url]).exits(0).text();
     let count = PYGOPHERD.answer("/plus\t$").windows(6).filter(|part| part == b"+INFO:").count();
@@ -136,7 +136,7 @@ fn attributes_of_all_items() {
 /// The server returns its only view for every requested view.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn views() {
+fn view_option_sends_the_view() {
     let watch = PYGOPHERD.watch();
     let url = PYGOPHERD.url("/0/plus/doc.txt");
     for (options, sent) in [
@@ -154,7 +154,7 @@ fn views() {
 /// A file has no items: the server sends the file itself, which is not parsed as attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn all_items_of_a_file() {
+fn menu_attributes_of_a_file_exit_0_or_8() {
     let ran = fetch(&[&PYGOPHERD.url("/0/about.txt%09%09$")]);
     assert!([0, 8].contains(&ran.exit), "{} {}", ran.exit, ran.err);
 }
@@ -162,7 +162,7 @@ fn all_items_of_a_file() {
 /// gophernicus sends the object without a status line: it is delivered with a note.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_without() {
+fn server_without_gopher_plus_delivers_the_object_with_a_note() {
     let document = GOPHERNICUS.answer("/plus/doc.txt");
     for end in ["+", "!", "!+ABSTRACT", "$", "+text/plain", "+application/postscript%20De_DE", "?"] {
         let url = GOPHERNICUS.url(&format!("/0/plus/doc.txt%09%09{end}"));

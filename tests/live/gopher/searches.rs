@@ -5,7 +5,13 @@ use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::place::{fetch, key};
 
-each_gopher_server![words, as_it_is_sent, search_without_words, search_results_can_be_fetched, forbidden];
+each_gopher_server![
+    search_words_are_decoded_and_sent,
+    search_words_follow_a_tab_in_the_request,
+    search_without_words_exits_78,
+    search_results_can_be_fetched,
+    forbidden_bytes_in_a_search_exit_93_without_a_request
+];
 
 #[track_caller]
 fn found(url: &str) -> Vec<String> {
@@ -13,7 +19,7 @@ fn found(url: &str) -> Vec<String> {
     menu.lines().map(|line| field(line, "name").expect("a name")).collect()
 }
 
-fn words(server: GopherServer) {
+fn search_words_are_decoded_and_sent(server: GopherServer) {
     for (words, expected) in [
         ("one", &["found one"][..]),
         ("one%20two", &["found one", "found two"]),
@@ -30,7 +36,7 @@ fn words(server: GopherServer) {
     assert_eq!(found(&server.url("/1/cgi-bin/search%09one")), ["found one"]);
 }
 
-fn as_it_is_sent(server: GopherServer) {
+fn search_words_follow_a_tab_in_the_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     found(&server.url(&format!("/7/cgi-bin/search%09{key}%20?+%E9")));
     assert_eq!(watch.line(&key), format!("/cgi-bin/search\\x09{key} ?+\\xe9"));
@@ -38,7 +44,7 @@ fn as_it_is_sent(server: GopherServer) {
 }
 
 /// pygopherd does not support an empty search string after the TAB, and fails.
-fn search_without_words(server: GopherServer) {
+fn search_without_words_exits_78(server: GopherServer) {
     fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
     let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
     assert!(ran.exit == 78 || server.is_plus, "{} {}", ran.exit, ran.err);
@@ -54,7 +60,7 @@ fn search_results_can_be_fetched(server: GopherServer) {
 }
 
 /// Bytes that would end the line or the search string are not sent.
-fn forbidden(server: GopherServer) {
+fn forbidden_bytes_in_a_search_exit_93_without_a_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for byte in ["%0D", "%0A", "%00", "%0D%0A"] {
         fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).exits(93).writes("");

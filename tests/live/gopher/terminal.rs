@@ -8,7 +8,11 @@ use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::place::{Place, key};
 use crate::live::program::fetch_url;
 
-each_gopher_server![control_characters_are_escaped_on_a_terminal, the_menu_fits, bytes_are_refused];
+each_gopher_server![
+    control_characters_are_escaped_on_a_terminal,
+    menu_fits_80_columns,
+    binary_item_on_a_terminal_exits_23
+];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -42,7 +46,7 @@ fn control_characters_are_escaped_on_a_terminal(server: GopherServer) {
     }
 }
 
-fn the_menu_fits(server: GopherServer) {
+fn menu_fits_80_columns(server: GopherServer) {
     for path in ["", "/1/odd", "/1/plus"] {
         let (terminal, exit) = shown(&[&server.url(path)]);
         assert_eq!(exit, 0, "{}", terminal.screen());
@@ -55,7 +59,7 @@ fn the_menu_fits(server: GopherServer) {
     }
 }
 
-fn bytes_are_refused(server: GopherServer) {
+fn binary_item_on_a_terminal_exits_23(server: GopherServer) {
     let (terminal, exit) = shown(&[&server.url("/9/all-bytes.bin")]);
     assert_eq!(exit, 23, "{}", terminal.screen());
     assert!(!terminal.bytes().contains(&0), "{}", terminal.screen());
@@ -64,7 +68,7 @@ fn bytes_are_refused(server: GopherServer) {
 /// The questions are asked one after the other, below the notes of the form; a typed secret is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_form_is_filled() {
+fn form_questions_are_asked_in_order() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     let mut terminal = run(&[&PYGOPHERD.url(&format!("/0/plus/ask.txt%09{key}%09?"))]);
     terminal.expect("Your name?").expect("the first question");

@@ -22,7 +22,7 @@ fn fails(name: &str, exit: i32) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_shorter_than_its_length() {
+fn body_shorter_than_content_length_exits_18() {
     fails("nph-short", 18);
     let place = Place::new();
     place.fetch(&["-o", "here", &url("nph-short")]).exits(18);
@@ -32,19 +32,19 @@ fn a_body_shorter_than_its_length() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_chunk_that_is_cut() {
+fn truncated_chunk_exits_18() {
     fails("nph-badchunk", 18);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_status_line() {
+fn response_without_status_line_exits_8() {
     fails("nph-09", 8);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_end_that_is_only_assumed() {
+fn body_ended_by_close_fails_require_complete() {
     let lines: String = (1..=5).map(|part| format!("part {part}\n")).collect();
     fetch(&[&url("nph-nolen")]).gives(&lines);
     let place = Place::new();
@@ -57,7 +57,7 @@ fn an_end_that_is_only_assumed() {
 /// The first run leaves the first half; the same command with `-C -` downloads the second half.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn cut_and_resumed() {
+fn truncated_body_is_resumed_by_the_next_run() {
     let (place, url) = (Place::new(), url(&format!("nph-cut?{}", key())));
     place.fetch(&["-o", "here", &url]).exits(18);
     place.holds(&["here.part", "here.part.json"]);
@@ -71,7 +71,7 @@ fn cut_and_resumed() {
 /// The object has changed: the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn cut_and_changed() {
+fn resume_restarts_when_etag_changed() {
     let (place, url) = (Place::new(), url(&format!("nph-cut?{}-changed", key())));
     place.fetch(&["-o", "here", &url]).exits(18);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
@@ -83,7 +83,7 @@ fn cut_and_changed() {
 /// Without a strong validator the version is unknown, so the download restarts, although the server supports ranges.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn cut_without_a_strong_validator() {
+fn resume_restarts_without_a_strong_validator() {
     for kind in ["weak", "none"] {
         let (place, url) = (Place::new(), url(&format!("nph-cut?{}-{kind}", key())));
         place.fetch(&["-o", "here", &url]).exits(18);
@@ -96,7 +96,7 @@ fn cut_without_a_strong_validator() {
 /// A `.part` file of another URL, or with changed bytes, is not used.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn cut_and_not_ours() {
+fn resume_restarts_when_the_part_has_other_bytes_or_url() {
     let (place, cut) = (Place::new(), url(&format!("nph-cut?{}", key())));
     place.fetch(&["-o", "here", &cut]).exits(18);
     place.fetch(&["-v", "-C", "-", "-o", "here", &APACHE.http("/crlf.txt")]).exits(0).hides("> Range");
@@ -112,7 +112,7 @@ fn cut_and_not_ours() {
 /// `-C OFFSET`: the existing file is kept up to OFFSET, and the rest is appended.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn continued_at_an_offset() {
+fn continue_at_an_offset_appends_the_rest() {
     let place = Place::new();
     place.write("here", &range()[..40_008]);
     place.fetch(&["-C", "40000", "-o", "here", &APACHE.http("/range.txt")]).gives("");

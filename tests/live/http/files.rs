@@ -10,20 +10,20 @@ use crate::live::server::{APACHE, CA, NGINX, Server, each_server};
 use crate::live::tree::{BIG, HELLO, MODIFIED, files, odd_files};
 
 each_server![
-    plain_files,
-    odd_names,
-    big_file,
-    big_file_by_tls,
-    five_thousand_entries,
-    folders,
+    every_file_of_the_tree_is_fetched_unchanged,
+    odd_names_give_the_right_files,
+    file_of_64_mib_is_fetched_unchanged,
+    file_of_64_mib_over_tls_is_unchanged,
+    index_page_of_5000_files_is_fetched_completely,
+    directory_url_without_slash_is_redirected,
     missing_file_exits_78_and_unreadable_exits_9,
-    head,
-    time_of_modification,
-    limits_of_size,
+    head_shows_size_time_and_validator,
+    remote_time_sets_the_modification_time,
+    file_above_max_filesize_exits_63,
 ];
 
 /// Fetches to a file and to standard output; over TLS all in one run.
-fn plain_files(server: Server) {
+fn every_file_of_the_tree_is_fetched_unchanged(server: Server) {
     let place = Place::new();
     for (path, bytes) in files() {
         fetch(&[&server.http(path)]).gives(&bytes);
@@ -36,7 +36,7 @@ fn plain_files(server: Server) {
     fetch(&with_urls(&["--cacert", CA], &urls)).gives(all);
 }
 
-fn odd_names(server: Server) {
+fn odd_names_give_the_right_files(server: Server) {
     let all: String = odd_files().into_iter().map(|(_, bytes)| bytes).collect();
     let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.http(path)).collect();
     fetch(&with_urls(&[], &urls)).gives(&all);
@@ -48,19 +48,19 @@ fn with_urls<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
     options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
 }
 
-fn big_file(server: Server) {
+fn file_of_64_mib_is_fetched_unchanged(server: Server) {
     let place = Place::new();
     place.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
     place.holds(&["big.bin"]);
     assert_eq!(sha256(&place.read("big.bin")), BIG);
 }
 
-fn big_file_by_tls(server: Server) {
+fn file_of_64_mib_over_tls_is_unchanged(server: Server) {
     let ran = fetch(&["--cacert", CA, "--require-complete", &server.https("/big.bin")]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
 }
 
-fn five_thousand_entries(server: Server) {
+fn index_page_of_5000_files_is_fetched_completely(server: Server) {
     for url in [server.http("/many/"), server.https("/many/")] {
         let page = fetch(&["--cacert", CA, &url]).exits(0).text();
         let quoted: BTreeSet<&str> = page.split('"').map(|part| part.trim_start_matches("./")).collect();
@@ -73,7 +73,7 @@ fn five_thousand_entries(server: Server) {
 
 /// A directory URL without the final slash is redirected: with a relative or absolute Location, with different
 /// statuses.
-fn folders(server: Server) {
+fn directory_url_without_slash_is_redirected(server: Server) {
     let page = fetch(&[&server.http("/pub/")]).exits(0).text();
     assert!(page.contains("README"), "{page}");
     fetch(&[&server.http("/pub")]).gives(&page);
@@ -94,7 +94,7 @@ fn missing_file_exits_78_and_unreadable_exits_9(server: Server) {
     assert_eq!(place.read("old"), b"old");
 }
 
-fn head(server: Server) {
+fn head_shows_size_time_and_validator(server: Server) {
     let text = fetch(&["-I", &server.http("/range.txt")]).exits(0).text();
     for line in
         ["HTTP/1.1 200 OK\n", "content-length: 80000\n", "last-modified: Thu, 01 Dec 1994 12:34:56 GMT\n"]
@@ -110,14 +110,14 @@ fn head(server: Server) {
     assert!(both.starts_with("HTTP/1.1 200 OK\n") && both.ends_with("\n\nHello, world\n"), "{both}");
 }
 
-fn time_of_modification(server: Server) {
+fn remote_time_sets_the_modification_time(server: Server) {
     let place = Place::new();
     place.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
     let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
 }
 
-fn limits_of_size(server: Server) {
+fn file_above_max_filesize_exits_63(server: Server) {
     let place = Place::new();
     place.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
     assert!(!place.path("big").exists());
@@ -129,7 +129,7 @@ fn limits_of_size(server: Server) {
 /// fetch-url requests no compression by default, so servers send the plain file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressing_servers_are_not_asked_to() {
+fn compression_is_not_requested_by_default() {
     for server in [NGINX, APACHE] {
         for (path, bytes) in files() {
             fetch(&[&server.http(&format!("/gz{path}"))]).gives(&bytes);
@@ -143,7 +143,7 @@ fn compressing_servers_are_not_asked_to() {
 /// The charset of a text is not converted.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn latin1_is_left_alone() {
+fn latin1_text_is_not_converted() {
     fetch(&[&NGINX.http("/latin1/latin1.txt")]).gives(b"na\xefve caf\xe9 \xff end\n");
     let text = fetch(&["-I", &NGINX.http("/latin1/latin1.txt")]).exits(0).text();
     assert!(text.contains("content-type: text/plain; charset=ISO-8859-1\n"), "{text}");
@@ -152,6 +152,6 @@ fn latin1_is_left_alone() {
 /// The server selects a variant, whose entity tag lacks the closing quote.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_negotiated_variant() {
+fn negotiated_variant_is_fetched() {
     fetch(&[&APACHE.http("/hello")]).gives(HELLO);
 }

@@ -7,7 +7,7 @@ use crate::live::tree::HELLO;
 /// `-O` uses the last part of the URL, decoded and sanitised.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_from_the_url() {
+fn remote_name_is_the_sanitised_last_segment() {
     for (path, name) in [
         ("/hello.txt", "hello.txt"),
         ("/hello.txt?x=/etc/y", "hello.txt"),
@@ -33,7 +33,7 @@ fn names_from_the_url() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_url_without_a_name() {
+fn url_without_a_file_name_exits_2() {
     for path in ["", "/", "/pub/", "/odd/..."] {
         let place = Place::new();
         place.fetch(&["-O", &NGINX.http(path)]).exits(2).says("hint");
@@ -44,7 +44,7 @@ fn a_url_without_a_name() {
 /// The server suggests `../../etc/evil`.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_evil_name_stays_in_the_folder() {
+fn suggested_path_is_reduced_to_a_name_in_the_directory() {
     let place = Place::new();
     std::fs::create_dir_all(place.path("a/b")).expect("a folder");
     place.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).gives("");
@@ -55,7 +55,7 @@ fn an_evil_name_stays_in_the_folder() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_suggested_name_is_used_only_when_asked_for() {
+fn suggested_name_is_used_only_with_the_option() {
     let place = Place::new();
     place.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).gives("");
     place.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).gives("");
@@ -66,7 +66,7 @@ fn a_suggested_name_is_used_only_when_asked_for() {
 /// A name from the server never replaces an existing file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_suggested_name_replaces_nothing() {
+fn suggested_name_of_an_existing_file_exits_2() {
     let place = Place::new();
     place.write("evil", "old");
     place.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")]).exits(2).says("evil");
@@ -78,7 +78,7 @@ fn a_suggested_name_replaces_nothing() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn our_own_name_replaces_unless_told_not_to() {
+fn output_file_is_replaced_unless_no_clobber() {
     let place = Place::new();
     place.write("here", "old");
     place.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).exits(2);

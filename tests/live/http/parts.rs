@@ -5,15 +5,15 @@ use crate::live::server::{APACHE, CA, CADDY, NGINX, Server, each_server};
 use crate::live::tree::range;
 
 each_server![
-    ranges,
-    ranges_by_tls,
-    ranges_that_are_refused,
-    half_is_resumed,
-    half_is_resumed_by_tls,
-    all_is_there_already,
-    too_much_is_there,
-    weak_validators_are_not_joined,
-    foreign_validators_are_not_joined,
+    range_returns_exactly_its_bytes,
+    range_over_tls_returns_exactly_its_bytes,
+    range_beyond_the_end_exits_33,
+    resume_requests_the_missing_half,
+    resume_over_tls_requests_the_missing_half,
+    resume_of_a_complete_part_finishes_the_file,
+    resume_restarts_when_the_part_is_longer_than_the_file,
+    resume_restarts_when_the_validator_is_weak,
+    resume_restarts_when_the_validator_differs,
 ];
 
 /// Ranges, and the bytes of the 80,000 that they select.
@@ -29,7 +29,7 @@ pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("79000-99999", 79_000..80_000),
 ];
 
-fn ranges(server: Server) {
+fn range_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
         fetch(&["-r", asked, &server.http("/range.txt")]).gives(&range()[part]);
     }
@@ -39,13 +39,13 @@ fn ranges(server: Server) {
     assert_eq!(place.read("here"), b"0000001\n");
 }
 
-fn ranges_by_tls(server: Server) {
+fn range_over_tls_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
         fetch(&["--cacert", CA, "-r", asked, &server.https("/range.txt")]).gives(&range()[part]);
     }
 }
 
-fn ranges_that_are_refused(server: Server) {
+fn range_beyond_the_end_exits_33(server: Server) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
         fetch(&["-r", asked, &server.http("/range.txt")]).exits(33).writes("");
     }
@@ -77,17 +77,17 @@ fn resumes_half(url: &str) {
     assert_eq!(place.read("here"), range());
 }
 
-fn half_is_resumed(server: Server) {
+fn resume_requests_the_missing_half(server: Server) {
     resumes_half(&server.http("/range.txt"));
     resumes_half(&server.http("/pub/../range.txt"));
 }
 
-fn half_is_resumed_by_tls(server: Server) {
+fn resume_over_tls_requests_the_missing_half(server: Server) {
     resumes_half(&server.https("/range.txt"));
 }
 
 /// nginx and caddy send `bytes */80000` with the 416; apache sends no length, so the object is downloaded again.
-fn all_is_there_already(server: Server) {
+fn resume_of_a_complete_part_finishes_the_file(server: Server) {
     let (place, url) = (Place::new(), server.http("/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range(), 80_000);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
@@ -100,7 +100,7 @@ fn all_is_there_already(server: Server) {
     assert_eq!(place.read("here"), range());
 }
 
-fn too_much_is_there(server: Server) {
+fn resume_restarts_when_the_part_is_longer_than_the_file(server: Server) {
     let (place, url) = (Place::new(), server.http("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
     place.leave_part("here", &url, &validator(&url), &long, 80_004);
@@ -119,7 +119,7 @@ fn starts_again(url: &str, validator: &str) {
     assert_eq!(place.read("here"), range(), "{url} {validator}");
 }
 
-fn weak_validators_are_not_joined(server: Server) {
+fn resume_restarts_when_the_validator_is_weak(server: Server) {
     for path in ["/range.txt", "/pub/../range.txt"] {
         let url = server.http(path);
         let strong = validator(&url);
@@ -128,7 +128,7 @@ fn weak_validators_are_not_joined(server: Server) {
     }
 }
 
-fn foreign_validators_are_not_joined(server: Server) {
+fn resume_restarts_when_the_validator_differs(server: Server) {
     for validator in
         ["etag \"other\"", "etag \"\"", "etag *", "modified Fri, 02 Dec 1994 12:34:56 GMT", "x", ""]
     {
@@ -139,7 +139,7 @@ fn foreign_validators_are_not_joined(server: Server) {
 /// The server sends the complete object: a resume restarts, and a range is refused.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_without_ranges() {
+fn resume_restarts_when_the_server_has_no_ranges() {
     let (place, url) = (Place::new(), NGINX.http("/no-ranges/range.txt"));
     place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
     let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
@@ -154,7 +154,7 @@ fn a_server_without_ranges() {
 /// Several ranges would be sent as one multipart body, so they are not requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn several_ranges_are_not_asked_for() {
+fn several_ranges_exit_2_without_a_request() {
     for asked in ["0-7,16-23", "0-0,-1", "8-15,"] {
         fetch(&["-v", "-r", asked, &NGINX.http("/range.txt")]).exits(2).writes("").hides("> GET");
     }
@@ -163,7 +163,7 @@ fn several_ranges_are_not_asked_for() {
 /// fetch-url requests a single range, of the plain file and not of a compressed one.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn servers_that_compress_or_give_one_range() {
+fn range_is_of_the_uncompressed_file() {
     for url in [
         NGINX.http("/one-range/range.txt"),
         NGINX.http("/gz/range.txt"),
@@ -178,7 +178,7 @@ fn servers_that_compress_or_give_one_range() {
 /// 40,000,000 bytes of 64 MiB are in the `.part` file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_big_file_is_resumed() {
+fn resume_of_a_64_mib_file_requests_the_rest() {
     let (place, url) = (Place::new(), CADDY.http("/big.bin"));
     let whole = fetch(&[&url]).exits(0).out;
     place.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());

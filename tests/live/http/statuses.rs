@@ -33,7 +33,7 @@ const ERRORS: [(&str, i32); 24] = [
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn errors() {
+fn error_status_sets_the_exit_status() {
     let place = Place::new();
     for (status, exit) in ERRORS {
         let path = format!("/status/{status}");
@@ -47,7 +47,7 @@ fn errors() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_body_is_an_empty_object() {
+fn status_204_gives_an_empty_file() {
     fetch(&["--require-complete", &NGINX.http("/status/204")]).gives("");
     fetch(&["--require-complete", "--cacert", CA, &NGINX.https("/status/204")]).gives("");
     // The request had no condition.
@@ -59,7 +59,7 @@ fn no_body_is_an_empty_object() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_body_of_an_error_on_request() {
+fn no_fail_prints_the_body_of_an_error() {
     for status in ["400", "404", "500", "503"] {
         let url = NGINX.http(&format!("/status/{status}"));
         fetch(&["--no-fail", &url]).gives(format!("{status}\n"));
@@ -68,7 +68,7 @@ fn the_body_of_an_error_on_request() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_as_json() {
+fn json_error_contains_code_exit_and_temporary() {
     let ran = fetch(&["--format", "json", &NGINX.http("/status/404")]).exits(78).writes("");
     ran.says("\"code\":\"not_found\"").says("\"exit\":78").says("\"temporary\":false");
     let ran = fetch(&["--format", "json", &NGINX.http("/status/503")]).exits(92);
@@ -88,7 +88,7 @@ fn several_urls_end_with_the_first_failure() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn logins() {
+fn login_in_the_url_is_accepted_or_exits_67() {
     let at = |login: &str, path: &str| format!("http://{login}@{}{path}", NGINX.authority());
     fetch(&[&NGINX.http("/auth/hello.txt")]).exits(67);
     fetch(&[&at("alice:wrong", "/auth/hello.txt")]).exits(67).hides("wrong");
@@ -113,7 +113,7 @@ fn is_never_shown(path: &str) {
 /// The libraries do not print it either.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_never_shown() {
+fn password_in_the_url_is_never_shown() {
     for path in ["/auth/hello.txt", "/auth/pub/../hello.txt", "/auth/no-such-file"] {
         is_never_shown(path);
     }
@@ -122,6 +122,6 @@ fn a_password_is_never_shown() {
 /// The login is in the Location header.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_in_a_location_is_never_shown() {
+fn password_in_a_location_is_never_shown() {
     is_never_shown("/redir/to-userinfo");
 }

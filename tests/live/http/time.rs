@@ -14,14 +14,14 @@ const SLOW: &str = "/slow/range.txt";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_connection_closed_without_an_answer() {
+fn connection_closed_without_a_response_exits_52() {
     fetch(&[&NGINX.http("/drop")]).exits(52).writes("");
     fetch(&[&NGINX.http("/drop/../drop")]).exits(52).writes("");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_answer_that_is_late() {
+fn late_response_exits_28() {
     let ran =
         fetch(&["--read-timeout", "0.5", &NGINX.http("/delay")]).exits(28).says("waiting for the response");
     assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
@@ -32,20 +32,20 @@ fn an_answer_that_is_late() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_answer_that_is_late_but_in_time() {
+fn late_response_within_the_timeout_is_delivered() {
     fetch(&["--read-timeout", "4", &NGINX.http("/delay")]).gives("after 3 seconds\n");
 }
 
 /// Each pause is shorter than the timeout; all pauses together are longer.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_in_drops() {
+fn slow_body_within_the_idle_timeout_is_delivered() {
     fetch(&["--read-timeout", "1.5", "--require-complete", &NGINX.http("/drip")]).gives("one\ntwo\nthree\n");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_in_drops_that_fall_too_slowly() {
+fn slow_body_beyond_the_idle_timeout_exits_28() {
     let place = Place::new();
     place
         .fetch(&["--read-timeout", "0.5", "-o", "here", &NGINX.http("/drip")])
@@ -56,7 +56,7 @@ fn a_body_in_drops_that_fall_too_slowly() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_that_stops() {
+fn stalled_body_exits_28() {
     let place = Place::new();
     let url = APACHE.http("/cgi/nph-stall");
     place.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("receiving the body");
@@ -65,7 +65,7 @@ fn a_body_that_stops() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn out_of_time_and_resumed() {
+fn download_after_max_time_is_resumed() {
     let place = Place::new();
     let url = NGINX.http(SLOW);
     place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("total time of 0.8 s is over");
@@ -81,7 +81,7 @@ fn out_of_time_and_resumed() {
 /// Without `-C -` the `.part` file is not used.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn out_of_time_and_begun_again() {
+fn download_without_continue_restarts() {
     let place = Place::new();
     let url = NGINX.http(SLOW);
     place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28);
@@ -103,7 +103,7 @@ fn begun(place: &Place, running: Running, name: &str) -> Running {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn asked_to_end() {
+fn signal_keeps_the_old_file_and_a_resumable_part() {
     for (signal, number) in [("TERM", 15), ("INT", 2)] {
         let place = Place::new();
         place.write("here", "old");
@@ -121,7 +121,7 @@ fn asked_to_end() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn killed() {
+fn killed_download_is_completed_by_the_next_run() {
     let place = Place::new();
     place.write("here", "old");
     let url = NGINX.http(SLOW);

@@ -7,15 +7,15 @@ use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::Place;
 
 each_news_server![
-    named,
-    with_its_date,
-    named_by_the_url,
-    each_its_own,
-    side_by_side,
-    a_folder_that_is_missing
+    output_option_names_the_file,
+    remote_time_sets_the_date_of_the_article,
+    remote_name_is_the_sanitised_message_id_or_number,
+    several_urls_are_written_to_their_own_files,
+    parallel_transfers_write_each_article_to_its_file,
+    missing_output_directory_exits_23
 ];
 
-fn named(server: NewsServer) {
+fn output_option_names_the_file(server: NewsServer) {
     let place = Place::new();
     for nth in [1, 1701, 1702, 1703, 1705] {
         place.fetch(&["-o", "here", &server.nth_url("fetch.test", nth)]).gives("");
@@ -25,7 +25,7 @@ fn named(server: NewsServer) {
 }
 
 /// The time of the Date header: 1994-12-01 12:34:56.
-fn with_its_date(server: NewsServer) {
+fn remote_time_sets_the_date_of_the_article(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-R", "-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
     let modified =
@@ -34,7 +34,7 @@ fn with_its_date(server: NewsServer) {
 }
 
 /// The file name is the last part of the URL, decoded and sanitised.
-fn named_by_the_url(server: NewsServer) {
+fn remote_name_is_the_sanitised_message_id_or_number(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-O", &server.id_url("plain-0005@test.invalid")]).gives("");
     place.fetch(&["-O", &server.id_url("plain-0006@test%2Einvalid")]).gives("");
@@ -48,7 +48,7 @@ fn named_by_the_url(server: NewsServer) {
     assert!(name.ends_with("k@test.invalid") && !name.contains('/'), "{name}");
 }
 
-fn each_its_own(server: NewsServer) {
+fn several_urls_are_written_to_their_own_files(server: NewsServer) {
     let place = Place::new();
     let urls = [
         server.nth_url("fetch.test", 1),
@@ -61,7 +61,7 @@ fn each_its_own(server: NewsServer) {
     assert_eq!(place.read("c"), server.nth("ARTICLE", "fetch.test", 1701));
 }
 
-fn side_by_side(server: NewsServer) {
+fn parallel_transfers_write_each_article_to_its_file(server: NewsServer) {
     let place = Place::new();
     let urls: Vec<String> = (400..440).map(|nth| server.nth_url("fetch.test", nth)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
@@ -73,7 +73,7 @@ fn side_by_side(server: NewsServer) {
     }
 }
 
-fn a_folder_that_is_missing(server: NewsServer) {
+fn missing_output_directory_exits_23(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-o", "no/here", &server.nth_url("fetch.test", 1)]).exits(23);
     place.holds(&[]);

@@ -3,7 +3,12 @@
 use crate::live::nntp_server::{NewsServer, Watch, each_news_server};
 use crate::live::place::{Place, key};
 
-each_news_server![in_a_group, in_a_name, in_a_number, in_a_login];
+each_news_server![
+    forbidden_bytes_in_a_group_are_rejected_without_a_command,
+    forbidden_bytes_in_a_message_id_are_rejected_without_a_command,
+    forbidden_bytes_in_a_number_are_rejected_without_a_command,
+    forbidden_bytes_in_a_login_are_rejected_without_a_command
+];
 
 /// A marker for all runs of one test.
 struct Marked {
@@ -40,7 +45,7 @@ impl Marked {
     }
 }
 
-fn in_a_group(server: NewsServer) {
+fn forbidden_bytes_in_a_group_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for path in [
         "KEY%0D%0AQUIT",
@@ -62,7 +67,7 @@ fn in_a_group(server: NewsServer) {
     marked.is_unseen();
 }
 
-fn in_a_name(server: NewsServer) {
+fn forbidden_bytes_in_a_message_id_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for id in [
         "KEY%0D%0AQUIT@test.invalid",
@@ -81,7 +86,7 @@ fn in_a_name(server: NewsServer) {
     marked.is_unseen();
 }
 
-fn in_a_number(server: NewsServer) {
+fn forbidden_bytes_in_a_number_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for number in ["1%0D%0AQUIT", "1%0A", "1%20", "1-3%0D%0AQUIT", "%001"] {
         marked.refused(&[&server.url(&format!("KEY/{number}"))]);
@@ -90,7 +95,7 @@ fn in_a_number(server: NewsServer) {
 }
 
 /// Logins with such bytes are not sent either; sn has no logins.
-fn in_a_login(server: NewsServer) {
+fn forbidden_bytes_in_a_login_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for login in ["KEY\r\nQUIT:x", "KEY\n:x", "KEY:x\r\nQUIT"] {
         let place = Place::new();

@@ -29,7 +29,7 @@ pub(super) fn value(line: &str, name: &str) -> String {
 }
 
 #[test]
-fn fields() {
+fn field_and_value_return_members_of_a_line() {
     let line = r#"{"a":1,"b":"x \"y\" <\u00e9>","c":null,"d":""}"#;
     assert_eq!(
         ["b", "c", "d", "e"].map(|name| field(line, name)),

@@ -32,7 +32,7 @@ fn as_alice(commands: &[&str]) -> Vec<u8> {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn over_tls_and_starttls() {
+fn login_over_tls_or_starttls_fetches_private_articles() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let range =
         [5, 6, 7].map(|number| as_alice(&["GROUP private.secret", &format!("ARTICLE {number}")])).concat();
@@ -52,7 +52,7 @@ fn over_tls_and_starttls() {
 /// If the server requires a login in plaintext, STARTTLS is sent before user name and password.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn tls_comes_first() {
+fn starttls_precedes_the_login() {
     let user = key();
     let watch = INN.watch();
     trusting(&["-u", &format!("{user}:x"), &plain("private.secret/1")]).exits(67);
@@ -67,7 +67,7 @@ fn tls_comes_first() {
 /// If the certificate is not trusted, no login is sent.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn not_to_whom_is_not_believed() {
+fn untrusted_certificate_receives_no_login() {
     let (user, watch) = (key(), INN.watch());
     let login = format!("{user}:x");
     let place = Place::new();
@@ -88,7 +88,7 @@ fn not_to_whom_is_not_believed() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn in_the_clear_only_if_asked_to() {
+fn plaintext_login_needs_insecure_auth() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let ran = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
     ran.exits(0).writes(&article).hides("AUTHINFO PASS secret").says("AUTHINFO USER alice");
@@ -100,7 +100,7 @@ fn in_the_clear_only_if_asked_to() {
 /// The password is sent once, the error contains the server's reply, and the password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_wrong_password() {
+fn wrong_password_is_sent_once_and_exits_67() {
     let place = Place::new();
     for url in [plain("private.secret/1"), tls("private.secret/1"), tls("private.secret")] {
         let retry = ["--retry", "2", "--retry-delay", "0"];
@@ -116,7 +116,7 @@ fn a_wrong_password() {
 /// RFC 4643 §2.3.2 allows every byte above the space in a password; INN also accepts the space.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_of_reserved_bytes() {
+fn password_with_reserved_bytes_logs_in() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let login = format!("bob:{BOB}");
     trusting(&["-u", &login, &tls("private.secret/7")]).gives(&article);
@@ -126,7 +126,7 @@ fn a_password_of_reserved_bytes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn from_a_file() {
+fn netrc_and_password_file_supply_the_password() {
     let place = Place::new();
     place.write("netrc", "machine localhost login alice password secret\n");
     place.write("other", "machine example.org login alice password secret\n");
@@ -145,7 +145,7 @@ fn from_a_file() {
 /// The login is not sent for public articles; sn has no logins.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn not_where_nobody_asks() {
+fn login_is_not_sent_unless_required() {
     let ran = trusting(&[&ALICE[..], &["-v", &tls("fetch.test/1")]].concat());
     ran.exits(0).writes(INN.nth("ARTICLE", "fetch.test", 1)).hides("AUTHINFO");
     let ran = fetch(&[&ALICE[..], &["-v", &SN.nth_url("private.secret", 1)]].concat());
@@ -155,7 +155,7 @@ fn not_where_nobody_asks() {
 /// One login for all URLs of a server, also for public groups after it.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn once_for_many() {
+fn one_login_serves_several_urls() {
     let urls = ["private.secret/1", "fetch.test/1", "private.secret/2-4", "private.secret/5"].map(plain);
     let urls = urls.each_ref().map(String::as_str);
     let ran = trusting(&[&ALICE[..], &["-v"], &urls].concat()).exits(0);
@@ -171,7 +171,7 @@ fn once_for_many() {
 /// The password appears in no trace, error, JSON output or event.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_word_of_a_password() {
+fn password_appears_in_no_output() {
     for (url, password, exit) in [
         (tls("fetch.test/9000"), BOB, 78),
         (tls("private.secret/9000"), BOB, 78),
@@ -190,6 +190,6 @@ fn no_word_of_a_password() {
 /// RFC 1738 §3.7: the URL cannot contain a login; its password is not shown.
 #[test]
 #[ignore = "needs the built program"]
-fn not_in_the_url() {
+fn login_in_an_nntp_url_exits_3() {
     fetch(&["nntp://alice:s3cr3t-canary@localhost:17119/private.secret/1"]).exits(3).hides("s3cr3t-canary");
 }

@@ -3,7 +3,14 @@
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
 
-each_news_server![of_an_article, lines_that_begin_with_from, of_a_range, of_a_group, into_a_file, eight_bits];
+each_news_server![
+    article_as_mbox_has_a_from_line,
+    from_lines_of_a_body_are_quoted,
+    range_as_mbox_contains_the_existing_articles,
+    group_as_mbox_contains_all_articles,
+    mbox_is_written_to_one_file,
+    eight_bit_articles_are_unchanged_in_mbox
+];
 
 /// Returns the mbox entry of an article: the `From ` line, the article with local line ends and quoted `From ` lines,
 /// an empty line.
@@ -25,27 +32,27 @@ fn of_alice(articles: &[Vec<u8>]) -> Vec<u8> {
     articles.iter().flat_map(|article| entry("alice@test.invalid", article)).collect()
 }
 
-fn of_an_article(server: NewsServer) {
+fn article_as_mbox_has_a_from_line(server: NewsServer) {
     for nth in [1, 1701, 1702, 1703, 1704, 1705] {
         let expected = of_alice(&[server.nth("ARTICLE", "fetch.test", nth)]);
         fetch(&["--format", "mbox", &server.nth_url("fetch.test", nth)]).gives(expected);
     }
 }
 
-fn lines_that_begin_with_from(server: NewsServer) {
+fn from_lines_of_a_body_are_quoted(server: NewsServer) {
     let text = fetch(&["--format", "mbox", &server.id_url("from-line@test.invalid")]).exits(0).text();
     assert!(text.ends_with("\n\n>From here\n>>From there\n\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("From ")).count(), 1, "{text}");
 }
 
-fn of_a_range(server: NewsServer) {
+fn range_as_mbox_contains_the_existing_articles(server: NewsServer) {
     let url = server.url(&format!("fetch.holes/{}-{}", server.number(1), server.number(20)));
     let expected = of_alice(&server.those("ARTICLE", "fetch.holes", 1..=20));
     fetch(&["--format", "mbox", &url]).exits(0).writes(expected);
 }
 
 /// All articles of the group.
-fn of_a_group(server: NewsServer) {
+fn group_as_mbox_contains_all_articles(server: NewsServer) {
     let expected = of_alice(&server.those("ARTICLE", "fetch.with+plus_and-dash", 1..=10));
     for url in [server.url("fetch.with+plus_and-dash"), server.id_url("fetch.with+plus_and-dash")] {
         fetch(&["--format", "mbox", &url]).exits(0).writes(&expected);
@@ -54,7 +61,7 @@ fn of_a_group(server: NewsServer) {
     fetch(&["--format", "mbox", &server.url("fetch.holes")]).exits(0).writes(with_holes);
 }
 
-fn into_a_file(server: NewsServer) {
+fn mbox_is_written_to_one_file(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")]).exits(0).writes("");
     assert_eq!(place.read("box"), of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50)));
@@ -65,7 +72,7 @@ fn into_a_file(server: NewsServer) {
     place.holds(&["box"]);
 }
 
-fn eight_bits(server: NewsServer) {
+fn eight_bit_articles_are_unchanged_in_mbox(server: NewsServer) {
     let article = server.block(&["ARTICLE <latin1-7@test.invalid>"]);
     fetch(&["--format", "mbox", &server.id_url("latin1-7@test.invalid")]).gives(of_alice(&[article]));
     let article = server.block(&["ARTICLE <utf8-7@test.invalid>"]);
@@ -76,7 +83,7 @@ fn eight_bits(server: NewsServer) {
 /// An empty group gives an empty mbox file and exit status 0.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_an_empty_group() {
+fn empty_group_as_mbox_is_empty() {
     for server in [INN, SN] {
         fetch(&["--format", "mbox", &server.url("fetch.empty")]).gives("");
     }

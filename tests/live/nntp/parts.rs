@@ -4,17 +4,17 @@ use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::{Place, fetch};
 
 each_news_server![
-    of_an_article,
-    of_an_article_by_its_name,
-    of_a_range,
-    as_text,
-    as_text_into_a_file,
+    part_option_selects_head_body_or_article,
+    part_option_applies_to_a_message_id,
+    part_option_applies_to_each_article_of_a_range,
+    text_option_converts_line_ends,
+    text_option_converts_line_ends_of_a_file,
     byte_range_is_rejected,
 ];
 
 const VERBS: [(&str, &str); 3] = [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")];
 
-fn of_an_article(server: NewsServer) {
+fn part_option_selects_head_body_or_article(server: NewsServer) {
     for nth in [3, 1702, 1704] {
         for (part, verb) in VERBS {
             let expected = server.nth(verb, "fetch.test", nth);
@@ -28,14 +28,14 @@ fn of_an_article(server: NewsServer) {
     fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).exits(2).writes("");
 }
 
-fn of_an_article_by_its_name(server: NewsServer) {
+fn part_option_applies_to_a_message_id(server: NewsServer) {
     for (part, verb) in VERBS {
         let expected = server.block(&[&format!("{verb} <plain-0044@test.invalid>")]);
         fetch(&["--part", part, &server.id_url("plain-0044@test.invalid")]).gives(expected);
     }
 }
 
-fn of_a_range(server: NewsServer) {
+fn part_option_applies_to_each_article_of_a_range(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(60), server.number(69)));
     for (part, verb) in VERBS {
         // Headers are separated by empty lines.
@@ -54,7 +54,7 @@ fn local(bytes: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn as_text(server: NewsServer) {
+fn text_option_converts_line_ends(server: NewsServer) {
     for nth in [1, 1701, 1702, 1703, 1704] {
         let expected = local(&server.nth("ARTICLE", "fetch.test", nth));
         assert!(!expected.contains(&b'\r'));
@@ -69,7 +69,7 @@ fn as_text(server: NewsServer) {
     assert!(count(b'\r') > 8);
 }
 
-fn as_text_into_a_file(server: NewsServer) {
+fn text_option_converts_line_ends_of_a_file(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
     assert_eq!(place.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));

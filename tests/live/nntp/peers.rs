@@ -6,7 +6,7 @@ use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 
-each_news_server![articles, overviews];
+each_news_server![articles_equal_those_of_net_nntp, overviews_equal_those_of_net_nntp];
 
 const ARTICLE: &str = "use Net::NNTP; my ($port, $group, @numbers) = @ARGV; binmode STDOUT; \
     my $news = Net::NNTP->new('127.0.0.1', Port => $port, Reader => 0) or die 'connect'; \
@@ -34,7 +34,7 @@ fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
     start_other("perl", Place::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
 }
 
-fn articles(server: NewsServer) {
+fn articles_equal_those_of_net_nntp(server: NewsServer) {
     if !has_net_nntp() {
         return;
     }
@@ -49,7 +49,7 @@ fn articles(server: NewsServer) {
     }
 }
 
-fn overviews(server: NewsServer) {
+fn overviews_equal_those_of_net_nntp(server: NewsServer) {
     if !has_net_nntp() {
         return;
     }

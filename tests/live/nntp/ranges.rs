@@ -4,17 +4,17 @@ use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
 use crate::live::place::{Place, fetch};
 
 each_news_server![
-    one_after_another,
-    one_of_one,
-    without_a_server,
-    over_holes,
-    over_the_end,
-    all_of_a_group,
-    into_one_file,
-    a_file_each,
-    a_file_each_by_its_number,
-    a_file_each_over_holes,
-    two_ranges,
+    range_gives_its_articles_in_order,
+    range_of_one_number_gives_one_article,
+    range_without_a_server_uses_the_news_server_option,
+    range_skips_missing_articles,
+    range_beyond_the_last_article_ends_with_it,
+    range_of_a_whole_group_gives_all_articles,
+    range_with_output_option_is_one_file,
+    range_with_output_dir_gives_one_file_per_article,
+    range_with_remote_name_gives_one_file_per_article,
+    range_with_output_dir_skips_missing_articles,
+    two_ranges_in_one_run_give_both,
     range_without_articles_exits_78,
 ];
 
@@ -22,7 +22,7 @@ fn range(server: NewsServer, group: &str, first: u32, last: u32) -> String {
     server.url(&format!("{group}/{}-{}", server.number(first), server.number(last)))
 }
 
-fn one_after_another(server: NewsServer) {
+fn range_gives_its_articles_in_order(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.test", 100..=200);
     assert_eq!(expected.len(), 101);
     fetch(&[&range(server, "fetch.test", 100, 200)]).gives(expected.concat());
@@ -31,17 +31,17 @@ fn one_after_another(server: NewsServer) {
     fetch(&[&range(server, "fetch.test", 1699, 1713)]).gives(odd.concat());
 }
 
-fn one_of_one(server: NewsServer) {
+fn range_of_one_number_gives_one_article(server: NewsServer) {
     fetch(&[&range(server, "fetch.test", 7, 7)]).gives(server.nth("ARTICLE", "fetch.test", 7));
 }
 
-fn without_a_server(server: NewsServer) {
+fn range_without_a_server_uses_the_news_server_option(server: NewsServer) {
     let url = format!("nntp:fetch.test/{}-{}", server.number(10), server.number(12));
     let expected = server.those("ARTICLE", "fetch.test", 10..=12).concat();
     fetch(&["--news-server", &server.authority(), &url]).gives(expected);
 }
 
-fn over_holes(server: NewsServer) {
+fn range_skips_missing_articles(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.holes", 1..=50);
     assert_eq!(expected.len(), 42);
     fetch(&[&range(server, "fetch.holes", 1, 50)]).exits(0).writes(expected.concat());
@@ -52,12 +52,12 @@ fn over_holes(server: NewsServer) {
     fetch(&[&range(server, "fetch.holes", 2, 4)]).exits(0).writes(server.nth("ARTICLE", "fetch.holes", 4));
 }
 
-fn over_the_end(server: NewsServer) {
+fn range_beyond_the_last_article_ends_with_it(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.test", 1740..=1748);
     fetch(&[&range(server, "fetch.test", 1740, 1760)]).exits(0).writes(expected.concat());
 }
 
-fn all_of_a_group(server: NewsServer) {
+fn range_of_a_whole_group_gives_all_articles(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.8bit", 1..=100);
     assert_eq!(expected.len(), 100);
     fetch(&[&range(server, "fetch.8bit", 1, 100)]).gives(expected.concat());
@@ -65,7 +65,7 @@ fn all_of_a_group(server: NewsServer) {
     fetch(&[&range(server, "alt.binaries.fetch", 1, 35)]).gives(binaries.concat());
 }
 
-fn into_one_file(server: NewsServer) {
+fn range_with_output_option_is_one_file(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
     assert_eq!(place.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
@@ -83,7 +83,7 @@ fn holds_each(server: NewsServer, place: &Place, verb: &str, group: &str, nths: 
     assert_eq!(place.names(), names);
 }
 
-fn a_file_each(server: NewsServer) {
+fn range_with_output_dir_gives_one_file_per_article(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
     holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
@@ -97,7 +97,7 @@ fn a_file_each(server: NewsServer) {
     }
 }
 
-fn a_file_each_by_its_number(server: NewsServer) {
+fn range_with_remote_name_gives_one_file_per_article(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
     holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ fn a_file_each_by_its_number(server: NewsServer) {
     holds_each(server, &place, "ARTICLE", "fetch.test", &[3]);
 }
 
-fn a_file_each_over_holes(server: NewsServer) {
+fn range_with_output_dir_skips_missing_articles(server: NewsServer) {
     let place = Place::new();
     place.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
     holds_each(server, &place, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
@@ -114,7 +114,7 @@ fn a_file_each_over_holes(server: NewsServer) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_file_each_with_a_part() {
+fn range_with_part_option_gives_one_part_per_file() {
     for server in [INN, SN] {
         for (part, verb) in [("head", "HEAD"), ("body", "BODY")] {
             let place = Place::new();
@@ -125,7 +125,7 @@ fn a_file_each_with_a_part() {
     }
 }
 
-fn two_ranges(server: NewsServer) {
+fn two_ranges_in_one_run_give_both(server: NewsServer) {
     let urls = [range(server, "fetch.test", 1, 5), range(server, "fetch.holes", 4, 8)];
     let expected = [
         server.those("ARTICLE", "fetch.test", 1..=5).concat(),

@@ -7,17 +7,17 @@ use crate::live::program::Ran;
 use crate::live::server::CA;
 
 each_news_server![
-    of_each_kind_of_url,
-    of_a_part,
-    a_range_is_asked_for_once,
-    files_of_a_range_are_asked_for_once,
-    a_range_goes_out_together,
-    many_urls_over_one_connection,
-    after_a_failure,
-    side_by_side,
+    each_url_form_sends_group_and_article,
+    part_option_sends_its_command,
+    range_requests_each_article_once,
+    range_into_files_requests_each_article_once,
+    range_requests_are_pipelined,
+    several_urls_share_one_connection,
+    missing_article_does_not_end_the_connection,
+    parallel_transfers_request_each_article_once,
 ];
 
-fn of_each_kind_of_url(server: NewsServer) {
+fn each_url_form_sends_group_and_article(server: NewsServer) {
     let number = server.number(12);
     for (url, expected) in [
         (server.nth_url("fetch.test", 12), vec!["GROUP fetch.test".to_owned(), format!("ARTICLE {number}")]),
@@ -31,7 +31,7 @@ fn of_each_kind_of_url(server: NewsServer) {
     }
 }
 
-fn of_a_part(server: NewsServer) {
+fn part_option_sends_its_command(server: NewsServer) {
     for (part, verb) in [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")] {
         let seen = commands(server, &["--part", part, &server.nth_url("fetch.test", 12)]);
         assert_eq!(seen, ["GROUP fetch.test".to_owned(), format!("{verb} {}", server.number(12))]);
@@ -44,13 +44,13 @@ fn a_range(server: NewsServer, nths: impl Iterator<Item = u32>) -> Vec<String> {
     ["GROUP fetch.test".to_owned()].into_iter().chain(articles).collect()
 }
 
-fn a_range_is_asked_for_once(server: NewsServer) {
+fn range_requests_each_article_once(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(699)));
     assert_eq!(commands(server, &[&url]), a_range(server, 500..=699));
 }
 
 /// The numbers may be requested first; then each article is requested once, over one connection.
-fn files_of_a_range_are_asked_for_once(server: NewsServer) {
+fn range_into_files_requests_each_article_once(server: NewsServer) {
     let (key, watch, place) = (key(), server.watch(), Place::new());
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
     let marker = server.id_url(&format!("{key}@test.invalid"));
@@ -63,7 +63,7 @@ fn files_of_a_range_are_asked_for_once(server: NewsServer) {
 }
 
 /// Several commands are sent before the first reply arrives.
-fn a_range_goes_out_together(server: NewsServer) {
+fn range_requests_are_pipelined(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(1), server.number(50)));
     let ran = fetch(&["-v", &url]).exits(0);
     let lines: Vec<&str> =
@@ -73,7 +73,7 @@ fn a_range_goes_out_together(server: NewsServer) {
     assert_eq!(ran.err.matches("> ARTICLE").count(), 50, "{}", ran.err);
 }
 
-fn many_urls_over_one_connection(server: NewsServer) {
+fn several_urls_share_one_connection(server: NewsServer) {
     let urls = [
         server.nth_url("fetch.test", 1),
         server.nth_url("fetch.test", 2),
@@ -93,7 +93,7 @@ fn many_urls_over_one_connection(server: NewsServer) {
 }
 
 /// A missing article does not end the connection.
-fn after_a_failure(server: NewsServer) {
+fn missing_article_does_not_end_the_connection(server: NewsServer) {
     let (key, watch) = (key(), server.watch());
     let urls = [
         server.id_url(&format!("{key}-1@test.invalid")),
@@ -112,7 +112,7 @@ fn after_a_failure(server: NewsServer) {
 /// After a 411 reply to GROUP no article is requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_unknown_group_is_asked_for_once() {
+fn range_of_an_unknown_group_sends_group_once() {
     for server in [INN, SN] {
         let (group, watch) = (key(), server.watch());
         fetch(&[&server.url(&format!("{group}/1-20"))]).exits(78);
@@ -123,7 +123,7 @@ fn an_unknown_group_is_asked_for_once() {
 }
 
 /// Each article is requested once, over any number of connections.
-fn side_by_side(server: NewsServer) {
+fn parallel_transfers_request_each_article_once(server: NewsServer) {
     let (key, watch, place) = (key(), server.watch(), Place::new());
     let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
     let urls: Vec<String> = ids.iter().map(|id| server.id_url(id)).collect();
@@ -159,7 +159,7 @@ fn lists_are_compressed() {
 /// Articles after a list are received over the same compressed connection, with unchanged bytes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn articles_behind_a_compressed_list() {
+fn articles_after_a_compressed_list_are_unchanged() {
     let urls = [
         INN.url("fetch.test"),
         INN.url("fetch.8bit/1-100"),
@@ -182,7 +182,7 @@ fn articles_behind_a_compressed_list() {
 /// RFC 8054 §2.2.2: compression starts after TLS.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressed_inside_tls() {
+fn lists_over_tls_equal_the_uncompressed_lists() {
     let expected = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
     let trusting =
         |arguments: &[&str]| -> Ran { fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat()) };
@@ -194,7 +194,7 @@ fn compressed_inside_tls() {
 /// A login is not possible after compression, so it is sent before.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressed_behind_a_login() {
+fn login_precedes_compression() {
     let (key, watch) = (key(), INN.watch());
     let urls = ["private.secret", "fetch.test", &key].map(|path| format!("nntps://{INN_TLS}/{path}"));
     fetch(&["--cacert", CA, "-u", "alice:secret", "--format", "raw", &urls[0], &urls[1], &urls[2]]).exits(78);

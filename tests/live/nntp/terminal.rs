@@ -9,7 +9,11 @@ use crate::live::place::Place;
 use crate::live::program::fetch_url;
 use crate::live::server::CA;
 
-each_news_server![control_characters_are_escaped_on_a_terminal, lists_fit, bytes_are_refused];
+each_news_server![
+    control_characters_are_escaped_on_a_terminal,
+    lists_fit_80_columns,
+    binary_body_on_a_terminal_is_refused_or_escaped
+];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
@@ -43,7 +47,7 @@ fn control_characters_are_escaped_on_a_terminal(server: NewsServer) {
     }
 }
 
-fn lists_fit(server: NewsServer) {
+fn lists_fit_80_columns(server: NewsServer) {
     let all = format!("news://{}/*", server.authority());
     for url in [&all, &server.url("fetch.8bit"), &server.url("fetch.test")] {
         let (terminal, exit) = shown(&[url]);
@@ -54,7 +58,7 @@ fn lists_fit(server: NewsServer) {
 }
 
 /// A yEnc body is binary data.
-fn bytes_are_refused(server: NewsServer) {
+fn binary_body_on_a_terminal_is_refused_or_escaped(server: NewsServer) {
     let (terminal, _) = shown(&[&server.id_url("yenc-1@test.invalid")]);
     let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
     assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
@@ -63,7 +67,7 @@ fn bytes_are_refused(server: NewsServer) {
 /// A prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_typed() {
+fn typed_password_logs_in_or_exits_67() {
     let url = format!("nntps://{INN_TLS}/private.secret/1");
     for (password, expected) in [("secret", 0), ("wr0ng-canary", 67)] {
         let mut terminal = run(&["--cacert", CA, "-u", "alice", &url]);

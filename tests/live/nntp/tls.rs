@@ -21,7 +21,7 @@ fn trusting(arguments: &[&str]) -> Ran {
 /// Each URL form over TLS, also without a server in the URL.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn every_kind_of_url() {
+fn every_url_form_over_tls_gives_its_object() {
     let article = INN.nth("ARTICLE", "fetch.test", 12);
     let range = INN.those("ARTICLE", "fetch.test", 100..=120).concat();
     let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
@@ -45,14 +45,14 @@ fn every_kind_of_url() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn by_the_address_of_the_certificate() {
+fn ip_address_in_the_certificate_is_accepted() {
     let url = tls("fetch.test/12").replace("localhost", "127.0.0.1");
     trusting(&[&url]).gives(INN.nth("ARTICLE", "fetch.test", 12));
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_one_version() {
+fn each_tls_version_fetches_the_article() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"]] {
         trusting(&[options, &[&tls("fetch.test/12")]].concat()).gives(&expected);
@@ -62,7 +62,7 @@ fn of_one_version() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ten_mebibytes() {
+fn article_of_10_mib_over_tls_is_unchanged() {
     let expected = INN.block(&["ARTICLE <huge@test.invalid>"]);
     let ran =
         trusting(&["--ssl-reqd", &format!("news://localhost:{}/huge@test.invalid", INN.port())]).exits(0);
@@ -74,7 +74,7 @@ fn ten_mebibytes() {
 /// The name of a group is confidential: it is not sent before the certificate was verified.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn who_is_not_believed_is_asked_nothing() {
+fn untrusted_certificate_exits_60_without_a_command() {
     let (group, watch) = (key(), INN.watch());
     let place = Place::new();
     let wrong = |url: String| url.replace("localhost", "wrong.example");
@@ -94,7 +94,7 @@ fn who_is_not_believed_is_asked_nothing() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn believed_whoever_it_is() {
+fn insecure_option_accepts_an_untrusted_certificate() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     fetch(&["-k", &tls("fetch.test/12")]).gives(&expected);
     fetch(&["-k", "--ssl-reqd", &plain("fetch.test/12")]).gives(&expected);
@@ -102,7 +102,7 @@ fn believed_whoever_it_is() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn by_starttls() {
+fn ssl_options_send_starttls_before_group() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     for option in ["--ssl", "--ssl-reqd"] {
         let ran = trusting(&["-v", option, &plain("fetch.test/12")]).exits(0).writes(&expected);
@@ -120,7 +120,7 @@ fn by_starttls() {
 /// A server without TLS: `--ssl` continues in plaintext, `--ssl-reqd` fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn where_there_is_none() {
+fn server_without_tls_exits_35_with_ssl_reqd() {
     let (group, watch) = (key(), SN.watch());
     fetch(&["--ssl", &SN.nth_url("fetch.test", 12)]).gives(SN.nth("ARTICLE", "fetch.test", 12));
     let place = Place::new();

@@ -54,7 +54,7 @@ fn fifo(directory: &Path) -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
+async fn failed_fetch_returns_its_code_and_keeps_the_old_file() {
     let (directory, target) = place();
     let large = directory.path().join("large");
     std::fs::write(&large, vec![0; 20_000]).expect("a large file");
@@ -92,7 +92,7 @@ async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
 }
 
 #[tokio::test]
-async fn a_file_that_shrinks_while_it_is_read_is_cut() {
+async fn file_that_shrinks_before_saving_fails_as_truncated() {
     let (directory, target) = place();
     let source = directory.path().join("source");
     std::fs::write(&source, vec![7; 5000]).expect("a file");
@@ -110,7 +110,7 @@ async fn a_file_that_shrinks_while_it_is_read_is_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_goes_away_leaves_the_old_file_and_what_can_be_resumed() {
+async fn dropped_fetch_keeps_the_old_file_and_a_resumable_part() {
     let (directory, target) = place();
     let origin = http(|| {
         HttpResponse::new(200)

@@ -9,7 +9,7 @@ use fetch_url::url::{Dialect, parse_with};
 use fetch_url::{Code, Error, Fetcher, Request};
 
 #[test]
-fn every_url_of_the_tables_sends_what_its_row_says() {
+fn explained_commands_equal_the_wire_column_for_every_url() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../core/tests/data");
     let fetcher = Fetcher::default();
     let (mut rows, mut failures) = (0, String::new());

@@ -93,7 +93,7 @@ fn half(stream: &mut Tls, flags: u8) -> u32 {
 }
 
 #[tokio::test]
-async fn an_end_is_end_stream_and_nothing_else() {
+async fn body_without_end_stream_fails_as_truncated() {
     let cert = ServerCert::good().expect("a certificate");
     let whole = server(&cert, |_, stream| {
         half(stream, END_STREAM);
@@ -123,7 +123,7 @@ async fn an_end_is_end_stream_and_nothing_else() {
 
 /// The first connection answers once and then sends nothing; later connections work.
 #[tokio::test]
-async fn a_silent_connection_is_left() {
+async fn silent_connection_is_replaced_by_a_new_one() {
     let cert = ServerCert::good().expect("a certificate");
     let address = server(&cert, |number, stream| {
         half(stream, END_STREAM);
