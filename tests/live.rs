@@ -30,10 +30,10 @@ mod live {
     mod nntp;
     mod nntp_server;
     mod peers;
-    mod place;
     mod program;
     mod server;
     mod telnet;
     mod terminal;
     mod tree;
+    mod work_dir;
 }

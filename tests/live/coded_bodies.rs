@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, pattern_vec};
 
-use super::place::{Place, fetch};
 use super::program::Ran;
+use super::work_dir::{WorkDir, fetch};
 
 /// Returns a response with Content-Encoding `token` and this body.
 fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
@@ -14,9 +14,9 @@ fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
 }
 
 /// Fetches the response with `--compressed` into `here`.
-fn decode(place: &Place, reply: HttpResponse) -> Ran {
+fn decode(dir: &WorkDir, reply: HttpResponse) -> Ran {
     let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
-    place.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
+    dir.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
 }
 
 fn body() -> Vec<u8> {
@@ -26,9 +26,9 @@ fn body() -> Vec<u8> {
 /// Asserts one of these exit statuses and that `here` was not created.
 #[track_caller]
 fn fails(reply: HttpResponse, exits: &[i32]) {
-    let place = Place::new();
-    place.write("old", "old");
-    let ran = decode(&place, reply);
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    let ran = decode(&dir, reply);
     assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
     assert!(
         !ran.err.contains("panicked") && ran.took < Duration::from_secs(10),
@@ -36,7 +36,7 @@ fn fails(reply: HttpResponse, exits: &[i32]) {
         ran.took,
         ran.err
     );
-    assert!(!place.path("here").exists());
+    assert!(!dir.path("here").exists());
 }
 
 const SOUND: [ContentCoding; 4] =
@@ -47,20 +47,20 @@ const SOUND: [ContentCoding; 4] =
 fn every_supported_coding_is_decoded() {
     for coding in SOUND {
         for bytes in [Vec::new(), b"a".to_vec(), body()] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let sent = encode(coding, &bytes).expect("memory");
-            decode(&place, reply(coding.token(), sent.clone())).gives("");
-            assert!(place.read("here") == bytes, "{coding:?} {}", bytes.len());
+            decode(&dir, reply(coding.token(), sent.clone())).gives("");
+            assert!(dir.read("here") == bytes, "{coding:?} {}", bytes.len());
             let chunks = sent.chunks(7).map(<[u8]>::to_vec).collect();
             let chunked = HttpResponse::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
-            decode(&place, chunked).gives("");
-            assert!(place.read("here") == bytes, "{coding:?} in pieces");
+            decode(&dir, chunked).gives("");
+            assert!(dir.read("here") == bytes, "{coding:?} in pieces");
         }
     }
-    let place = Place::new();
-    decode(&place, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
-    decode(&place, reply("identity", body())).gives("");
-    assert!(place.read("here") == body());
+    let dir = WorkDir::new();
+    decode(&dir, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
+    decode(&dir, reply("identity", body())).gives("");
+    assert!(dir.read("here") == body());
 }
 
 /// A gzip file may have several members (RFC 1952 §2.2), a zstd file several frames (RFC 8878 §3).
@@ -70,9 +70,9 @@ fn several_gzip_members_or_zstd_frames_are_one_file() {
     let parts =
         |coding| [encode(coding, b"one ").expect("memory"), encode(coding, b"two").expect("memory")].concat();
     for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-        let place = Place::new();
-        decode(&place, reply(coding.token(), parts(coding))).gives("");
-        assert_eq!(place.read("here"), b"one two", "{coding:?}");
+        let dir = WorkDir::new();
+        decode(&dir, reply(coding.token(), parts(coding))).gives("");
+        assert_eq!(dir.read("here"), b"one two", "{coding:?}");
     }
 }
 
@@ -120,11 +120,11 @@ fn undecodable_body_fails_without_a_file() {
 #[test]
 #[ignore = "needs the built program"]
 fn raw_deflate_is_decoded_or_refused() {
-    let place = Place::new();
-    let ran = decode(&place, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
+    let dir = WorkDir::new();
+    let ran = decode(&dir, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
     match ran.exit {
-        0 => assert!(place.read("here") == body()),
-        exit => assert!([8, 18].contains(&exit) && !place.path("here").exists(), "{}", ran.err),
+        0 => assert!(dir.read("here") == body()),
+        exit => assert!([8, 18].contains(&exit) && !dir.path("here").exists(), "{}", ran.err),
     }
 }
 
@@ -138,9 +138,9 @@ fn decompression_bomb_exits_63() {
         fails(reply(coding.token(), sent), &[63]);
     }
     let small = encode_zeros(ContentCoding::Gzip, 8 << 20).expect("memory");
-    let place = Place::new();
-    decode(&place, reply("gzip", small)).gives("");
-    assert!(place.read("here") == vec![0; 8 << 20]);
+    let dir = WorkDir::new();
+    decode(&dir, reply("gzip", small)).gives("");
+    assert!(dir.read("here") == vec![0; 8 << 20]);
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn decompression_bomb_exits_63() {
 fn max_filesize_counts_decoded_bytes() {
     let sent = encode(ContentCoding::Gzip, &[0; 100_000]).expect("memory");
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
-    let place = Place::new();
-    place.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
-    assert!(!place.path("here").exists());
-    place.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
+    let dir = WorkDir::new();
+    dir.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
+    assert!(!dir.path("here").exists());
+    dir.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
 }
 
 /// Without `--compressed` the encoded body is stored unchanged.

@@ -125,7 +125,7 @@ impl Watch {
     }
 
     /// Returns `true` if the log contains `marker` now. Use it to assert that something was not sent.
-    pub(crate) fn holds(self, marker: &str) -> bool {
+    pub(crate) fn contains(self, marker: &str) -> bool {
         let log = self.server.log();
         log[self.from.min(log.len())..].windows(marker.len()).any(|part| part == marker.as_bytes())
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn logged_session_is_found_by_its_marker(server: FtpServer) {
-        let key = super::super::place::key();
+        let key = super::super::work_dir::key();
         let watch = server.watch();
         let size = format!("SIZE {key}");
         let sent = ["USER anonymous", "PASS me@example.org", "cwd pub", "CWD a", "TYPE I", &size, "QUIT"];

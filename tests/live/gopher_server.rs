@@ -138,7 +138,7 @@ pub(crate) use each_gopher_server;
 
 mod tests {
     use super::*;
-    use crate::live::place::key;
+    use crate::live::work_dir::key;
 
     fn logged_request_is_found_by_its_marker(server: GopherServer) {
         let (key, watch) = (key(), server.watch());

@@ -1,7 +1,7 @@
 //! Method, body and header fields of a request, and which of them a redirect keeps.
 
-use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, NGINX};
+use super::work_dir::{WorkDir, fetch, key};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -14,11 +14,11 @@ fn echo(method: &str, media_type: &str, bytes: &[u8]) -> Vec<u8> {
 /// Asserts the output of `/cgi/echo`, plain and over HTTP/2.
 #[track_caller]
 fn echoes(options: &[&str], expected: &[u8]) {
-    let place = Place::new();
-    place.write("octets", BYTES);
-    place.write("lines", "one\r\ntwo\n");
+    let dir = WorkDir::new();
+    dir.write("octets", BYTES);
+    dir.write("lines", "one\r\ntwo\n");
     for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo"), APACHE.http("/x/../cgi/echo")] {
-        place.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
+        dir.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
     }
 }
 
@@ -39,10 +39,10 @@ fn data_binary_posts_the_bytes_unchanged() {
     echoes(&["--data-binary", "@octets"], &echo("POST", FORM, BYTES));
     echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", BYTES));
     let big = "x".repeat(3 << 20);
-    let place = Place::new();
-    place.write("big", &big);
+    let dir = WorkDir::new();
+    dir.write("big", &big);
     for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo")] {
-        let ran = place.fetch(&["--data-binary", "@big", "--cacert", CA, &url]);
+        let ran = dir.fetch(&["--data-binary", "@big", "--cacert", CA, &url]);
         ran.gives(echo("POST", FORM, big.as_bytes()));
     }
 }
@@ -82,7 +82,7 @@ fn variables(options: &[&str]) -> Vec<String> {
 }
 
 #[track_caller]
-fn holds(lines: &[String], expected: &str) {
+fn assert_line(lines: &[String], expected: &str) {
     assert!(lines.iter().any(|line| line == expected), "{expected} is missing in {lines:#?}");
 }
 
@@ -99,13 +99,13 @@ fn header_options_set_or_remove_fields() {
         "HTTP_USER_AGENT=me/1",
         "HTTP_REFERER=http://a/",
     ] {
-        holds(&seen, line);
+        assert_line(&seen, line);
     }
     // A field without a value is not sent.
     let seen = variables(&["-H", "Accept:", "-A", ""]);
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_ACCEPT=")), "{seen:#?}");
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_USER_AGENT=")), "{seen:#?}");
-    holds(&variables(&["-H", "Host: other.test.invalid"]), "HTTP_HOST=other.test.invalid");
+    assert_line(&variables(&["-H", "Host: other.test.invalid"]), "HTTP_HOST=other.test.invalid");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `--compressed` with servers that encode on the fly; ranges and resume.
 
-use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, CADDY, NGINX, Server};
 use super::tree::{files, range};
+use super::work_dir::{WorkDir, fetch, key};
 
 /// Paths at which these servers compress.
 const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, "")];
@@ -16,11 +16,11 @@ fn compressed_download_equals_the_file() {
             fetch(&["--compressed", &server.http(&path)]).gives(&bytes);
             fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&bytes);
         }
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = server.http(&format!("{folder}/range.txt"));
-        place.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range());
+        dir.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range());
     }
 }
 
@@ -45,11 +45,11 @@ fn compressed_option_requests_an_encoded_body() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn max_filesize_counts_decoded_bytes() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = NGINX.http("/gz/range.txt");
-    place.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
-    assert!(!place.path("here").exists());
-    place.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
+    dir.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
+    assert!(!dir.path("here").exists());
+    dir.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
 }
 
 /// A range of an encoded body is not a range of the file: caddy would send eight bytes of the file, compressed.
@@ -70,10 +70,10 @@ fn range_with_compressed_is_of_the_plain_file_or_refused() {
 #[ignore = "needs the servers of docker/"]
 fn download_stopped_by_max_filesize_is_completed_by_the_next_run() {
     for (server, folder) in CODING {
-        let (place, url) = (Place::new(), server.http(&format!("{folder}/range.txt")));
-        place.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
-        place.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range(), "{url}");
+        let (dir, url) = (WorkDir::new(), server.http(&format!("{folder}/range.txt")));
+        dir.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
+        dir.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range(), "{url}");
     }
 }

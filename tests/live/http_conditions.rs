@@ -1,22 +1,22 @@
 //! `-z`, `--fail-with-body`, address families and the local address.
 
-use super::place::{Place, fetch};
 use super::server::{ALL, APACHE, NGINX};
 use super::tree::{HELLO, MODIFIED};
+use super::work_dir::{WorkDir, fetch};
 
 /// All files of the tree are from 1 December 1994, 12:34:56.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn unchanged_file_is_not_transferred_with_time_cond() {
     for server in ALL {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = server.http("/hello.txt");
-        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
-        assert_eq!(place.read("here"), HELLO.as_bytes());
-        place.write("here", "old");
-        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:56 GMT", "-o", "here", &url]).exits(0);
-        assert_eq!(place.read("here"), b"old", "{}", server.name);
-        place.holds(&["here"]);
+        dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+        assert_eq!(dir.read("here"), HELLO.as_bytes());
+        dir.write("here", "old");
+        dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:56 GMT", "-o", "here", &url]).exits(0);
+        assert_eq!(dir.read("here"), b"old", "{}", server.name);
+        dir.assert_entries(&["here"]);
     }
 }
 
@@ -25,19 +25,19 @@ fn unchanged_file_is_not_transferred_with_time_cond() {
 #[ignore = "needs the servers of docker/"]
 fn file_not_newer_than_the_reference_is_not_transferred() {
     for server in ALL {
-        let (place, url) = (Place::new(), server.http("/hello.txt"));
-        place.fetch(&["-R", "-o", "here", &url]).gives("");
-        let modified = std::fs::metadata(place.path("here")).and_then(|facts| facts.modified());
+        let (dir, url) = (WorkDir::new(), server.http("/hello.txt"));
+        dir.fetch(&["-R", "-o", "here", &url]).gives("");
+        let modified = std::fs::metadata(dir.path("here")).and_then(|facts| facts.modified());
         let since = modified.expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
         assert_eq!(since.as_secs(), MODIFIED);
-        place.write("copy", "other octets");
+        dir.write("copy", "other octets");
         std::fs::File::options()
             .write(true)
-            .open(place.path("copy"))
+            .open(dir.path("copy"))
             .and_then(|file| file.set_modified(std::time::UNIX_EPOCH + since))
             .expect("our own file");
-        place.fetch(&["-z", "here", "-o", "copy", &url]).exits(0);
-        assert_eq!(place.read("copy"), b"other octets", "{}", server.name);
+        dir.fetch(&["-z", "here", "-o", "copy", &url]).exits(0);
+        assert_eq!(dir.read("copy"), b"other octets", "{}", server.name);
     }
 }
 
@@ -58,10 +58,10 @@ fn fail_with_body_writes_the_error_body_and_sets_the_exit_status() {
     for (status, exit) in [("404", 78), ("400", 22), ("403", 9), ("500", 22)] {
         let url = NGINX.http(&format!("/status/{status}"));
         fetch(&["--fail-with-body", &url]).exits(exit).writes(format!("{status}\n"));
-        let place = Place::new();
-        place.fetch(&["--fail-with-body", "-o", "here", &url]).exits(exit);
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), format!("{status}\n").as_bytes());
+        let dir = WorkDir::new();
+        dir.fetch(&["--fail-with-body", "-o", "here", &url]).exits(exit);
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), format!("{status}\n").as_bytes());
     }
     fetch(&["--fail-with-body", &NGINX.http("/hello.txt")]).gives(HELLO);
 }

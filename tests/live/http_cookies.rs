@@ -1,7 +1,7 @@
 //! Cookies: sent only if requested, and only to the server they belong to.
 
-use super::place::{Place, fetch};
 use super::server::{APACHE, CA, NGINX};
+use super::work_dir::{WorkDir, fetch};
 
 /// Returns the Cookie header of the last request.
 #[track_caller]
@@ -30,8 +30,8 @@ fn cookies_are_not_kept_without_an_option() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cookies_are_sent_only_to_matching_urls() {
-    let place = Place::new();
-    let jar = place.path("jar").to_string_lossy().into_owned();
+    let dir = WorkDir::new();
+    let jar = dir.path("jar").to_string_lossy().into_owned();
     for (path, expected) in [
         ("/cookie/look", Some("taste=sweet")),
         ("/cookie/leave", None),
@@ -50,10 +50,10 @@ fn cookies_are_sent_only_to_matching_urls() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn cookie_jar_is_written_and_read_by_the_next_run() {
-    let place = Place::new();
-    let jar = place.path("jar").to_string_lossy().into_owned();
+    let dir = WorkDir::new();
+    let jar = dir.path("jar").to_string_lossy().into_owned();
     assert_eq!(seen(&["-c", &jar], "/cookie/look").as_deref(), Some("taste=sweet"));
-    let text = String::from_utf8(place.read("jar")).expect("text");
+    let text = String::from_utf8(dir.read("jar")).expect("text");
     let fields: Vec<&str> =
         text.lines().find(|line| line.contains("taste")).expect("a line").split('\t').collect();
     assert_eq!(
@@ -65,5 +65,5 @@ fn cookie_jar_is_written_and_read_by_the_next_run() {
     assert!(!elsewhere.contains("taste"), "{elsewhere}");
     // A cookie that the server deletes is removed from the jar.
     assert_eq!(seen(&["-b", &jar, "-c", &jar], "/cookie/delete"), None);
-    assert!(!String::from_utf8_lossy(&place.read("jar")).contains("taste"));
+    assert!(!String::from_utf8_lossy(&dir.read("jar")).contains("taste"));
 }

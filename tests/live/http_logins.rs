@@ -6,10 +6,10 @@ use std::path::Path;
 
 use fetch_url_tests::Terminal;
 
-use super::place::{Place, fetch};
 use super::program::fetch_url;
 use super::server::{APACHE, CA, NGINX};
 use super::tree::HELLO;
+use super::work_dir::{WorkDir, fetch};
 
 const BOB: &str = "bob:p@ss/w:rd#%41 x";
 
@@ -81,9 +81,9 @@ fn login_is_not_sent_to_another_origin() {
 }
 
 /// Writes a file that only its owner can read, and returns its path.
-fn private(place: &Place, name: &str, text: &str) -> String {
-    place.write(name, text);
-    let path = place.path(name);
+fn private(dir: &WorkDir, name: &str, text: &str) -> String {
+    dir.write(name, text);
+    let path = dir.path(name);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
     path.to_string_lossy().into_owned()
 }
@@ -91,43 +91,43 @@ fn private(place: &Place, name: &str, text: &str) -> String {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn netrc_login_is_sent_to_its_host_and_user_only() {
-    let place = Place::new();
-    let right = private(&place, "right", "machine 127.0.0.1 login alice password secret\n");
-    let other = private(&place, "other", "machine localhost login alice password secret\n");
+    let dir = WorkDir::new();
+    let right = private(&dir, "right", "machine 127.0.0.1 login alice password secret\n");
+    let other = private(&dir, "other", "machine localhost login alice password secret\n");
     let url = NGINX.http("/auth/hello.txt");
-    place.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
-    place.fetch(&["--netrc-file", &other, &url]).exits(67);
+    dir.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
+    dir.fetch(&["--netrc-file", &other, &url]).exits(67);
     // The user in the URL is another one, so the entry does not apply.
-    place.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
-    place.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
+    dir.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
+    dir.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
     // A file that other users can read is refused.
     fs::set_permissions(Path::new(&right), fs::Permissions::from_mode(0o644)).expect("our own file");
-    place.fetch(&["--netrc-file", &right, &url]).exits(2);
+    dir.fetch(&["--netrc-file", &right, &url]).exits(2);
 }
 
 /// Each origin gets only the login of its own netrc entry.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn netrc_login_is_chosen_for_each_redirect() {
-    let place = Place::new();
-    let right = private(&place, "right", "machine 127.0.0.1 login alice password canary\n");
-    let seen = place.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
+    let dir = WorkDir::new();
+    let right = private(&dir, "right", "machine 127.0.0.1 login alice password canary\n");
+    let seen = dir.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
     assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
-    let both = private(&place, "both", "machine localhost login alice password secret\n");
-    let seen = place.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
+    let both = private(&dir, "both", "machine localhost login alice password secret\n");
+    let seen = dir.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
     assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn password_file_and_askpass_supply_the_password() {
-    let place = Place::new();
-    let file = private(&place, "password", "secret\n");
-    let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
+    let dir = WorkDir::new();
+    let file = private(&dir, "password", "secret\n");
+    let program = private(&dir, "ask", "#!/bin/sh\necho secret\n");
     fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
     let url = NGINX.http("/auth/hello.txt");
-    place.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
-    place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
+    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
+    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
 }
 
 /// Without a terminal the run fails at once.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use fetch_url_tests::{AddressType, ConnectFault, HttpResponse, HttpServer, ProxyServer, SocksFault};
 
-use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
 use super::tree::{HELLO, range};
+use super::work_dir::{WorkDir, fetch};
 
 fn proxy() -> ProxyServer {
     ProxyServer::http().expect("a loopback proxy")
@@ -99,11 +99,11 @@ fn noproxy_hosts_are_contacted_directly() {
 /// Asserts that nothing is fetched or written, and that the run ends soon.
 #[track_caller]
 fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
-    let place = Place::new();
-    place.write("old", "old");
+    let dir = WorkDir::new();
+    dir.write("old", "old");
     for name in ["old", "new"] {
         let url = NGINX.https("/hello.txt");
-        let ran = place.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
+        let ran = dir.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
         assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
         assert!(
             ran.took < Duration::from_secs(5) && !ran.err.contains("panicked"),
@@ -112,8 +112,8 @@ fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
             ran.err
         );
     }
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The server, protocol and host name of a connection: TLS options, HTTP versions, `--resolve`, `--connect-to`.
 
-use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
 use super::tree::HELLO;
+use super::work_dir::{WorkDir, fetch};
 
 const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls");
 
@@ -20,9 +20,9 @@ fn http_version_follows_the_option() {
     assert!(connection(&["--http2"], &url).starts_with("HTTP/2.0 "));
     assert!(connection(&["--http1.1"], &url).starts_with("HTTP/1.1 "));
     for (options, version) in [(&[][..], "2"), (&["--http1.1"], "1.1")] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let own = ["--cacert", CA, "-o", "here", "-w", "%{http_version} %{http_code}\\n", &url];
-        place.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
+        dir.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
     }
 }
 

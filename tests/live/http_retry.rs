@@ -1,20 +1,20 @@
 //! Retries: which errors are retried, how often, and from which offset.
 
-use super::place::{Place, key};
 use super::server::{APACHE, NGINX};
 use super::tree::range;
+use super::work_dir::{WorkDir, key};
 
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn busy_server_is_retried_up_to_the_limit() {
     for (times, retries, exit) in [(1, "1", 0), (2, "3", 0), (3, "3", 0), (3, "2", 92), (1, "0", 92)] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = APACHE.http(&format!("/cgi/flaky?{}-{times}", key()));
-        let ran = place.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
+        let ran = dir.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
         if exit == 0 {
-            assert_eq!(place.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
+            assert_eq!(dir.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
         } else {
-            place.holds(&[]);
+            dir.assert_entries(&[]);
         }
     }
 }
@@ -23,13 +23,14 @@ fn busy_server_is_retried_up_to_the_limit() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn retry_after_sets_the_delay() {
-    let ran = Place::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
+    let ran = WorkDir::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
     assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
     // A Retry-After of an hour is not waited for.
-    let ran = Place::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
+    let ran =
+        WorkDir::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
     assert!(ran.exits(92).took.as_secs() < 4);
     for path in ["/status/503-hour", "/status/503-date"] {
-        let ran = Place::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
+        let ran = WorkDir::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
         assert!(ran.took.as_millis() < 900, "{path}: {:?}", ran.took);
     }
 }
@@ -40,7 +41,7 @@ fn permanent_status_is_not_retried() {
     for (status, exit) in [("404", 78), ("403", 9), ("401", 67), ("400", 22), ("410", 78), ("501", 22)] {
         let key = key();
         let url = NGINX.http(&format!("/status/{status}?{key}"));
-        Place::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
+        WorkDir::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
     }
 }
 
@@ -48,21 +49,21 @@ fn permanent_status_is_not_retried() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn truncated_body_is_resumed_by_the_retry() {
-    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
-    let ran = place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
+    let ran = dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
     ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
 /// The object has changed, so the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn retry_restarts_when_etag_changed() {
-    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
-    place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
+    dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
 /// Without a strong validator the body cannot be resumed, and the request is not retried.
@@ -70,9 +71,9 @@ fn retry_restarts_when_etag_changed() {
 #[ignore = "needs the servers of docker/"]
 fn truncated_body_without_validator_is_not_retried() {
     for kind in ["weak", "none"] {
-        let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
-        place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
-        assert!(!place.path("here").exists(), "{kind}");
+        let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
+        dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
+        assert!(!dir.path("here").exists(), "{kind}");
     }
 }
 
@@ -81,11 +82,11 @@ fn truncated_body_without_validator_is_not_retried() {
 #[ignore = "needs the servers of docker/"]
 fn pipe_gets_no_byte_twice() {
     let url = APACHE.http(&format!("/cgi/nph-cut?{}", key()));
-    let ran = Place::new().fetch(&["--retry", "2", &url]).exits(0);
+    let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(0);
     assert_eq!(ran.out, range());
     for kind in ["changed", "weak", "none"] {
         let url = APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key()));
-        let ran = Place::new().fetch(&["--retry", "2", &url]).exits(18);
+        let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(18);
         assert_eq!(ran.out, range()[..40_000], "{kind}");
     }
 }

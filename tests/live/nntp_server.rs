@@ -234,7 +234,7 @@ pub(crate) use each_news_server;
 
 mod tests {
     use super::*;
-    use crate::live::place::key;
+    use crate::live::work_dir::key;
 
     #[test]
     fn replies_are_read_with_their_block() {

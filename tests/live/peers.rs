@@ -2,10 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use super::place::{Place, fetch};
 use super::program::start_other;
 use super::server::{ALL, APACHE, CA, NGINX, Server, each_server};
 use super::tree::{files, odd_files};
+use super::work_dir::{WorkDir, fetch};
 
 each_server![files_equal_those_of_curl, ranges_equal_those_of_curl, index_pages_equal_those_of_curl];
 
@@ -24,8 +24,8 @@ fn agree(options: &[&str], urls: &[String]) {
     let own = ["-q", "-s", "-S", "-L", "-f", "-g", "--path-as-is"];
     let both: Vec<&str> = ["--cacert", CA].iter().chain(options).copied().collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let place = Place::new();
-    let peer = start_other("curl", place.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
+    let dir = WorkDir::new();
+    let peer = start_other("curl", dir.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
     fetch(&[&both[..], &urls].concat()).gives(peer.out);
 }
 
@@ -89,9 +89,9 @@ fn failures_exit_as_curl_does() {
         ("https://localhost:17446/hello.txt".to_owned(), 60),
     ];
     urls.extend(ALL.map(|server| (format!("https://{}/", server.authority()), 35)));
-    let place = Place::new();
+    let dir = WorkDir::new();
     for (url, exit) in urls {
-        start_other("curl", place.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
+        start_other("curl", dir.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
             .ended()
             .exits(exit);
         fetch(&["--cacert", CA, &url]).exits(exit);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use fetch_url_tests::Terminal;
 
-use super::place::{Place, fetch};
 use super::program::fetch_url;
+use super::work_dir::{WorkDir, fetch};
 
 /// Runs `docker/telnetd/session`, which repeats its input.
 const SESSION: &str = "telnet://127.0.0.1:17023/";
@@ -23,10 +23,10 @@ const FRAMED: &str = "trap : INT TERM; stty -a >before; \"$@\"; echo \"status $?
 const CANARIES: [(&str, &str); 4] =
     [("USER", "canary"), ("DISPLAY", "canary:0"), ("TERM", "xterm-canary"), ("LOGNAME", "canary")];
 
-fn run(place: &Place, options: &[&str], url: &str) -> Terminal {
+fn run(dir: &WorkDir, options: &[&str], url: &str) -> Terminal {
     let mut command = Command::new("sh");
     command.args(["-c", FRAMED, "sh"]).arg(fetch_url()).args(["--connect"]).args(options).arg(url);
-    command.current_dir(place.folder()).envs(CANARIES);
+    command.current_dir(dir.folder()).envs(CANARIES);
     Terminal::start(&command, 80).expect("a terminal")
 }
 
@@ -44,8 +44,8 @@ fn say(terminal: &mut Terminal, prompt: &str, line: &str) {
     terminal.type_line(line).expect("typed");
 }
 
-fn log_in(place: &Place) -> Terminal {
-    let mut terminal = run(place, &[], LOGIN);
+fn log_in(dir: &WorkDir) -> Terminal {
+    let mut terminal = run(dir, &[], LOGIN);
     say(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
     terminal.type_secret("secret").expect("the echo is off");
@@ -56,8 +56,8 @@ fn log_in(place: &Place) -> Terminal {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn session_at_a_terminal_logs_in_and_restores_it() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7)) of $(id -un)").expect("typed");
     terminal.expect("42 of alice\r\n").expect("an answer");
     say(&mut terminal, "$ ", "seq 1 5000");
@@ -74,8 +74,8 @@ fn session_at_a_terminal_logs_in_and_restores_it() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn typed_lines_are_shown_once() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7))").expect("typed");
     terminal.expect("\n42\r\n").expect("an answer");
     say(&mut terminal, "$ ", "exit");
@@ -93,8 +93,8 @@ fn typed_lines_are_shown_once() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn echo_is_off_for_a_password_only() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     for word in ["first", "second"] {
         terminal.type_line(&format!("echo {word} | tr a-z A-Z")).expect("typed");
         terminal.expect(&format!("echo {word} |")).expect("what was typed");
@@ -115,8 +115,8 @@ fn echo_is_off_for_a_password_only() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn terminal_session_sends_no_information_about_the_client() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[], SESSION);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[], SESSION);
     say(&mut terminal, "> ", "size");
     say(&mut terminal, "> ", "env");
     say(&mut terminal, "> ", "8bit");
@@ -139,8 +139,8 @@ fn terminal_session_sends_no_information_about_the_client() {
 #[ignore = "needs the servers of docker/"]
 fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
     for (key, status) in [(0x1d, 0), (3, 130)] {
-        let place = Place::new();
-        let mut terminal = run(&place, &[], SESSION);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &[], SESSION);
         say(&mut terminal, "> ", "one");
         terminal.expect("you said: one\r\n> ").expect("an answer");
         terminal.type_bytes(&[key]).expect("a key");
@@ -148,8 +148,8 @@ fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
     }
     // At a password prompt, with hidden input, in the middle of a line.
     for (key, status) in [(0x1d, 0), (3, 130)] {
-        let place = Place::new();
-        let mut terminal = run(&place, &[], LOGIN);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &[], LOGIN);
         say(&mut terminal, "login: ", "alice");
         terminal.expect("assword: ").expect("a prompt");
         terminal.type_bytes(b"half a secr").expect("typed");
@@ -162,8 +162,8 @@ fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn session_closed_by_the_server_exits_0() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("kill -9 $$").expect("typed");
     ends(&mut terminal, 0);
 }
@@ -171,8 +171,8 @@ fn session_closed_by_the_server_exits_0() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn session_exits_28_after_max_time() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-m", "1"], LOGIN);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-m", "1"], LOGIN);
     say(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
     ends(&mut terminal, 28);
@@ -182,12 +182,12 @@ fn session_exits_28_after_max_time() {
 }
 
 /// Runs with these lines on standard input. Returns exit status, standard output and standard error.
-fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
-    place.write("input", input);
-    let input = fs::File::open(place.path("input")).expect("our own file");
+fn piped(dir: &WorkDir, input: &str, url: &str) -> (i32, Vec<u8>, String) {
+    dir.write("input", input);
+    let input = fs::File::open(dir.path("input")).expect("our own file");
     let mut command = Command::new(fetch_url());
     command.args(["--connect", "-m", "10", url]).env_clear().envs(CANARIES);
-    command.current_dir(place.folder()).stdin(Stdio::from(input));
+    command.current_dir(dir.folder()).stdin(Stdio::from(input));
     let output = command.output().expect("it runs");
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code().unwrap_or(-1), output.stdout, talk)
@@ -196,8 +196,8 @@ fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn piped_input_is_sent_until_the_server_closes() {
-    let place = Place::new();
-    let (exit, out, talk) = piped(&place, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
+    let dir = WorkDir::new();
+    let (exit, out, talk) = piped(&dir, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
     assert_eq!(exit, 0, "{talk}");
     let shown = out.escape_ascii();
     let has = |part: &[u8]| out.windows(part.len()).any(|window| window == part);
@@ -206,7 +206,7 @@ fn piped_input_is_sent_until_the_server_closes() {
     assert!(!has(b"canary") && !has(b"\r"), "{shown}");
     // The session ends when the server closes, even with input left; after the end of the input it waits for the
     // server.
-    let (exit, out, talk) = piped(&place, "quit\nmore\nand more\n", SESSION);
+    let (exit, out, talk) = piped(&dir, "quit\nmore\nand more\n", SESSION);
     assert_eq!((exit, out.ends_with(b"bye\n")), (0, true), "{talk}");
 }
 
@@ -225,8 +225,8 @@ fn url_without_connect_prints_advice_only() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn login_in_the_url_is_not_sent() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[], "telnet://alice:secret@127.0.0.1:17024/");
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[], "telnet://alice:secret@127.0.0.1:17024/");
     terminal.expect("login: ").expect("a prompt");
     sleep(Duration::from_millis(300));
     terminal.type_bytes(&[0x1d]).expect("Ctrl-]");

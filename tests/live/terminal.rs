@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use fetch_url_tests::{HttpResponse, HttpServer, Terminal};
 
-use super::place::Place;
 use super::program::fetch_url;
 use super::server::NGINX;
 use super::tree::{HELLO, range};
+use super::work_dir::WorkDir;
 
 /// Runs `fetch-url` on a terminal, in this directory.
-fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
+fn run(dir: &WorkDir, arguments: &[&str], columns: u16) -> Terminal {
     let mut command = std::process::Command::new(fetch_url());
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
@@ -22,7 +22,7 @@ fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
 /// Returns the terminal at the end of a run that receives this body, and the exit status.
 fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
     let server = HttpServer::start(move |_| HttpResponse::new(200).body(bytes)).expect("a loopback server");
-    let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
+    let mut terminal = run(&WorkDir::new(), &[more, &[&server.url("/x")]].concat(), 80);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
 }
@@ -74,7 +74,7 @@ fn control_characters_of_a_header_are_escaped() {
         for options in [&["-vv"][..], &["-i", "--no-fail"], &["-I"], &["-O", "-J"]] {
             // If a login is required, the `--askpass` program fails.
             let nobody = ["--askpass", "/bin/false"];
-            let mut terminal = run(&Place::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
+            let mut terminal = run(&WorkDir::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
             terminal.exit().expect("an end");
             let shown = String::from_utf8_lossy(terminal.bytes()).into_owned();
             let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
@@ -104,10 +104,10 @@ fn progress_bar_fits_the_width() {
     let slow = |_: &_| HttpResponse::new(200).body(range()).drip(8000, Duration::from_millis(80));
     let server = HttpServer::start(slow).expect("a loopback server");
     for columns in [60, 80, 120] {
-        let place = Place::new();
-        let mut terminal = run(&place, &["-o", "here", &server.url("/range.txt")], columns);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &["-o", "here", &server.url("/range.txt")], columns);
         assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
-        assert_eq!(place.read("here"), range());
+        assert_eq!(dir.read("here"), range());
         assert!(terminal.screen().contains('%'), "{}", terminal.screen());
         let widest = widest(terminal.bytes());
         assert!(
@@ -122,12 +122,12 @@ fn progress_bar_fits_the_width() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn progress_is_not_drawn_into_the_output_or_with_silent() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[&NGINX.http("/drip")], 80);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[&NGINX.http("/drip")], 80);
     assert_eq!(terminal.exit().expect("an end"), 0);
     assert_eq!(terminal.screen(), "one\ntwo\nthree\n");
     for quiet in ["-s", "--no-progress-meter"] {
-        let mut terminal = run(&place, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
+        let mut terminal = run(&dir, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
         assert_eq!(terminal.exit().expect("an end"), 0);
         assert_eq!(terminal.screen(), "", "{quiet}");
     }
@@ -136,13 +136,13 @@ fn progress_is_not_drawn_into_the_output_or_with_silent() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn ctrl_c_keeps_a_resumable_part_and_shows_the_cursor() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
     terminal.expect("big.bin").expect("it has begun");
     std::thread::sleep(Duration::from_millis(300));
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
-    place.holds(&["here.part", "here.part.json"]);
+    dir.assert_entries(&["here.part", "here.part.json"]);
     // The last change of the cursor makes it visible.
     let bytes = terminal.bytes();
     let last = |word: &[u8]| bytes.windows(word.len()).rposition(|window| window == word);
@@ -153,9 +153,9 @@ fn ctrl_c_keeps_a_resumable_part_and_shows_the_cursor() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn typed_password_is_not_shown() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = NGINX.http("/auth/hello.txt");
-    let mut terminal = run(&place, &["-vv", "-u", "alice", &url], 80);
+    let mut terminal = run(&dir, &["-vv", "-u", "alice", &url], 80);
     terminal.expect("alice").expect("the user is named");
     terminal.type_secret("secret").expect("the echo is off");
     assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
@@ -167,11 +167,11 @@ fn typed_password_is_not_shown() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn ctrl_c_at_the_prompt_leaves_no_file() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }

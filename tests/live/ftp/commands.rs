@@ -3,9 +3,9 @@
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start;
 use crate::live::tree::files;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
     file_path_sends_cwd_type_size_mdtm_and_retr,
@@ -126,8 +126,8 @@ fn explained_commands_equal_the_sent_commands(server: FtpServer) {
         "/%2Fetc/motd",
         "/odd/%2A",
     ] {
-        let place = Place::new();
-        let told = start(place.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
+        let dir = WorkDir::new();
+        let told = start(dir.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
         let (_, lines) = told.split_once("  does\n").unwrap_or_else(|| panic!("no commands: {told}"));
         let lines = lines.lines().map(str::trim_start).skip_while(|line| !line.starts_with("PASS"));
         let expected: Vec<&str> = lines.skip(1).collect();

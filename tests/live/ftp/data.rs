@@ -2,8 +2,8 @@
 
 use super::seen::sees;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{HELLO, range};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
     disable_epsv_sends_pasv,
@@ -44,12 +44,12 @@ fn default_data_connection_is_passive_by_epsv(server: FtpServer) {
 
 /// The server cannot connect back through the published ports: the run fails with an error and does not hang.
 fn active_mode_behind_nat_fails_without_hanging(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let ran =
-        place.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
+        dir.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
     assert!([7, 9, 28, 92].contains(&ran.exit), "{}: {}", ran.exit, ran.err);
     ran.says("> EPRT").hides("> EPSV").hides("> PASV");
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let ran =
         fetch(&["-v", "-P", "-", "--disable-eprt", "--connect-timeout", "2", &server.url("/hello.txt")]);
     ran.says("> PORT").hides("> EPRT").writes("");
@@ -60,23 +60,23 @@ fn empty_file_and_directory_are_proven_complete(server: FtpServer) {
     for path in ["/empty.bin", "/empty-dir/"] {
         fetch(&["--require-complete", &server.url(path)]).gives("");
     }
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url("/empty.bin")]).gives("");
-    assert_eq!(place.read("here"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url("/empty.bin")]).gives("");
+    assert_eq!(dir.read("here"), b"");
 }
 
 /// 60 parallel transfers exceed the sessions or data ports of a server. fetch-url retries after busy replies, and every
 /// file is right.
 fn sixty_parallel_transfers_all_arrive(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
     // Docker's port proxy sometimes loses a data connection silently; the transfer is then retried.
     let patient = ["--retry", "50", "--retry-delay", "0.2", "--read-timeout", "3"];
     let own = [&["-Z", "--parallel-max", "30", "--remote-name-all"][..], &patient].concat();
     let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();
-    place.fetch(&arguments).exits(0);
+    dir.fetch(&arguments).exits(0);
     for number in 3000..3060 {
-        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+        assert_eq!(dir.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::fetch;
 use crate::live::tree::odd_files;
+use crate::live::work_dir::fetch;
 
 each_ftp_server![
     entry_urls_of_a_name_listing_fetch_their_entries,

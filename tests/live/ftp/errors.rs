@@ -2,7 +2,7 @@
 
 use super::seen::commands;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     missing_file_exits_78_with_the_reply_of_the_server,
@@ -54,22 +54,22 @@ fn json_error_contains_code_exit_and_reply(server: FtpServer) {
 }
 
 fn failure_leaves_no_file(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
-    place.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
-    place.fetch(&["-o", "here", &server.url("/noperm.txt")]);
-    place.fetch(&["-o", "here", &server.url("/pub")]).exits(78);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
+    dir.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
+    dir.fetch(&["-o", "here", &server.url("/noperm.txt")]);
+    dir.fetch(&["-o", "here", &server.url("/pub")]).exits(78);
+    dir.assert_entries(&[]);
 }
 
 fn failure_keeps_the_old_file(server: FtpServer) {
-    let place = Place::new();
-    place.write("old", "old");
-    place.fetch(&["-o", "old", &server.url(&format!("/{}", key()))]).exits(78);
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
-    place.fetch(&["--no-clobber", "-o", "old", &server.url("/hello.txt")]);
-    assert_eq!(place.read("old"), b"old");
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    dir.fetch(&["-o", "old", &server.url(&format!("/{}", key()))]).exits(78);
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
+    dir.fetch(&["--no-clobber", "-o", "old", &server.url("/hello.txt")]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
 fn directory_path_without_a_slash_exits_78(server: FtpServer) {

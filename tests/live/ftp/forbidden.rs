@@ -1,7 +1,7 @@
 //! Bytes that would end a command early are rejected before a connection is made.
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     forbidden_bytes_in_a_path_exit_93_without_a_connection,
@@ -13,15 +13,15 @@ each_ftp_server![
 #[track_caller]
 fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
     let watch = server.watch();
-    let place = Place::new();
-    let ran = place.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
+    let dir = WorkDir::new();
+    let ran = dir.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
     ran.hides("> ").hides("< ").hides("\nDELE");
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     // A later session is in the log completely, so an earlier one would be in the log too.
-    let later = super::super::place::key();
+    let later = super::super::work_dir::key();
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);
-    assert!(!watch.holds(key), "{} has seen {key}", server.name);
+    assert!(!watch.contains(key), "{} has seen {key}", server.name);
 }
 
 fn forbidden_bytes_in_a_path_exit_93_without_a_connection(server: FtpServer) {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::entries::{entries, field};
 use super::seen::sees;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::MODIFIED;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     text_listing_shows_each_name_within_80_columns,
@@ -146,19 +146,19 @@ fn empty_directory_gives_an_empty_listing(server: FtpServer) {
             fetch(&["--list-format", form, "--format", "json", &server.url(path)]).gives("");
         }
     }
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
-    assert_eq!(place.read("here"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
+    assert_eq!(dir.read("here"), b"");
 }
 
 fn missing_directory_exits_78_without_a_file(server: FtpServer) {
     for form in ["names", "long"] {
         for end in ["/", ";type=d", "/;type=d"] {
-            let (place, name) = (Place::new(), key());
+            let (dir, name) = (WorkDir::new(), key());
             let url = server.url(&format!("/{name}{end}"));
-            let ran = place.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
+            let ran = dir.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
             ran.says("550");
-            place.holds(&[]);
+            dir.assert_entries(&[]);
         }
     }
 }
@@ -190,14 +190,14 @@ fn file_listed_as_a_directory_exits_78(server: FtpServer) {
 
 /// Raw and JSON listings are written to a file byte for byte.
 fn listing_is_written_to_a_file_unchanged(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.url("/odd/");
     let raw = fetch(&["--format", "raw", &url]).exits(0).out;
-    place.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), raw);
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), raw);
     let json = fetch(&["--format", "json", &url]).exits(0).out;
-    place.fetch(&["--format", "json", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), json);
+    dir.fetch(&["--format", "json", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), json);
     // 0xFF in a name is not doubled on the data connection.
     assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());
 }

@@ -5,14 +5,14 @@ use std::process::Command;
 use fetch_url_tests::Terminal;
 
 use crate::live::ftp_server::{FtpServer, VSFTPD, each_ftp_server};
-use crate::live::place::Place;
 use crate::live::program::fetch_url;
+use crate::live::work_dir::WorkDir;
 
 each_ftp_server![typed_password_logs_in_and_is_not_shown, typed_password_with_reserved_bytes_logs_in];
 
-fn run(place: &Place, arguments: &[&str]) -> Terminal {
+fn run(dir: &WorkDir, arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
@@ -21,8 +21,8 @@ fn run(place: &Place, arguments: &[&str]) -> Terminal {
 
 /// Types the password and returns the screen and the exit status.
 fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
-    let place = Place::new();
-    let mut terminal = run(&place, arguments);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, arguments);
     terminal.expect("assword").expect("it asks");
     terminal.type_secret(password).expect("the echo is off");
     assert!(terminal.screen().contains(user), "who logs in is named: {}", terminal.screen());
@@ -61,21 +61,21 @@ fn wrong_typed_password_exits_67() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn ctrl_c_at_the_prompt_leaves_no_file() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
-    let mut terminal = run(&place, &["-o", "here", &url]);
+    let mut terminal = run(&dir, &["-o", "here", &url]);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
 /// An anonymous login needs no password, so there is no prompt.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn anonymous_login_shows_no_prompt() {
-    let mut terminal = run(&Place::new(), &[&VSFTPD.url("/hello.txt")]);
+    let mut terminal = run(&WorkDir::new(), &[&VSFTPD.url("/hello.txt")]);
     assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
     assert_eq!(terminal.screen(), "Hello, world\n");
 }

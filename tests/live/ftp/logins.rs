@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     url_without_a_login_logs_in_as_anonymous,
@@ -69,12 +69,12 @@ fn login_of_the_user_option_is_sent_undecoded(server: FtpServer) {
 }
 
 fn wrong_password_exits_67_without_a_file(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.url_as("alice", "wr0ng-canary", "/here.txt");
-    let ran = place.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
+    let ran = dir.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
     // The message contains the server's reply.
     ran.says("(530 Login").hides("> RETR").says("alice:***@");
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
 /// A second attempt could lock the account.
@@ -109,48 +109,48 @@ fn missing_password_exits_67(server: FtpServer) {
 }
 
 /// Writes a file that only its owner can read, and returns its path.
-fn private(place: &Place, name: &str, text: &str) -> String {
-    place.write(name, text);
-    let path = place.path(name);
+fn private(dir: &WorkDir, name: &str, text: &str) -> String {
+    dir.write(name, text);
+    let path = dir.path(name);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
     path.to_string_lossy().into_owned()
 }
 
 fn netrc_password_is_sent_to_its_host_and_user_only(server: FtpServer) {
-    let place = Place::new();
-    let alice = private(&place, "alice", "machine 127.0.0.1 login alice password secret\n");
-    let other = private(&place, "other", "machine example.org login alice password secret\n");
+    let dir = WorkDir::new();
+    let alice = private(&dir, "alice", "machine 127.0.0.1 login alice password secret\n");
+    let other = private(&dir, "other", "machine example.org login alice password secret\n");
     let bob = format!("machine 127.0.0.1 login bob password \"{BOB}\"\n");
-    let bob = private(&place, "bob", &bob);
+    let bob = private(&dir, "bob", &bob);
     let url = server.url("/here.txt");
-    place.fetch(&["--netrc-file", &alice, &url]).gives(ALICE_IS_IN);
-    place.fetch(&["--netrc-file", &bob, &url]).gives(BOB_IS_IN);
+    dir.fetch(&["--netrc-file", &alice, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["--netrc-file", &bob, &url]).gives(BOB_IS_IN);
     // With a user name in the URL, netrc supplies the password of that user only.
     let as_alice = url.replace("://", "://alice@");
-    place.fetch(&["--netrc-file", &alice, &as_alice]).gives(ALICE_IS_IN);
-    place.fetch(&["--netrc-file", &bob, &as_alice]).exits(67).writes("");
+    dir.fetch(&["--netrc-file", &alice, &as_alice]).gives(ALICE_IS_IN);
+    dir.fetch(&["--netrc-file", &bob, &as_alice]).exits(67).writes("");
     // Without an entry for the host the login is anonymous; the anonymous directory does not have the file.
-    place.fetch(&["--netrc-file", &other, &server.url("/hello.txt")]).gives(HELLO);
-    place.fetch(&["--netrc-file", &other, &url]).exits(78);
+    dir.fetch(&["--netrc-file", &other, &server.url("/hello.txt")]).gives(HELLO);
+    dir.fetch(&["--netrc-file", &other, &url]).exits(78);
     // Without the option no netrc file is read.
-    place.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
+    dir.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
 }
 
 fn password_file_and_askpass_supply_the_password(server: FtpServer) {
-    let place = Place::new();
-    let file = private(&place, "password", "secret\n");
-    let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
+    let dir = WorkDir::new();
+    let file = private(&dir, "password", "secret\n");
+    let program = private(&dir, "ask", "#!/bin/sh\necho secret\n");
     fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
     let url = server.url("/here.txt");
-    place.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(ALICE_IS_IN);
-    place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(ALICE_IS_IN);
     let as_alice = url.replace("://", "://alice@");
-    place.fetch(&["--askpass", &program, &as_alice]).gives(ALICE_IS_IN);
+    dir.fetch(&["--askpass", &program, &as_alice]).gives(ALICE_IS_IN);
 }
 
 /// The password appears in no trace, error, JSON output or event.
 fn password_appears_in_no_output(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for (path, right) in [("/here.txt", 0), ("/no-such-file", 78), ("/", 0)] {
         for password in ["secret", "s3cr3t-canary"] {
             if password != "secret" && server.name == PUREFTPD.name {
@@ -162,7 +162,7 @@ fn password_appears_in_no_output(server: FtpServer) {
                 [&["-vvv", "--trace", "-"][..], &["--format", "json", "--events", "-"], &["-w", "%{json}"]]
             {
                 let exit = if password == "secret" { right } else { 67 };
-                let ran = place.fetch(&[options, &[&plain]].concat()).exits(exit);
+                let ran = dir.fetch(&[options, &[&plain]].concat()).exits(exit);
                 let shown = ran.text() + &ran.err;
                 assert!(!shown.contains(password), "{options:?} {path}: {shown}");
             }

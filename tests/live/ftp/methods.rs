@@ -2,7 +2,7 @@
 
 use super::seen::sees;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_ftp_server![
     rfc1738_sends_one_cwd_per_segment,

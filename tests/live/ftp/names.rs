@@ -3,9 +3,9 @@
 use std::process::{Command, Stdio};
 
 use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::tree::{files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
     each_odd_name_is_fetched_or_fails_as_expected,
@@ -87,14 +87,14 @@ fn files_equal_those_of_curl(server: FtpServer) {
     if !asked.is_ok_and(|status| status.success()) {
         return;
     }
-    let place = Place::new();
+    let dir = WorkDir::new();
     let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
     let plain = files().into_iter().map(|(path, _)| path.to_owned());
     let mut agreed = 0;
     for path in odd.into_iter().chain(plain) {
         let url = server.url(&path);
         let own = ["-q", "-s", "-g", "--path-as-is", &url];
-        let peer = start_other("curl", place.folder(), &own).ended();
+        let peer = start_other("curl", dir.folder(), &own).ended();
         if peer.exit == 0 {
             fetch(&[&url]).gives(&peer.out);
             agreed += 1;

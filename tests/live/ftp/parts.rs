@@ -8,8 +8,8 @@ use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
 use crate::live::http::parts::RANGES;
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, HELLO, MODIFIED, range};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     range_returns_exactly_its_bytes,
@@ -31,10 +31,10 @@ fn range_returns_exactly_its_bytes(server: FtpServer) {
     for (asked, part) in RANGES.into_iter().chain([long]) {
         fetch(&["-r", asked, &server.url("/range.txt")]).gives(&range()[part]);
     }
-    let place = Place::new();
-    place.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), b"0000001\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), b"0000001\n");
     // After an aborted transfer the next file is right, over the same or another connection.
     let (first, second) = (server.url("/range.txt"), server.url("/range.txt"));
     fetch(&["-r", "8-15", &first, &second]).gives("0000001\n0000001\n");
@@ -78,11 +78,11 @@ fn range_sends_rest_before_retr(server: FtpServer) {
 }
 
 fn continue_at_an_offset_fetches_the_rest(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     fetch(&["-C", "40000", &server.url("/range.txt")]).gives(&range()[40_000..]);
-    place.write("here", &range()[..40_000]);
-    place.fetch(&["-C", "40000", "-o", "here", &server.url("/range.txt")]).exits(0);
-    let here = place.read("here");
+    dir.write("here", &range()[..40_000]);
+    dir.fetch(&["-C", "40000", "-o", "here", &server.url("/range.txt")]).exits(0);
+    let here = dir.read("here");
     assert!(here == range() || here == range()[40_000..], "{} octets", here.len());
 }
 
@@ -95,9 +95,9 @@ fn head_shows_known_metadata(server: FtpServer) {
     }
     fetch(&["-I", &server.url(&format!("/{}", key()))]).exits(78).writes("");
     fetch(&["-I", &server.url(&format!("/pub/{}/x", key()))]).exits(78).writes("");
-    let place = Place::new();
-    place.fetch(&["-I", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-I", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
 }
 
 /// `-I` opens no data connection.
@@ -110,43 +110,43 @@ fn head_sends_size_and_mdtm_without_a_data_connection(server: FtpServer) {
 }
 
 fn remote_time_sets_the_modification_time(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
-    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+    let dir = WorkDir::new();
+    dir.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
-    let place = Place::new();
-    place.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).gives("");
-    place.holds(&["a file.txt"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).gives("");
+    dir.assert_entries(&["a file.txt"]);
 }
 
 fn unchanged_file_is_not_transferred_with_time_cond(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/hello.txt"));
-    place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), HELLO.as_bytes());
-    place.write("here", "old");
+    let (dir, url) = (WorkDir::new(), server.url("/hello.txt"));
+    dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), HELLO.as_bytes());
+    dir.write("here", "old");
     for since in ["Thu, 01 Dec 1994 12:34:56 GMT", "Thu, 01 Dec 1994 12:34:57 GMT", "2020-01-01"] {
-        let ran = place.fetch(&["-v", "-z", since, "-o", "here", &url]).exits(0);
-        assert_eq!(place.read("here"), b"old", "{since}");
+        let ran = dir.fetch(&["-v", "-z", since, "-o", "here", &url]).exits(0);
+        assert_eq!(dir.read("here"), b"old", "{since}");
         ran.hides("> RETR");
     }
-    place.holds(&["here"]);
+    dir.assert_entries(&["here"]);
     fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
     fetch(&["-z", "-Wed, 30 Nov 1994 12:34:56 GMT", &url]).exits(0).writes("");
     // The time of an existing local file is the condition.
-    place.fetch(&["-R", "-o", "ours", &url]).gives("");
-    place.write("copy", "other octets");
-    place.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);
-    assert_eq!(place.read("copy"), b"other octets");
+    dir.fetch(&["-R", "-o", "ours", &url]).gives("");
+    dir.write("copy", "other octets");
+    dir.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);
+    assert_eq!(dir.read("copy"), b"other octets");
 }
 
 fn file_above_max_filesize_exits_63(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
-    assert!(!place.path("big").exists());
-    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.url("/range.txt")]).gives("");
-    assert_eq!(place.read("small"), range());
-    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.url("/range.txt")]).exits(63);
-    assert!(!place.path("less").exists());
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-o", "small", "--max-filesize", "80000", &server.url("/range.txt")]).gives("");
+    assert_eq!(dir.read("small"), range());
+    dir.fetch(&["-o", "less", "--max-filesize", "79999", &server.url("/range.txt")]).exits(63);
+    assert!(!dir.path("less").exists());
 }
 
 fn range_of_a_64_mib_file_returns_its_bytes(server: FtpServer) {

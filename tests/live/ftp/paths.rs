@@ -1,7 +1,7 @@
 //! The start of a path: the login directory, the root, or the result of CWD without an argument.
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_ftp_server![
     path_starts_in_the_login_directory_unless_it_begins_with_2f,

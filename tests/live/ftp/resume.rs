@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::seen::commands;
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, range};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
     interrupted_download_is_resumed,
@@ -24,12 +24,12 @@ each_ftp_server![
 /// Starts a download of big.bin and sends the signal when more than 4,000,000 bytes are in the `.part` file. Repeats
 /// this if the download was complete before.
 #[track_caller]
-fn interrupted(place: &Place, url: &str, signal: &str) {
+fn interrupted(dir: &WorkDir, url: &str, signal: &str) {
     for _ in 0..20 {
-        let running = place.start(&["-o", "big", url]);
+        let running = dir.start(&["-o", "big", url]);
         let begun = Instant::now();
-        let part = place.path("big.part");
-        while begun.elapsed() < Duration::from_secs(10) && !place.path("big").exists() {
+        let part = dir.path("big.part");
+        while begun.elapsed() < Duration::from_secs(10) && !dir.path("big").exists() {
             if part.metadata().is_ok_and(|facts| facts.len() > 4_000_000) {
                 break;
             }
@@ -37,37 +37,37 @@ fn interrupted(place: &Place, url: &str, signal: &str) {
         }
         running.signal(signal);
         let exit = running.ended().exit;
-        if exit < 0 && !place.path("big").exists() && part.exists() {
+        if exit < 0 && !dir.path("big").exists() && part.exists() {
             return;
         }
-        place.clear();
+        dir.clear();
     }
     panic!("{url} was always whole before it could be interrupted");
 }
 
 fn interrupted_download_is_resumed(server: FtpServer) {
     for signal in ["INT", "TERM"] {
-        let (place, url) = (Place::new(), server.url("/big.bin"));
-        interrupted(&place, &url, signal);
-        place.holds(&["big.part", "big.part.json"]);
-        let came = place.read("big.part").len();
-        let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+        let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+        interrupted(&dir, &url, signal);
+        dir.assert_entries(&["big.part", "big.part.json"]);
+        let came = dir.read("big.part").len();
+        let ran = dir.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
         let rest = format!("> REST {}", came - 64);
         ran.says(&rest).says("> RETR big.bin");
-        place.holds(&["big"]);
-        assert_eq!(sha256(&place.read("big")), BIG, "{signal}");
+        dir.assert_entries(&["big"]);
+        assert_eq!(sha256(&dir.read("big")), BIG, "{signal}");
     }
 }
 
 /// After SIGKILL the state file may be missing: the `.part` file may be used or not, and the file is right in both
 /// cases.
 fn killed_download_is_completed_by_the_next_run(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/big.bin"));
-    interrupted(&place, &url, "KILL");
-    assert!(!place.path("big").exists());
-    place.fetch(&["-C", "-", "-o", "big", &url]).exits(0);
-    place.holds(&["big"]);
-    assert_eq!(sha256(&place.read("big")), BIG);
+    let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+    interrupted(&dir, &url, "KILL");
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-C", "-", "-o", "big", &url]).exits(0);
+    dir.assert_entries(&["big"]);
+    assert_eq!(sha256(&dir.read("big")), BIG);
 }
 
 /// Returns the validator of `url` in the format of a state file.
@@ -79,12 +79,12 @@ fn validator(url: &str) -> String {
 
 fn resume_sends_rest_if_the_file_is_unchanged(server: FtpServer) {
     for path in ["/range.txt", "/pub/../range.txt", "/%2Frange.txt"] {
-        let (place, url) = (Place::new(), server.url(path));
-        place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-        let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+        let (dir, url) = (WorkDir::new(), server.url(path));
+        dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+        let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
         ran.says("> SIZE range.txt".trim_end_matches("range.txt")).says("> MDTM ").says("> REST 39936");
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range(), "{path}");
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range(), "{path}");
     }
     // The server received REST directly before RETR.
     if server.name != PUREFTPD.name {
@@ -97,12 +97,12 @@ fn resume_sends_rest_if_the_file_is_unchanged(server: FtpServer) {
 /// Leaves a `.part` file with 40,000 wrong bytes, this validator and size, and asserts that none of these bytes remain.
 #[track_caller]
 fn starts_again(server: FtpServer, validator: &str, size: usize) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, validator, &[b'x'; 40_000], size);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, validator, &[b'x'; 40_000], size);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
     ran.hides("> REST");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range(), "{validator} {size}");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range(), "{validator} {size}");
 }
 
 /// SIZE and MDTM identify the version of a file.
@@ -117,70 +117,70 @@ fn resume_restarts_when_size_or_time_changed(server: FtpServer) {
 
 /// The state file contains a digest of the end of the `.part` file.
 fn resume_restarts_when_the_part_has_other_bytes_or_url(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
     let mut bytes = range()[..40_000].to_vec();
     bytes[39_999] = b'x';
-    place.write("here.part", bytes);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    assert_eq!(place.read("here"), range());
+    dir.write("here.part", bytes);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(dir.read("here"), range());
     // A `.part` file of another URL is not used either.
     let other = server.url("/lf.txt");
-    place.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
-    place.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
-    assert_eq!(place.read("there"), range());
+    dir.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
+    dir.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
+    assert_eq!(dir.read("there"), range());
 }
 
 fn resume_of_a_complete_part_finishes_the_file(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range(), 80_000);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range(), 80_000);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
     // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), range());
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), range());
 }
 
 fn resume_restarts_when_the_part_is_longer_than_the_file(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
-    place.leave_part("here", &url, &validator(&url), &long, 80_004);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.leave_part("here", &url, &validator(&url), &long, 80_004);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
 fn part_without_state_is_not_resumed(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.write("here.part", [b'x'; 40_000]);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.write("here.part", [b'x'; 40_000]);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
     // The file is replaced or kept: it may belong to another program.
     match ran.exit {
-        0 => assert_eq!(place.read("here"), range()),
-        2 => assert_eq!(place.read("here.part"), [b'x'; 40_000]),
+        0 => assert_eq!(dir.read("here"), range()),
+        2 => assert_eq!(dir.read("here.part"), [b'x'; 40_000]),
         exit => panic!("{exit}: {}", ran.err),
     }
     // Without -C the `.part` file is not used.
-    place.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
-    place.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
-    assert_eq!(place.read("there"), range());
+    dir.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
+    dir.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
+    assert_eq!(dir.read("there"), range());
 }
 
 /// The bytes received until the timeout are resumed. The duration of a complete transfer is measured first.
 fn download_after_max_time_is_resumed(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/big.bin"));
-    let whole = place.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
+    let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+    let whole = dir.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
     let (mut too_short, mut too_long, mut resumed) = (0.0, whole * 2.0, 0);
     for _ in 0..60 {
-        place.clear();
+        dir.clear();
         let limit = f64::midpoint(too_short, too_long);
-        let ran = place.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
-        let came = place.path("big.part").metadata().map_or(0, |facts| facts.len());
+        let ran = dir.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
+        let came = dir.path("big.part").metadata().map_or(0, |facts| facts.len());
         if ran.exit == 28 && came > 64 {
-            let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+            let ran = dir.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
             ran.says(&format!("> REST {}", came - 64));
-            assert_eq!(sha256(&place.read("big")), BIG);
+            assert_eq!(sha256(&dir.read("big")), BIG);
             resumed += 1;
         } else if ran.exit == 28 {
             too_short = limit;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     files_of_a_directory_share_one_login_and_cwd,
@@ -127,12 +127,12 @@ fn each_transfer_has_its_own_type(server: FtpServer) {
 }
 
 fn sixteen_parallel_transfers_fetch_200_files(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let urls = many(server, 2000..2200);
-    place.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
-    assert_eq!(place.names().len(), 200);
+    dir.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
+    assert_eq!(dir.names().len(), 200);
     for number in 2000..2200 {
-        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+        assert_eq!(dir.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
     }
 }
 
@@ -142,14 +142,14 @@ fn sequential_transfers_fetch_200_files(server: FtpServer) {
 
 /// Parallel sessions in different directories.
 fn parallel_sessions_in_several_directories_give_the_right_files(server: FtpServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let paths = ["/hello.txt", "/pub/README", "/pub/a/b/c/deep.txt", "/etc/motd", "/odd/100%25/f.txt"];
     let mut arguments = vec!["-Z".to_owned()];
     for (number, path) in paths.iter().cycle().take(40).enumerate() {
         arguments.extend([server.url(path), "-o".to_owned(), format!("{number}")]);
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    place.fetch(&arguments).gives("");
+    dir.fetch(&arguments).gives("");
     let expected: [&[u8]; 5] = [
         HELLO.as_bytes(),
         b"path=pub/README\n",
@@ -158,7 +158,7 @@ fn parallel_sessions_in_several_directories_give_the_right_files(server: FtpServ
         b"path=odd/100%25/f.txt\n",
     ];
     for number in 0..40 {
-        assert_eq!(place.read(&number.to_string()), expected[number % 5], "{number}");
+        assert_eq!(dir.read(&number.to_string()), expected[number % 5], "{number}");
     }
-    assert_eq!(place.names().into_iter().collect::<BTreeSet<_>>().len(), 40);
+    assert_eq!(dir.names().into_iter().collect::<BTreeSet<_>>().len(), 40);
 }

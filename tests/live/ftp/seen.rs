@@ -1,7 +1,7 @@
 //! The commands that a server received in one anonymous run.
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 /// Returns the login commands of an anonymous session; pure-ftpd needs no password.
 pub(super) fn login(server: FtpServer) -> Vec<String> {

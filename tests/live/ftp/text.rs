@@ -1,8 +1,8 @@
 //! ASCII and image transfers: line ends are converted only in ASCII transfers.
 
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::files;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
     ascii_transfer_converts_line_ends_to_lf,
@@ -25,9 +25,9 @@ fn ascii_transfer_converts_line_ends_to_lf(server: FtpServer) {
         fetch(&["-B", &server.url(path)]).gives(file(path));
         fetch(&["--use-ascii", &server.url(path)]).gives(file(path));
     }
-    let place = Place::new();
-    place.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
-    assert_eq!(place.read("here"), file("/range.txt"));
+    let dir = WorkDir::new();
+    dir.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
+    assert_eq!(dir.read("here"), file("/range.txt"));
 }
 
 /// vsftpd and proftpd send CR LF unchanged, which is one line end; the others send CR CR LF.
@@ -67,9 +67,9 @@ fn ascii_range_exits_33(server: FtpServer) {
 fn ascii_transfer_fails_require_complete(server: FtpServer) {
     for path in ["/lf.txt", "/empty.bin"] {
         fetch(&["--require-complete", &server.url(path)]).gives(file(path));
-        let place = Place::new();
+        let dir = WorkDir::new();
         let text = server.url(&format!("{path};type=a"));
-        place.fetch(&["--require-complete", "-o", "here", &text]).exits(18);
-        assert!(!place.path("here").exists());
+        dir.fetch(&["--require-complete", "-o", "here", &text]).exits(18);
+        assert!(!dir.path("here").exists());
     }
 }

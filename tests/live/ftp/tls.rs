@@ -2,9 +2,9 @@
 
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::CA;
 use crate::live::tree::{BIG, HELLO, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
     ssl_reqd_encrypts_or_exits_35,
@@ -65,9 +65,9 @@ fn each_tls_version_transfers_the_file(server: FtpServer) {
 
 fn untrusted_ca_exits_60_before_the_login(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
-    let place = Place::new();
-    place.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
+    dir.assert_entries(&[]);
     fetch(&["-k", "--ssl-reqd", &url]).exits(0).writes(HELLO);
 }
 
@@ -88,13 +88,13 @@ fn auth_tls_precedes_the_login_and_prot_the_data(server: FtpServer) {
     let watch = server.watch();
     fetch_by_tls(&[&url]).exits(78).writes("");
     let seen = watch.commands_for(&name);
-    let place = |command: &str| {
+    let position = |command: &str| {
         seen.iter().position(|line| line == command).unwrap_or_else(|| panic!("no {command}: {seen:?}"))
     };
-    assert_eq!(place("AUTH TLS"), 0, "{seen:?}");
-    assert!(place("PBSZ 0") < place("PROT P"), "{seen:?}");
-    assert!(place("PROT P") < place("EPSV"), "{seen:?}");
-    assert!(place("USER anonymous") < place("CWD pub"), "{seen:?}");
+    assert_eq!(position("AUTH TLS"), 0, "{seen:?}");
+    assert!(position("PBSZ 0") < position("PROT P"), "{seen:?}");
+    assert!(position("PROT P") < position("EPSV"), "{seen:?}");
+    assert!(position("USER anonymous") < position("CWD pub"), "{seen:?}");
     assert_eq!(seen.iter().filter(|line| line.starts_with("USER")).count(), 1, "{seen:?}");
 }
 
@@ -112,10 +112,10 @@ fn login_requires_tls(server: FtpServer) {
     fetch_by_tls(&["-v", &url]).exits(35).hides("secret-canary").hides("> USER");
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);
-    assert!(!watch.holds(&user) && !watch.holds("secret-canary"), "{} has seen it", server.name);
+    assert!(!watch.contains(&user) && !watch.contains("secret-canary"), "{} has seen it", server.name);
     // With --ssl the run continues in plaintext, so the server receives the login.
     fetch(&["--ssl", "--cacert", CA, &url]).exits(67);
-    assert!(watch.holds(&user));
+    assert!(watch.contains(&user));
 }
 
 /// vsftpd and proftpd refuse a data connection that does not resume the session of the control connection.

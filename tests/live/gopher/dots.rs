@@ -2,7 +2,7 @@
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
 each_gopher_server![
     dot_stuffing_is_detected,

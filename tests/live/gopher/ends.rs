@@ -1,8 +1,8 @@
 //! Completeness of gopher responses, and the note about a missing terminator.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::Ran;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
     text_without_final_dot_prints_a_note_or_exits_18,
@@ -34,20 +34,20 @@ impl Came for Ran {
 }
 
 fn text_without_final_dot_prints_a_note_or_exits_18(server: GopherServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let unended: &[&str] = if server.is_plus { &["no-line-end"] } else { &[] };
     for name in ["none-doubled", "doubled-no-end"].iter().chain(unended) {
         let url = server.url(&format!("/0/dots/{name}.txt"));
         fetch(&[&url]).exits(0).says(NO_DOT);
-        place.fetch(&["-o", "here", &url]).exits(0).says(NO_DOT);
-        let refused = place.fetch(&["--require-complete", "-o", "there", &url]).exits(18);
+        dir.fetch(&["-o", "here", &url]).exits(0).says(NO_DOT);
+        let refused = dir.fetch(&["--require-complete", "-o", "there", &url]).exits(18);
         refused.says("cut short");
     }
     for name in ["only", "last", "two-last", "all-doubled", "some-doubled", "large"] {
         let ran = fetch(&["--require-complete", &server.url(&format!("/0/dots/{name}.txt"))]).exits(0);
         assert_eq!(ran.err, "", "{name}");
     }
-    assert!(!place.names().contains(&"there".to_owned()), "{:?}", place.names());
+    assert!(!dir.names().contains(&"there".to_owned()), "{:?}", dir.names());
 }
 
 /// Binary items have no terminator: they end with the connection.

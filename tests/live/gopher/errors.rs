@@ -2,7 +2,7 @@
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_gopher_server![
     missing_menu_exits_78_with_the_text_of_the_server,
@@ -27,13 +27,13 @@ fn unreadable_menu_exits_9_with_the_text_of_the_server(server: GopherServer) {
 }
 
 fn failure_leaves_no_file(server: GopherServer) {
-    let place = Place::new();
-    place.write("old", "the old one");
+    let dir = WorkDir::new();
+    dir.write("old", "the old one");
     for name in ["old", "new"] {
-        place.fetch(&["-o", name, &server.url(&format!("/1/{}/", key()))]).exits(78);
+        dir.fetch(&["-o", name, &server.url(&format!("/1/{}/", key()))]).exits(78);
     }
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"the old one");
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"the old one");
 }
 
 fn closed_port_exits_7(_: GopherServer) {
@@ -55,12 +55,12 @@ fn json_error_contains_code_exit_and_phase(server: GopherServer) {
 #[ignore = "needs the servers of docker/"]
 fn single_type_3_item_is_an_error_for_every_item_type() {
     for gtype in ["0", "1", "4", "5", "6", "7", "9", "g", "I", "s", "d", "h"] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let missing = PYGOPHERD.url(&format!("/{gtype}/{}", key()));
-        place.fetch(&["-o", "here", &missing]).exits(78).says("does not exist");
+        dir.fetch(&["-o", "here", &missing]).exits(78).says("does not exist");
         let denied = PYGOPHERD.url(&format!("/{gtype}/noperm.txt"));
-        place.fetch(&["-o", "here", &denied]).exits(9).says("Permission denied");
-        place.holds(&[]);
+        dir.fetch(&["-o", "here", &denied]).exits(9).says("Permission denied");
+        dir.assert_entries(&[]);
     }
 }
 

@@ -4,8 +4,8 @@ use super::ends::Came as _;
 use super::menus::{field, links};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
     every_file_of_the_tree_is_fetched_by_its_type,
@@ -77,11 +77,11 @@ fn every_item_type_fetches_the_same_bytes(server: GopherServer) {
 }
 
 fn item_of_64_mib_is_fetched_unchanged(server: GopherServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.url("/9/big.bin");
-    place.fetch(&["-o", "here", &url]).came("");
-    assert_eq!(sha256(&place.read("here")), BIG);
-    place.holds(&["here"]);
+    dir.fetch(&["-o", "here", &url]).came("");
+    assert_eq!(sha256(&dir.read("here")), BIG);
+    dir.assert_entries(&["here"]);
     let ran = fetch(&[&url]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
     // As a text it is streamed, and its bytes are unchanged.
@@ -97,42 +97,42 @@ fn several_items_in_one_run_give_the_right_files(server: GopherServer) {
         numbers.clone().flat_map(|number| server.as_text(format!("{number:04}\n").as_bytes())).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch(&urls).came(&all);
-    let place = Place::new();
-    place.fetch(&[&["-s", "-Z", "--remote-name-all"], &urls[..]].concat()).came("");
+    let dir = WorkDir::new();
+    dir.fetch(&[&["-s", "-Z", "--remote-name-all"], &urls[..]].concat()).came("");
     for number in numbers {
         let expected = server.as_text(format!("{number:04}\n").as_bytes());
-        assert_eq!(place.read(&format!("f{number:04}.txt")), expected);
+        assert_eq!(dir.read(&format!("f{number:04}.txt")), expected);
     }
 }
 
 fn output_files_have_safe_names(server: GopherServer) {
-    let place = Place::new();
-    place.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
-    assert_eq!(place.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
-    place.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
-    place.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
-    assert_eq!(place.read("here"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
+    assert_eq!(dir.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
+    dir.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
+    dir.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
+    assert_eq!(dir.read("here"), b"");
     // A name that is not a safe file name is sanitised.
-    place.fetch(&["-O", &server.url("/0/odd/.hidden")]);
-    place.fetch(&["-O", &server.url("/0/odd/-la")]);
-    assert!(place.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", place.names());
+    dir.fetch(&["-O", &server.url("/0/odd/.hidden")]);
+    dir.fetch(&["-O", &server.url("/0/odd/-la")]);
+    assert!(dir.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", dir.names());
 }
 
 fn ranges_are_refused_and_partial_files_restarted(server: GopherServer) {
     fetch(&["-r", "0-9", &server.url("/9/all-bytes.bin")]).exits(33).writes("");
     // Gopher cannot resume: a `.part` file of an earlier run is replaced.
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.url("/9/all-bytes.bin");
-    place.leave_part("here", &url, "none", b"left over", 4096);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
+    dir.leave_part("here", &url, "none", b"left over", 4096);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(dir.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
 }
 
 fn slow_item_exits_28_after_max_time(server: GopherServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.url("/0/cgi-bin/slow");
-    let ran = place.fetch(&["-m", "2", "-o", "here", &url]).exits(28);
+    let ran = dir.fetch(&["-m", "2", "-o", "here", &url]).exits(28);
     assert!((1900..4500).contains(&ran.took.as_millis()), "{:?}", ran.took);
-    assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+    assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
     fetch(&[&url]).came("first\nlast\n");
 }

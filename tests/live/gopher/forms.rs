@@ -2,7 +2,7 @@
 
 use super::menus::field;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 /// Answers to all questions without a default value, by number or by name.
 const ANSWERS: [&str; 10] = [
@@ -57,10 +57,10 @@ fn filled_form_is_sent() {
 #[ignore = "needs the servers of docker/"]
 fn answer_to_an_unknown_question_exits_2() {
     for answer in ["Your age?=7", "9=x", "0=x", "Note=x"] {
-        let (place, key, watch) = (Place::new(), key(), PYGOPHERD.watch());
+        let (dir, key, watch) = (WorkDir::new(), key(), PYGOPHERD.watch());
         let own = ["--form", "7=x", "--form", answer, "-o", "here", &url(&key)];
-        place.fetch(&[&ANSWERS[..], &own].concat()).exits(2);
-        place.holds(&[]);
+        dir.fetch(&[&ANSWERS[..], &own].concat()).exits(2);
+        dir.assert_entries(&[]);
         assert_eq!(watch.lines(&key, 1).len(), 1, "nothing is sent");
     }
     fetch(&["--form", "no equals sign", &url("x")]).exits(2).writes("");

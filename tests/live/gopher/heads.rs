@@ -1,7 +1,7 @@
 //! `-I`: the metadata of an item, without fetching it.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_gopher_server![head_shows_the_item_type, head_does_not_fetch_the_item];
 

@@ -1,8 +1,8 @@
 //! Items that link to other servers, and items without content.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::NGINX;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_gopher_server![
     http_link_is_followed,
@@ -23,9 +23,9 @@ fn http_link_is_followed(server: GopherServer) {
     let key = key();
     fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/headers?{key}"))))]).exits(0).says("");
     assert!(NGINX.logged(&key).contains(&format!("/headers?{key}")), "{}", NGINX.logged(&key));
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(0);
-    assert_eq!(place.read("here"), b"Hello, world\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(0);
+    assert_eq!(dir.read("here"), b"Hello, world\n");
 }
 
 fn gopher_link_is_followed(server: GopherServer) {
@@ -36,9 +36,9 @@ fn gopher_link_is_followed(server: GopherServer) {
 /// A server cannot make fetch-url open a local file.
 fn file_link_exits_90(server: GopherServer) {
     for target in ["file:///etc/hostname", "file://localhost/etc/hostname"] {
-        let place = Place::new();
-        place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
-        place.holds(&[]);
+        let dir = WorkDir::new();
+        dir.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
+        dir.assert_entries(&[]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
     json_menu_has_an_entry_for_each_line,
@@ -231,12 +231,12 @@ fn malformed_lines_are_shown_without_a_url(server: GopherServer) {
 }
 
 fn menu_is_written_to_a_file_unchanged(server: GopherServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for format in ["text", "json", "raw"] {
         let url = server.url("/1/odd");
         let out = fetch(&["--format", format, &url]).exits(0).out;
-        place.fetch(&["--format", format, "-o", format, &url]).came("");
-        assert_eq!(place.read(format), out, "{format}");
+        dir.fetch(&["--format", format, "-o", format, &url]).came("");
+        assert_eq!(dir.read(format), out, "{format}");
     }
-    assert_eq!(place.read("raw"), server.answer("/odd"));
+    assert_eq!(dir.read("raw"), server.answer("/odd"));
 }

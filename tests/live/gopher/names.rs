@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::ends::Came as _;
 use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::fetch;
 use crate::live::tree::odd_files;
+use crate::live::work_dir::fetch;
 
 each_gopher_server![
     each_odd_name_is_fetched_or_fails_as_expected,

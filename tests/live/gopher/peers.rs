@@ -3,10 +3,10 @@
 use std::process::{Command, Stdio};
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::server::CA;
 use crate::live::tree::{files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
     files_equal_those_of_curl,
@@ -27,9 +27,9 @@ fn agree(options: &[&str], url: &str) -> bool {
     if !has_curl() {
         return true;
     }
-    let place = Place::new();
+    let dir = WorkDir::new();
     let peer =
-        start_other("curl", place.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
+        start_other("curl", dir.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
     if peer.exit == 0 {
         fetch(&[&["--cacert", CA, "--allow-tls-truncation"], options, &[url]].concat())
             .exits(0)

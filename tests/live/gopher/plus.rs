@@ -4,8 +4,8 @@ use super::ends::Came as _;
 use super::menus::{field, links, named, value};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, MODIFIED, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 /// With an announced length, an object is proven to be complete, and dots are not decoded.
 #[test]
@@ -23,9 +23,9 @@ fn announced_length_proves_the_object_complete() {
     }
     let big = fetch(&["--require-complete", &PYGOPHERD.url("/9/big.bin%09%09+")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
-    let place = Place::new();
-    place.fetch(&["-O", &PYGOPHERD.url("/0/pub/README%09%09+")]).gives("");
-    place.holds(&["README"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &PYGOPHERD.url("/0/pub/README%09%09+")]).gives("");
+    dir.assert_entries(&["README"]);
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn gopher_plus_menu_equals_the_plain_menu() {
 fn gopher_plus_error_exits_78_or_9() {
     for end in ["+", "!", "$", "+text/plain", "!+ABSTRACT"] {
         for gtype in ["0", "1", "9"] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let url = PYGOPHERD.url(&format!("/{gtype}/{}%09%09{end}", key()));
-            place.fetch(&["-o", "here", &url]).exits(78).says("does not exist");
-            place.holds(&[]);
+            dir.fetch(&["-o", "here", &url]).exits(78).says("does not exist");
+            dir.assert_entries(&[]);
         }
     }
     let ran = fetch(&[&PYGOPHERD.url("/1/noperm-dir%09%09+")]).exits(9).writes("");

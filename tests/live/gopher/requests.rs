@@ -1,7 +1,7 @@
 //! The request line: the bytes of the URL path after the item type, percent-decoded once.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_gopher_server![
     selector_is_the_decoded_path_after_the_type,

@@ -3,7 +3,7 @@
 use super::ends::Came as _;
 use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_gopher_server![
     search_words_are_decoded_and_sent,

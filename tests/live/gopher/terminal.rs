@@ -5,8 +5,8 @@ use std::process::Command;
 use fetch_url_tests::Terminal;
 
 use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, key};
 use crate::live::program::fetch_url;
+use crate::live::work_dir::{WorkDir, key};
 
 each_gopher_server![
     control_characters_are_escaped_on_a_terminal,
@@ -16,8 +16,8 @@ each_gopher_server![
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
-    let place = Place::new();
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    let dir = WorkDir::new();
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }

@@ -4,10 +4,10 @@ use super::ends::Came as _;
 use super::menus::{field, links, named};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
 use crate::live::tree::{BIG, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_gopher_server![
     files_and_menus_over_tls_equal_the_tree,
@@ -53,9 +53,9 @@ fn each_tls_version_fetches_the_item(server: GopherServer) {
 /// The selector is confidential: it is not sent before the certificate was verified.
 fn untrusted_ca_exits_60_before_the_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.tls_url(&format!("/0/{key}"))]).exits(60);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.tls_url(&format!("/0/{key}"))]).exits(60);
+    dir.assert_entries(&[]);
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
@@ -107,18 +107,18 @@ fn missing_menu_over_tls_exits_78(server: GopherServer) {
 
 /// Binary data ends with the connection, and an attacker on the network path can end a connection.
 fn end_without_close_notify_exits_18_unless_allowed(server: GopherServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = server.tls_url("/9/all-bytes.bin");
-    let ran = place.fetch(&["--cacert", CA, "-o", "here", &url]);
+    let ran = dir.fetch(&["--cacert", CA, "-o", "here", &url]);
     if server.is_plus {
         ran.exits(18).says("close_notify");
-        assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+        assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
         // With the option the end is accepted, but completeness is not proven.
-        place.fetch(&["--cacert", CA, "--allow-tls-truncation", "-o", "here", &url]).exits(0);
+        dir.fetch(&["--cacert", CA, "--allow-tls-truncation", "-o", "here", &url]).exits(0);
     } else {
         ran.exits(0);
     }
-    assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
+    assert_eq!(dir.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
     trusting(&["--require-complete", &url]).exits(18);
 }
 

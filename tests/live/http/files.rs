@@ -5,9 +5,9 @@ use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::live::digest::sha256;
-use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, NGINX, Server, each_server};
 use crate::live::tree::{BIG, HELLO, MODIFIED, files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_server![
     every_file_of_the_tree_is_fetched_unchanged,
@@ -24,13 +24,13 @@ each_server![
 
 /// Fetches to a file and to standard output; over TLS all in one run.
 fn every_file_of_the_tree_is_fetched_unchanged(server: Server) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for (path, bytes) in files() {
         fetch(&[&server.http(path)]).gives(&bytes);
-        place.fetch(&["-o", "here", &server.http(path)]).gives("");
-        assert_eq!(sha256(&place.read("here")), sha256(&bytes), "{path}");
+        dir.fetch(&["-o", "here", &server.http(path)]).gives("");
+        assert_eq!(sha256(&dir.read("here")), sha256(&bytes), "{path}");
     }
-    place.holds(&["here"]);
+    dir.assert_entries(&["here"]);
     let urls: Vec<String> = files().iter().map(|(path, _)| server.https(path)).collect();
     let all: Vec<u8> = files().into_iter().flat_map(|(_, bytes)| bytes).collect();
     fetch(&with_urls(&["--cacert", CA], &urls)).gives(all);
@@ -49,10 +49,10 @@ fn with_urls<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
 }
 
 fn file_of_64_mib_is_fetched_unchanged(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
-    place.holds(&["big.bin"]);
-    assert_eq!(sha256(&place.read("big.bin")), BIG);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
+    dir.assert_entries(&["big.bin"]);
+    assert_eq!(sha256(&dir.read("big.bin")), BIG);
 }
 
 fn file_of_64_mib_over_tls_is_unchanged(server: Server) {
@@ -86,12 +86,12 @@ fn missing_file_exits_78_and_unreadable_exits_9(server: Server) {
     fetch(&[&server.http("/no/such/file")]).exits(78).says("404").writes("");
     fetch(&[&server.http("/noperm.txt")]).exits(9).says("403").writes("");
     fetch(&[&server.http("/noperm-dir/")]).exits(9).says("403").writes("");
-    let place = Place::new();
-    place.write("old", "old");
-    place.fetch(&["-o", "old", &server.http("/no/such/file")]).exits(78);
-    place.fetch(&["-o", "new", &server.http("/noperm.txt")]).exits(9);
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    dir.fetch(&["-o", "old", &server.http("/no/such/file")]).exits(78);
+    dir.fetch(&["-o", "new", &server.http("/noperm.txt")]).exits(9);
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
 fn head_shows_size_time_and_validator(server: Server) {
@@ -111,19 +111,19 @@ fn head_shows_size_time_and_validator(server: Server) {
 }
 
 fn remote_time_sets_the_modification_time(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
-    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+    let dir = WorkDir::new();
+    dir.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
 }
 
 fn file_above_max_filesize_exits_63(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
-    assert!(!place.path("big").exists());
-    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.http("/range.txt")]).gives("");
-    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.http("/range.txt")]).exits(63);
-    assert!(!place.path("less").exists());
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-o", "small", "--max-filesize", "80000", &server.http("/range.txt")]).gives("");
+    dir.fetch(&["-o", "less", "--max-filesize", "79999", &server.http("/range.txt")]).exits(63);
+    assert!(!dir.path("less").exists());
 }
 
 /// fetch-url requests no compression by default, so servers send the plain file.

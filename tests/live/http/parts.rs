@@ -1,8 +1,8 @@
 //! Ranges and partial downloads: bytes are joined only if the validator proves that they belong together.
 
-use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, CADDY, NGINX, Server, each_server};
 use crate::live::tree::range;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_server![
     range_returns_exactly_its_bytes,
@@ -33,10 +33,10 @@ fn range_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
         fetch(&["-r", asked, &server.http("/range.txt")]).gives(&range()[part]);
     }
-    let place = Place::new();
-    place.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), b"0000001\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), b"0000001\n");
 }
 
 fn range_over_tls_returns_exactly_its_bytes(server: Server) {
@@ -66,15 +66,15 @@ fn validator(url: &str) -> String {
 /// Leaves half of range.txt as a `.part` file and asserts that only the rest is requested.
 #[track_caller]
 fn resumes_half(url: &str) {
-    let place = Place::new();
-    place.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
-    let ran = place.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).exits(0);
+    let dir = WorkDir::new();
+    dir.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
+    let ran = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).exits(0);
     ran.says("> Range: bytes=40000-")
         .says("> If-Range: ")
         .says("> Accept-Encoding: identity")
         .says(" 206 Partial Content");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
 fn resume_requests_the_missing_half(server: Server) {
@@ -88,35 +88,35 @@ fn resume_over_tls_requests_the_missing_half(server: Server) {
 
 /// nginx and caddy send `bytes */80000` with the 416; apache sends no length, so the object is downloaded again.
 fn resume_of_a_complete_part_finishes_the_file(server: Server) {
-    let (place, url) = (Place::new(), server.http("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range(), 80_000);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
+    let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range(), 80_000);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
     let requests = ran.err.matches("> GET /range.txt HTTP/1.1").count();
     assert_eq!(requests, if server.name == APACHE.name { 2 } else { 1 }, "{}", ran.err);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
     // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), range());
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), range());
 }
 
 fn resume_restarts_when_the_part_is_longer_than_the_file(server: Server) {
-    let (place, url) = (Place::new(), server.http("/range.txt"));
+    let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
-    place.leave_part("here", &url, &validator(&url), &long, 80_004);
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.leave_part("here", &url, &validator(&url), &long, 80_004);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
 /// Leaves 40,000 bytes of another object with this validator and asserts that none of them remain.
 #[track_caller]
 fn starts_again(url: &str, validator: &str) {
-    let place = Place::new();
-    place.leave_part("here", url, validator, &[b'x'; 40_000], 80_000);
-    place.fetch(&["-C", "-", "-o", "here", url]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range(), "{url} {validator}");
+    let dir = WorkDir::new();
+    dir.leave_part("here", url, validator, &[b'x'; 40_000], 80_000);
+    dir.fetch(&["-C", "-", "-o", "here", url]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range(), "{url} {validator}");
 }
 
 fn resume_restarts_when_the_validator_is_weak(server: Server) {
@@ -140,15 +140,15 @@ fn resume_restarts_when_the_validator_differs(server: Server) {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn resume_restarts_when_the_server_has_no_ranges() {
-    let (place, url) = (Place::new(), NGINX.http("/no-ranges/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    let (dir, url) = (WorkDir::new(), NGINX.http("/no-ranges/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
     ran.says("> Range: bytes=40000-").says(" 200 OK").hides(" 206 Partial");
-    assert_eq!(place.read("here"), range());
+    assert_eq!(dir.read("here"), range());
     fetch(&["-r", "8-15", &url]).exits(33).writes("");
-    place.write("there", &range()[..40_000]);
-    place.fetch(&["-C", "40000", "-o", "there", &url]).exits(33);
-    assert_eq!(place.read("there"), range()[..40_000]);
+    dir.write("there", &range()[..40_000]);
+    dir.fetch(&["-C", "40000", "-o", "there", &url]).exits(33);
+    assert_eq!(dir.read("there"), range()[..40_000]);
 }
 
 /// Several ranges would be sent as one multipart body, so they are not requested.
@@ -179,14 +179,13 @@ fn range_is_of_the_uncompressed_file() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn resume_of_a_64_mib_file_requests_the_rest() {
-    let (place, url) = (Place::new(), CADDY.http("/big.bin"));
+    let (dir, url) = (WorkDir::new(), CADDY.http("/big.bin"));
     let whole = fetch(&[&url]).exits(0).out;
-    place.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());
-    place
-        .fetch(&["-v", "-C", "-", "-o", "big", &url])
+    dir.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());
+    dir.fetch(&["-v", "-C", "-", "-o", "big", &url])
         .exits(0)
         .says("> Range: bytes=40000000-")
         .says(" 206 Partial Content");
-    place.holds(&["big"]);
-    assert!(place.read("big") == whole, "the octets differ");
+    dir.assert_entries(&["big"]);
+    assert!(dir.read("big") == whole, "the octets differ");
 }

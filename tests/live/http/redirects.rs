@@ -1,8 +1,8 @@
 //! Redirects: followed between http and https as the policy allows, and refused to other schemes.
 
-use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, CADDY, NGINX};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch};
 
 #[track_caller]
 fn leads_to(name: &str, bytes: &str) {
@@ -69,18 +69,18 @@ fn invalid_location_exits_8() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn redirect_to_another_scheme_exits_90_without_a_file() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for scheme in ["data", "file", "ftp", "gopher", "mailto"] {
         let url = NGINX.http(&format!("/redir/to-{scheme}"));
-        place.fetch(&["-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
+        dir.fetch(&["-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
     }
     for scheme in ["data", "file", "ftp", "gopher", "mailto"] {
         let url = NGINX.https(&format!("/redir/to-{scheme}"));
-        place.fetch(&["--cacert", CA, "-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
+        dir.fetch(&["--cacert", CA, "-o", "here", &url]).exits(90).says(&format!("to {scheme} "));
     }
-    place.fetch(&["-o", "here", &CADDY.http("/redir/to-gopher")]).exits(90);
-    place.fetch(&["--cacert", CA, "-o", "here", &CADDY.https("/redir/to-gopher")]).exits(90);
-    place.holds(&[]);
+    dir.fetch(&["-o", "here", &CADDY.http("/redir/to-gopher")]).exits(90);
+    dir.fetch(&["--cacert", CA, "-o", "here", &CADDY.https("/redir/to-gopher")]).exits(90);
+    dir.assert_entries(&[]);
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn login_in_a_location_is_sent_to_its_target() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn remote_name_comes_from_the_first_url() {
-    let place = Place::new();
-    place.fetch(&["-O", &NGINX.http("/redir/chain/2")]).gives("");
-    place.holds(&["2"]);
-    assert_eq!(place.read("2"), HELLO.as_bytes());
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &NGINX.http("/redir/chain/2")]).gives("");
+    dir.assert_entries(&["2"]);
+    assert_eq!(dir.read("2"), HELLO.as_bytes());
     fetch(&["-r", "7-11", &NGINX.http("/redir/301")]).gives("world");
     let folder = APACHE.http("/pub");
     fetch(&["-v", &folder]).exits(0).says(&APACHE.http("/pub/"));

@@ -1,7 +1,7 @@
 //! HTTP statuses and exit statuses; the body of an error is not the object.
 
-use crate::live::place::{Place, fetch};
 use crate::live::server::{CA, NGINX};
+use crate::live::work_dir::{WorkDir, fetch};
 
 /// HTTP status and exit status.
 const ERRORS: [(&str, i32); 24] = [
@@ -34,15 +34,15 @@ const ERRORS: [(&str, i32); 24] = [
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn error_status_sets_the_exit_status() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for (status, exit) in ERRORS {
         let path = format!("/status/{status}");
-        place.fetch(&["-o", "body", &NGINX.http(&path)]).exits(exit);
+        dir.fetch(&["-o", "body", &NGINX.http(&path)]).exits(exit);
         let said = fetch(&["--cacert", CA, &NGINX.https(&path)]).exits(exit).writes("");
         let number = if status.starts_with("no") { "404" } else { &status[..3] };
         said.says(number);
     }
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn status_204_gives_an_empty_file() {
     fetch(&["--require-complete", "--cacert", CA, &NGINX.https("/status/204")]).gives("");
     // The request had no condition.
     fetch(&[&NGINX.http("/status/304")]).exits(8).writes("");
-    let place = Place::new();
-    place.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
-    assert_eq!(place.read("empty"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
+    assert_eq!(dir.read("empty"), b"");
 }
 
 #[test]

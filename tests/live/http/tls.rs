@@ -1,8 +1,8 @@
 //! TLS: accepted and refused certificates, and the negotiated HTTP version.
 
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::{ALL, CA, Server, each_server};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_server![http2_is_negotiated, dot_segments_are_sent_unchanged_over_tls, untrusted_ca_exits_60];
 
@@ -32,12 +32,12 @@ fn refused(port: u16, words: &str) {
     for path in ["/hello.txt", "/pub/../hello.txt"] {
         let url = format!("https://localhost:{port}{path}");
         fetch(&["--cacert", CA, &url]).exits(60).writes("").says(words);
-        let place = Place::new();
-        place.write("old", "old");
-        place.fetch(&["--cacert", CA, "-o", "old", &url]).exits(60);
-        place.fetch(&["--cacert", CA, "-o", "new", &url]).exits(60);
-        place.holds(&["old"]);
-        assert_eq!(place.read("old"), b"old");
+        let dir = WorkDir::new();
+        dir.write("old", "old");
+        dir.fetch(&["--cacert", CA, "-o", "old", &url]).exits(60);
+        dir.fetch(&["--cacert", CA, "-o", "new", &url]).exits(60);
+        dir.assert_entries(&["old"]);
+        assert_eq!(dir.read("old"), b"old");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The bytes of a request: the target unchanged, the host, and no unrequested header fields.
 
-use crate::live::place::{fetch, key};
 use crate::live::server::{APACHE, NGINX, Server, each_server};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{fetch, key};
 
 each_server![escaped_and_dot_segments_are_sent_unchanged, request_has_no_compression_range_or_referer];
 

@@ -1,7 +1,7 @@
 //! One article by every form of URL: exactly the bytes that the server stores, without dot-stuffing.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
 each_news_server![
     every_url_form_fetches_the_article,

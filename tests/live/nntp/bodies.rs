@@ -2,7 +2,7 @@
 
 use crate::live::digest::sha256;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     dot_stuffing_is_removed_from_a_body,
@@ -52,12 +52,12 @@ fn body_of_10_mib_is_unchanged(server: NewsServer) {
     assert_eq!(lines.len(), 10_485_760);
     let expected = sha256(lines.as_bytes());
     assert_eq!(sha256(&body(server, "huge")), expected);
-    let place = Place::new();
-    place.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
-    let whole = place.read("huge");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
+    let whole = dir.read("huge");
     assert_eq!(sha256(&whole[whole.len() - lines.len()..]), expected);
     assert_eq!(sha256(&whole), sha256(&server.block(&["ARTICLE <huge@test.invalid>"])));
-    place.holds(&["huge"]);
+    dir.assert_entries(&["huge"]);
 }
 
 fn eight_bit_text_is_unchanged(server: NewsServer) {

@@ -1,8 +1,8 @@
 //! Missing groups and articles: exit status 78 with the server's reply in the message.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     unknown_group_exits_78_with_the_reply,
@@ -90,34 +90,34 @@ fn fail_early_stops_after_the_first_failure(server: NewsServer) {
 }
 
 fn failure_leaves_no_file(server: NewsServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [
         server.url("fetch.no-such-group"),
         server.nth_url("fetch.test", 9000),
         server.id_url("nobody@test.invalid"),
         server.nth_url("fetch.holes", 13),
     ] {
-        place.fetch(&["-o", "here", &url]).exits(78);
-        place.fetch(&["-O", &url]).exits(78);
-        place.holds(&[]);
+        dir.fetch(&["-o", "here", &url]).exits(78);
+        dir.fetch(&["-O", &url]).exits(78);
+        dir.assert_entries(&[]);
     }
     // The size limit is exceeded during the transfer.
     for url in [server.id_url("longline@test.invalid"), server.id_url("huge@test.invalid")] {
-        place.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
-        assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+        dir.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
+        assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
     }
 }
 
 fn existing_file_is_kept_on_failure(server: NewsServer) {
-    let place = Place::new();
-    place.write("here", "mine");
-    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
-    assert_eq!(place.read("here"), b"mine");
-    place.fetch(&["--no-clobber", "-o", "here", &server.nth_url("fetch.test", 1)]);
-    assert_eq!(place.read("here"), b"mine");
-    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
-    assert_eq!(place.read("here"), server.nth("ARTICLE", "fetch.test", 1));
-    place.holds(&["here"]);
+    let dir = WorkDir::new();
+    dir.write("here", "mine");
+    dir.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
+    assert_eq!(dir.read("here"), b"mine");
+    dir.fetch(&["--no-clobber", "-o", "here", &server.nth_url("fetch.test", 1)]);
+    assert_eq!(dir.read("here"), b"mine");
+    dir.fetch(&["-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
+    assert_eq!(dir.read("here"), server.nth("ARTICLE", "fetch.test", 1));
+    dir.assert_entries(&["here"]);
 }
 
 fn closed_port_exits_7(server: NewsServer) {
@@ -160,10 +160,10 @@ fn private_group_without_tls_exits_67_with_the_reply() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn unknown_group_as_mbox_exits_78_without_a_file() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for server in [INN, SN] {
         let arguments = ["-m", "3", "--format", "mbox", "-o", "here", &server.url("fetch.no-such-group")];
-        place.fetch(&arguments).exits(78).says("411");
-        place.holds(&[]);
+        dir.fetch(&arguments).exits(78).says("411");
+        dir.assert_entries(&[]);
     }
 }

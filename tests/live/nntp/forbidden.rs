@@ -1,7 +1,7 @@
 //! Bytes that would end a command or a message-id are rejected before a connection is made.
 
 use crate::live::nntp_server::{NewsServer, Watch, each_news_server};
-use crate::live::place::{Place, key};
+use crate::live::work_dir::{WorkDir, key};
 
 each_news_server![
     forbidden_bytes_in_a_group_are_rejected_without_a_command,
@@ -27,11 +27,11 @@ impl Marked {
     fn refused(&self, arguments: &[&str]) {
         let arguments: Vec<String> = arguments.iter().map(|text| text.replace("KEY", &self.key)).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let place = Place::new();
-        let ran = place.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
+        let dir = WorkDir::new();
+        let ran = dir.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
         assert!([93, 3].contains(&ran.exit), "{arguments:?}: {} {}", ran.exit, ran.err);
         ran.hides("> ").hides("< ").hides("\nQUIT");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
 
     /// Asserts that the server received nothing with the marker. A later session is in its log completely, so an
@@ -98,10 +98,10 @@ fn forbidden_bytes_in_a_number_are_rejected_without_a_command(server: NewsServer
 fn forbidden_bytes_in_a_login_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for login in ["KEY\r\nQUIT:x", "KEY\n:x", "KEY:x\r\nQUIT"] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let login = login.replace("KEY", &marked.key);
         let url = server.nth_url("private.secret", 1);
-        let ran = place.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
+        let ran = dir.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
         let expected: &[i32] = if server.is_modern { &[93, 2] } else { &[93, 2, 0] };
         assert!(expected.contains(&ran.exit), "{} {}", ran.exit, ran.err);
         ran.hides("> AUTHINFO");

@@ -2,7 +2,7 @@
 
 use super::json::{field, value};
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     raw_group_list_equals_the_response,
@@ -128,11 +128,11 @@ fn url_of_each_group_names_the_group(server: NewsServer) {
 }
 
 fn group_list_is_written_to_a_file_unchanged(server: NewsServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     let url = format!("news://{}/*", server.authority());
-    place.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), all(server));
-    place.holds(&["here"]);
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), all(server));
+    dir.assert_entries(&["here"]);
 }
 
 fn head_of_a_group_list_shows_the_number_of_groups(server: NewsServer) {

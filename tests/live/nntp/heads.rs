@@ -2,7 +2,7 @@
 
 use super::seen::commands;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
 each_news_server![
     head_of_an_article_shows_its_header,

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 const BOB: &str = "p@ss/w:rd#%41 x";
 const ALICE: [&str; 2] = ["-u", "alice:secret"];
@@ -70,16 +70,16 @@ fn starttls_precedes_the_login() {
 fn untrusted_certificate_receives_no_login() {
     let (user, watch) = (key(), INN.watch());
     let login = format!("{user}:x");
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [plain("private.secret/1"), tls("private.secret/1")] {
-        place.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
+        dir.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
     }
     let port = INN.port();
     let named = plain("private.secret/1").replace("localhost", "wrong.example");
     let to_here = format!("wrong.example:{port}:127.0.0.1");
     let arguments = ["--cacert", CA, "--resolve", &to_here, "-u", &login, "-o", "here", &named];
-    place.fetch(&arguments).exits(60).says("wrong.example");
-    place.holds(&[]);
+    dir.fetch(&arguments).exits(60).says("wrong.example");
+    dir.assert_entries(&[]);
     let later = key();
     INN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);
@@ -101,14 +101,14 @@ fn plaintext_login_needs_insecure_auth() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn wrong_password_is_sent_once_and_exits_67() {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [plain("private.secret/1"), tls("private.secret/1"), tls("private.secret")] {
         let retry = ["--retry", "2", "--retry-delay", "0"];
         let arguments = ["-v", "--cacert", CA, "-u", "alice:wr0ng-canary", "-o", "here", &url];
-        let ran = place.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
+        let ran = dir.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
         assert_eq!(ran.err.matches("> AUTHINFO PASS").count(), 1, "{}", ran.err);
         ran.says("(481 Authentication failed)");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
     trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
 }
@@ -127,19 +127,19 @@ fn password_with_reserved_bytes_logs_in() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn netrc_and_password_file_supply_the_password() {
-    let place = Place::new();
-    place.write("netrc", "machine localhost login alice password secret\n");
-    place.write("other", "machine example.org login alice password secret\n");
-    place.write("password", "secret\n");
+    let dir = WorkDir::new();
+    dir.write("netrc", "machine localhost login alice password secret\n");
+    dir.write("other", "machine example.org login alice password secret\n");
+    dir.write("password", "secret\n");
     for name in ["netrc", "other", "password"] {
-        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
     }
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let url = tls("private.secret/7");
-    place.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
-    place.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
-    place.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
-    place.fetch(&["--cacert", CA, &url]).exits(67).writes("");
+    dir.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
+    dir.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
+    dir.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
+    dir.fetch(&["--cacert", CA, &url]).exits(67).writes("");
 }
 
 /// The login is not sent for public articles; sn has no logins.

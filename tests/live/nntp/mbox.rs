@@ -1,7 +1,7 @@
 //! `--format mbox`: RFC 4155, with `From ` lines quoted reversibly.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     article_as_mbox_has_a_from_line,
@@ -62,14 +62,12 @@ fn group_as_mbox_contains_all_articles(server: NewsServer) {
 }
 
 fn mbox_is_written_to_one_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")]).exits(0).writes("");
-    assert_eq!(place.read("box"), of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50)));
-    place.holds(&["box"]);
-    place
-        .fetch(&["--format", "mbox", "--part", "body", "-o", "no", &server.nth_url("fetch.test", 1)])
-        .exits(2);
-    place.holds(&["box"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")]).exits(0).writes("");
+    assert_eq!(dir.read("box"), of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50)));
+    dir.assert_entries(&["box"]);
+    dir.fetch(&["--format", "mbox", "--part", "body", "-o", "no", &server.nth_url("fetch.test", 1)]).exits(2);
+    dir.assert_entries(&["box"]);
 }
 
 fn eight_bit_articles_are_unchanged_in_mbox(server: NewsServer) {

@@ -3,7 +3,7 @@
 use super::json::{field, value};
 use super::seen::commands;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     raw_overview_equals_the_response,
@@ -108,12 +108,12 @@ fn url_of_each_entry_fetches_its_article(server: NewsServer) {
 }
 
 fn overview_is_written_to_a_file_unchanged(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--format", "raw", "-o", "here", &server.url("fetch.test")]).gives("");
-    assert_eq!(place.read("here"), overview(server, "fetch.test"));
-    place.fetch(&["--format", "raw", "-O", &server.url("fetch.8bit")]).gives("");
-    assert_eq!(place.read("fetch.8bit"), overview(server, "fetch.8bit"));
-    place.holds(&["fetch.8bit", "here"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["--format", "raw", "-o", "here", &server.url("fetch.test")]).gives("");
+    assert_eq!(dir.read("here"), overview(server, "fetch.test"));
+    dir.fetch(&["--format", "raw", "-O", &server.url("fetch.8bit")]).gives("");
+    assert_eq!(dir.read("fetch.8bit"), overview(server, "fetch.8bit"));
+    dir.assert_entries(&["fetch.8bit", "here"]);
 }
 
 /// OVER is sent first, then XOVER; each at most once.

@@ -1,7 +1,7 @@
 //! `--part`, and `--text` for local line ends.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     part_option_selects_head_body_or_article,
@@ -70,14 +70,14 @@ fn text_option_converts_line_ends(server: NewsServer) {
 }
 
 fn text_option_converts_line_ends_of_a_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
-    assert_eq!(place.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
+    let dir = WorkDir::new();
+    dir.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
+    assert_eq!(dir.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
 }
 
 /// NNTP has no byte ranges: the run fails without output.
 fn byte_range_is_rejected(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
+    dir.assert_entries(&[]);
 }

@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![articles_equal_those_of_net_nntp, overviews_equal_those_of_net_nntp];
 
@@ -31,7 +31,7 @@ fn has_net_nntp() -> bool {
 fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
     let port = server.port().to_string();
     let own = ["-e", program, &port];
-    start_other("perl", Place::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
+    start_other("perl", WorkDir::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
 }
 
 fn articles_equal_those_of_net_nntp(server: NewsServer) {

@@ -1,7 +1,7 @@
 //! `nntp://host/group/FIRST-LAST`: the articles in one output, or in one file each.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     range_gives_its_articles_in_order,
@@ -66,50 +66,50 @@ fn range_of_a_whole_group_gives_all_articles(server: NewsServer) {
 }
 
 fn range_with_output_option_is_one_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
-    assert_eq!(place.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
-    place.holds(&["here"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
+    assert_eq!(dir.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
+    dir.assert_entries(&["here"]);
 }
 
 /// Asserts that the directory has exactly these articles, in files named by number.
 #[track_caller]
-fn holds_each(server: NewsServer, place: &Place, verb: &str, group: &str, nths: &[u32]) {
+fn holds_each(server: NewsServer, dir: &WorkDir, verb: &str, group: &str, nths: &[u32]) {
     let mut names: Vec<String> = nths.iter().map(|&nth| server.number(nth).to_string()).collect();
     for (name, expected) in names.iter().zip(server.those(verb, group, nths.iter().copied())) {
-        assert!(place.read(name) == expected, "{name}");
+        assert!(dir.read(name) == expected, "{name}");
     }
     names.sort();
-    assert_eq!(place.names(), names);
+    assert_eq!(dir.names(), names);
 }
 
 fn range_with_output_dir_gives_one_file_per_article(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    let dir = WorkDir::new();
+    dir.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
     // In a directory that is created.
     let url = range(server, "fetch.test", 1701, 1703);
-    place.clear();
-    place.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
+    dir.clear();
+    dir.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
     for nth in 1701..=1703 {
         let name = format!("inner/most/{}", server.number(nth));
-        assert!(place.read(&name) == server.nth("ARTICLE", "fetch.test", nth), "{name}");
+        assert!(dir.read(&name) == server.nth("ARTICLE", "fetch.test", nth), "{name}");
     }
 }
 
 fn range_with_remote_name_gives_one_file_per_article(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
-    place.clear();
-    place.fetch(&["-O", &server.nth_url("fetch.test", 3)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &[3]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    dir.clear();
+    dir.fetch(&["-O", &server.nth_url("fetch.test", 3)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &[3]);
 }
 
 fn range_with_output_dir_skips_missing_articles(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
-    holds_each(server, &place, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
+    let dir = WorkDir::new();
+    dir.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
+    holds_each(server, &dir, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
 }
 
 #[test]
@@ -117,10 +117,10 @@ fn range_with_output_dir_skips_missing_articles(server: NewsServer) {
 fn range_with_part_option_gives_one_part_per_file() {
     for server in [INN, SN] {
         for (part, verb) in [("head", "HEAD"), ("body", "BODY")] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let url = range(server, "fetch.test", 1700, 1702);
-            place.fetch(&["--part", part, "--output-dir", ".", &url]).gives("");
-            holds_each(server, &place, verb, "fetch.test", &[1700, 1701, 1702]);
+            dir.fetch(&["--part", part, "--output-dir", ".", &url]).gives("");
+            holds_each(server, &dir, verb, "fetch.test", &[1700, 1701, 1702]);
         }
     }
 }
@@ -132,19 +132,19 @@ fn two_ranges_in_one_run_give_both(server: NewsServer) {
         server.those("ARTICLE", "fetch.holes", 4..=8).concat(),
     ];
     fetch(&[&urls[0], &urls[1]]).gives(expected.concat());
-    let place = Place::new();
-    place.fetch(&["-o", "one", "-o", "two", &urls[0], &urls[1]]).gives("");
-    assert_eq!([place.read("one"), place.read("two")], expected);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "one", "-o", "two", &urls[0], &urls[1]]).gives("");
+    assert_eq!([dir.read("one"), dir.read("two")], expected);
 }
 
 /// A range without articles is "not found" and gives no file.
 fn range_without_articles_exits_78(server: NewsServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [range(server, "fetch.holes", 11, 15), range(server, "fetch.test", 5000, 5100)] {
-        place.fetch(&["-o", "here", &url]).exits(78).says("not found");
-        place.fetch(&["--output-dir", ".", &url]).exits(78);
+        dir.fetch(&["-o", "here", &url]).exits(78).says("not found");
+        dir.fetch(&["--output-dir", ".", &url]).exits(78);
         fetch(&[&url]).exits(78).writes("");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
     let backwards = server.url(&format!("fetch.test/{}-{}", server.number(9), server.number(5)));
     fetch(&[&backwards]).exits(3).writes("");

@@ -2,9 +2,9 @@
 
 use super::seen::commands;
 use crate::live::nntp_server::{INN, INN_TLS, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_news_server![
     each_url_form_sends_group_and_article,
@@ -51,11 +51,11 @@ fn range_requests_each_article_once(server: NewsServer) {
 
 /// The numbers may be requested first; then each article is requested once, over one connection.
 fn range_into_files_requests_each_article_once(server: NewsServer) {
-    let (key, watch, place) = (key(), server.watch(), Place::new());
+    let (key, watch, dir) = (key(), server.watch(), WorkDir::new());
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
     let marker = server.id_url(&format!("{key}@test.invalid"));
-    place.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
-    assert_eq!(place.names().len(), 50);
+    dir.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
+    assert_eq!(dir.names().len(), 50);
     let mut seen = watch.commands_for(&key);
     assert_eq!(watch.sessions(&key), 1);
     seen.retain(|line| line.starts_with("ARTICLE ") && !line.contains(&key));
@@ -124,12 +124,12 @@ fn range_of_an_unknown_group_sends_group_once() {
 
 /// Each article is requested once, over any number of connections.
 fn parallel_transfers_request_each_article_once(server: NewsServer) {
-    let (key, watch, place) = (key(), server.watch(), Place::new());
+    let (key, watch, dir) = (key(), server.watch(), WorkDir::new());
     let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
     let urls: Vec<String> = ids.iter().map(|id| server.id_url(id)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    place.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
-    place.holds(&[]);
+    dir.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
+    dir.assert_entries(&[]);
     let mut lines = watch.lines(&key, 40);
     lines.sort();
     lines.dedup();

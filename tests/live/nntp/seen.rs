@@ -1,7 +1,7 @@
 //! The commands that a server received in one run.
 
 use crate::live::nntp_server::NewsServer;
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 /// Returns all commands that the server received in one run over one connection, without CAPABILITIES, MODE READER and
 /// QUIT.

@@ -1,9 +1,9 @@
 //! `nntps:` and `snews:` with TLS from the first byte, and STARTTLS by `--ssl` or `--ssl-reqd`.
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 fn tls(path: &str) -> String {
     format!("nntps://{INN_TLS}/{path}")
@@ -76,16 +76,16 @@ fn article_of_10_mib_over_tls_is_unchanged() {
 #[ignore = "needs the servers of docker/"]
 fn untrusted_certificate_exits_60_without_a_command() {
     let (group, watch) = (key(), INN.watch());
-    let place = Place::new();
+    let dir = WorkDir::new();
     let wrong = |url: String| url.replace("localhost", "wrong.example");
     let to_here = ["17563", "17119"].map(|port| format!("wrong.example:{port}:127.0.0.1"));
     for url in [tls(&group), plain(&group)] {
         let own = ["--ssl-reqd", "-o", "here"];
-        place.fetch(&[&own[..], &[&url]].concat()).exits(60);
+        dir.fetch(&[&own[..], &[&url]].concat()).exits(60);
         let resolve = ["--cacert", CA, "--resolve", &to_here[0], "--resolve", &to_here[1]];
-        place.fetch(&[&own[..], &resolve, &[&wrong(url)]].concat()).exits(60).says("wrong.example");
+        dir.fetch(&[&own[..], &resolve, &[&wrong(url)]].concat()).exits(60).says("wrong.example");
     }
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let later = key();
     INN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);
@@ -123,13 +123,13 @@ fn ssl_options_send_starttls_before_group() {
 fn server_without_tls_exits_35_with_ssl_reqd() {
     let (group, watch) = (key(), SN.watch());
     fetch(&["--ssl", &SN.nth_url("fetch.test", 12)]).gives(SN.nth("ARTICLE", "fetch.test", 12));
-    let place = Place::new();
-    let ran = place.fetch(&["-v", "--ssl-reqd", "-o", "here", &SN.url(&group)]).exits(35);
+    let dir = WorkDir::new();
+    let ran = dir.fetch(&["-v", "--ssl-reqd", "-o", "here", &SN.url(&group)]).exits(35);
     ran.says(&format!("({})", SN.reply(&["STARTTLS"]).line)).hides("> GROUP");
     let tls_at_a_plain_port = SN.nth_url("fetch.test", 12).replace("nntp:", "nntps:");
-    let ran = place.fetch(&["-k", "--connect-timeout", "3", "-m", "5", "-o", "here", &tls_at_a_plain_port]);
+    let ran = dir.fetch(&["-k", "--connect-timeout", "3", "-m", "5", "-o", "here", &tls_at_a_plain_port]);
     assert!([28, 35].contains(&ran.exit), "{} {}", ran.exit, ran.err);
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let later = key();
     SN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);

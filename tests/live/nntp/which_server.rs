@@ -1,8 +1,8 @@
 //! URLs without a server: `--news-server`, otherwise the environment variable NNTPSERVER.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::{Ran, fetch_url, start_other};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
     news_server_option_selects_the_server,
@@ -16,7 +16,7 @@ each_news_server![
 fn with_environment(value: &str, arguments: &[&str]) -> Ran {
     let program = fetch_url();
     let own = [&format!("NNTPSERVER={value}"), program.to_str().expect("a path in UTF-8"), "--retry", "0"];
-    start_other("env", Place::new().folder(), &[&own[..], arguments].concat()).ended()
+    start_other("env", WorkDir::new().folder(), &[&own[..], arguments].concat()).ended()
 }
 
 fn other(server: NewsServer) -> NewsServer {

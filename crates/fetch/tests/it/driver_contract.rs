@@ -39,7 +39,7 @@ async fn fetch(origin: &Origin, target: &Path) -> Result<Receipt, Error> {
 }
 
 /// Returns a directory with an old file under the target name.
-fn place() -> (tempfile::TempDir, PathBuf) {
+fn old_target() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");
     let target = directory.path().join("target");
     std::fs::write(&target, "old").expect("an old file");
@@ -55,7 +55,7 @@ fn fifo(directory: &Path) -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_fetch_returns_its_code_and_keeps_the_old_file() {
-    let (directory, target) = place();
+    let (directory, target) = old_target();
     let large = directory.path().join("large");
     std::fs::write(&large, vec![0; 20_000]).expect("a large file");
     let pipe = fifo(directory.path());
@@ -93,7 +93,7 @@ async fn failed_fetch_returns_its_code_and_keeps_the_old_file() {
 
 #[tokio::test]
 async fn file_that_shrinks_before_saving_fails_as_truncated() {
-    let (directory, target) = place();
+    let (directory, target) = old_target();
     let source = directory.path().join("source");
     std::fs::write(&source, vec![7; 5000]).expect("a file");
     let origin = local(&source);
@@ -111,7 +111,7 @@ async fn file_that_shrinks_before_saving_fails_as_truncated() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_fetch_keeps_the_old_file_and_a_resumable_part() {
-    let (directory, target) = place();
+    let (directory, target) = old_target();
     let origin = http(|| {
         HttpResponse::new(200)
             .header("ETag", "\"a\"")

@@ -97,11 +97,11 @@ struct ServerState {
     is_logged_in: bool,
     is_deflated: bool,
     is_mode_reader_done: bool,
-    said_starttls: bool,
-    said_compress: bool,
-    said_login: bool,
+    sent_starttls: bool,
+    sent_compress: bool,
+    sent_login: bool,
     /// The server has sent 480 (login required).
-    wants_login: bool,
+    requires_login: bool,
 }
 
 /// The currently selected group, from the reply to GROUP (RFC 3977 §6.1.1).

@@ -11,7 +11,7 @@ impl Session {
         if self.state != ConnectionState::New || self.server.is_deflated {
             return false;
         }
-        self.server.wants_login |= code == 480;
+        self.server.requires_login |= code == 480;
         match code {
             480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
             483 if self.can_start_tls() => self.prepare(self.tls_commands()),
@@ -45,7 +45,7 @@ impl Session {
     }
 
     pub(super) const fn can_start_tls(&self) -> bool {
-        !self.options.is_secure && !self.server.said_starttls && !self.server.is_deflated
+        !self.options.is_secure && !self.server.sent_starttls && !self.server.is_deflated
     }
 
     /// Returns `true` if the server may have refused a command because it needs MODE READER first.

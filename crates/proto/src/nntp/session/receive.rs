@@ -147,7 +147,7 @@ impl Session {
             (Verb::User, 381) => self.preparing.push_front(Verb::Pass),
             (Verb::User, 483) if self.can_start_tls() => self.preparing.extend([Verb::StartTls, Verb::User]),
             // The server did not require a login and does not support AUTHINFO.
-            (Verb::User, 500..=503) if !self.server.wants_login => {}
+            (Verb::User, 500..=503) if !self.server.requires_login => {}
             (_, 400..) => self.refuse_and_close(asked, reply),
             _ => return Err(reply.unexpected_error("a reply to AUTHINFO")),
         }

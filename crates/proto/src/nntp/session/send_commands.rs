@@ -46,9 +46,9 @@ impl Session {
     fn preparing_command(&mut self, verb: Verb) -> Command {
         self.pending.push_back(PendingReply::Command(verb));
         self.server.is_mode_reader_done |= verb == Verb::ModeReader;
-        self.server.said_starttls |= verb == Verb::StartTls;
-        self.server.said_login |= verb == Verb::User;
-        self.server.said_compress |= verb == Verb::Compress;
+        self.server.sent_starttls |= verb == Verb::StartTls;
+        self.server.sent_login |= verb == Verb::User;
+        self.server.sent_compress |= verb == Verb::Compress;
         match (verb, &self.options.login) {
             (Verb::User, Some(login)) => Command::with(verb, &login.user),
             (Verb::Pass, Some(login)) => Command::with(verb, &login.password),
@@ -110,7 +110,7 @@ impl Session {
         // Servers list only the groups that the user may see, without a 480, so a known login is sent
         // first.
         // MODE READER may not follow a login (RFC 4643 §2.2).
-        if self.options.login.is_some() && !self.server.said_login && self.may_log_in() {
+        if self.options.login.is_some() && !self.server.sent_login && self.may_log_in() {
             let verb = if self.server.is_mode_reader_done { Verb::User } else { Verb::ModeReader };
             return vec![self.preparing_command(verb)];
         }
@@ -203,7 +203,7 @@ impl Session {
         // it is no longer needed.
         let may_log_in =
             self.state == ConnectionState::New && self.options.login.is_some() && !self.server.is_logged_in;
-        let wants = !self.server.said_compress && !self.options.plain_lists && !may_log_in;
+        let wants = !self.server.sent_compress && !self.options.plain_lists && !may_log_in;
         offers && wants && self.pending.is_empty()
     }
 }

@@ -14,15 +14,15 @@ use super::program::{Ran, Running, start};
 const TAIL: usize = 64 * 1024;
 
 /// An empty working directory, which is removed at the end of the test.
-pub(crate) struct Place(TempDir);
+pub(crate) struct WorkDir(TempDir);
 
 /// Runs `fetch-url` once, in a new directory.
 #[track_caller]
 pub(crate) fn fetch(arguments: &[&str]) -> Ran {
-    Place::new().fetch(arguments)
+    WorkDir::new().fetch(arguments)
 }
 
-impl Place {
+impl WorkDir {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
@@ -74,7 +74,7 @@ impl Place {
 
     /// Asserts that the directory has exactly these entries.
     #[track_caller]
-    pub(crate) fn holds(&self, names: &[&str]) {
+    pub(crate) fn assert_entries(&self, names: &[&str]) {
         assert_eq!(self.names(), names);
     }
 
