@@ -37,7 +37,7 @@ pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, Fetch, Format};
+use crate::flags::{ContinueAt, FetchFlags, Format};
 use crate::render::{
     events::Events,
     progress::{ProgressDisplay, ProgressMode},
@@ -128,7 +128,7 @@ pub(crate) struct LogOptions {
 
 impl Invocation {
     /// Checks the flags and creates the invocation.
-    pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
+    pub(crate) fn new(flags: FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
             return Err(
                 usage_error("-q is the first argument, or means nothing").with_hint("wget's -q is -s here")
@@ -155,7 +155,7 @@ impl Invocation {
     }
 
     fn of(
-        flags: &Fetch,
+        flags: &FetchFlags,
         matches: &ArgMatches,
         transfers: Vec<Transfer>,
         input: Option<Input>,
@@ -197,7 +197,7 @@ impl Invocation {
 }
 
 /// Returns a hint for users of wget, whose letters have swallowed the URL.
-fn missing_url_hint(flags: &Fetch) -> &'static str {
+fn missing_url_hint(flags: &FetchFlags) -> &'static str {
     let is_url = |text: &str| text.contains("://");
     let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
     let login = flags.login.netrc;
@@ -209,7 +209,7 @@ fn missing_url_hint(flags: &Fetch) -> &'static str {
 }
 
 impl FetchOptions {
-    fn of(flags: &Fetch, matches: &ArgMatches) -> Result<Self, Error> {
+    fn of(flags: &FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         let resume = flags.resumes();
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
@@ -328,7 +328,7 @@ impl FetchOptions {
 }
 
 impl LogOptions {
-    fn of(flags: &Fetch) -> Self {
+    fn of(flags: &FetchFlags) -> Self {
         let flags = (&flags.messages, flags.format);
         let (flags, format) = flags;
         let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
@@ -352,7 +352,7 @@ impl LogOptions {
     }
 }
 
-fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
+fn fetcher(flags: &FetchFlags) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
         .gateways(gateway::gateways(&flags.gateway)?)
@@ -362,6 +362,6 @@ fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
 }
 
 /// Returns `true` if standard error is a terminal and notes are wanted.
-fn shows_notes(flags: &Fetch) -> bool {
+fn shows_notes(flags: &FetchFlags) -> bool {
     !flags.messages.silent && std::io::stderr().is_terminal()
 }

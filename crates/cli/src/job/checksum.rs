@@ -3,7 +3,7 @@
 use fetch_url::{Checksum, Error};
 
 use crate::error::usage_error;
-use crate::flags::{ChecksumFlags, ContinueAt, Fetch};
+use crate::flags::{ChecksumFlags, ContinueAt, FetchFlags};
 
 /// The required checksum, or the URL of the list that contains it.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct ChecksumOptions {
 
 impl ChecksumOptions {
     /// Checks the checksum options.
-    pub(super) fn of(flags: &Fetch) -> Result<Self, Error> {
+    pub(super) fn of(flags: &FetchFlags) -> Result<Self, Error> {
         let ChecksumFlags { checksum, checksum_from } = &flags.checksum;
         let has_checksum = checksum.is_some() || checksum_from.is_some();
         if checksum.is_some() && flags.urls.len() > 1 {

@@ -10,14 +10,14 @@ use fetch_url::{Code, Credential, Credentials, Error, Phase};
 use super::environment;
 use crate::ask::TerminalPrompter;
 use crate::error::usage_error;
-use crate::flags::Login;
+use crate::flags::LoginFlags;
 use crate::render;
 
 /// The maximum size of a netrc or password file.
 const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
 /// Creates the credentials. With `prints_notes`, notes are printed to standard error.
-pub(super) fn credentials(flags: &Login, prints_notes: bool) -> Result<Credentials, Error> {
+pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Credentials, Error> {
     let prompter = TerminalPrompter::new(flags.askpass.clone());
     let mut credentials = Credentials::default();
     if let Some(text) = &flags.user {
@@ -40,7 +40,7 @@ pub(super) fn credentials(flags: &Login, prints_notes: bool) -> Result<Credentia
 }
 
 fn login_with_password(
-    flags: &Login,
+    flags: &LoginFlags,
     login: Credential,
     prompter: &TerminalPrompter,
 ) -> Result<Credential, Error> {
@@ -59,7 +59,7 @@ fn login_with_password(
 }
 
 /// Returns the path of the netrc file, and whether it must exist.
-fn netrc(flags: &Login) -> Result<Option<(PathBuf, bool)>, Error> {
+fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
     let must_exist = !flags.netrc_optional;
     if let Some(path) = &flags.netrc_file {
         return Ok(Some((path.clone(), must_exist)));

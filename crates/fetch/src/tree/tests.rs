@@ -161,7 +161,7 @@ fn globs_select_entries() {
 #[test]
 fn menu_items_are_named_by_their_selectors() {
     let (mut tree, root) = tree("gopher://h/", TreeRules::default());
-    let display_string = "A long line of display_string";
+    let display_string = "A long line of words";
     let mut of = |entry: Entry| path(&mut tree, &root, &entry);
     assert_eq!(of(file(display_string, "gopher://h/0/docs/a.txt")), Ok("a.txt".to_owned()));
     assert_eq!(of(file(display_string, "gopher://h/0?")), Ok("_".to_owned()));
