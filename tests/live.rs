@@ -1,5 +1,5 @@
-//! The real `fetch-url` against the real servers of `docker/`, on 127.0.0.1: nginx, apache and caddy, four of FTP, two of gopher,
-//! two of news, one of telnet; and, where no real one would do, behind proxies and in terminals of ours.
+//! Live tests: the `fetch-url` binary against the servers of `docker/` on 127.0.0.1: nginx, apache and caddy, four FTP servers,
+//! two gopher servers, two news servers and a telnetd. Scripted servers, proxies and pseudo-terminals supply the rest.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!
@@ -7,7 +7,7 @@
 //! cargo build -p fetch-url-cli && cargo test -p fetch-url-tests --test live -- --ignored
 //! ```
 
-#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod live {
     mod coded_bodies;
@@ -30,10 +30,10 @@ mod live {
     mod nntp;
     mod nntp_server;
     mod peers;
-    mod place;
     mod program;
     mod server;
     mod telnet;
     mod terminal;
     mod tree;
+    mod work_dir;
 }

@@ -1,33 +1,34 @@
-//! `--compressed` against a server of ours that codes what no real one would: bombs, cuts, leftovers.
+//! `--compressed` against a scripted server that sends bodies which real servers do not send: bombs, truncated streams,
+//! trailing data.
 
 use std::time::Duration;
 
 use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, pattern_vec};
 
-use super::place::{Place, fetch};
 use super::program::Ran;
+use super::work_dir::{WorkDir, fetch};
 
-/// What a server answers with Content-Encoding `token` and this body.
+/// Returns a response with Content-Encoding `token` and this body.
 fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
     HttpResponse::new(200).header("Content-Encoding", token).header("ETag", "\"one\"").body(bytes)
 }
 
-/// Fetches it with `--compressed` into `here`.
-fn decode(place: &Place, reply: HttpResponse) -> Ran {
+/// Fetches the response with `--compressed` into `here`.
+fn decode(dir: &WorkDir, reply: HttpResponse) -> Ran {
     let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
-    place.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
+    dir.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
 }
 
 fn body() -> Vec<u8> {
     pattern_vec(0, 300_000)
 }
 
-/// It fails with one of these, and `here` is not there.
+/// Asserts one of these exit statuses and that `here` was not created.
 #[track_caller]
 fn fails(reply: HttpResponse, exits: &[i32]) {
-    let place = Place::new();
-    place.write("old", "old");
-    let ran = decode(&place, reply);
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    let ran = decode(&dir, reply);
     assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
     assert!(
         !ran.err.contains("panicked") && ran.took < Duration::from_secs(10),
@@ -35,7 +36,7 @@ fn fails(reply: HttpResponse, exits: &[i32]) {
         ran.took,
         ran.err
     );
-    assert!(!place.path("here").exists());
+    assert!(!dir.path("here").exists());
 }
 
 const SOUND: [ContentCoding; 4] =
@@ -43,54 +44,54 @@ const SOUND: [ContentCoding; 4] =
 
 #[test]
 #[ignore = "needs the built program"]
-fn every_coding() {
+fn every_supported_coding_is_decoded() {
     for coding in SOUND {
         for bytes in [Vec::new(), b"a".to_vec(), body()] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let sent = encode(coding, &bytes).expect("memory");
-            decode(&place, reply(coding.token(), sent.clone())).gives("");
-            assert!(place.read("here") == bytes, "{coding:?} {}", bytes.len());
+            decode(&dir, reply(coding.token(), sent.clone())).gives("");
+            assert!(dir.read("here") == bytes, "{coding:?} {}", bytes.len());
             let chunks = sent.chunks(7).map(<[u8]>::to_vec).collect();
             let chunked = HttpResponse::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
-            decode(&place, chunked).gives("");
-            assert!(place.read("here") == bytes, "{coding:?} in pieces");
+            decode(&dir, chunked).gives("");
+            assert!(dir.read("here") == bytes, "{coding:?} in pieces");
         }
     }
-    let place = Place::new();
-    decode(&place, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
-    decode(&place, reply("identity", body())).gives("");
-    assert!(place.read("here") == body());
+    let dir = WorkDir::new();
+    decode(&dir, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
+    decode(&dir, reply("identity", body())).gives("");
+    assert!(dir.read("here") == body());
 }
 
-/// Two members are one file (RFC 1952 §2.2), two frames too (RFC 8878 §3).
+/// A gzip file may have several members (RFC 1952 §2.2), a zstd file several frames (RFC 8878 §3).
 #[test]
 #[ignore = "needs the built program"]
-fn several_members() {
+fn several_gzip_members_or_zstd_frames_are_one_file() {
     let parts =
         |coding| [encode(coding, b"one ").expect("memory"), encode(coding, b"two").expect("memory")].concat();
     for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-        let place = Place::new();
-        decode(&place, reply(coding.token(), parts(coding))).gives("");
-        assert_eq!(place.read("here"), b"one two", "{coding:?}");
+        let dir = WorkDir::new();
+        decode(&dir, reply(coding.token(), parts(coding))).gives("");
+        assert_eq!(dir.read("here"), b"one two", "{coding:?}");
     }
 }
 
 #[test]
 #[ignore = "needs the built program"]
-fn cut_inside_the_coding() {
+fn truncated_encoded_body_fails_without_a_file() {
     for coding in SOUND {
         let sent = encode(coding, &body()).expect("memory");
         for cut in [1, 2, 10, sent.len() / 2, sent.len() - 8, sent.len() - 1] {
             fails(reply(coding.token(), sent[..cut].to_vec()), &[8, 18]);
         }
-        // The length is that of the whole: the transfer itself was cut.
+        // Content-Length is that of the complete body, so the transfer itself was truncated.
         fails(reply(coding.token(), sent.clone()).cut_body_at(sent.len() as u64 - 1), &[18]);
     }
 }
 
 #[test]
 #[ignore = "needs the built program"]
-fn bytes_behind_the_coding() {
+fn trailing_bytes_after_the_encoded_stream_fail() {
     for coding in SOUND {
         let sent = [encode(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
         fails(reply(coding.token(), sent), &[8, 18]);
@@ -99,11 +100,11 @@ fn bytes_behind_the_coding() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn body_without_coding_is_unchanged() {
+fn undecodable_body_fails_without_a_file() {
     for coding in SOUND {
         fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
-    // These have a checksum.
+    // These codings have a checksum.
     for coding in [ContentCoding::Deflate, ContentCoding::Gzip] {
         let mut sent = encode(coding, &body()).expect("memory");
         let middle = sent.len() / 2;
@@ -115,48 +116,48 @@ fn body_without_coding_is_unchanged() {
     }
 }
 
-/// Some servers send deflate bare. Whether it is taken or refused, nothing else is written.
+/// Some servers send raw deflate data. It is either decoded or refused; no other bytes are written.
 #[test]
 #[ignore = "needs the built program"]
-fn bare_deflate() {
-    let place = Place::new();
-    let ran = decode(&place, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
+fn raw_deflate_is_decoded_or_refused() {
+    let dir = WorkDir::new();
+    let ran = decode(&dir, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
     match ran.exit {
-        0 => assert!(place.read("here") == body()),
-        exit => assert!([8, 18].contains(&exit) && !place.path("here").exists(), "{}", ran.err),
+        0 => assert!(dir.read("here") == body()),
+        exit => assert!([8, 18].contains(&exit) && !dir.path("here").exists(), "{}", ran.err),
     }
 }
 
-/// 64 MiB of nothing: at most 200 bytes for one, once 16 MiB are out.
+/// 64 MiB of zeros: after 16 MiB, a compression ratio of more than 200 aborts the download.
 #[test]
 #[ignore = "needs the built program"]
-fn bombs() {
+fn decompression_bomb_exits_63() {
     for coding in [ContentCoding::Brotli, ContentCoding::Deflate, ContentCoding::Gzip, ContentCoding::Zstd] {
         let sent = encode_zeros(coding, 64 << 20).expect("memory");
         assert!(sent.len() < 100_000, "{coding:?}");
         fails(reply(coding.token(), sent), &[63]);
     }
     let small = encode_zeros(ContentCoding::Gzip, 8 << 20).expect("memory");
-    let place = Place::new();
-    decode(&place, reply("gzip", small)).gives("");
-    assert!(place.read("here") == vec![0; 8 << 20]);
+    let dir = WorkDir::new();
+    decode(&dir, reply("gzip", small)).gives("");
+    assert!(dir.read("here") == vec![0; 8 << 20]);
 }
 
 #[test]
 #[ignore = "needs the built program"]
-fn a_limit_counts_what_comes_out() {
+fn max_filesize_counts_decoded_bytes() {
     let sent = encode(ContentCoding::Gzip, &[0; 100_000]).expect("memory");
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
-    let place = Place::new();
-    place.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
-    assert!(!place.path("here").exists());
-    place.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
+    let dir = WorkDir::new();
+    dir.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
+    assert!(!dir.path("here").exists());
+    dir.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
 }
 
-/// Nobody asked: it is a file like any other.
+/// Without `--compressed` the encoded body is stored unchanged.
 #[test]
 #[ignore = "needs the built program"]
-fn without_being_asked_nothing_is_undone() {
+fn encoded_body_is_unchanged_without_compressed_option() {
     let sent = encode(ContentCoding::Gzip, &body()).expect("memory");
     let bytes = sent.clone();
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");

@@ -1,9 +1,9 @@
-//! SHA-256, by another road than the one that is tested.
+//! SHA-256, by another implementation than the one under test.
 
 use rustls::SupportedCipherSuite;
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
-/// The SHA-256 of `bytes` in hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else {
         unreachable!("its name says TLS 1.3")

@@ -1,4 +1,4 @@
-//! `ftp:` and `ftps:` at real servers.
+//! `ftp:` and `ftps:` against real servers.
 
 mod commands;
 mod data;

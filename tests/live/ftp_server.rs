@@ -1,4 +1,4 @@
-//! The four FTP servers: where they listen, and what each wrote down of one session.
+//! The four FTP servers: their ports, and the commands that they logged for a session.
 
 use std::fs;
 use std::thread::sleep;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
 
-/// How often, and how many times, a log is read until a session in it is over.
+/// The interval and the number of attempts to find a complete session in a log.
 const PAUSE: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 250;
 
@@ -15,19 +15,19 @@ const LOOKS: u32 = 250;
 pub(crate) struct FtpServer {
     pub(crate) name: &'static str,
     port: u16,
-    /// What it knows of TLS.
+    /// The TLS support.
     pub(crate) tls: Option<Tls>,
     dialect: Dialect,
 }
 
-/// TLS at an FTP server: everywhere with AUTH TLS on the plain port.
+/// TLS of an FTP server. Every server with TLS supports AUTH TLS on the plain port.
 #[derive(Clone, Copy)]
 pub(crate) struct Tls {
-    /// Where it speaks TLS from the first byte.
+    /// The port with TLS from the first byte.
     implicit_port: Option<u16>,
 }
 
-/// How a server writes a command into its log.
+/// The format of commands in the log of a server.
 #[derive(Clone, Copy, Debug)]
 enum Dialect {
     /// `command: CWD pub`
@@ -56,22 +56,22 @@ pub(crate) const VSFTPD: FtpServer =
     FtpServer { name: "vsftpd", port: 17121, tls: AUTH_TLS, dialect: Dialect::Vsftpd };
 
 impl FtpServer {
-    /// The ftp URL of a path that begins with `/`.
+    /// Returns the `ftp:` URL of a path that begins with `/`.
     pub(crate) fn url(self, path: &str) -> String {
         format!("ftp://{}{path}", self.authority())
     }
 
-    /// The same with a login, which is escaped here.
+    /// Returns the `ftp:` URL with a login, which is percent-encoded here.
     pub(crate) fn url_as(self, user: &str, password: &str, path: &str) -> String {
         format!("ftp://{}:{}@{}{path}", escaped(user), escaped(password), self.authority())
     }
 
-    /// The ftp URL by the name that the certificate is for, where the server takes AUTH TLS.
+    /// Returns the `ftp:` URL with the host name of the certificate, if the server supports AUTH TLS.
     pub(crate) fn tls_url(self, path: &str) -> Option<String> {
         self.tls.map(|_| format!("ftp://localhost:{}{path}", self.port))
     }
 
-    /// The ftps URL, where the server speaks TLS from the first byte.
+    /// Returns the `ftps:` URL, if the server has a port with TLS from the first byte.
     pub(crate) fn implicit_url(self, path: &str) -> Option<String> {
         let port = self.tls?.implicit_port?;
         Some(format!("ftps://localhost:{port}{path}"))
@@ -81,12 +81,12 @@ impl FtpServer {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Only what the server logs from now on: for a marker that earlier runs had too.
+    /// Returns a view of the log from now on, for markers that earlier runs also used.
     pub(crate) fn watch(self) -> Watch {
         Watch { server: self, from: self.log().len() }
     }
 
-    /// The commands of the latest session that logged `marker`; see [`Watch::commands_for`].
+    /// Returns the commands of the latest session that logged `marker`; see [`Watch::commands_for`].
     #[track_caller]
     pub(crate) fn commands_for(self, marker: &str) -> Vec<String> {
         Watch { server: self, from: 0 }.commands_for(marker)
@@ -98,7 +98,7 @@ impl FtpServer {
     }
 }
 
-/// A server's log from some time on.
+/// The log of a server from some point on.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
     server: FtpServer,
@@ -106,11 +106,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The commands of the latest session that logged `marker`, in the order in which the server saw them, once that
-    /// session is over. The verb is in capitals, and PASS without its argument.
+    /// Returns the commands of the latest session that logged `marker`, in the order of arrival, once that session is
+    /// over. Verbs are in capitals, and PASS has no argument.
     ///
-    /// A marker is in an argument of one session only: a file of `/many/`, the name of a file that is missing, or an
-    /// anonymous password, which pure-ftpd does not log.
+    /// A marker is an argument in one session only: a file of `/many/`, the name of a missing file, or an anonymous
+    /// password, which pure-ftpd does not log.
     #[track_caller]
     pub(crate) fn commands_for(self, marker: &str) -> Vec<String> {
         for _ in 0..LOOKS {
@@ -124,15 +124,15 @@ impl Watch {
         panic!("{} has logged no session with {marker} that is over", self.server.name);
     }
 
-    /// Whether the log holds this by now: for what must not be there.
-    pub(crate) fn holds(self, marker: &str) -> bool {
+    /// Returns `true` if the log contains `marker` now. Use it to assert that something was not sent.
+    pub(crate) fn contains(self, marker: &str) -> bool {
         let log = self.server.log();
         log[self.from.min(log.len())..].windows(marker.len()).any(|part| part == marker.as_bytes())
     }
 }
 
-/// The lines of the latest session that holds `marker`, if it is over. `docker/common/log-sessions.pl` begins each
-/// line with the name of its session.
+/// Returns the lines of the latest session that contains `marker`, if it is over. `docker/common/log-sessions.pl` puts
+/// the name of the session before each line.
 fn session<'a>(log: &'a str, marker: &str) -> Option<Vec<&'a str>> {
     let mut newest = log.lines().rev().filter_map(|line| line.split_once(' '));
     let (name, _) = newest.find(|(_, text)| text.contains(marker))?;
@@ -142,7 +142,7 @@ fn session<'a>(log: &'a str, marker: &str) -> Option<Vec<&'a str>> {
 }
 
 impl Dialect {
-    /// The command that a line tells of.
+    /// Returns the command in a log line.
     fn command(self, line: &str) -> Option<String> {
         let line = match self {
             Self::Bsd => line.split_once("]: command: ")?.1.to_owned(),
@@ -162,7 +162,7 @@ impl Dialect {
     }
 }
 
-/// Everything escaped that can be.
+/// Percent-encodes everything except letters and digits.
 fn escaped(text: &str) -> String {
     let byte = |byte: u8| match byte {
         _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
@@ -171,7 +171,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// One test for each FTP server: `each_ftp_server! { name, … }` calls `name(server)`.
+/// Defines one test for each FTP server: `each_ftp_server! { name, … }` calls `name(server)`.
 macro_rules! each_ftp_server {
     ($($test:ident),+ $(,)?) => {
         mod bsdftpd { $(crate::live::ftp_server::each_ftp_server!(@one $test BSDFTPD);)+ }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands() {
+    fn log_lines_are_parsed_to_commands() {
         let rows = [
             (Dialect::Bsd, "Nov 21 ftpd[9]: command: cwd a b ", Some("CWD a b ")),
             (Dialect::Bsd, "Nov 21 ftpd[9]: command: PASS me@x", Some("PASS")),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_told_apart() {
+    fn session_returns_the_lines_of_the_latest_complete_session() {
         let log = "1.7 a x\n1.8 b y\n1.7 c\n1.70 b x\n1.8 end\n1.7 end\n1.70 d\n";
         assert_eq!(session(log, "c"), Some(vec!["a x", "c", "end"]));
         assert_eq!(session(log, "y"), Some(vec!["b y", "end"]));
@@ -230,8 +230,8 @@ mod tests {
         assert_eq!(session(log, "z"), None);
     }
 
-    fn a_session_is_found_again(server: FtpServer) {
-        let key = super::super::place::key();
+    fn logged_session_is_found_by_its_marker(server: FtpServer) {
+        let key = super::super::work_dir::key();
         let watch = server.watch();
         let size = format!("SIZE {key}");
         let sent = ["USER anonymous", "PASS me@example.org", "cwd pub", "CWD a", "TYPE I", &size, "QUIT"];
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(server.commands_for(&key), seen);
     }
 
-    /// Sends each command when the one before has its reply.
+    /// Sends each command after the reply to the previous one.
     fn talk(server: FtpServer, commands: &[&str]) {
         let stream = TcpStream::connect(server.authority()).expect("the server listens");
         let mut replies = BufReader::new(stream.try_clone().expect("a second handle")).lines();
@@ -255,5 +255,5 @@ mod tests {
         }
     }
 
-    each_ftp_server![a_session_is_found_again];
+    each_ftp_server![logged_session_is_found_by_its_marker];
 }

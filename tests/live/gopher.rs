@@ -1,4 +1,4 @@
-//! `gopher:` and `gophers:` at real servers.
+//! `gopher:` and `gophers:` against real servers.
 
 mod dots;
 mod ends;

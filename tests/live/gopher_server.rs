@@ -1,4 +1,4 @@
-//! The two gopher servers: where they listen, what they say to a raw socket, and what they wrote down.
+//! The two gopher servers: their ports, raw requests, and the requests that they logged.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
 
-/// How often, and how many times, a log is read until a request is in it.
+/// The interval and the number of attempts to find a request in a log.
 const PAUSE: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 100;
 
-/// One answer to a raw socket.
+/// The time limit of a raw request.
 const ANSWER: Duration = Duration::from_secs(15);
 
 /// A gopher server of `docker/`.
@@ -21,7 +21,7 @@ pub(crate) struct GopherServer {
     pub(crate) name: &'static str,
     port: u16,
     tls_port: u16,
-    /// Whether it answers Gopher+.
+    /// The server supports Gopher+.
     pub(crate) is_plus: bool,
 }
 
@@ -31,12 +31,12 @@ pub(crate) const PYGOPHERD: GopherServer =
     GopherServer { name: "pygopherd", port: 17071, tls_port: 17071, is_plus: true };
 
 impl GopherServer {
-    /// The gopher URL of a path: nothing, or `/`, a type and what is behind it.
+    /// Returns the `gopher:` URL of a path: empty, or `/`, an item type and a selector.
     pub(crate) fn url(self, path: &str) -> String {
         format!("gopher://{}{path}", self.authority())
     }
 
-    /// The gophers URL, by the name that the certificate is for.
+    /// Returns the `gophers:` URL, with the host name of the certificate.
     pub(crate) fn tls_url(self, path: &str) -> String {
         format!("gophers://localhost:{}{path}", self.tls_port)
     }
@@ -49,7 +49,7 @@ impl GopherServer {
         self.port
     }
 
-    /// All that it sends to whoever sends `line`.
+    /// Returns the complete response to a raw request line.
     pub(crate) fn answer(self, line: impl AsRef<[u8]>) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.authority()).expect("the server listens");
         stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
@@ -59,8 +59,8 @@ impl GopherServer {
         bytes
     }
 
-    /// What it makes of a file that it takes for text: pygopherd nothing; gophernicus ends each line in CRLF, loses what
-    /// is behind a lone CR, and takes bytes for Latin-1.
+    /// Returns a text file as the server sends it: pygopherd unchanged; gophernicus with CR LF, without the text after
+    /// a lone CR, and converted from Latin-1.
     pub(crate) fn as_text(self, file: &[u8]) -> Vec<u8> {
         if self.is_plus {
             return file.to_vec();
@@ -72,7 +72,7 @@ impl GopherServer {
         file.split_inclusive(|&byte| byte == b'\n').map(line).collect::<String>().into_bytes()
     }
 
-    /// Only what it logs from now on.
+    /// Returns a view of the log from now on.
     pub(crate) fn watch(self) -> Watch {
         Watch { server: self, from: self.log().len() }
     }
@@ -83,7 +83,7 @@ impl GopherServer {
     }
 }
 
-/// A server's log from some time on.
+/// The log of a server from some point on.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
     server: GopherServer,
@@ -91,14 +91,14 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The first line with `marker` that a client sent: what is not printing ASCII, and a backslash, as `\xNN`. pygopherd
-    /// says `TLS` before a line that came in TLS.
+    /// Returns the first request line with `marker`. Bytes other than printable ASCII, and the backslash, are `\xNN`.
+    /// pygopherd puts `TLS` before a line received over TLS.
     #[track_caller]
     pub(crate) fn line(self, marker: &str) -> String {
         self.lines(marker, 1).remove(0)
     }
 
-    /// The first `count` lines with `marker`.
+    /// Returns the first `count` lines with `marker`.
     #[track_caller]
     pub(crate) fn lines(self, marker: &str, count: usize) -> Vec<String> {
         for _ in 0..LOOKS {
@@ -111,7 +111,7 @@ impl Watch {
         panic!("{} has not logged {count} times {marker}", self.server.name);
     }
 
-    /// All lines with `marker` by now.
+    /// Returns all lines with `marker` that are in the log now.
     pub(crate) fn all(self, marker: &str) -> Vec<String> {
         let log = self.server.log();
         let log = String::from_utf8_lossy(&log[self.from.min(log.len())..]);
@@ -120,7 +120,7 @@ impl Watch {
     }
 }
 
-/// One test for each gopher server: `each_gopher_server! { name, … }` calls `name(server)`.
+/// Defines one test for each gopher server: `each_gopher_server! { name, … }` calls `name(server)`.
 macro_rules! each_gopher_server {
     ($($test:ident),+ $(,)?) => {
         mod gophernicus { $(crate::live::gopher_server::each_gopher_server!(@one $test GOPHERNICUS);)+ }
@@ -138,9 +138,9 @@ pub(crate) use each_gopher_server;
 
 mod tests {
     use super::*;
-    use crate::live::place::key;
+    use crate::live::work_dir::key;
 
-    fn a_request_is_found_again(server: GopherServer) {
+    fn logged_request_is_found_by_its_marker(server: GopherServer) {
         let (key, watch) = (key(), server.watch());
         server.answer(format!("/{key}\ta\\b é"));
         assert_eq!(watch.line(&key), format!("/{key}\\x09a\\x5cb \\xc3\\xa9"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn text() {
+    fn as_text_converts_files_as_the_server_does() {
         for (file, expected) in [
             (&b""[..], &b""[..]),
             (b"a\nb", b"a\r\nb\r\n"),
@@ -160,5 +160,5 @@ mod tests {
         }
     }
 
-    each_gopher_server![a_request_is_found_again];
+    each_gopher_server![logged_request_is_found_by_its_marker];
 }

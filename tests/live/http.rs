@@ -1,4 +1,4 @@
-//! `http:` and `https:` at real servers.
+//! `http:` and `https:` against real servers.
 
 mod cgi;
 mod files;

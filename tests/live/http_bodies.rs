@@ -1,24 +1,24 @@
-//! What the caller gives to a request: method, body, fields; and what of it a redirect carries on.
+//! Method, body and header fields of a request, and which of them a redirect keeps.
 
-use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, NGINX};
+use super::work_dir::{WorkDir, fetch, key};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What `/cgi/echo` has to say of this.
+/// Returns the expected output of `/cgi/echo`.
 fn echo(method: &str, media_type: &str, bytes: &[u8]) -> Vec<u8> {
     let length = if bytes.is_empty() { "-".to_owned() } else { bytes.len().to_string() };
     [format!("{method} {media_type} {length}\n").as_bytes(), bytes].concat()
 }
 
-/// Gives this at the echo, plain and over HTTP/2.
+/// Asserts the output of `/cgi/echo`, plain and over HTTP/2.
 #[track_caller]
 fn echoes(options: &[&str], expected: &[u8]) {
-    let place = Place::new();
-    place.write("octets", BYTES);
-    place.write("lines", "one\r\ntwo\n");
+    let dir = WorkDir::new();
+    dir.write("octets", BYTES);
+    dir.write("lines", "one\r\ntwo\n");
     for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo"), APACHE.http("/x/../cgi/echo")] {
-        place.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
+        dir.fetch(&[options, &["--cacert", CA, &url]].concat()).gives(expected);
     }
 }
 
@@ -26,40 +26,40 @@ const BYTES: &[u8] = b"\0\r\n\xff&=%41@\n";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn forms() {
+fn data_option_posts_a_form() {
     echoes(&["-d", "a=b"], &echo("POST", FORM, b"a=b"));
     echoes(&["-d", "a=b", "-d", "c=%41 &"], &echo("POST", FORM, b"a=b&c=%41 &"));
-    // Line ends and NUL go, as in curl.
+    // Line ends and NUL are removed, as in curl.
     echoes(&["-d", "@lines"], &echo("POST", FORM, b"onetwo"));
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bytes() {
+fn data_binary_posts_the_bytes_unchanged() {
     echoes(&["--data-binary", "@octets"], &echo("POST", FORM, BYTES));
     echoes(&["--data-binary", "@octets", "-H", "Content-Type: a/b"], &echo("POST", "a/b", BYTES));
     let big = "x".repeat(3 << 20);
-    let place = Place::new();
-    place.write("big", &big);
+    let dir = WorkDir::new();
+    dir.write("big", &big);
     for url in [APACHE.http("/cgi/echo"), APACHE.https("/cgi/echo")] {
-        let ran = place.fetch(&["--data-binary", "@big", "--cacert", CA, &url]);
+        let ran = dir.fetch(&["--data-binary", "@big", "--cacert", CA, &url]);
         ran.gives(echo("POST", FORM, big.as_bytes()));
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn methods() {
+fn request_option_sets_the_method() {
     echoes(&["-X", "DELETE"], &echo("DELETE", "-", b""));
     echoes(&["-X", "PUT", "-d", "abc"], &echo("PUT", FORM, b"abc"));
     echoes(&["-X", "PATCH", "--data-binary", "@octets"], &echo("PATCH", FORM, BYTES));
     fetch(&["-X", "BAD METHOD", &APACHE.http("/cgi/echo")]).exits(2);
 }
 
-/// 303 makes a GET of everything, 301 and 302 of a POST; 307 and 308 change nothing (RFC 9110 §15.4).
+/// 303 changes every method to GET, 301 and 302 change POST to GET, 307 and 308 keep the method (RFC 9110 §15.4).
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn redirected_posts() {
+fn redirect_status_decides_method_and_body() {
     for (status, expected) in [
         ("301", echo("GET", "-", b"")),
         ("302", echo("GET", "-", b"")),
@@ -73,7 +73,7 @@ fn redirected_posts() {
     }
 }
 
-/// The variables of the request, over HTTP/2.
+/// Returns the CGI variables of the request, over HTTP/2.
 #[track_caller]
 fn variables(options: &[&str]) -> Vec<String> {
     let url = APACHE.https(&format!("/cgi/env?{}", key()));
@@ -82,13 +82,13 @@ fn variables(options: &[&str]) -> Vec<String> {
 }
 
 #[track_caller]
-fn holds(lines: &[String], expected: &str) {
+fn assert_line(lines: &[String], expected: &str) {
     assert!(lines.iter().any(|line| line == expected), "{expected} is missing in {lines:#?}");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields() {
+fn header_options_set_or_remove_fields() {
     let options =
         ["-H", "X-One: 1", "-H", "X-Two;", "-H", "Accept: text/html", "-A", "me/1", "-e", "http://a/"];
     let seen = variables(&options);
@@ -99,18 +99,18 @@ fn fields() {
         "HTTP_USER_AGENT=me/1",
         "HTTP_REFERER=http://a/",
     ] {
-        holds(&seen, line);
+        assert_line(&seen, line);
     }
-    // Without a value: the field is not sent.
+    // A field without a value is not sent.
     let seen = variables(&["-H", "Accept:", "-A", ""]);
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_ACCEPT=")), "{seen:#?}");
     assert!(!seen.iter().any(|line| line.starts_with("HTTP_USER_AGENT=")), "{seen:#?}");
-    holds(&variables(&["-H", "Host: other.test.invalid"]), "HTTP_HOST=other.test.invalid");
+    assert_line(&variables(&["-H", "Host: other.test.invalid"]), "HTTP_HOST=other.test.invalid");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields_that_would_be_two() {
+fn header_with_a_line_end_is_rejected_before_the_request() {
     for field in ["X: a\r\nY: b", "X: a\nY: b", "X\r\nY: b", "X Y: a", ": a", "nothing"] {
         let ran = fetch(&["-v", "-H", field, &NGINX.http("/headers")]);
         assert!([2, 93].contains(&ran.exit), "{field:?}: {}\n{}", ran.exit, ran.err);
@@ -118,10 +118,10 @@ fn fields_that_would_be_two() {
     }
 }
 
-/// What the caller said may be a secret: only the first origin is told.
+/// Header fields of the caller may be secret: they are sent to the first origin only.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn secret_fields_stay_with_their_origin() {
+fn header_fields_are_not_sent_to_another_origin() {
     for field in ["Authorization: Bearer canary", "Cookie: a=canary", "X-Api-Key: canary"] {
         let there = fetch(&["-H", field, &NGINX.http("/headers")]).exits(0).text();
         assert!(there.contains("canary"), "{there}");

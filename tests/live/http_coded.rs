@@ -1,33 +1,33 @@
-//! `--compressed`: servers that code the body on the fly, and what that does to ranges and resuming.
+//! `--compressed` with servers that encode on the fly; ranges and resume.
 
-use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, CADDY, NGINX, Server};
 use super::tree::{files, range};
+use super::work_dir::{WorkDir, fetch, key};
 
-/// Where these servers compress.
+/// Paths at which these servers compress.
 const CODING: [(Server, &str); 3] = [(NGINX, "/gz"), (APACHE, "/gz"), (CADDY, "")];
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn decoded_bytes_are_the_files() {
+fn compressed_download_equals_the_file() {
     for (server, folder) in CODING {
         for (path, bytes) in files() {
             let path = format!("{folder}{path}");
             fetch(&["--compressed", &server.http(&path)]).gives(&bytes);
             fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&bytes);
         }
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = server.http(&format!("{folder}/range.txt"));
-        place.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range());
+        dir.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range());
     }
 }
 
-/// They were asked, and they did.
+/// The request asks for a content coding, and the servers use one.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn it_is_coded_on_the_way() {
+fn compressed_option_requests_an_encoded_body() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt?{}", key()));
         let ran = fetch(&["-v", "--compressed", &url]).exits(0).writes(range());
@@ -44,18 +44,18 @@ fn it_is_coded_on_the_way() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_limit_counts_what_is_written() {
-    let place = Place::new();
+fn max_filesize_counts_decoded_bytes() {
+    let dir = WorkDir::new();
     let url = NGINX.http("/gz/range.txt");
-    place.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
-    assert!(!place.path("here").exists());
-    place.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
+    dir.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
+    assert!(!dir.path("here").exists());
+    dir.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
 }
 
-/// A part of a coded body is no part of the file: caddy would send eight bytes of the file, gzipped.
+/// A range of an encoded body is not a range of the file: caddy would send eight bytes of the file, compressed.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ranges_are_of_the_file() {
+fn range_with_compressed_is_of_the_plain_file_or_refused() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt"));
         let ran = fetch(&["--compressed", "-r", "8-15", &url]);
@@ -68,12 +68,12 @@ fn ranges_are_of_the_file() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn truncated_coded_body_is_completed_by_retry() {
+fn download_stopped_by_max_filesize_is_completed_by_the_next_run() {
     for (server, folder) in CODING {
-        let (place, url) = (Place::new(), server.http(&format!("{folder}/range.txt")));
-        place.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
-        place.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range(), "{url}");
+        let (dir, url) = (WorkDir::new(), server.http(&format!("{folder}/range.txt")));
+        dir.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
+        dir.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range(), "{url}");
     }
 }

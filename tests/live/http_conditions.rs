@@ -1,49 +1,49 @@
-//! Only under a condition: `-z`, `--fail-with-body`, address families and our own address.
+//! `-z`, `--fail-with-body`, address families and the local address.
 
-use super::place::{Place, fetch};
 use super::server::{ALL, APACHE, NGINX};
 use super::tree::{HELLO, MODIFIED};
+use super::work_dir::{WorkDir, fetch};
 
-/// The whole tree is of 1 December 1994, 12:34:56.
+/// All files of the tree are from 1 December 1994, 12:34:56.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_changed() {
+fn unchanged_file_is_not_transferred_with_time_cond() {
     for server in ALL {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = server.http("/hello.txt");
-        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
-        assert_eq!(place.read("here"), HELLO.as_bytes());
-        place.write("here", "old");
-        place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:56 GMT", "-o", "here", &url]).exits(0);
-        assert_eq!(place.read("here"), b"old", "{}", server.name);
-        place.holds(&["here"]);
+        dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+        assert_eq!(dir.read("here"), HELLO.as_bytes());
+        dir.write("here", "old");
+        dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:56 GMT", "-o", "here", &url]).exits(0);
+        assert_eq!(dir.read("here"), b"old", "{}", server.name);
+        dir.assert_entries(&["here"]);
     }
 }
 
-/// A file of ours is the condition: fetched once, and not again.
+/// The time of an existing file is the condition: the file is fetched once.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_is_newer_than_our_file() {
+fn file_not_newer_than_the_reference_is_not_transferred() {
     for server in ALL {
-        let (place, url) = (Place::new(), server.http("/hello.txt"));
-        place.fetch(&["-R", "-o", "here", &url]).gives("");
-        let modified = std::fs::metadata(place.path("here")).and_then(|facts| facts.modified());
+        let (dir, url) = (WorkDir::new(), server.http("/hello.txt"));
+        dir.fetch(&["-R", "-o", "here", &url]).gives("");
+        let modified = std::fs::metadata(dir.path("here")).and_then(|facts| facts.modified());
         let since = modified.expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
         assert_eq!(since.as_secs(), MODIFIED);
-        place.write("copy", "other octets");
+        dir.write("copy", "other octets");
         std::fs::File::options()
             .write(true)
-            .open(place.path("copy"))
+            .open(dir.path("copy"))
             .and_then(|file| file.set_modified(std::time::UNIX_EPOCH + since))
             .expect("our own file");
-        place.fetch(&["-z", "here", "-o", "copy", &url]).exits(0);
-        assert_eq!(place.read("copy"), b"other octets", "{}", server.name);
+        dir.fetch(&["-z", "here", "-o", "copy", &url]).exits(0);
+        assert_eq!(dir.read("copy"), b"other octets", "{}", server.name);
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_what_did_not_change() {
+fn changed_file_is_not_transferred_with_negated_time_cond() {
     for server in [NGINX, APACHE] {
         let url = server.http("/hello.txt");
         fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
@@ -54,14 +54,14 @@ fn only_what_did_not_change() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_body_of_an_error_and_its_exit() {
+fn fail_with_body_writes_the_error_body_and_sets_the_exit_status() {
     for (status, exit) in [("404", 78), ("400", 22), ("403", 9), ("500", 22)] {
         let url = NGINX.http(&format!("/status/{status}"));
         fetch(&["--fail-with-body", &url]).exits(exit).writes(format!("{status}\n"));
-        let place = Place::new();
-        place.fetch(&["--fail-with-body", "-o", "here", &url]).exits(exit);
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), format!("{status}\n").as_bytes());
+        let dir = WorkDir::new();
+        dir.fetch(&["--fail-with-body", "-o", "here", &url]).exits(exit);
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), format!("{status}\n").as_bytes());
     }
     fetch(&["--fail-with-body", &NGINX.http("/hello.txt")]).gives(HELLO);
 }
@@ -69,14 +69,14 @@ fn the_body_of_an_error_and_its_exit() {
 /// The servers listen on 127.0.0.1 only.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn families_and_addresses() {
+fn address_family_and_interface_select_the_connection() {
     let url = "http://localhost:17080/hello.txt";
     fetch(&["-4", url]).gives(HELLO);
     let ran = fetch(&["-6", url]).writes("");
     assert!([6, 7].contains(&ran.exit), "{}", ran.err);
     fetch(&["-6", &NGINX.http("/hello.txt")]).writes("");
     fetch(&["--interface", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
-    // RFC 5737: an address that is nobody's cannot be ours.
+    // RFC 5737: a documentation address is never a local address.
     let ran = fetch(&["--interface", "192.0.2.1", &NGINX.http("/hello.txt")]).writes("");
     assert!([2, 7, 45].contains(&ran.exit), "{}", ran.err);
 }

@@ -1,9 +1,9 @@
-//! Cookies: none unless asked for, and then only to where they belong.
+//! Cookies: sent only if requested, and only to the server they belong to.
 
-use super::place::{Place, fetch};
 use super::server::{APACHE, CA, NGINX};
+use super::work_dir::{WorkDir, fetch};
 
-/// The Cookie that nginx saw in the end.
+/// Returns the Cookie header of the last request.
 #[track_caller]
 fn seen(options: &[&str], path: &str) -> Option<String> {
     let text = fetch(&[options, &[&NGINX.http(path)]].concat()).exits(0).text();
@@ -14,7 +14,7 @@ fn seen(options: &[&str], path: &str) -> Option<String> {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn given_ones_are_sent() {
+fn cookies_of_the_option_are_sent() {
     assert_eq!(seen(&["-b", "a=b; c=d"], "/headers").as_deref(), Some("a=b; c=d"));
     let url = APACHE.https("/cgi/env");
     let text = fetch(&["-b", "a=b; c=d", "--cacert", CA, &url]).exits(0).text();
@@ -23,15 +23,15 @@ fn given_ones_are_sent() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_being_asked_none_is_kept() {
+fn cookies_are_not_kept_without_an_option() {
     assert_eq!(seen(&[], "/cookie/look"), None);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn set_ones_are_sent_where_they_belong() {
-    let place = Place::new();
-    let jar = place.path("jar").to_string_lossy().into_owned();
+fn cookies_are_sent_only_to_matching_urls() {
+    let dir = WorkDir::new();
+    let jar = dir.path("jar").to_string_lossy().into_owned();
     for (path, expected) in [
         ("/cookie/look", Some("taste=sweet")),
         ("/cookie/leave", None),
@@ -41,19 +41,19 @@ fn set_ones_are_sent_where_they_belong() {
         ("/cookie/two", None),
     ] {
         assert_eq!(seen(&["-c", &jar], path).as_deref(), expected, "{path}");
-        // There may be none when nothing was kept.
+        // Without a cookie the jar may not exist.
         let _ = std::fs::remove_file(&jar);
     }
 }
 
-/// What one run kept the next one sends.
+/// A cookie from one run is sent in the next run.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_jar() {
-    let place = Place::new();
-    let jar = place.path("jar").to_string_lossy().into_owned();
+fn cookie_jar_is_written_and_read_by_the_next_run() {
+    let dir = WorkDir::new();
+    let jar = dir.path("jar").to_string_lossy().into_owned();
     assert_eq!(seen(&["-c", &jar], "/cookie/look").as_deref(), Some("taste=sweet"));
-    let text = String::from_utf8(place.read("jar")).expect("text");
+    let text = String::from_utf8(dir.read("jar")).expect("text");
     let fields: Vec<&str> =
         text.lines().find(|line| line.contains("taste")).expect("a line").split('\t').collect();
     assert_eq!(
@@ -63,7 +63,7 @@ fn a_jar() {
     assert_eq!(seen(&["-b", &jar], "/headers").as_deref(), Some("taste=sweet"));
     let elsewhere = fetch(&["-b", &jar, "http://localhost:17080/headers"]).exits(0).text();
     assert!(!elsewhere.contains("taste"), "{elsewhere}");
-    // Deleted by the server: gone from the jar.
+    // A cookie that the server deletes is removed from the jar.
     assert_eq!(seen(&["-b", &jar, "-c", &jar], "/cookie/delete"), None);
-    assert!(!String::from_utf8_lossy(&place.read("jar")).contains("taste"));
+    assert!(!String::from_utf8_lossy(&dir.read("jar")).contains("taste"));
 }

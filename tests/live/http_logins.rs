@@ -1,4 +1,4 @@
-//! Logins that are not in the URL: `-u`, netrc, files and programs that know, and a person at a terminal.
+//! Logins that are not in the URL: `-u`, netrc, password files, `--askpass` programs and prompts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use fetch_url_tests::Terminal;
 
-use super::place::{Place, fetch};
 use super::program::fetch_url;
 use super::server::{APACHE, CA, NGINX};
 use super::tree::HELLO;
+use super::work_dir::{WorkDir, fetch};
 
 const BOB: &str = "bob:p@ss/w:rd#%41 x";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn basic() {
+fn basic_login_is_accepted_or_exits_67() {
     for server in [NGINX, APACHE] {
         for url in [
             server.http("/auth/hello.txt"),
@@ -27,13 +27,13 @@ fn basic() {
             fetch(&["--cacert", CA, &url]).exits(67).writes("");
         }
     }
-    // Not decoded: it is no part of a URL.
+    // The value of `-u` is not percent-decoded.
     fetch(&["-u", BOB, &NGINX.http("/auth/hello.txt")]).gives(HELLO);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn digest() {
+fn digest_login_is_accepted_or_exits_67() {
     for url in [
         APACHE.http("/digest/hello.txt"),
         APACHE.https("/digest/hello.txt"),
@@ -50,17 +50,17 @@ fn digest() {
     fetch(&[&by_url]).gives(HELLO);
 }
 
-/// The password is not sent where a proof of it is asked for.
+/// Digest authentication does not send the password.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn digest_says_nothing_readable() {
+fn digest_login_does_not_send_the_password() {
     let ran = fetch(&["-vvv", "--digest", "-u", "alice:secret", &APACHE.http("/digest/hello.txt")]).exits(0);
     ran.says(" 401 ").hides("secret").hides("YWxpY2U6c2VjcmV0").hides("> Authorization: Basic");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bearer() {
+fn bearer_token_is_sent_and_hidden_in_the_trace() {
     let url = NGINX.http("/bearer/hello.txt");
     let field = "Authorization: Bearer token-of-the-tests";
     fetch(&["-H", field, &url]).gives(HELLO);
@@ -70,7 +70,7 @@ fn bearer() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_login_stays_with_its_origin() {
+fn login_is_not_sent_to_another_origin() {
     for path in ["/redir/other-origin", "/redir/away"] {
         let seen = fetch(&["-u", "alice:secret", &NGINX.http(path)]).exits(0).text();
         assert!(seen.starts_with("GET /headers "), "{seen}");
@@ -80,67 +80,67 @@ fn a_login_stays_with_its_origin() {
     assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
 }
 
-/// A file that only its owner may read.
-fn private(place: &Place, name: &str, text: &str) -> String {
-    place.write(name, text);
-    let path = place.path(name);
+/// Writes a file that only its owner can read, and returns its path.
+fn private(dir: &WorkDir, name: &str, text: &str) -> String {
+    dir.write(name, text);
+    let path = dir.path(name);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
     path.to_string_lossy().into_owned()
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn netrc() {
-    let place = Place::new();
-    let right = private(&place, "right", "machine 127.0.0.1 login alice password secret\n");
-    let other = private(&place, "other", "machine localhost login alice password secret\n");
+fn netrc_login_is_sent_to_its_host_and_user_only() {
+    let dir = WorkDir::new();
+    let right = private(&dir, "right", "machine 127.0.0.1 login alice password secret\n");
+    let other = private(&dir, "other", "machine localhost login alice password secret\n");
     let url = NGINX.http("/auth/hello.txt");
-    place.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
-    place.fetch(&["--netrc-file", &other, &url]).exits(67);
-    // The URL's own user is another one.
-    place.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
-    place.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
-    // A file that others may read.
+    dir.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
+    dir.fetch(&["--netrc-file", &other, &url]).exits(67);
+    // The user in the URL is another one, so the entry does not apply.
+    dir.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
+    dir.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
+    // A file that other users can read is refused.
     fs::set_permissions(Path::new(&right), fs::Permissions::from_mode(0o644)).expect("our own file");
-    place.fetch(&["--netrc-file", &right, &url]).exits(2);
+    dir.fetch(&["--netrc-file", &right, &url]).exits(2);
 }
 
-/// Each origin on the way has an entry of its own, or none.
+/// Each origin gets only the login of its own netrc entry.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn netrc_at_every_hop() {
-    let place = Place::new();
-    let right = private(&place, "right", "machine 127.0.0.1 login alice password canary\n");
-    let seen = place.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
+fn netrc_login_is_chosen_for_each_redirect() {
+    let dir = WorkDir::new();
+    let right = private(&dir, "right", "machine 127.0.0.1 login alice password canary\n");
+    let seen = dir.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
     assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
-    let both = private(&place, "both", "machine localhost login alice password secret\n");
-    let seen = place.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
+    let both = private(&dir, "both", "machine localhost login alice password secret\n");
+    let seen = dir.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
     assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn password_files_and_programs() {
-    let place = Place::new();
-    let file = private(&place, "password", "secret\n");
-    let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
+fn password_file_and_askpass_supply_the_password() {
+    let dir = WorkDir::new();
+    let file = private(&dir, "password", "secret\n");
+    let program = private(&dir, "ask", "#!/bin/sh\necho secret\n");
     fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
     let url = NGINX.http("/auth/hello.txt");
-    place.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
-    place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
+    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
+    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
 }
 
-/// Nobody is there to be asked: it fails at once.
+/// Without a terminal the run fails at once.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_a_terminal() {
+fn missing_password_without_a_terminal_exits_67() {
     let ran = fetch(&["-u", "alice", &NGINX.http("/auth/hello.txt")]).exits(67).writes("");
     assert!(ran.took.as_secs() < 5, "{:?}", ran.took);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn at_a_terminal() {
+fn typed_password_logs_in_or_exits_67() {
     let program = fetch_url().to_string_lossy().into_owned();
     let url = NGINX.http("/auth/hello.txt");
     for (typed, exit) in [("secret", 0), ("wrong", 67)] {

@@ -1,12 +1,12 @@
-//! Real servers behind a proxy of our own.
+//! Real servers behind a scripted proxy.
 
 use std::time::Duration;
 
 use fetch_url_tests::{AddressType, ConnectFault, HttpResponse, HttpServer, ProxyServer, SocksFault};
 
-use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
 use super::tree::{HELLO, range};
+use super::work_dir::{WorkDir, fetch};
 
 fn proxy() -> ProxyServer {
     ProxyServer::http().expect("a loopback proxy")
@@ -14,7 +14,7 @@ fn proxy() -> ProxyServer {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn plain_urls_go_whole() {
+fn http_proxy_receives_the_absolute_url() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), &NGINX.http("/hello.txt?a#b")]).gives(HELLO);
     fetch(&["-x", &proxy.url(), "http://made-up.invalid:17080/range.txt"]).gives(range());
@@ -23,10 +23,10 @@ fn plain_urls_go_whole() {
     assert_eq!(targets, expected);
 }
 
-/// What a proxy would be asked for must be what was meant; through a tunnel it is.
+/// The proxy gets the target unchanged, or the request fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn targets_that_would_be_rewritten() {
+fn proxy_target_is_unchanged_or_refused() {
     let proxy = proxy();
     let ran = fetch(&["-x", &proxy.url(), &NGINX.http("/pub/../hello.txt")]);
     match ran.exit {
@@ -39,7 +39,7 @@ fn targets_that_would_be_rewritten() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn tls_goes_through_a_tunnel() {
+fn https_is_sent_through_a_connect_tunnel() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/range.txt")]).gives(range());
     fetch(&["-x", &proxy.url(), "--cacert", CA, "https://origin.test.invalid:17443/hello.txt"]).gives(HELLO);
@@ -53,7 +53,7 @@ fn tls_goes_through_a_tunnel() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_two_logins_are_kept_apart() {
+fn proxy_login_and_server_login_are_sent_to_their_own_side() {
     let proxy = ProxyServer::http_with_login("gate", "opener").expect("a loopback proxy");
     for url in [NGINX.http("/auth/hello.txt"), NGINX.https("/auth/hello.txt")] {
         let both = ["-x", &proxy.url_as("gate:opener"), "-u", "alice:secret", "--cacert", CA, &url];
@@ -70,7 +70,7 @@ fn the_two_logins_are_kept_apart() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn socks() {
+fn socks_proxy_receives_name_or_address_of_the_server() {
     for (scheme, host, address_type) in [
         ("socks5h", "localhost", AddressType::Name),
         ("socks5", "127.0.0.1", AddressType::V4),
@@ -87,7 +87,7 @@ fn socks() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn exceptions() {
+fn noproxy_hosts_are_contacted_directly() {
     let proxy = proxy();
     fetch(&["-x", &proxy.url(), "--noproxy", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
     fetch(&["-x", &proxy.url(), "--noproxy", "*", &NGINX.http("/hello.txt")]).gives(HELLO);
@@ -96,14 +96,14 @@ fn exceptions() {
     assert_eq!(proxy.requests().len(), 1);
 }
 
-/// No tunnel, or not the one that was asked for: nothing is fetched, nothing written, and it ends soon.
+/// Asserts that nothing is fetched or written, and that the run ends soon.
 #[track_caller]
 fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
-    let place = Place::new();
-    place.write("old", "old");
+    let dir = WorkDir::new();
+    dir.write("old", "old");
     for name in ["old", "new"] {
         let url = NGINX.https("/hello.txt");
-        let ran = place.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
+        let ran = dir.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
         assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
         assert!(
             ran.took < Duration::from_secs(5) && !ran.err.contains("panicked"),
@@ -112,13 +112,13 @@ fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
             ran.err
         );
     }
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_tunnel_from_a_hostile_proxy() {
+fn hostile_connect_reply_fails_without_a_file() {
     let moved =
         HttpResponse::new(302).header("Location", NGINX.http("/hello.txt")).body("forged").then_close();
     for (fault, exits) in [
@@ -136,10 +136,10 @@ fn no_tunnel_from_a_hostile_proxy() {
     }
 }
 
-/// What the proxy itself says in the tunnel is an end of it, or nothing; never the origin's answer.
+/// Bytes of the proxy in the tunnel are an error or ignored; they are never delivered as the response.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bytes_before_the_tunnel() {
+fn proxy_bytes_in_the_tunnel_are_never_delivered() {
     for extra in
         [&b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"[..], b"forged", b"\x15\x03\x03\0\x02\x02\x28"]
     {
@@ -154,7 +154,7 @@ fn bytes_before_the_tunnel() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_tunnel_from_a_hostile_socks_server() {
+fn hostile_socks_reply_fails_without_a_file() {
     for fault in [
         SocksFault::Close,
         SocksFault::HalfReply,
@@ -169,20 +169,20 @@ fn no_tunnel_from_a_hostile_socks_server() {
     }
 }
 
-/// A stalled proxy is a stalled connection.
+/// A stalled proxy counts as a stalled connection.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_silent_proxy() {
+fn silent_proxy_exits_28_after_the_connect_timeout() {
     let proxy = ProxyServer::socks5_with_fault(SocksFault::Stall(Duration::from_secs(20)));
     let proxy = proxy.expect("a loopback proxy");
     let ran = fetch(&["-x", &proxy.url(), "--connect-timeout", "0.5", &NGINX.http("/hello.txt")]);
     assert!(ran.exits(28).took < Duration::from_secs(4));
 }
 
-/// The origin is not told what is for the proxy, nor the proxy what is for the origin.
+/// Header fields for the proxy are not sent to the origin, and the reverse.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields_go_to_one_of_the_two() {
+fn header_fields_are_sent_to_proxy_or_server_only() {
     let proxy = proxy();
     let fields =
         ["-H", "X-Api-Key: canary", "-b", "a=canary", "-u", "alice:secret", "-A", "canary", "-e", "canary"];
@@ -197,12 +197,12 @@ fn fields_go_to_one_of_the_two() {
     assert!(!seen.to_ascii_lowercase().contains("proxy-"), "{seen}");
 }
 
-/// The bounds hold behind a proxy, too. Interim answers are counted by nobody there (reqwest hands them to
-/// nobody): the time for the answer ends them.
+/// The limits apply behind a proxy, too. reqwest does not report interim responses of a proxied connection, so
+/// --read-timeout ends them.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn floods_behind_a_proxy() {
-    // More than a debug build reads within the limit, and then silence.
+fn endless_heads_behind_a_proxy_are_aborted() {
+    // More data than a debug build reads within the timeout, and then a stall.
     let forever = 1 << 18;
     let silence = Duration::from_secs(10);
     for (flood, exit, word) in [
@@ -221,11 +221,11 @@ fn floods_behind_a_proxy() {
     }
 }
 
-/// The gate for hops judges addresses that it can read, whoever connects to them. (The proxy is ours: no byte
-/// goes to 8.8.8.8.)
+/// The redirect policy checks IP addresses in URLs even if a proxy connects to them. (The proxy is local: nothing is
+/// sent to 8.8.8.8.)
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_hop_from_public_to_private() {
+fn redirect_from_public_to_private_address_exits_90() {
     let proxy = proxy();
     let url = "http://8.8.8.8:17080/redir/back";
     let seen = fetch(&["-x", &proxy.url(), "--allow-private", url]).exits(0).text();

@@ -1,13 +1,12 @@
-//! Which server is talked to, by which protocol and under which name: TLS options, HTTP versions, `--resolve`,
-//! `--connect-to`.
+//! The server, protocol and host name of a connection: TLS options, HTTP versions, `--resolve`, `--connect-to`.
 
-use super::place::{Place, fetch};
 use super::server::{CA, NGINX};
 use super::tree::HELLO;
+use super::work_dir::{WorkDir, fetch};
 
 const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls");
 
-/// What nginx says of a connection: HTTP, TLS, SNI, Host.
+/// Returns the connection as nginx sees it: HTTP version, TLS version, SNI, Host.
 #[track_caller]
 fn connection(options: &[&str], url: &str) -> String {
     fetch(&[options, &["--cacert", CA, url]].concat()).exits(0).text()
@@ -15,21 +14,21 @@ fn connection(options: &[&str], url: &str) -> String {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn versions_of_http() {
+fn http_version_follows_the_option() {
     let url = NGINX.https("/connection");
     assert!(connection(&[], &url).starts_with("HTTP/2.0 "));
     assert!(connection(&["--http2"], &url).starts_with("HTTP/2.0 "));
     assert!(connection(&["--http1.1"], &url).starts_with("HTTP/1.1 "));
     for (options, version) in [(&[][..], "2"), (&["--http1.1"], "1.1")] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let own = ["--cacert", CA, "-o", "here", "-w", "%{http_version} %{http_code}\\n", &url];
-        place.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
+        dir.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn versions_of_tls() {
+fn tls_version_follows_the_option() {
     let url = NGINX.https("/connection");
     let old = "https://localhost:17450/connection";
     assert!(connection(&[], &url).contains(" TLSv1.3 "));
@@ -41,7 +40,7 @@ fn versions_of_tls() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn without_verification() {
+fn insecure_option_accepts_invalid_certificates() {
     for port in [17444, 17445, 17446] {
         let url = format!("https://localhost:{port}/hello.txt");
         fetch(&["-k", "--no-fail", &url]).exits(0);
@@ -52,12 +51,12 @@ fn without_verification() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_certificate_of_ones_own() {
+fn client_certificate_is_sent_if_given() {
     let url = "https://localhost:17449/whoami";
     let (cert, key) = (format!("{TLS}/client.pem"), format!("{TLS}/client.key"));
     fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).gives("CN=client.test.invalid\n");
     fetch(&["--cacert", CA, url]).exits(22).says("400");
-    // Signed by nobody the server knows: it ends the handshake, or answers 400.
+    // The client certificate is not signed by a CA that the server knows: the server ends the handshake or answers 400.
     let other = format!("{TLS}/selfsigned.pem");
     let ran = fetch(&["--cacert", CA, "-E", &other, "--key", &format!("{TLS}/selfsigned.key"), url]);
     assert!([22, 35].contains(&ran.exit), "{}", ran.err);
@@ -65,45 +64,45 @@ fn a_certificate_of_ones_own() {
     fetch(&["--cacert", CA, "-E", &cert, "--key", &other, url]).exits(2);
 }
 
-/// The name goes into the handshake, into Host, and is what the certificate must be for.
+/// The name is used for SNI, Host and the certificate check.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_of_our_own() {
+fn resolve_and_connect_to_keep_the_name_of_the_url() {
     let name = "origin.test.invalid:17443";
     let url = format!("https://{name}/connection");
     let expected = format!("HTTP/2.0 TLSv1.3 sni=origin.test.invalid host={name}\n");
     assert_eq!(connection(&["--resolve", &format!("{name}:127.0.0.1")], &url), expected);
     let ends = format!("{name}:127.0.0.1:17443");
     assert_eq!(connection(&["--connect-to", &ends], &url), expected);
-    // To another port: name and Host stay those of the URL.
+    // To another port: SNI and Host are those of the URL.
     let seen = connection(&["--connect-to", "::127.0.0.1:17443"], "https://origin.test.invalid/connection");
     assert_eq!(seen, "HTTP/2.0 TLSv1.3 sni=origin.test.invalid host=origin.test.invalid\n");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_that_the_certificate_is_not_for() {
+fn overridden_name_is_checked_against_the_certificate() {
     for name in ["other.invalid:17443", "a.b.test.invalid:17443"] {
         let url = format!("https://{name}/hello.txt");
         fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url]).exits(60).writes("");
         fetch(&["--cacert", CA, "--connect-to", "::127.0.0.1:17443", &url]).exits(60).writes("");
     }
-    // Its certificate is for this name only.
+    // The certificate is for this name only.
     let url = "https://other.invalid:17446/hello.txt";
     let own = ["--cacert", CA, "--resolve", "other.invalid:17446:127.0.0.1", "--no-fail", url];
     fetch(&own).exits(0);
 }
 
-/// It looks nothing up: `.invalid` is nowhere.
+/// `.invalid` names do not resolve, so an override for another port does not help.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn only_the_named_port_is_answered_for() {
+fn resolve_applies_to_its_port_only() {
     let url = "http://origin.test.invalid:17080/hello.txt";
     fetch(&["--resolve", "origin.test.invalid:17080:127.0.0.1", url]).gives(HELLO);
     fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).exits(6);
 }
 
-/// The SHA-256 of the server's public key, by openssl.
+/// Returns the SHA-256 of the server's public key, computed by openssl.
 fn pin() -> Option<String> {
     let line = format!(
         "openssl x509 -in '{TLS}/server.pem' -pubkey -noout | openssl pkey -pubin -outform der | \
@@ -116,7 +115,7 @@ fn pin() -> Option<String> {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn pinned_keys() {
+fn certificate_without_the_pinned_key_is_rejected() {
     let Some(pin) = pin() else { return };
     let other = format!("sha256//{}=", "A".repeat(43));
     let url = NGINX.https("/hello.txt");
@@ -124,7 +123,7 @@ fn pinned_keys() {
     fetch(&["--cacert", CA, "--pinnedpubkey", &format!("{other};{pin}"), &url]).gives(HELLO);
     let ran = fetch(&["--cacert", CA, "--pinnedpubkey", &other, &url]).writes("");
     assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
-    // Also where nothing else is verified.
+    // The pin is also checked with `-k`.
     let ran = fetch(&["-k", "--pinnedpubkey", &other, &url]).writes("");
     assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
 }

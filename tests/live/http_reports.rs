@@ -1,21 +1,21 @@
-//! What is told of a fetch: `-w`, `--events`, `--trace`; and that no secret is in it.
+//! Reports: `-w`, `--events`, `--trace`; they contain no secrets.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use fetch_url_tests::ProxyServer;
 
-use super::place::{Place, fetch, key};
 use super::server::{APACHE, CA, NGINX};
 use super::tree::HELLO;
+use super::work_dir::{WorkDir, fetch, key};
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn variables() {
-    let place = Place::new();
+fn write_out_variables_describe_the_transfer() {
+    let dir = WorkDir::new();
     let format = "%{http_code} %{size_download} %{num_redirects} %{content_type} %{url_effective} %{remote_ip} \
                   %{remote_port} %{scheme} %{exitcode}\\n";
-    let row = |url: &str| place.fetch(&["-s", "--cacert", CA, "-o", "here", "-w", format, url]);
+    let row = |url: &str| dir.fetch(&["-s", "--cacert", CA, "-o", "here", "-w", format, url]);
     let told = row(&NGINX.http("/redir/chain/2")).exits(0).text().to_ascii_lowercase();
     assert_eq!(told, "200 13 2 text/plain http://127.0.0.1:17080/hello.txt 127.0.0.1 17080 http 0\n");
     let told = row(&NGINX.https("/hello.txt")).exits(0).text().to_ascii_lowercase();
@@ -26,7 +26,7 @@ fn variables() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn one_report_for_each_url() {
+fn write_out_is_printed_for_each_url() {
     let urls = [NGINX.http("/hello.txt"), NGINX.http("/status/410"), APACHE.http("/hello.txt")];
     let ran = fetch(&["-s", "-w", "[%{http_code}]", &urls[0], &urls[1], &urls[2]]).exits(78);
     assert_eq!(ran.text(), format!("{HELLO}[200][410]{HELLO}[200]"));
@@ -35,17 +35,17 @@ fn one_report_for_each_url() {
     assert!(text.contains("\"http_code\":200") && text.contains("\"size_download\":13"), "{text}");
 }
 
-/// One object a line, in the order of what happened.
+/// One JSON object per line, in chronological order.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn events() {
-    let place = Place::new();
+fn events_are_written_in_chronological_order() {
+    let dir = WorkDir::new();
     let url = APACHE.http(&format!("/cgi/flaky?{}-1", key()));
-    place.fetch(&["--retry", "1", "--events", "events", "-o", "here", &url]).exits(0);
-    place.fetch(&["--events", "hops", "-o", "here", &NGINX.http("/redir/chain/2")]).exits(0);
-    place.fetch(&["--events", "errors", "-o", "here", &NGINX.http("/status/404")]).exits(78);
+    dir.fetch(&["--retry", "1", "--events", "events", "-o", "here", &url]).exits(0);
+    dir.fetch(&["--events", "hops", "-o", "here", &NGINX.http("/redir/chain/2")]).exits(0);
+    dir.fetch(&["--events", "errors", "-o", "here", &NGINX.http("/status/404")]).exits(78);
     let lines = |name: &str| -> Vec<String> {
-        let text = String::from_utf8(place.read(name)).expect("text");
+        let text = String::from_utf8(dir.read(name)).expect("text");
         assert!(text.ends_with('\n'), "{text}");
         text.lines().map(str::to_owned).collect()
     };
@@ -65,35 +65,34 @@ fn events() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_trace() {
-    let place = Place::new();
-    place.fetch(&["--trace", "trace", "-o", "here", &NGINX.http("/redir/301")]).gives("");
-    let text = String::from_utf8(place.read("trace")).expect("text");
+fn trace_file_contains_requests_and_responses() {
+    let dir = WorkDir::new();
+    dir.fetch(&["--trace", "trace", "-o", "here", &NGINX.http("/redir/301")]).gives("");
+    let text = String::from_utf8(dir.read("trace")).expect("text");
     for line in ["GET /redir/301 HTTP/1.1", "HTTP/1.1 301", "GET /hello.txt HTTP/1.1", "HTTP/1.1 200"] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
 }
 
 const CANARY: &str = "canary";
-/// `alice:canary`, `gate:canary`.
+/// Base64 of `alice:canary` and `gate:canary`.
 const CODED: [&str; 2] = ["YWxpY2U6Y2FuYXJ5", "Z2F0ZTpjYW5hcnk"];
 
-/// Runs with every report there is: the canary is in none of them, nor in anything left behind.
+/// Runs with every report and asserts that no report and no other file contains the canary.
 #[track_caller]
-fn keeps_secret(place: &Place, options: &[&str]) {
+fn keeps_secret(dir: &WorkDir, options: &[&str]) {
     let own =
         ["-vvv", "--trace", "trace", "--events", "events", "-w", "%{json}", "-o", "body", "--cacert", CA];
-    let ran = place.fetch(&[&own[..], options].concat());
+    let ran = dir.fetch(&[&own[..], options].concat());
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
     let mut told =
         vec![("standard error".to_owned(), ran.err.clone()), ("standard output".to_owned(), ran.text())];
-    for name in
-        place.names().into_iter().filter(|name| !["body", "netrc", "password"].contains(&name.as_str()))
+    for name in dir.names().into_iter().filter(|name| !["body", "netrc", "password"].contains(&name.as_str()))
     {
-        told.push((name.clone(), String::from_utf8_lossy(&place.read(&name)).into_owned()));
+        told.push((name.clone(), String::from_utf8_lossy(&dir.read(&name)).into_owned()));
     }
     for name in ["trace", "events"] {
-        assert!(place.path(name).exists(), "no {name} of {options:?}");
+        assert!(dir.path(name).exists(), "no {name} of {options:?}");
     }
     for (name, text) in told {
         for secret in [CANARY, CODED[0], CODED[1]] {
@@ -104,13 +103,13 @@ fn keeps_secret(place: &Place, options: &[&str]) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_report_tells_a_secret() {
-    let place = Place::new();
+fn reports_contain_no_password_or_token() {
+    let dir = WorkDir::new();
     for name in ["netrc", "password"] {
         let text =
             if name == "netrc" { "machine 127.0.0.1 login alice password canary\n" } else { "canary\n" };
-        place.write(name, text);
-        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
+        dir.write(name, text);
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
     }
     for path in
         ["/headers", "/auth/hello.txt", "/x/../headers", "/redir/away", "/status/404", "/cgi/nph-short"]
@@ -118,24 +117,24 @@ fn no_report_tells_a_secret() {
         let server = if path.starts_with("/cgi") { APACHE } else { NGINX };
         let url = server.http(path);
         let with_login = url.replace("://", "://alice:canary@");
-        keeps_secret(&place, &[&with_login]);
-        keeps_secret(&place, &["-u", "alice:canary", &url]);
-        keeps_secret(&place, &["--netrc-file", "netrc", &url]);
-        keeps_secret(&place, &["-u", "alice", "--password-file", "password", &url]);
-        keeps_secret(&place, &["-H", "Authorization: Bearer canary", &url]);
-        keeps_secret(&place, &["-H", "Cookie: a=canary", &url]);
-        keeps_secret(&place, &["-H", "Proxy-Authorization: Basic canary", &url]);
-        keeps_secret(&place, &["-b", "a=canary", &url]);
-        keeps_secret(&place, &["--oauth2-bearer", "canary", &url]);
+        keeps_secret(&dir, &[&with_login]);
+        keeps_secret(&dir, &["-u", "alice:canary", &url]);
+        keeps_secret(&dir, &["--netrc-file", "netrc", &url]);
+        keeps_secret(&dir, &["-u", "alice", "--password-file", "password", &url]);
+        keeps_secret(&dir, &["-H", "Authorization: Bearer canary", &url]);
+        keeps_secret(&dir, &["-H", "Cookie: a=canary", &url]);
+        keeps_secret(&dir, &["-H", "Proxy-Authorization: Basic canary", &url]);
+        keeps_secret(&dir, &["-b", "a=canary", &url]);
+        keeps_secret(&dir, &["--oauth2-bearer", "canary", &url]);
     }
-    keeps_secret(&place, &["-u", "alice:canary", &NGINX.https("/auth/hello.txt")]);
-    keeps_secret(&place, &["-u", "alice:canary", "--digest", &APACHE.http("/digest/hello.txt")]);
+    keeps_secret(&dir, &["-u", "alice:canary", &NGINX.https("/auth/hello.txt")]);
+    keeps_secret(&dir, &["-u", "alice:canary", "--digest", &APACHE.http("/digest/hello.txt")]);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_report_tells_the_secret_of_a_proxy() {
-    let place = Place::new();
+fn reports_contain_no_proxy_password() {
+    let dir = WorkDir::new();
     let proxies = [
         ProxyServer::http_with_login("gate", CANARY),
         ProxyServer::http_with_login("gate", "other"),
@@ -145,8 +144,8 @@ fn no_report_tells_the_secret_of_a_proxy() {
     for proxy in proxies {
         let proxy = proxy.expect("a loopback proxy");
         for url in [NGINX.http("/hello.txt"), NGINX.https("/hello.txt")] {
-            keeps_secret(&place, &["-x", &proxy.url_as("gate:canary"), &url]);
-            keeps_secret(&place, &["-x", &proxy.url(), "-U", "gate:canary", &url]);
+            keeps_secret(&dir, &["-x", &proxy.url_as("gate:canary"), &url]);
+            keeps_secret(&dir, &["-x", &proxy.url(), "-U", "gate:canary", &url]);
         }
     }
 }

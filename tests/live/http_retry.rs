@@ -1,35 +1,36 @@
-//! Trying again: what is temporary, how often, and from where.
+//! Retries: which errors are retried, how often, and from which offset.
 
-use super::place::{Place, key};
 use super::server::{APACHE, NGINX};
 use super::tree::range;
+use super::work_dir::{WorkDir, key};
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_busy_server_is_asked_again() {
+fn busy_server_is_retried_up_to_the_limit() {
     for (times, retries, exit) in [(1, "1", 0), (2, "3", 0), (3, "3", 0), (3, "2", 92), (1, "0", 92)] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let url = APACHE.http(&format!("/cgi/flaky?{}-{times}", key()));
-        let ran = place.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
+        let ran = dir.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
         if exit == 0 {
-            assert_eq!(place.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
+            assert_eq!(dir.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
         } else {
-            place.holds(&[]);
+            dir.assert_entries(&[]);
         }
     }
 }
 
-/// nginx always asks for a second.
+/// The server sends Retry-After: 1.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_servers_own_time_is_kept() {
-    let ran = Place::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
+fn retry_after_sets_the_delay() {
+    let ran = WorkDir::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
     assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
-    // An hour is more than anybody waits.
-    let ran = Place::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
+    // A Retry-After of an hour is not waited for.
+    let ran =
+        WorkDir::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
     assert!(ran.exits(92).took.as_secs() < 4);
     for path in ["/status/503-hour", "/status/503-date"] {
-        let ran = Place::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
+        let ran = WorkDir::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
         assert!(ran.took.as_millis() < 900, "{path}: {:?}", ran.took);
     }
 }
@@ -40,52 +41,52 @@ fn permanent_status_is_not_retried() {
     for (status, exit) in [("404", 78), ("403", 9), ("401", 67), ("400", 22), ("410", 78), ("501", 22)] {
         let key = key();
         let url = NGINX.http(&format!("/status/{status}?{key}"));
-        Place::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
+        WorkDir::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
     }
 }
 
-/// The second attempt goes on where the first one was cut.
+/// The second attempt continues at the offset at which the first one was truncated.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_is_resumed_at_once() {
-    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
-    let ran = place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
+fn truncated_body_is_resumed_by_the_retry() {
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
+    let ran = dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
     ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-/// Another version: from the start.
+/// The object has changed, so the download restarts.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_that_cannot_be_joined_is_fetched_again() {
-    let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
-    place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+fn retry_restarts_when_etag_changed() {
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
+    dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-/// Nothing to tell versions by, so nothing to resume: that is no reason to try again.
+/// Without a strong validator the body cannot be resumed, and the request is not retried.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_cut_body_that_cannot_be_resumed() {
+fn truncated_body_without_validator_is_not_retried() {
     for kind in ["weak", "none"] {
-        let (place, url) = (Place::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
-        place.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
-        assert!(!place.path("here").exists(), "{kind}");
+        let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
+        dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
+        assert!(!dir.path("here").exists(), "{kind}");
     }
 }
 
-/// What went to a pipe cannot be taken back: nothing comes twice, whatever the end.
+/// Output to a pipe cannot be taken back: no byte is written twice.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn pipe_gets_no_byte_twice() {
     let url = APACHE.http(&format!("/cgi/nph-cut?{}", key()));
-    let ran = Place::new().fetch(&["--retry", "2", &url]).exits(0);
+    let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(0);
     assert_eq!(ran.out, range());
     for kind in ["changed", "weak", "none"] {
         let url = APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key()));
-        let ran = Place::new().fetch(&["--retry", "2", &url]).exits(18);
+        let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(18);
         assert_eq!(ran.out, range()[..40_000], "{kind}");
     }
 }

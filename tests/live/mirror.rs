@@ -1,5 +1,5 @@
-//! `fetch-url mirror` of each kind of server, and `--list` of index pages: the tree that comes is the tree that is served, and a
-//! second run brings nothing.
+//! `fetch-url mirror` of each kind of server, and `--list` of index pages: the mirror equals the served tree, and a
+//! second run downloads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,17 +9,17 @@ use super::digest::sha256;
 use super::ftp_server::{FtpServer, each_ftp_server};
 use super::gopher_server::{GopherServer, each_gopher_server};
 use super::nntp_server::{NewsServer, each_news_server};
-use super::place::Place;
 use super::program::{Ran, start_other};
 use super::server::{NGINX, Server, each_server};
 use super::tree::{BIG, files, odd_files};
+use super::work_dir::WorkDir;
 
 const JOURNAL: &str = ".fetch-url-mirror";
 
-/// What is no file, or not for everybody, and the five thousand, which have a test of their own.
+/// Special files, unreadable files, and directories that have tests of their own.
 const EXCLUDED: [&str; 5] = ["many", "noperm*", "loop", "dangling", "odd"];
 
-/// All files below a folder but the journal: path and bytes.
+/// Returns path and content of all files below a directory except the journal.
 fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -41,13 +41,13 @@ fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Mirrors `url` into `mirror`, eight at a time.
-fn mirrored(place: &Place, url: &str, more: &[&str]) -> Ran {
+/// Mirrors `url` into `mirror` with eight parallel transfers.
+fn mirrored(dir: &WorkDir, url: &str, more: &[&str]) -> Ran {
     let own = ["mirror", "-Z", "--parallel-max", "8", "--retry", "0", "--events", "-"];
-    super::program::start(place.folder(), &[&own, more, &[url, "mirror"]].concat()).ended()
+    super::program::start(dir.folder(), &[&own, more, &[url, "mirror"]].concat()).ended()
 }
 
-/// `files`, `skipped` and `failed` of the summary, which is the last event.
+/// Returns `files`, `skipped` and `failed` of the summary, which is the last event.
 #[track_caller]
 fn summary(ran: &Ran) -> [usize; 3] {
     let text = ran.text();
@@ -62,18 +62,18 @@ fn summary(ran: &Ran) -> [usize; 3] {
     })
 }
 
-/// The second run: what came is skipped, and nothing else happens here.
+/// Runs the mirror again and asserts that every file is skipped and nothing changes.
 #[track_caller]
-fn brings_nothing(place: &Place, url: &str, more: &[&str], count: usize) {
-    let before = walked(&place.path("mirror"));
-    let again = mirrored(place, url, more);
+fn brings_nothing(dir: &WorkDir, url: &str, more: &[&str], count: usize) {
+    let before = walked(&dir.path("mirror"));
+    let again = mirrored(dir, url, more);
     let [files, skipped, _] = summary(&again);
-    // A link that leads to no file is skipped each time.
+    // A link to a directory or to nothing is skipped each time.
     assert!(files == 0 && (count..count + 5).contains(&skipped), "{files} {skipped} {}", again.err);
-    assert!(walked(&place.path("mirror")) == before, "the tree is another");
+    assert!(walked(&dir.path("mirror")) == before, "the tree is another");
 }
 
-/// The plain files that are not excluded, and no others; `links` are those that lead to other files.
+/// Asserts that the mirror has exactly the plain files that are not excluded; `links` are the links to files.
 #[track_caller]
 fn is_the_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
     for (path, bytes) in files() {
@@ -99,26 +99,27 @@ fn excluding() -> Vec<&'static str> {
     EXCLUDED.into_iter().flat_map(|glob| ["--exclude-glob", glob]).collect()
 }
 
-fn web_tree(server: Server) {
-    let (place, url) = (Place::new(), server.http("/"));
-    let ran = mirrored(&place, &url, &excluding()).exits(0);
-    let found = walked(&place.path("mirror"));
+fn mirror_of_index_pages_equals_the_tree(server: Server) {
+    let (dir, url) = (WorkDir::new(), server.http("/"));
+    let ran = mirrored(&dir, &url, &excluding()).exits(0);
+    let found = walked(&dir.path("mirror"));
     is_the_tree(&found, &["link"]);
     assert_eq!(summary(&ran), [found.len(), 0, 0]);
-    brings_nothing(&place, &url, &excluding(), found.len());
+    brings_nothing(&dir, &url, &excluding(), found.len());
 }
 
-fn ftp_tree(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/"));
-    let ran = mirrored(&place, &url, &excluding()).exits(0);
-    let found = walked(&place.path("mirror"));
+fn mirror_of_an_ftp_server_equals_the_tree(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/"));
+    let ran = mirrored(&dir, &url, &excluding()).exits(0);
+    let found = walked(&dir.path("mirror"));
     is_the_tree(&found, &["link.txt"]);
     let [files, _, failed] = summary(&ran);
     assert_eq!((files, failed), (found.len(), 0));
-    brings_nothing(&place, &url, &excluding(), found.len());
+    brings_nothing(&dir, &url, &excluding(), found.len());
 }
 
-/// Each file below `odd` has come but those that say one of these; its name is safe, and it is the right one.
+/// Asserts that each file of `odd` was mirrored with its content under a safe name, except paths that contain one of
+/// `but`.
 #[track_caller]
 fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     let served: BTreeMap<String, String> = odd_files().into_iter().map(|(path, text)| (text, path)).collect();
@@ -131,7 +132,7 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
         for part in name.split('/') {
             assert!(!part.starts_with('.') && part.len() <= 255 && !part.contains('\\'), "{name:?}");
         }
-        // What was safe before is called as it was.
+        // A name that is safe is not changed.
         let own = path.trim_start_matches("/odd/");
         let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
         if own.chars().all(is_safe) && !own.starts_with(['-', '.']) && own.len() < 190 {
@@ -144,54 +145,54 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     assert_eq!(missing, expected);
 }
 
-/// What begins with a dot is not in the pages of nginx and apache; `...` is no name that a file may have here.
-fn web_odd(server: Server) {
-    let (place, url) = (Place::new(), server.http("/odd/"));
+/// The index pages of nginx and apache omit names with a leading dot; `...` is not a safe file name.
+fn mirror_of_index_pages_gives_odd_names_safe_names(server: Server) {
+    let (dir, url) = (WorkDir::new(), server.http("/odd/"));
     let but: &[&str] = if server.name == "caddy" { &["/..."] } else { &["/...", "/.hidden"] };
-    let ran = mirrored(&place, &url, &[]).exits(0);
-    let found = walked(&place.path("mirror"));
+    let ran = mirrored(&dir, &url, &[]).exits(0);
+    let found = walked(&dir.path("mirror"));
     is_odd(&found, but);
     assert_eq!(summary(&ran), [found.len(), 0, 0]);
-    brings_nothing(&place, &url, &[], found.len());
+    brings_nothing(&dir, &url, &[], found.len());
 }
 
-/// No command can hold a CR or LF; what else is missing the server does not give.
-fn ftp_odd(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/odd/"));
+/// CR and LF cannot be sent in a command; the servers do not list or send the other missing names.
+fn mirror_of_an_ftp_server_gives_odd_names_safe_names(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/odd/"));
     let lost = match server.name {
         "vsftpd" => &["/.hidden"][..],
         "pureftpd" => &["/.hidden", "%5C", "%01", "%7F", "%09"],
         _ => &[],
     };
     let but = [&["/...", "%0D", "%0A"], lost].concat();
-    mirrored(&place, &url, &[]);
-    let found = walked(&place.path("mirror"));
+    mirrored(&dir, &url, &[]);
+    let found = walked(&dir.path("mirror"));
     is_odd(&found, &but);
-    brings_nothing(&place, &url, &[], found.len());
+    brings_nothing(&dir, &url, &[], found.len());
 }
 
-/// A menu's names are those of the files. Gopher cannot say whether a file has changed.
-fn gopher(server: GopherServer) {
-    let place = Place::new();
+/// Local names are those of the files. Gopher shows no modification times.
+fn mirror_of_a_menu_equals_the_tree(server: GopherServer) {
+    let dir = WorkDir::new();
     let url = server.url("/1/pub");
-    mirrored(&place, &url, &[]).exits(0);
+    mirrored(&dir, &url, &[]).exits(0);
     let expected: BTreeMap<String, Vec<u8>> = ["README", "a/b/c/deep.txt"]
         .map(|name| (name.to_owned(), server.as_text(format!("path=pub/{name}\n").as_bytes())))
         .into();
-    let found = walked(&place.path("mirror"));
+    let found = walked(&dir.path("mirror"));
     assert_eq!(found, expected);
-    brings_nothing(&place, &url, &["--skip-existing"], 2);
+    brings_nothing(&dir, &url, &["--skip-existing"], 2);
 }
 
-fn gopher_odd(server: GopherServer) {
-    let (place, url) = (Place::new(), server.url("/1/odd"));
-    mirrored(&place, &url, &[]);
-    let found = walked(&place.path("mirror"));
+fn mirror_of_a_menu_gives_odd_names_safe_names(server: GopherServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/1/odd"));
+    mirrored(&dir, &url, &[]);
+    let found = walked(&dir.path("mirror"));
     let served: BTreeSet<String> =
         odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
         found.iter().partition(|(_, bytes)| served.contains(String::from_utf8_lossy(bytes).trim_end()));
-    // gophernicus says so in a text where it does not find what it has listed, and makes two lines of `new\nline/`.
+    // gophernicus sends an error text for some of the files that it lists, and lists `new\nline/` as two lines.
     let stray = |bytes: &[u8]| !bytes.starts_with(b"Error: ");
     let strays = wrong.iter().filter(|(_, bytes)| stray(bytes)).count();
     let (most_wrong, most_strays) = if server.is_plus { (0, 0) } else { (4, 1) };
@@ -202,70 +203,70 @@ fn gopher_odd(server: GopherServer) {
             "{name:?}"
         );
     }
-    brings_nothing(&place, &url, &["--skip-existing"], found.len());
+    brings_nothing(&dir, &url, &["--skip-existing"], found.len());
 }
 
-/// 1,748 articles, each under its number.
-fn news(server: NewsServer) {
-    let (place, url) = (Place::new(), server.url("fetch.test"));
-    let ran = mirrored(&place, &url, &[]).exits(0);
+/// 1,748 articles, each in a file named by its number.
+fn mirror_of_a_group_has_one_file_per_article(server: NewsServer) {
+    let (dir, url) = (WorkDir::new(), server.url("fetch.test"));
+    let ran = mirrored(&dir, &url, &[]).exits(0);
     assert_eq!(summary(&ran), [1748, 0, 0]);
-    let found = walked(&place.path("mirror"));
+    let found = walked(&dir.path("mirror"));
     let numbers: BTreeSet<String> = (1..=1748).map(|nth| server.number(nth).to_string()).collect();
     assert!(found.keys().cloned().eq(numbers), "{} files", found.len());
     for nth in [1, 2, 1000, 1700, 1701, 1702, 1703, 1748] {
         let name = server.number(nth).to_string();
         assert!(found[&name] == server.nth("ARTICLE", "fetch.test", nth), "{name}");
     }
-    brings_nothing(&place, &url, &[], 1748);
+    brings_nothing(&dir, &url, &[], 1748);
 }
 
-/// What was cancelled is not there, and is no failure.
-fn news_holes(server: NewsServer) {
-    let (place, url) = (Place::new(), server.url("fetch.holes"));
-    assert_eq!(summary(&mirrored(&place, &url, &[]).exits(0)), [42, 0, 0]);
-    assert_eq!(walked(&place.path("mirror")).len(), 42);
-    brings_nothing(&place, &url, &[], 42);
-    let place = Place::new();
-    assert_eq!(summary(&mirrored(&place, &server.url("fetch.empty"), &[]).exits(0)), [0, 0, 0]);
+/// Cancelled articles are missing and are not failures.
+fn mirror_of_a_group_skips_cancelled_articles(server: NewsServer) {
+    let (dir, url) = (WorkDir::new(), server.url("fetch.holes"));
+    assert_eq!(summary(&mirrored(&dir, &url, &[]).exits(0)), [42, 0, 0]);
+    assert_eq!(walked(&dir.path("mirror")).len(), 42);
+    brings_nothing(&dir, &url, &[], 42);
+    let dir = WorkDir::new();
+    assert_eq!(summary(&mirrored(&dir, &server.url("fetch.empty"), &[]).exits(0)), [0, 0, 0]);
 }
 
-/// A thousand of five thousand; and a limit.
+/// A thousand of five thousand files, and the limit on entries.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn very_many() {
-    let (place, url) = (Place::new(), NGINX.http("/many/"));
+fn mirror_of_1000_files_is_complete_and_max_entries_exits_63() {
+    let (dir, url) = (WorkDir::new(), NGINX.http("/many/"));
     let more = ["--include-glob", "f[0]???.txt"];
-    mirrored(&place, &url, &more).exits(0);
-    let found = walked(&place.path("mirror"));
+    mirrored(&dir, &url, &more).exits(0);
+    let found = walked(&dir.path("mirror"));
     assert_eq!(found.len(), 1000);
     let is_right = |(name, bytes): (&String, &Vec<u8>)| {
         *name == format!("f{}.txt", String::from_utf8_lossy(bytes).trim())
     };
     assert!(found.iter().all(is_right));
-    brings_nothing(&place, &url, &more, 1000);
-    let place = Place::new();
-    mirrored(&place, &NGINX.http("/pub/"), &["--max-entries", "3"]).exits(63);
-    let place = Place::new();
-    mirrored(&place, &NGINX.http("/pub/"), &["--max-entries", "5"]).exits(0);
+    brings_nothing(&dir, &url, &more, 1000);
+    let dir = WorkDir::new();
+    mirrored(&dir, &NGINX.http("/pub/"), &["--max-entries", "3"]).exits(63);
+    let dir = WorkDir::new();
+    mirrored(&dir, &NGINX.http("/pub/"), &["--max-entries", "5"]).exits(0);
 }
 
-/// wget, where it is installed, finds the same files below /pub/.
-fn as_wget_has_it(server: Server) {
+/// wget, if it is installed, gets the same files below /pub/.
+fn mirror_of_index_pages_equals_that_of_wget(server: Server) {
     if !Path::new("/usr/bin/wget").exists() {
         return;
     }
-    let (place, url) = (Place::new(), server.http("/pub/"));
-    mirrored(&place, &url, &[]).exits(0);
+    let (dir, url) = (WorkDir::new(), server.http("/pub/"));
+    mirrored(&dir, &url, &[]).exits(0);
     let wget = ["-m", "-np", "-nH", "--cut-dirs=1", "-q", "-R", "index.html*", "-P", "theirs", &url];
-    start_other("wget", place.folder(), &wget).ended();
-    let theirs = walked(&place.path("theirs"));
+    start_other("wget", dir.folder(), &wget).ended();
+    let theirs = walked(&dir.path("theirs"));
     let theirs: BTreeMap<_, _> =
         theirs.into_iter().filter(|(name, _)| !name.contains("index.html")).collect();
-    assert_eq!(walked(&place.path("mirror")), theirs);
+    assert_eq!(walked(&dir.path("mirror")), theirs);
 }
 
-/// The value of a member of a line of JSON, as it is written there.
+/// Returns the JSON text of a member of a line.
 fn member<'a>(line: &'a str, name: &str) -> &'a str {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
     if let Some(text) = rest.strip_prefix('"') {
@@ -285,8 +286,8 @@ fn decoded(path: &str) -> Vec<u8> {
     bytes
 }
 
-fn index_page(server: Server) {
-    let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/")]).exits(0);
+fn index_page_entries_have_kind_size_and_time(server: Server) {
+    let ran = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/")]).exits(0);
     let text = ran.text();
     let entries: BTreeMap<&str, &str> = text.lines().map(|line| (member(line, "name"), line)).collect();
     for name in ["empty-dir", "etc", "many", "odd", "pub"] {
@@ -299,20 +300,20 @@ fn index_page(server: Server) {
     for (path, size) in plain.map(|(path, bytes)| (path, bytes.len())).chain([big]) {
         let line = entries[&path[1..]];
         assert_eq!((member(line, "kind"), member(line, "url")), ("file", server.http(path).as_str()));
-        // apache writes `4.0K` and `64M`, which are no sizes.
+        // apache shows rounded sizes such as `4.0K` and `64M`, which are not used.
         let is_rounded = server.name == "apache" && size > 999;
         let expected = if is_rounded { "null".to_owned() } else { size.to_string() };
         assert_eq!(member(line, "size"), expected, "{path}");
         let modified: u64 = member(line, "modified").parse().expect("a time");
         assert!((786_285_240..=786_285_296).contains(&modified), "{path}: {modified}");
     }
-    let ran = Place::new().fetch(&["--list", &server.http("/")]).exits(0);
+    let ran = WorkDir::new().fetch(&["--list", &server.http("/")]).exits(0);
     assert_eq!(ran.text().lines().count(), entries.len());
 }
 
-/// Each URL of the page of odd names is one of theirs.
-fn index_page_of_odd_names(server: Server) {
-    let ran = Place::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
+/// Each URL of the index page of odd names is the URL of one of the files.
+fn index_page_entry_urls_name_the_odd_files(server: Server) {
+    let ran = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
     let begins = server.http("/odd/");
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
     let found: BTreeSet<Vec<u8>> = ran
@@ -329,7 +330,13 @@ fn index_page_of_odd_names(server: Server) {
     assert_eq!(found, served);
 }
 
-each_server![web_tree, web_odd, as_wget_has_it, index_page, index_page_of_odd_names];
-each_ftp_server![ftp_tree, ftp_odd];
-each_gopher_server![gopher, gopher_odd];
-each_news_server![news, news_holes];
+each_server![
+    mirror_of_index_pages_equals_the_tree,
+    mirror_of_index_pages_gives_odd_names_safe_names,
+    mirror_of_index_pages_equals_that_of_wget,
+    index_page_entries_have_kind_size_and_time,
+    index_page_entry_urls_name_the_odd_files
+];
+each_ftp_server![mirror_of_an_ftp_server_equals_the_tree, mirror_of_an_ftp_server_gives_odd_names_safe_names];
+each_gopher_server![mirror_of_a_menu_equals_the_tree, mirror_of_a_menu_gives_odd_names_safe_names];
+each_news_server![mirror_of_a_group_has_one_file_per_article, mirror_of_a_group_skips_cancelled_articles];

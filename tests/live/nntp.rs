@@ -1,4 +1,4 @@
-//! `news:`, `nntp:`, `snews:` and `nntps:` at real servers.
+//! `news:`, `nntp:`, `snews:` and `nntps:` against real servers.
 
 mod articles;
 mod bodies;

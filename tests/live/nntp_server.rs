@@ -1,4 +1,4 @@
-//! The two news servers: where they listen, what they say to a raw socket, and what each wrote down of one session.
+//! The two news servers: their ports, raw requests, and the commands that they logged for a session.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
 
-/// How often, and how many times, a log is read until a session in it is over.
+/// The interval and the number of attempts to find a complete session in a log.
 const PAUSE: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 250;
 
-/// One reply to a raw socket.
+/// The time limit of a raw request.
 const ANSWER: Duration = Duration::from_secs(15);
 
-/// The replies that a block follows (RFC 3977 §9.4): to all commands but LISTGROUP.
+/// The replies that a multi-line block follows (RFC 3977 §9.4), for all commands except LISTGROUP.
 const BLOCKS: [&str; 10] = ["100", "101", "215", "220", "221", "222", "224", "225", "230", "231"];
 
 /// A news server of `docker/`.
@@ -25,28 +25,28 @@ pub(crate) struct NewsServer {
     port: u16,
     /// The number of the first article of each group.
     first: u32,
-    /// Whether it is of RFC 3977's days: CAPABILITIES, OVER, AUTHINFO, STARTTLS, COMPRESS.
+    /// The server supports RFC 3977 and its extensions: CAPABILITIES, OVER, AUTHINFO, STARTTLS, COMPRESS.
     pub(crate) is_modern: bool,
 }
 
 pub(crate) const INN: NewsServer = NewsServer { name: "inn", port: 17119, first: 1, is_modern: true };
 pub(crate) const SN: NewsServer = NewsServer { name: "sn", port: 17118, first: 10, is_modern: false };
 
-/// Where INN speaks TLS from the first byte, by the name that its certificate is for.
+/// Host and port of INN with TLS from the first byte; the host name is that of the certificate.
 pub(crate) const INN_TLS: &str = "localhost:17563";
 
 impl NewsServer {
-    /// The nntp URL of what is behind the server's name, without the slash between the two.
+    /// Returns the `nntp:` URL of a path without leading slash.
     pub(crate) fn url(self, path: &str) -> String {
         format!("nntp://{}/{path}", self.authority())
     }
 
-    /// The news URL of an article of this name.
+    /// Returns the `news:` URL of a message-id or group.
     pub(crate) fn id_url(self, id: &str) -> String {
         format!("news://{}/{id}", self.authority())
     }
 
-    /// The nntp URL of the n-th article of a group.
+    /// Returns the `nntp:` URL of the n-th article of a group.
     pub(crate) fn nth_url(self, group: &str, nth: u32) -> String {
         self.url(&format!("{group}/{}", self.number(nth)))
     }
@@ -59,12 +59,12 @@ impl NewsServer {
         self.port
     }
 
-    /// The number here of the n-th article that came into a group.
+    /// Returns the number of the n-th article of a group on this server.
     pub(crate) fn number(self, nth: u32) -> u32 {
         nth - 1 + self.first
     }
 
-    /// What it replies to each of these commands, which go out together.
+    /// Returns the replies to these commands, which are pipelined.
     fn replies(self, commands: &[&str]) -> Vec<Reply> {
         let stream = TcpStream::connect(self.authority()).expect("the server listens");
         stream.set_read_timeout(Some(ANSWER)).expect("a limit can be set");
@@ -75,25 +75,25 @@ impl NewsServer {
         commands.iter().map(|_| Reply::read(&mut lines)).collect()
     }
 
-    /// What it replies to the last of these commands.
+    /// Returns the reply to the last of these commands.
     pub(crate) fn reply(self, commands: &[&str]) -> Reply {
         self.replies(commands).pop().expect("a command")
     }
 
-    /// The block of its reply to the last of these commands.
+    /// Returns the block of the reply to the last of these commands.
     #[track_caller]
     pub(crate) fn block(self, commands: &[&str]) -> Vec<u8> {
         let Reply { line, block } = self.reply(commands);
         block.unwrap_or_else(|| panic!("{commands:?}: {line}"))
     }
 
-    /// The n-th article of a group, by a raw socket; `verb` is ARTICLE, HEAD or BODY.
+    /// Returns the n-th article of a group by a raw request; `verb` is ARTICLE, HEAD or BODY.
     #[track_caller]
     pub(crate) fn nth(self, verb: &str, group: &str, nth: u32) -> Vec<u8> {
         self.block(&[&format!("GROUP {group}"), &format!("{verb} {}", self.number(nth))])
     }
 
-    /// Those of these articles that there are, one after another.
+    /// Returns the existing articles with these numbers.
     pub(crate) fn those(self, verb: &str, group: &str, nths: impl IntoIterator<Item = u32>) -> Vec<Vec<u8>> {
         let articles = nths.into_iter().map(|nth| format!("{verb} {}", self.number(nth)));
         let commands: Vec<String> = std::iter::once(format!("GROUP {group}")).chain(articles).collect();
@@ -101,7 +101,7 @@ impl NewsServer {
         self.replies(&commands).into_iter().filter_map(|reply| reply.block).collect()
     }
 
-    /// Only what the server logs from now on.
+    /// Returns a view of the log from now on.
     pub(crate) fn watch(self) -> Watch {
         Watch { server: self, from: self.log().len() }
     }
@@ -111,7 +111,7 @@ impl NewsServer {
         fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// The command that a line of its log tells of, without the session's name.
+    /// Returns the command in a log line, without the name of the session.
     fn command(self, line: &str) -> Option<&str> {
         if self.is_modern {
             return line.split_once("]: ")?.1.split_once(" < ").map(|(_, command)| command);
@@ -120,12 +120,12 @@ impl NewsServer {
     }
 }
 
-/// What a server says to one command.
+/// The reply to one command.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Reply {
-    /// Without its line end.
+    /// The status line without its line end.
     pub(crate) line: String,
-    /// With its line ends, the dots taken away that were put before others.
+    /// The block with its line ends, without dot-stuffing.
     pub(crate) block: Option<Vec<u8>>,
 }
 
@@ -149,7 +149,7 @@ impl Reply {
     }
 }
 
-/// A server's log from some time on.
+/// The log of a server from some point on.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
     server: NewsServer,
@@ -157,8 +157,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The commands of the session that logged `marker`, in the order in which the server saw them, once it is over. INN
-    /// writes a password as stars.
+    /// Returns the commands of the session that logged `marker`, in the order of arrival, once it is over. INN logs
+    /// passwords as stars.
     #[track_caller]
     pub(crate) fn commands_for(self, marker: &str) -> Vec<String> {
         for _ in 0..LOOKS {
@@ -172,7 +172,7 @@ impl Watch {
         panic!("{} has logged no session with {marker} that is over", self.server.name);
     }
 
-    /// The commands with `marker` of all sessions, once there are so many.
+    /// Returns the commands with `marker` of all sessions, once there are `count` of them.
     #[track_caller]
     pub(crate) fn lines(self, marker: &str, count: usize) -> Vec<String> {
         for _ in 0..LOOKS {
@@ -189,7 +189,7 @@ impl Watch {
         panic!("{} has not logged {count} commands with {marker}", self.server.name);
     }
 
-    /// How many sessions hold this by now.
+    /// Returns the number of sessions with `marker` that are in the log now.
     pub(crate) fn sessions(self, marker: &str) -> usize {
         let log = self.text();
         let with_marker = log.lines().filter_map(|line| line.split_once(' '));
@@ -206,7 +206,8 @@ impl Watch {
     }
 }
 
-/// The lines of the latest session that holds `marker`, if it is over; each begins with the name of its session.
+/// Returns the lines of the latest session that contains `marker`, if it is over; each begins with the name of its
+/// session.
 fn session<'a>(log: &'a str, marker: &str) -> Option<Vec<&'a str>> {
     let mut newest = log.lines().rev().filter_map(|line| line.split_once(' '));
     let (name, _) = newest.find(|(_, text)| text.contains(marker))?;
@@ -215,7 +216,7 @@ fn session<'a>(log: &'a str, marker: &str) -> Option<Vec<&'a str>> {
     (lines.last() == Some(&"end")).then_some(lines)
 }
 
-/// One test for each news server: `each_news_server! { name, … }` calls `name(server)`.
+/// Defines one test for each news server: `each_news_server! { name, … }` calls `name(server)`.
 macro_rules! each_news_server {
     ($($test:ident),+ $(,)?) => {
         mod inn { $(crate::live::nntp_server::each_news_server!(@one $test INN);)+ }
@@ -233,10 +234,10 @@ pub(crate) use each_news_server;
 
 mod tests {
     use super::*;
-    use crate::live::place::key;
+    use crate::live::work_dir::key;
 
     #[test]
-    fn replies() {
+    fn replies_are_read_with_their_block() {
         for (bytes, line, block) in [
             (&b"200 hello\r\nmore"[..], "200 hello", None),
             (b"423 no\r\n", "423 no", None),
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn log_lines_are_parsed_to_commands() {
         for (server, line, expected) in [
             (INN, "Nov 21 22:37:04 nnrpd[9]: 172.18.0.1 < GROUP a < b", Some("GROUP a < b")),
             (INN, "Nov 21 22:37:04 nnrpd[9]: 172.18.0.1 > 220 1 <a@b> article", None),
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    fn a_session_is_found_again(server: NewsServer) {
+    fn logged_session_is_found_by_its_marker(server: NewsServer) {
         let (key, watch) = (key(), server.watch());
         let sent = ["GROUP fetch.test", &format!("ARTICLE <{key}@test.invalid>"), "QUIT"];
         assert_eq!(server.reply(&sent[..2]).line.get(..3), Some("430"));
@@ -277,11 +278,14 @@ mod tests {
         assert_eq!(watch.lines(&key, 2), [sent[1], sent[1]]);
     }
 
-    fn numbers(server: NewsServer) {
+    fn article_numbers_begin_with_the_first_of_the_server(server: NewsServer) {
         let reply = server.reply(&["GROUP fetch.test"]).line;
         let (first, last) = (server.number(1), server.number(1748));
         assert!(reply.starts_with(&format!("211 1748 {first} {last} ")), "{reply}");
     }
 
-    each_news_server![a_session_is_found_again, numbers];
+    each_news_server![
+        logged_session_is_found_by_its_marker,
+        article_numbers_begin_with_the_first_of_the_server
+    ];
 }

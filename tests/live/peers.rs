@@ -1,21 +1,21 @@
-//! The same URLs through curl, where it is installed: the same bytes.
+//! Comparison with curl, if it is installed: the same bytes for the same URLs.
 
 use std::process::{Command, Stdio};
 
-use super::place::{Place, fetch};
 use super::program::start_other;
 use super::server::{ALL, APACHE, CA, NGINX, Server, each_server};
 use super::tree::{files, odd_files};
+use super::work_dir::{WorkDir, fetch};
 
-each_server![tree, parts, pages];
+each_server![files_equal_those_of_curl, ranges_equal_those_of_curl, index_pages_equal_those_of_curl];
 
-/// Whether there is a curl to compare with.
+/// Returns `true` if curl is installed.
 fn has_curl() -> bool {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
 }
 
-/// Both give the same for `options` and `urls`, which both take.
+/// Asserts that curl and fetch-url give the same output for these options and URLs.
 #[track_caller]
 fn agree(options: &[&str], urls: &[String]) {
     if !has_curl() {
@@ -24,12 +24,12 @@ fn agree(options: &[&str], urls: &[String]) {
     let own = ["-q", "-s", "-S", "-L", "-f", "-g", "--path-as-is"];
     let both: Vec<&str> = ["--cacert", CA].iter().chain(options).copied().collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let place = Place::new();
-    let peer = start_other("curl", place.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
+    let dir = WorkDir::new();
+    let peer = start_other("curl", dir.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
     fetch(&[&both[..], &urls].concat()).gives(peer.out);
 }
 
-fn tree(server: Server) {
+fn files_equal_those_of_curl(server: Server) {
     let paths: Vec<String> = files().into_iter().map(|(path, _)| path.to_owned()).collect();
     let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
     for paths in [paths, odd, vec!["/big.bin".to_owned()]] {
@@ -38,15 +38,15 @@ fn tree(server: Server) {
     }
 }
 
-fn parts(server: Server) {
+fn ranges_equal_those_of_curl(server: Server) {
     for range in ["0-0", "8-15", "79992-", "-8", "33554432-41943039"] {
         let path = if range.starts_with('3') { "/big.bin" } else { "/range.txt" };
         agree(&["-r", range], &[server.http(path), server.https(path)]);
     }
 }
 
-/// Pages that the server makes itself.
-fn pages(server: Server) {
+/// Pages that the server generates.
+fn index_pages_equal_those_of_curl(server: Server) {
     let paths = ["/", "/pub", "/pub/", "/pub/a/../", "/many/", "/empty-dir/", "/link-dir/"];
     agree(&[], &paths.map(|path| server.http(path)));
     agree(&[], &paths.map(|path| server.https(path)));
@@ -54,7 +54,7 @@ fn pages(server: Server) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn redirects() {
+fn redirected_files_equal_those_of_curl() {
     let names =
         ["301", "302", "303", "307", "308", "chain/9", "relative", "fragment", "network-path", "spaces"];
     agree(&[], &names.map(|name| NGINX.http(&format!("/redir/{name}"))));
@@ -63,17 +63,17 @@ fn redirects() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn other_answers() {
+fn other_responses_equal_those_of_curl() {
     let paths =
         ["/status/204", "/gz/range.txt", "/latin1/latin1.txt", "/no-ranges/range.txt", "/named/hello.txt"];
     agree(&[], &paths.map(|path| NGINX.http(path)));
     agree(&[], &["/hello", "/cgi/nph-nolen", "/gz/range.txt"].map(|path| APACHE.http(path)));
 }
 
-/// Both fail, each in its own words and, where the cause is the same, with the same number.
+/// Both fail with the same exit status.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn failures() {
+fn failures_exit_as_curl_does() {
     if !has_curl() {
         return;
     }
@@ -89,9 +89,9 @@ fn failures() {
         ("https://localhost:17446/hello.txt".to_owned(), 60),
     ];
     urls.extend(ALL.map(|server| (format!("https://{}/", server.authority()), 35)));
-    let place = Place::new();
+    let dir = WorkDir::new();
     for (url, exit) in urls {
-        start_other("curl", place.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
+        start_other("curl", dir.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
             .ended()
             .exits(exit);
         fetch(&["--cacert", CA, &url]).exits(exit);

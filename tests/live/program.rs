@@ -1,4 +1,4 @@
-//! The program under test: found, run with a limit of time and next to no environment, and what came of it.
+//! Runs the program under test with a time limit and a minimal environment.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// No test waits longer for one run.
+/// The time limit of one run.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A program that runs.
+/// A running program.
 pub(crate) struct Running {
     child: Child,
     command: String,
@@ -21,17 +21,17 @@ pub(crate) struct Running {
     begun: Instant,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Ran {
     command: String,
-    /// The exit status; the signal as a negative number when it died of one.
+    /// The exit status, or the negative signal number if a signal ended the program.
     pub(crate) exit: i32,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
     pub(crate) took: Duration,
 }
 
-/// The path of `fetch-url`: `FETCH_URL_BIN`, or beside this test's own folder in `target/`.
+/// Returns the path of `fetch-url`: `FETCH_URL_BIN`, or the `target/` directory of this test.
 #[allow(clippy::disallowed_methods, reason = "a test, not the program: the caller may name another build")]
 pub(crate) fn fetch_url() -> PathBuf {
     let named = env::var_os("FETCH_URL_BIN").map(PathBuf::from);
@@ -47,7 +47,7 @@ pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Running {
     start_other(fetch_url(), folder, arguments)
 }
 
-/// Starts another program in `folder`; of the environment it gets the PATH.
+/// Starts another program in `folder`, with PATH as its only environment variable.
 #[allow(clippy::disallowed_methods, reason = "a test, not the program: curl may be installed anywhere")]
 pub(crate) fn start_other(program: impl AsRef<OsStr>, folder: &Path, arguments: &[&str]) -> Running {
     let program = program.as_ref();
@@ -64,14 +64,14 @@ pub(crate) fn start_other(program: impl AsRef<OsStr>, folder: &Path, arguments: 
 }
 
 impl Running {
-    /// Sends it the signal of this name.
+    /// Sends the signal with this name.
     pub(crate) fn signal(&self, name: &str) {
         let line = format!("kill -{name} {}", self.child.id());
         let sent = Command::new("sh").args(["-c", &line]).status().expect("sh runs");
         assert!(sent.success(), "{line}");
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the program.
     pub(crate) fn ended(mut self) -> Ran {
         use std::os::unix::process::ExitStatusExt as _;
         let status = loop {
@@ -99,7 +99,7 @@ fn all(file: &mut File) -> Vec<u8> {
 }
 
 impl Ran {
-    /// It ended with this status.
+    /// Asserts the exit status.
     #[track_caller]
     pub(crate) fn exits(self, expected: i32) -> Self {
         let Self { command, exit, err, .. } = &self;
@@ -107,7 +107,7 @@ impl Ran {
         self
     }
 
-    /// It wrote exactly this to standard output, and succeeded without a word.
+    /// Asserts exit status 0, exactly this standard output, and empty standard error.
     #[track_caller]
     pub(crate) fn gives(self, expected: impl AsRef<[u8]>) -> Self {
         let this = self.exits(0).writes(expected);
@@ -115,7 +115,7 @@ impl Ran {
         this
     }
 
-    /// It wrote exactly this to standard output.
+    /// Asserts exactly this standard output.
     #[track_caller]
     pub(crate) fn writes(self, expected: impl AsRef<[u8]>) -> Self {
         let expected = expected.as_ref();
@@ -125,7 +125,7 @@ impl Ran {
         self
     }
 
-    /// Standard error holds this.
+    /// Asserts that standard error contains this text.
     #[track_caller]
     pub(crate) fn says(self, expected: &str) -> Self {
         let Self { command, err, .. } = &self;
@@ -133,7 +133,7 @@ impl Ran {
         self
     }
 
-    /// Standard error does not hold this.
+    /// Asserts that standard error does not contain this text.
     #[track_caller]
     pub(crate) fn hides(self, secret: &str) -> Self {
         let Self { command, err, .. } = &self;
@@ -141,7 +141,7 @@ impl Ran {
         self
     }
 
-    /// With `-v`: it sent so many GET requests.
+    /// Asserts the number of GET requests in the trace of `-v`.
     #[track_caller]
     pub(crate) fn asked(self, expected: usize) -> Self {
         let Self { command, err, .. } = &self;
@@ -149,7 +149,7 @@ impl Ran {
         self
     }
 
-    /// Standard output as text.
+    /// Returns standard output as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.out).into_owned()
     }

@@ -1,10 +1,10 @@
-//! The three servers: where they listen, and what they wrote down.
+//! The three HTTP servers: their ports and logs.
 
 use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The root that the servers' certificates go back to.
+/// The CA of the servers' certificates.
 pub(crate) const CA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls/ca.pem");
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/log");
 
@@ -22,12 +22,12 @@ pub(crate) const CADDY: Server = Server { name: "caddy", port: 17082, tls_port: 
 pub(crate) const ALL: [Server; 3] = [NGINX, APACHE, CADDY];
 
 impl Server {
-    /// The http URL of a path that begins with `/`.
+    /// Returns the `http:` URL of a path that begins with `/`.
     pub(crate) fn http(self, path: &str) -> String {
         format!("http://{}{path}", self.authority())
     }
 
-    /// The https URL of a path that begins with `/`.
+    /// Returns the `https:` URL of a path that begins with `/`.
     pub(crate) fn https(self, path: &str) -> String {
         format!("https://localhost:{}{path}", self.tls_port)
     }
@@ -36,7 +36,7 @@ impl Server {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The line of its log that holds `key`: it is written just after the answer.
+    /// Returns the log line that contains `key`, which is written just after the response.
     #[track_caller]
     pub(crate) fn logged(self, key: &str) -> String {
         let path = format!("{LOGS}/{}.log", self.name);
@@ -52,7 +52,7 @@ impl Server {
     }
 }
 
-/// One test for each server: `each_server! { name, … }` calls `name(server)`.
+/// Defines one test for each server: `each_server! { name, … }` calls `name(server)`.
 macro_rules! each_server {
     ($($test:ident),+ $(,)?) => {
         mod nginx { $(crate::live::server::each_server!(@one $test NGINX);)+ }

@@ -1,4 +1,4 @@
-//! `telnet:` at a real telnetd: a person who logs in, a script that is piped in, and what the server learns of both.
+//! `telnet:` with a real telnetd: a login at a terminal, input from a pipe, and the data that the server receives.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use fetch_url_tests::Terminal;
 
-use super::place::{Place, fetch};
 use super::program::fetch_url;
+use super::work_dir::{WorkDir, fetch};
 
-/// `docker/telnetd/session`, which repeats what it is told.
+/// Runs `docker/telnetd/session`, which repeats its input.
 const SESSION: &str = "telnet://127.0.0.1:17023/";
-/// alice with secret.
+/// The login is alice with password secret.
 const LOGIN: &str = "telnet://127.0.0.1:17024/";
 
-/// Runs the program, then says its status and whether the terminal is as it was before.
+/// Runs the program, then prints its status and whether the terminal modes are restored.
 const FRAMED: &str = "trap : INT TERM; stty -a >before; \"$@\"; echo \"status $?\"; stty -a >after; \
                       cmp -s before after && echo restored; echo over";
 
-/// What the server must not learn of whoever comes.
+/// Environment variables that the server must not receive.
 const CANARIES: [(&str, &str); 4] =
     [("USER", "canary"), ("DISPLAY", "canary:0"), ("TERM", "xterm-canary"), ("LOGNAME", "canary")];
 
-fn run(place: &Place, options: &[&str], url: &str) -> Terminal {
+fn run(dir: &WorkDir, options: &[&str], url: &str) -> Terminal {
     let mut command = Command::new("sh");
     command.args(["-c", FRAMED, "sh"]).arg(fetch_url()).args(["--connect"]).args(options).arg(url);
-    command.current_dir(place.folder()).envs(CANARIES);
+    command.current_dir(dir.folder()).envs(CANARIES);
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// The session is over with this status, and the terminal is as it was.
+/// Asserts that the session ended with this status and that the terminal modes are restored.
 #[track_caller]
 fn ends(terminal: &mut Terminal, status: u8) {
     terminal.expect("\nover").expect("an end");
@@ -44,8 +44,8 @@ fn say(terminal: &mut Terminal, prompt: &str, line: &str) {
     terminal.type_line(line).expect("typed");
 }
 
-fn log_in(place: &Place) -> Terminal {
-    let mut terminal = run(place, &[], LOGIN);
+fn log_in(dir: &WorkDir) -> Terminal {
+    let mut terminal = run(dir, &[], LOGIN);
     say(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
     terminal.type_secret("secret").expect("the echo is off");
@@ -55,9 +55,9 @@ fn log_in(place: &Place) -> Terminal {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_person_logs_in() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+fn session_at_a_terminal_logs_in_and_restores_it() {
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7)) of $(id -un)").expect("typed");
     terminal.expect("42 of alice\r\n").expect("an answer");
     say(&mut terminal, "$ ", "seq 1 5000");
@@ -70,12 +70,12 @@ fn a_person_logs_in() {
     assert!(numbers.iter().copied().eq(1..=5000), "{} numbers", numbers.len());
 }
 
-/// This telnetd echoes, refused or not, since the shell turns that on again.
+/// This telnetd echoes although the option was refused, because the shell turns the echo on again.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn each_line_is_shown_once() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+fn typed_lines_are_shown_once() {
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7))").expect("typed");
     terminal.expect("\n42\r\n").expect("an answer");
     say(&mut terminal, "$ ", "exit");
@@ -89,18 +89,18 @@ fn each_line_is_shown_once() {
     }
 }
 
-/// What is typed for a password is hidden, what comes after it is not.
+/// A typed password is hidden; later input is visible again.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_echo_comes_back() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+fn echo_is_off_for_a_password_only() {
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     for word in ["first", "second"] {
         terminal.type_line(&format!("echo {word} | tr a-z A-Z")).expect("typed");
         terminal.expect(&format!("echo {word} |")).expect("what was typed");
         terminal.expect(&format!("\n{}\r\n", word.to_uppercase())).expect("an answer");
     }
-    // A program there may ask for one as well.
+    // A program on the server asks for a password, too.
     terminal
         .type_line("stty -echo; printf 'Your passphrase: '; read x; stty echo; echo; echo $x | tr a-z A-Z")
         .expect("typed");
@@ -114,14 +114,15 @@ fn the_echo_comes_back() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_session_by_hand() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[], SESSION);
+fn terminal_session_sends_no_information_about_the_client() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[], SESSION);
     say(&mut terminal, "> ", "size");
     say(&mut terminal, "> ", "env");
     say(&mut terminal, "> ", "8bit");
     say(&mut terminal, "> ", "gr\u{fc}\u{df}e");
-    // Since BINARY is refused, this server takes the eighth bit away, and so makes controls: one is shown, not obeyed.
+    // Since BINARY is refused, this server clears the eighth bit and so sends a control character, which is shown
+    // escaped.
     terminal.expect("you said: grC<C\\x1Fe\r\n").expect("what came back");
     say(&mut terminal, "> ", "quit");
     ends(&mut terminal, 0);
@@ -136,19 +137,19 @@ fn a_session_by_hand() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ways_to_leave() {
+fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
     for (key, status) in [(0x1d, 0), (3, 130)] {
-        let place = Place::new();
-        let mut terminal = run(&place, &[], SESSION);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &[], SESSION);
         say(&mut terminal, "> ", "one");
         terminal.expect("you said: one\r\n> ").expect("an answer");
         terminal.type_bytes(&[key]).expect("a key");
         ends(&mut terminal, status);
     }
-    // At a password, when nothing is shown, and in the middle of a line.
+    // At a password prompt, with hidden input, in the middle of a line.
     for (key, status) in [(0x1d, 0), (3, 130)] {
-        let place = Place::new();
-        let mut terminal = run(&place, &[], LOGIN);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &[], LOGIN);
         say(&mut terminal, "login: ", "alice");
         terminal.expect("assword: ").expect("a prompt");
         terminal.type_bytes(b"half a secr").expect("typed");
@@ -160,18 +161,18 @@ fn ways_to_leave() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_server_goes_away() {
-    let place = Place::new();
-    let mut terminal = log_in(&place);
+fn session_closed_by_the_server_exits_0() {
+    let dir = WorkDir::new();
+    let mut terminal = log_in(&dir);
     terminal.type_line("kill -9 $$").expect("typed");
     ends(&mut terminal, 0);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_time_is_over() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-m", "1"], LOGIN);
+fn session_exits_28_after_max_time() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-m", "1"], LOGIN);
     say(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
     ends(&mut terminal, 28);
@@ -180,13 +181,13 @@ fn the_time_is_over() {
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
-/// Runs with these lines, and the end, on standard input: status, output, talk.
-fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
-    place.write("input", input);
-    let input = fs::File::open(place.path("input")).expect("our own file");
+/// Runs with these lines on standard input. Returns exit status, standard output and standard error.
+fn piped(dir: &WorkDir, input: &str, url: &str) -> (i32, Vec<u8>, String) {
+    dir.write("input", input);
+    let input = fs::File::open(dir.path("input")).expect("our own file");
     let mut command = Command::new(fetch_url());
     command.args(["--connect", "-m", "10", url]).env_clear().envs(CANARIES);
-    command.current_dir(place.folder()).stdin(Stdio::from(input));
+    command.current_dir(dir.folder()).stdin(Stdio::from(input));
     let output = command.output().expect("it runs");
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code().unwrap_or(-1), output.stdout, talk)
@@ -194,24 +195,25 @@ fn piped(place: &Place, input: &str, url: &str) -> (i32, Vec<u8>, String) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_script_talks() {
-    let place = Place::new();
-    let (exit, out, talk) = piped(&place, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
+fn piped_input_is_sent_until_the_server_closes() {
+    let dir = WorkDir::new();
+    let (exit, out, talk) = piped(&dir, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
     assert_eq!(exit, 0, "{talk}");
     let shown = out.escape_ascii();
     let has = |part: &[u8]| out.windows(part.len()).any(|window| window == part);
     assert!(has(b"na\xefve \xff end\n"), "{shown}");
     assert!(has(b"0 0\n") && has(b"you said: hallo\n") && out.ends_with(b"> bye\n"), "{shown}");
     assert!(!has(b"canary") && !has(b"\r"), "{shown}");
-    // It ends when the server does, whatever is left to be said; and waits for the server when all is said.
-    let (exit, out, talk) = piped(&place, "quit\nmore\nand more\n", SESSION);
+    // The session ends when the server closes, even with input left; after the end of the input it waits for the
+    // server.
+    let (exit, out, talk) = piped(&dir, "quit\nmore\nand more\n", SESSION);
     assert_eq!((exit, out.ends_with(b"bye\n")), (0, true), "{talk}");
 }
 
-/// Nobody is asked, nothing is sent and no program runs before `--connect`.
+/// Without `--connect` no connection is opened and no program is run.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn advice_alone() {
+fn url_without_connect_prints_advice_only() {
     let ran = fetch(&["telnet://alice:secret@127.0.0.1:17024/"]).exits(0).hides("secret");
     assert!(ran.text().contains("telnet -l alice 127.0.0.1 17024") && !ran.text().contains("secret"));
     let json = fetch(&["--format", "json", "telnet://alice:secret@127.0.0.1:17024/"]).exits(0).text();
@@ -219,12 +221,12 @@ fn advice_alone() {
     assert!(!json.contains("secret"), "{json}");
 }
 
-/// What came with `--connect` on a URL with a login: the server still asks, since the login is advice.
+/// With `--connect` and a login in the URL, the server still asks for the login, because it is only advice.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_login_in_the_url_is_not_sent() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[], "telnet://alice:secret@127.0.0.1:17024/");
+fn login_in_the_url_is_not_sent() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[], "telnet://alice:secret@127.0.0.1:17024/");
     terminal.expect("login: ").expect("a prompt");
     sleep(Duration::from_millis(300));
     terminal.type_bytes(&[0x1d]).expect("Ctrl-]");

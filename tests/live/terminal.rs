@@ -1,36 +1,35 @@
-//! The program in a terminal, with a person who looks and types: nothing a server sends may move the cursor,
-//! and what is ours fits into the window.
+//! The program on a terminal: control characters of a server are escaped, and the output fits the width.
 
 use std::time::Duration;
 
 use fetch_url_tests::{HttpResponse, HttpServer, Terminal};
 
-use super::place::Place;
 use super::program::fetch_url;
 use super::server::NGINX;
 use super::tree::{HELLO, range};
+use super::work_dir::WorkDir;
 
-/// Runs in a terminal, in this folder.
-fn run(place: &Place, arguments: &[&str], columns: u16) -> Terminal {
+/// Runs `fetch-url` on a terminal, in this directory.
+fn run(dir: &WorkDir, arguments: &[&str], columns: u16) -> Terminal {
     let mut command = std::process::Command::new(fetch_url());
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
     Terminal::start(&command, columns).expect("a terminal")
 }
 
-/// What the terminal shows of this body, and the exit status.
+/// Returns the terminal at the end of a run that receives this body, and the exit status.
 fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
     let server = HttpServer::start(move |_| HttpResponse::new(200).body(bytes)).expect("a loopback server");
-    let mut terminal = run(&Place::new(), &[more, &[&server.url("/x")]].concat(), 80);
+    let mut terminal = run(&WorkDir::new(), &[more, &[&server.url("/x")]].concat(), 80);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
 }
 
 #[test]
 #[ignore = "needs the built program"]
-fn text_cannot_move_the_cursor() {
+fn control_characters_of_a_text_are_escaped() {
     for text in [
         &b"a\x1b]0;title\x07b\n"[..],
         b"a\x1b[2Jb\n",
@@ -51,7 +50,7 @@ fn text_cannot_move_the_cursor() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn binary_is_refused_unless_asked_for() {
+fn binary_body_on_a_terminal_exits_23_unless_requested() {
     let (terminal, exit) = shown(b"a\0b\n", &[]);
     assert_eq!(exit, 23, "{}", terminal.screen());
     assert!(!terminal.bytes().contains(&0) && terminal.screen().contains("-o"), "{}", terminal.screen());
@@ -59,10 +58,10 @@ fn binary_is_refused_unless_asked_for() {
     assert_eq!((exit, terminal.bytes()), (0, &b"a\0b\r\n"[..]));
 }
 
-/// Every field, message and prompt has a peer's words in it somewhere.
+/// Every header field, message and prompt contains text of the server.
 #[test]
 #[ignore = "needs the built program"]
-fn heads_cannot_move_the_cursor() {
+fn control_characters_of_a_header_are_escaped() {
     let evil = b"x\xc2\x9b2J\xe2\x80\xae";
     for status in [200, 302, 401, 404, 503] {
         let reply = HttpResponse::new(status)
@@ -73,9 +72,9 @@ fn heads_cannot_move_the_cursor() {
             .header("Location", [b"/", &evil[..]].concat());
         let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
         for options in [&["-vv"][..], &["-i", "--no-fail"], &["-I"], &["-O", "-J"]] {
-            // Where a login is asked for, a program says that there is none.
+            // If a login is required, the `--askpass` program fails.
             let nobody = ["--askpass", "/bin/false"];
-            let mut terminal = run(&Place::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
+            let mut terminal = run(&WorkDir::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
             terminal.exit().expect("an end");
             let shown = String::from_utf8_lossy(terminal.bytes()).into_owned();
             let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
@@ -84,7 +83,7 @@ fn heads_cannot_move_the_cursor() {
     }
 }
 
-/// The widest line between two line ends, as the terminal shows it.
+/// Returns the length of the longest displayed line.
 fn widest(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::new();
@@ -101,14 +100,14 @@ fn widest(bytes: &[u8]) -> usize {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn progress_fits_into_the_window() {
+fn progress_bar_fits_the_width() {
     let slow = |_: &_| HttpResponse::new(200).body(range()).drip(8000, Duration::from_millis(80));
     let server = HttpServer::start(slow).expect("a loopback server");
     for columns in [60, 80, 120] {
-        let place = Place::new();
-        let mut terminal = run(&place, &["-o", "here", &server.url("/range.txt")], columns);
+        let dir = WorkDir::new();
+        let mut terminal = run(&dir, &["-o", "here", &server.url("/range.txt")], columns);
         assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
-        assert_eq!(place.read("here"), range());
+        assert_eq!(dir.read("here"), range());
         assert!(terminal.screen().contains('%'), "{}", terminal.screen());
         let widest = widest(terminal.bytes());
         assert!(
@@ -119,16 +118,16 @@ fn progress_fits_into_the_window() {
     }
 }
 
-/// The object itself goes to the terminal: no bar is drawn through it.
+/// If the object is written to the terminal, no progress bar is drawn.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_progress_where_it_would_disturb() {
-    let place = Place::new();
-    let mut terminal = run(&place, &[&NGINX.http("/drip")], 80);
+fn progress_is_not_drawn_into_the_output_or_with_silent() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &[&NGINX.http("/drip")], 80);
     assert_eq!(terminal.exit().expect("an end"), 0);
     assert_eq!(terminal.screen(), "one\ntwo\nthree\n");
     for quiet in ["-s", "--no-progress-meter"] {
-        let mut terminal = run(&place, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
+        let mut terminal = run(&dir, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
         assert_eq!(terminal.exit().expect("an end"), 0);
         assert_eq!(terminal.screen(), "", "{quiet}");
     }
@@ -136,27 +135,27 @@ fn no_progress_where_it_would_disturb() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_by_hand() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
+fn ctrl_c_keeps_a_resumable_part_and_shows_the_cursor() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-o", "here", &NGINX.http("/slow/big.bin")], 80);
     terminal.expect("big.bin").expect("it has begun");
     std::thread::sleep(Duration::from_millis(300));
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
-    place.holds(&["here.part", "here.part.json"]);
-    // Hidden is hidden for good if nobody shows it again.
+    dir.assert_entries(&["here.part", "here.part.json"]);
+    // The last change of the cursor makes it visible.
     let bytes = terminal.bytes();
     let last = |word: &[u8]| bytes.windows(word.len()).rposition(|window| window == word);
     assert!(last(b"\x1b[?25l") <= last(b"\x1b[?25h"), "{}", bytes.escape_ascii());
 }
 
-/// The prompt names who asks; what is typed is not shown, nor is it shown later.
+/// The prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_asked_for() {
-    let place = Place::new();
+fn typed_password_is_not_shown() {
+    let dir = WorkDir::new();
     let url = NGINX.http("/auth/hello.txt");
-    let mut terminal = run(&place, &["-vv", "-u", "alice", &url], 80);
+    let mut terminal = run(&dir, &["-vv", "-u", "alice", &url], 80);
     terminal.expect("alice").expect("the user is named");
     terminal.type_secret("secret").expect("the echo is off");
     assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
@@ -167,12 +166,12 @@ fn a_password_is_asked_for() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_at_the_prompt() {
-    let place = Place::new();
-    let mut terminal = run(&place, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
+fn ctrl_c_at_the_prompt_leaves_no_file() {
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }

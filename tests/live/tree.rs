@@ -1,8 +1,8 @@
-//! What `docker/common/make-tree.pl` puts into the tree that all servers serve.
+//! The tree that `docker/common/make-tree.pl` creates and all servers serve.
 
 /// The SHA-256 of `big.bin`, 64 MiB.
 pub(crate) const BIG: &str = "b3f22401aa939271e2ec0246c850bb7bd880c7e86450705a4a2b8bb7dae9efcd";
-/// When everything in it was modified: 1994-12-01 12:34:56 UTC.
+/// The modification time of all files: 1994-12-01 12:34:56 UTC.
 pub(crate) const MODIFIED: u64 = 786_285_296;
 pub(crate) const HELLO: &str = "Hello, world\n";
 
@@ -11,7 +11,7 @@ pub(crate) fn range() -> Vec<u8> {
     (0..10_000).map(|number| format!("{number:07}\n")).collect::<String>().into_bytes()
 }
 
-/// The plain files: path in a URL and bytes.
+/// The plain files: URL path and content.
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     let lines = |what: &str| (1..=100).map(|line| format!("line {line} of {what}")).collect::<String>();
     vec![
@@ -33,7 +33,7 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The files under `odd/`: every reserved, unsafe or merely odd byte.
+/// The names under `odd/`, with reserved, unsafe and unusual bytes.
 const ODD: [&[u8]; 31] = [
     b" leading space",
     b"trailing space ",
@@ -68,7 +68,7 @@ const ODD: [&[u8]; 31] = [
     b"iac\xff\xff2.txt",
 ];
 
-/// Path in a URL and bytes of the odd names, everything escaped that can be.
+/// URL path and content of the odd names, with every character escaped that may be.
 pub(crate) fn odd_files() -> Vec<(String, String)> {
     let long = [&[b'a'; 200][..], b".txt"].concat();
     let names = ODD.into_iter().chain([&long[..]]);
@@ -79,7 +79,7 @@ pub(crate) fn odd_files() -> Vec<(String, String)> {
     names.map(row).collect()
 }
 
-/// As the tree's maker writes paths.
+/// Percent-encodes a name as the content of the files shows it.
 fn escaped(name: &[u8]) -> String {
     let byte = |&byte: &u8| match byte {
         b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use crate::{HttpResponse, HttpServer};
 
-    /// Returns the error of the handshake with a client that trusts the CA, or `None` if it succeeds.
+    /// Returns the error of the handshake with a client that trusts the CA, or `None` if the handshake succeeds.
     fn handshake_error(cert: &ServerCert) -> Option<String> {
         let server = HttpServer::start_tls(|_| HttpResponse::new(204), cert).unwrap();
         let mut tls = client(cert, TcpStream::connect(server.addr()).unwrap());

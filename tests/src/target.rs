@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-/// What exists under the output name before the download.
+/// The content of the output name before the download.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OldFile {
     /// No file.

@@ -46,30 +46,30 @@ impl TerminalPrompter {
 }
 
 impl Prompter for TerminalPrompter {
-    fn ask(&self, question: &PromptRequest) -> Result<Option<Credential>, Error> {
+    fn ask(&self, request: &PromptRequest) -> Result<Option<Credential>, Error> {
         let _lock = lock_terminal();
         let _guard = signal::start_prompt();
-        let place = match &question.realm {
-            Some(realm) => format!("{} (\"{}\")", sanitise(question.url.as_bytes()), sanitise(realm)),
-            None => sanitise(question.url.as_bytes()),
+        let server = match &request.realm {
+            Some(realm) => format!("{} (\"{}\")", sanitise(request.url.as_bytes()), sanitise(realm)),
+            None => sanitise(request.url.as_bytes()),
         };
-        let user = match &question.user {
+        let user = match &request.user {
             Some(user) => user.clone(),
-            None => match self.answer(&format!("User name for {place}: "), false)? {
+            None => match self.answer(&format!("User name for {server}: "), false)? {
                 Some(user) => user,
                 None => return Ok(None),
             },
         };
-        let prompt = format!("Password for user {} at {place}: ", sanitise(&user));
+        let prompt = format!("Password for user {} at {server}: ", sanitise(&user));
         let password = self.answer(&prompt, true)?;
         Ok(password.map(|password| Credential::new(user, Some(password))))
     }
 
-    fn is_attended(&self) -> bool {
+    fn can_prompt(&self) -> bool {
         self.program.is_some() || has_terminal()
     }
 
-    fn fill(
+    fn fill_form(
         &self,
         url: &str,
         questions: &[FormQuestion],

@@ -1,18 +1,18 @@
 //! The options of the command line as clap structs. Neither the environment nor a file is read here.
 
-mod advisory;
-mod check;
+mod batch;
+mod checksum;
 mod ftp;
 mod gateway;
 mod gopher;
 mod http;
 mod login;
-mod many;
+mod messages;
 mod mirror;
 mod network;
 mod news;
 mod route;
-mod talk;
+mod telnet_and_mailto;
 mod tls;
 mod values;
 
@@ -21,19 +21,19 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-pub use advisory::Advisory;
-pub use check::Check;
-pub use ftp::{Ftp, FtpMethod, ListFormat};
-pub use gateway::Gateway;
-pub use gopher::{Gopher, GopherDots};
-pub use http::Http;
-pub use login::Login;
-pub use many::Many;
-pub use mirror::Mirror;
-pub use network::Network;
-pub use news::{News, NewsPart};
-pub use talk::Talk;
-pub use tls::{Tls, TlsMax};
+pub use batch::BatchFlags;
+pub use checksum::ChecksumFlags;
+pub use ftp::{FtpFlags, FtpMethod, ListFormat};
+pub use gateway::GatewayFlags;
+pub use gopher::{GopherDots, GopherFlags};
+pub use http::HttpFlags;
+pub use login::LoginFlags;
+pub use messages::MessageFlags;
+pub use mirror::MirrorFlags;
+pub use network::NetworkFlags;
+pub use news::{NewsFlags, NewsPart};
+pub use telnet_and_mailto::TelnetAndMailtoFlags;
+pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
 use values::{parse_count, parse_range, parse_seconds, parse_size};
 
@@ -58,19 +58,19 @@ pub struct Flags {
 
     /// Options and URLs of a fetch.
     #[command(flatten)]
-    pub fetch: Fetch,
+    pub fetch: FetchFlags,
 }
 
 /// A sub-command other than fetching.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Print the parts of URLs and the commands that would be sent, without network access
-    Explain(Explain),
+    Explain(ExplainFlags),
     /// Print the URLs found in a text (RFC 1738, appendix)
-    Extract(Extract),
+    Extract(ExtractFlags),
     /// Copy a directory and everything below it: ftp, http index pages, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
-    Mirror(Box<Mirror>),
+    Mirror(Box<MirrorFlags>),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for
@@ -80,7 +80,7 @@ pub enum Verb {
 
 /// Options of `fetch-url explain`.
 #[derive(Args, Debug)]
-pub struct Explain {
+pub struct ExplainFlags {
     /// Print one JSON object per URL
     #[arg(long)]
     pub json: bool,
@@ -89,7 +89,7 @@ pub struct Explain {
     pub dialect: DialectName,
     /// Gateways.
     #[command(flatten)]
-    pub gateway: Gateway,
+    pub gateway: GatewayFlags,
     /// URLs to explain
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
@@ -108,7 +108,7 @@ pub enum DialectName {
 
 /// Options of `fetch-url extract`.
 #[derive(Args, Debug)]
-pub struct Extract {
+pub struct ExtractFlags {
     /// Print one JSON object per URL, with its position in the text
     #[arg(long)]
     pub json: bool,
@@ -133,7 +133,7 @@ pub enum Format {
 
 /// Options and URLs of a fetch.
 #[derive(Args, Debug)]
-pub struct Fetch {
+pub struct FetchFlags {
     /// URLs to fetch
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
@@ -315,7 +315,7 @@ pub struct Fetch {
 
     /// Options for several URLs.
     #[command(flatten, next_help_heading = "Several URLs")]
-    pub many: Many,
+    pub batch: BatchFlags,
 
     /// Read options from FILE, one per line in curl's syntax
     ///
@@ -328,37 +328,37 @@ pub struct Fetch {
 
     /// Options for checksums.
     #[command(flatten, next_help_heading = "Checksums")]
-    pub check: Check,
+    pub checksum: ChecksumFlags,
     /// Options for logins.
     #[command(flatten, next_help_heading = "Login")]
-    pub login: Login,
+    pub login: LoginFlags,
     /// Options for FTP.
     #[command(flatten, next_help_heading = "FTP")]
-    pub ftp: Ftp,
+    pub ftp: FtpFlags,
     /// Options for Gopher.
     #[command(flatten, next_help_heading = "Gopher")]
-    pub gopher: Gopher,
+    pub gopher: GopherFlags,
     /// Options for HTTP.
     #[command(flatten, next_help_heading = "HTTP")]
-    pub http: Http,
+    pub http: HttpFlags,
     /// Options for telnet and mailto URLs.
     #[command(flatten, next_help_heading = "Telnet and mailto")]
-    pub advisory: Advisory,
+    pub telnet_and_mailto: TelnetAndMailtoFlags,
     /// Options for news.
     #[command(flatten, next_help_heading = "News")]
-    pub news: News,
+    pub news: NewsFlags,
     /// Options for TLS.
     #[command(flatten, next_help_heading = "TLS")]
-    pub tls: Tls,
+    pub tls: TlsFlags,
     /// Options for addresses, ports, schemes and proxies.
     #[command(flatten, next_help_heading = "Network and proxies")]
-    pub network: Network,
+    pub network: NetworkFlags,
     /// Gateways.
     #[command(flatten, next_help_heading = "Gateways")]
-    pub gateway: Gateway,
+    pub gateway: GatewayFlags,
     /// Options for messages, traces and progress.
     #[command(flatten, next_help_heading = "Messages and progress")]
-    pub talk: Talk,
+    pub messages: MessageFlags,
 }
 
 /// Returns the clap command with all options and sub-commands, for the man page and the completions.
@@ -377,7 +377,7 @@ fn exit_statuses() -> String {
     text
 }
 
-impl Fetch {
+impl FetchFlags {
     /// Returns `true` for `-C -` and `--continue`: a partial download is resumed.
     pub(crate) fn resumes(&self) -> bool {
         self.continue_flag || self.continue_at == Some(ContinueAt::End)

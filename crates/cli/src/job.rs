@@ -1,6 +1,6 @@
 //! Turns flags and environment into an [`Invocation`]: everything is decided, nothing is done yet.
 
-mod check;
+mod checksum;
 mod condition;
 mod data;
 pub(crate) mod environment;
@@ -31,13 +31,13 @@ use fetch_url::output::FileOptions;
 use fetch_url::url::Url;
 use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
 
-use self::check::Checking;
+use self::checksum::ChecksumOptions;
 pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, Fetch, Format};
+use crate::flags::{ContinueAt, FetchFlags, Format};
 use crate::render::{
     events::Events,
     progress::{ProgressDisplay, ProgressMode},
@@ -99,7 +99,7 @@ pub(crate) struct FetchOptions {
     search: Option<Vec<u8>>,
     special_files: bool,
     /// The required checksum.
-    pub(crate) check: Checking,
+    pub(crate) checksum: ChecksumOptions,
     /// Opens a telnet session (`--connect`).
     connects: bool,
     /// Hands URLs without a data object to the desktop (`--open`).
@@ -128,13 +128,13 @@ pub(crate) struct LogOptions {
 
 impl Invocation {
     /// Checks the flags and creates the invocation.
-    pub(crate) fn new(flags: Fetch, matches: &ArgMatches) -> Result<Self, Error> {
+    pub(crate) fn new(flags: FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
             return Err(
                 usage_error("-q is the first argument, or means nothing").with_hint("wget's -q is -s here")
             );
         }
-        if flags.urls.is_empty() && flags.many.input_file.is_none() {
+        if flags.urls.is_empty() && flags.batch.input_file.is_none() {
             return Err(usage_error("no URL was given").with_hint(missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
@@ -144,8 +144,8 @@ impl Invocation {
         if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
             return Err(usage_error(format!("{verb} must precede its options")));
         }
-        let takes_stdout = flags.talk.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if flags.advisory.connect && (flags.urls.len() > 1 || takes_stdout) {
+        let takes_stdout = flags.messages.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage_error("--connect holds one session, at standard output"));
         }
         let transfers = transfer::transfers(&flags, matches)?;
@@ -155,33 +155,33 @@ impl Invocation {
     }
 
     fn of(
-        flags: &Fetch,
+        flags: &FetchFlags,
         matches: &ArgMatches,
         transfers: Vec<Transfer>,
         input: Option<Input>,
         journal: Option<JournalOptions>,
     ) -> Result<Self, Error> {
         // The number of lines of a file and of files of a mirror is unknown.
-        let talk = LogOptions::of(flags);
+        let log = LogOptions::of(flags);
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
             progress: ProgressDisplay::new(
                 if flags.parallel { count } else { count.map(|_| 1) },
-                talk.progress,
+                log.progress,
             ),
             transfers,
             input,
             mirror: None,
             journal,
-            host_limiter: HostLimiter::new(usize::from(flags.many.parallel_max_host)),
+            host_limiter: HostLimiter::new(usize::from(flags.batch.parallel_max_host)),
             fails_early: flags.fail_early,
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, matches)?,
             cookie_file: flags.http.cookie_jar.clone(),
-            write_out: flags.talk.write_out.as_deref().map(WriteOut::read).transpose()?,
-            events: flags.talk.events.as_deref().map(Events::open).transpose()?,
-            log: talk,
+            write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
+            events: flags.messages.events.as_deref().map(Events::open).transpose()?,
+            log,
         })
     }
 
@@ -197,7 +197,7 @@ impl Invocation {
 }
 
 /// Returns a hint for users of wget, whose letters have swallowed the URL.
-fn missing_url_hint(flags: &Fetch) -> &'static str {
+fn missing_url_hint(flags: &FetchFlags) -> &'static str {
     let is_url = |text: &str| text.contains("://");
     let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
     let login = flags.login.netrc;
@@ -209,7 +209,7 @@ fn missing_url_hint(flags: &Fetch) -> &'static str {
 }
 
 impl FetchOptions {
-    fn of(flags: &Fetch, matches: &ArgMatches) -> Result<Self, Error> {
+    fn of(flags: &FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         let resume = flags.resumes();
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
@@ -233,7 +233,7 @@ impl FetchOptions {
             // A rate limit applies to one connection.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
-            skips_existing: flags.many.skip_existing,
+            skips_existing: flags.batch.skip_existing,
             options,
             fails_with_body: flags.fail_with_body,
             http,
@@ -246,11 +246,11 @@ impl FetchOptions {
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
-            check: Checking::of(flags)?,
-            connects: flags.advisory.connect,
+            checksum: ChecksumOptions::of(flags)?,
+            connects: flags.telnet_and_mailto.connect,
             #[cfg(feature = "open")]
-            opens: flags.advisory.open,
-            fails_advisory: flags.advisory.fail_advisory,
+            opens: flags.telnet_and_mailto.open,
+            fails_advisory: flags.telnet_and_mailto.fail_advisory,
         })
     }
 
@@ -328,8 +328,8 @@ impl FetchOptions {
 }
 
 impl LogOptions {
-    fn of(flags: &Fetch) -> Self {
-        let flags = (&flags.talk, flags.format);
+    fn of(flags: &FetchFlags) -> Self {
+        let flags = (&flags.messages, flags.format);
         let (flags, format) = flags;
         let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
         let progress = match std::io::stderr().is_terminal() {
@@ -352,7 +352,7 @@ impl LogOptions {
     }
 }
 
-fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
+fn fetcher(flags: &FetchFlags) -> Result<Fetcher, Error> {
     Ok(Fetcher::builder()
         .policy(policy::policy(flags)?)
         .gateways(gateway::gateways(&flags.gateway)?)
@@ -362,6 +362,6 @@ fn fetcher(flags: &Fetch) -> Result<Fetcher, Error> {
 }
 
 /// Returns `true` if standard error is a terminal and notes are wanted.
-fn shows_notes(flags: &Fetch) -> bool {
-    !flags.talk.silent && std::io::stderr().is_terminal()
+fn shows_notes(flags: &FetchFlags) -> bool {
+    !flags.messages.silent && std::io::stderr().is_terminal()
 }

@@ -95,7 +95,7 @@ pub(crate) struct Totals {
     /// Number of files deleted by `--delete`.
     pub(crate) deleted: u64,
     /// Number of listing entries outside the server or the start directory.
-    pub(crate) elsewhere: u64,
+    pub(crate) outside_tree: u64,
     /// Number of received bytes.
     pub(crate) bytes: u64,
     pub(crate) started: Instant,
@@ -110,7 +110,7 @@ impl Totals {
             assumed: 0,
             failed: 0,
             deleted: 0,
-            elsewhere: 0,
+            outside_tree: 0,
             bytes: 0,
             started: Instant::now(),
         }

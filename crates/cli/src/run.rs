@@ -1,6 +1,5 @@
 //! Parses the command line, runs it, and returns the exit status. `run/transfer.rs` handles one URL.
 
-mod advisory;
 mod article_range;
 mod batch;
 mod checksum;
@@ -9,6 +8,7 @@ mod context;
 mod delete_extraneous;
 mod journal_file;
 mod mirror;
+mod not_fetchable;
 mod output;
 mod output_paths;
 mod queue;

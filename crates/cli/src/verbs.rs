@@ -7,14 +7,14 @@ use fetch_url::driver::Explained;
 use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
 use fetch_url::{Code, Error, Fetcher, Phase, Request};
 
-use crate::flags::{self, DialectName, Explain, Extract, Gateway};
+use crate::flags::{self, DialectName, ExplainFlags, ExtractFlags, GatewayFlags};
 use crate::{job, render};
 
 /// Maximum size of the text for `extract`, in bytes.
 const MAX_TEXT: u64 = 256 * 1024 * 1024;
 
 /// Explains each URL. Returns the exit status of the first URL that failed, or 0.
-pub(crate) fn explain(flags: &Explain) -> u8 {
+pub(crate) fn explain(flags: &ExplainFlags) -> u8 {
     let dialect = match flags.dialect {
         DialectName::Lenient => Dialect::Lenient,
         DialectName::Rfc1738 => Dialect::Rfc1738,
@@ -44,7 +44,7 @@ fn explain_url<'t>(
     fetcher: &Fetcher,
     text: &'t str,
     dialect: Dialect,
-    gateways: &Gateway,
+    gateways: &GatewayFlags,
 ) -> Result<(Parsed<'t>, Result<Explained, Error>), Error> {
     let parsed = parse_with(text, dialect)?;
     let mut request = Request::from_url(parsed.url.clone().into_owned());
@@ -55,7 +55,7 @@ fn explain_url<'t>(
 }
 
 /// Prints the URLs found in a text, one per line. Returns the exit status.
-pub(crate) fn extract(flags: &Extract) -> u8 {
+pub(crate) fn extract(flags: &ExtractFlags) -> u8 {
     let text = match read_text(flags.file.as_deref()) {
         Ok(text) => text,
         Err(error) => return render::print_error(&error, None),

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Error> {
     let server = HttpServer::start_tls(answer, &cert)?;
     let proxy = ProxyServer::http()?;
     let fetcher = Fetcher::builder()
-        .credentials(Credentials::default().host("127.0.0.1", Credential::login("me", "secret")))
+        .credentials(Credentials::default().for_host("127.0.0.1", Credential::login("me", "secret")))
         .proxy(proxy.url().parse()?)
         .tls(TlsOptions::default().trust(Trust::PlatformAnd(cert.ca_pem().into())))
         .try_build()?;

@@ -29,8 +29,8 @@ pub(crate) use file_body::FileBody;
 pub(crate) use local_lines::LocalLines;
 use made::BytesSource;
 use prefix::Prefix;
-pub(crate) use proof::EndMark;
 pub use proof::Proof;
+pub(crate) use proof::TerminatorCheck;
 pub(crate) use resume::{BreakPoint, Chunk, ResumeFuture, ResumedBody, Resumer};
 use resume::{ResumeState, Tail};
 pub use source::ByteSource;
@@ -54,7 +54,7 @@ pub struct Body {
     /// The size limit in bytes.
     max_size: Option<u64>,
     limits: Option<Box<BodyLimits>>,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
     /// The object may have become longer than announced.
     may_grow: bool,
     resume_state: ResumeState,
@@ -102,7 +102,7 @@ impl Body {
             proof,
             max_size: None,
             limits: None,
-            end_mark: EndMark::default(),
+            terminator_check: TerminatorCheck::default(),
             may_grow: false,
             resume_state: ResumeState::None,
             prefix: Prefix::None,
@@ -182,9 +182,9 @@ impl Body {
         self
     }
 
-    /// Sets the mark that reports at the end of the body whether its terminator was missing.
-    pub(crate) fn with_end_mark(mut self, mark: EndMark) -> Self {
-        self.end_mark = mark;
+    /// Sets the check that reports at the end of the body whether its terminator was missing.
+    pub(crate) fn with_terminator_check(mut self, terminator_check: TerminatorCheck) -> Self {
+        self.terminator_check = terminator_check;
         self
     }
 
@@ -196,7 +196,7 @@ impl Body {
 
     /// Returns the name of the terminator that was missing at the end of the body.
     pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
-        self.end_mark.missing_terminator()
+        self.terminator_check.missing()
     }
 
     /// Puts `bytes` before the object. They are not part of the object, so they do not count towards its length or
@@ -295,7 +295,7 @@ impl Body {
                         // The length and the end of the new answer apply from now on.
                         self.expected = body.expected.and_then(|rest| self.received.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
-                        (self.end_mark, self.limits) = (body.end_mark, body.limits);
+                        (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
                     }
                     Err(error) => {
                         self.resume_state = ResumeState::None;
@@ -318,7 +318,7 @@ impl Body {
     fn restart(&mut self, body: Self) {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.offset, self.received, self.max_size) = (body.offset, 0, body.max_size);
-        (self.end_mark, self.limits) = (body.end_mark, body.limits);
+        (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
         self.tail = Tail::default();
     }
 

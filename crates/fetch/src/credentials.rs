@@ -45,7 +45,7 @@ impl Credential {
     }
 
     /// Returns the user information of a URL, percent-decoded.
-    pub(crate) fn of_user_info(user_info: &UserInfo<'_>) -> Self {
+    pub(crate) fn from_user_info(user_info: &UserInfo<'_>) -> Self {
         let password = user_info.password().map(|password| password.expose().decode().into_owned());
         Self::new(user_info.user().decode(), password)
     }
@@ -105,19 +105,20 @@ pub trait Prompter: Send + Sync {
     ///
     /// # Errors
     /// An error of the prompt itself.
-    fn ask(&self, question: &PromptRequest) -> Result<Option<Credential>, Error>;
+    fn ask(&self, request: &PromptRequest) -> Result<Option<Credential>, Error>;
 
     /// Returns `true` if a prompt can be shown.
-    fn is_attended(&self) -> bool {
+    fn can_prompt(&self) -> bool {
         true
     }
 
-    /// Returns the answers to the questions of the form at `url` that have none in `given`, in their order, or `None`
-    /// if no prompt can be shown. Items without input have an element in both lists and need no answer.
+    /// Returns the answers to the questions of the form at `url` whose element in `given` is `None`, in the order of
+    /// the form, or `None` if no prompt can be shown. `questions` and `given` also have an element for each item
+    /// without input, which needs no answer.
     ///
     /// # Errors
     /// An error of the prompt itself.
-    fn fill(
+    fn fill_form(
         &self,
         url: &str,
         questions: &[FormQuestion],
@@ -128,115 +129,123 @@ pub trait Prompter: Send + Sync {
     }
 }
 
-/// The sources of user names and passwords for URLs without them: the caller, one credential per host, a netrc file, a
-/// prompt. In this order.
+/// The sources of user names and passwords for URLs without a password, in order of precedence: the caller, one
+/// credential per host, a netrc file, a prompt.
 #[derive(Clone, Default)]
 pub struct Credentials {
-    own: Option<Credential>,
+    /// For the origin of the caller's URL.
+    origin_credential: Option<Credential>,
     /// By host name in lower case.
     hosts: BTreeMap<String, Credential>,
+    /// The netrc file, and whether its `default` entry may be used.
     netrc: Option<(Netrc, bool)>,
-    ask: Option<Arc<dyn Prompter>>,
-    /// Answers of the prompt, by server.
+    prompter: Option<Arc<dyn Prompter>>,
+    /// Answers of the prompt, by [`server_key`].
     answers: Arc<Mutex<BTreeMap<String, Credential>>>,
 }
 
 impl Credentials {
-    /// Sets the credential for the server of the caller's URL. It is not sent to other servers after a redirect.
+    /// Sets the credential for the origin of the caller's URL. It is not sent to other servers after a redirect.
     #[must_use]
-    pub fn own(mut self, own: Credential) -> Self {
-        self.own = Some(own);
+    pub fn for_origin(mut self, credential: Credential) -> Self {
+        self.origin_credential = Some(credential);
         self
     }
 
     /// Sets the credential for one host, whatever the scheme and port. It is sent to no other host.
     #[must_use]
-    pub fn host(mut self, host: &str, credential: Credential) -> Self {
+    pub fn for_host(mut self, host: &str, credential: Credential) -> Self {
         self.hosts.insert(host.to_ascii_lowercase(), credential);
         self
     }
 
-    /// Adds the text of a netrc file; its `default` entry is used only with `default_too`.
+    /// Adds the text of a netrc file; its `default` entry is used only if `allow_default` is `true`.
     ///
     /// # Errors
     /// [`Code::Usage`] if the text is not a valid netrc file.
-    pub fn netrc(mut self, text: &[u8], default_too: bool) -> Result<Self, Error> {
+    pub fn netrc(mut self, text: &[u8], allow_default: bool) -> Result<Self, Error> {
         let netrc = Netrc::parse(text)
             .map_err(|error| Error::new(Code::Usage, Phase::Plan, format!("the netrc file: {error}")))?;
-        self.netrc = Some((netrc, default_too));
+        self.netrc = Some((netrc, allow_default));
         Ok(self)
     }
 
     /// Sets the prompt that is used when no other source has a password and the server requires one.
     #[must_use]
-    pub fn ask(mut self, ask: impl Prompter + 'static) -> Self {
-        self.ask = Some(Arc::new(ask));
+    pub fn prompt_with(mut self, prompter: impl Prompter + 'static) -> Self {
+        self.prompter = Some(Arc::new(prompter));
         self
     }
 
-    /// Chooses the credential for `url`. `home` is the caller's URL until a redirect leaves its server; after that,
-    /// only netrc entries and credentials per host apply.
-    pub(crate) fn for_request(&self, url: &Url<'_>, home: Option<&Url<'_>>) -> Option<Credential> {
-        let login = |url: &Url<'_>| url.user_info().map(Credential::of_user_info);
-        let from_netrc = login(url).or_else(|| home.and_then(login));
+    /// Selects the credential for `url`. `origin` is the caller's URL, and `None` once a redirect has led to another
+    /// server; then only netrc entries and credentials per host apply.
+    pub(crate) fn for_request(&self, url: &Url<'_>, origin: Option<&Url<'_>>) -> Option<Credential> {
+        let user_info = |url: &Url<'_>| url.user_info().map(Credential::from_user_info);
+        let from_url = user_info(url).or_else(|| origin.and_then(user_info));
         // As in curl, the caller's credential takes precedence over the URL's.
-        let own = self.own.as_ref().filter(|_| home.is_some());
-        let user = own.or(from_netrc.as_ref()).map(|known| known.user.as_slice());
-        let is_whole = |known: &&Credential| known.password.is_some() && Some(known.user.as_slice()) == user;
-        if let Some(whole) = own.filter(is_whole).or(from_netrc.as_ref().filter(is_whole)) {
-            return Some(whole.clone());
+        let from_caller = self.origin_credential.as_ref().filter(|_| origin.is_some());
+        let user = from_caller.or(from_url.as_ref()).map(|credential| credential.user.as_slice());
+        let is_complete = |credential: &&Credential| {
+            credential.password.is_some() && Some(credential.user.as_slice()) == user
+        };
+        if let Some(complete) = from_caller.filter(is_complete).or(from_url.as_ref().filter(is_complete)) {
+            return Some(complete.clone());
         }
-        let answered = home.and_then(|_| self.answered(url, user));
-        self.of_host(url, user)
-            .or_else(|| self.of_netrc(url, user))
-            .or(answered)
-            .or_else(|| own.cloned())
-            .or(from_netrc)
+        let stored_answer = origin.and_then(|_| self.stored_answer(url, user));
+        self.host_credential(url, user)
+            .or_else(|| self.netrc_credential(url, user))
+            .or(stored_answer)
+            .or_else(|| from_caller.cloned())
+            .or(from_url)
     }
 
     /// Returns an earlier answer of the prompt for the server of `url` and this user.
-    fn answered(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+    fn stored_answer(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.get(&server(url)).filter(|known| user.is_none_or(|user| user == known.user)).cloned()
+        answers.get(&server_key(url)).filter(|answer| user.is_none_or(|user| user == answer.user)).cloned()
     }
 
     /// Stores an answer, so that the user is asked only once for each server.
-    pub(crate) fn keep_answer(&self, url: &Url<'_>, answer: &Credential) {
+    pub(crate) fn store_answer(&self, url: &Url<'_>, answer: &Credential) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.insert(server(url), answer.clone());
+        answers.insert(server_key(url), answer.clone());
     }
 
     /// Returns the credential that the caller set for the host of `url`, if it is for `user`.
-    fn of_host(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
-        let known = self.hosts.get(&url.host()?.to_string().to_ascii_lowercase())?;
-        user.is_none_or(|user| user == known.user).then(|| known.clone())
+    fn host_credential(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+        let credential = self.hosts.get(&url.host()?.to_string().to_ascii_lowercase())?;
+        user.is_none_or(|user| user == credential.user).then(|| credential.clone())
     }
 
-    fn of_netrc(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
-        let (netrc, default_too) = self.netrc.as_ref()?;
-        let entry = netrc.find(&url.host()?.to_string(), user, *default_too)?;
+    /// Returns the credential that the netrc file contains for the host of `url` and `user`.
+    fn netrc_credential(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+        let (netrc, allow_default) = self.netrc.as_ref()?;
+        let entry = netrc.find(&url.host()?.to_string(), user, *allow_default)?;
         let user = entry.login.or(user)?;
         let password = entry.password.map(|password| password.expose().to_vec());
         Some(Credential { account: entry.account.cloned(), ..Credential::new(user, password) })
     }
 
+    /// Removes the stored answer for the server of `url`.
     pub(crate) fn forget_answer(&self, url: &Url<'_>) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&server(url));
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&server_key(url));
     }
 
-    pub(crate) fn asker(&self) -> Option<&Arc<dyn Prompter>> {
-        self.ask.as_ref()
+    pub(crate) fn prompter(&self) -> Option<&Arc<dyn Prompter>> {
+        self.prompter.as_ref()
     }
 }
 
-/// Returns scheme, host and port as the key of an answer.
-fn server(url: &Url<'_>) -> String {
+/// Returns scheme, host and port: the key of a stored answer.
+fn server_key(url: &Url<'_>) -> String {
     let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
     format!("{}://{}:{:?}", url.scheme_name(), host.unwrap_or_default(), url.port())
 }
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("own", &self.own).finish_non_exhaustive()
+        f.debug_struct("Credentials")
+            .field("origin_credential", &self.origin_credential)
+            .finish_non_exhaustive()
     }
 }

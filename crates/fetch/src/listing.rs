@@ -7,7 +7,7 @@ use bytes::Bytes;
 use fetch_url_proto::Entry;
 use futures_core::Stream;
 
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::body::limits::BodyLimits;
 use crate::{Body, ByteSource, Code, Error, Phase, Proof};
 
@@ -19,7 +19,7 @@ pub struct Listing {
     max_entries: Option<u64>,
     limits: Option<BodyLimits>,
     proof: Proof,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
 }
 
 impl Listing {
@@ -31,7 +31,7 @@ impl Listing {
             max_entries: None,
             limits: None,
             proof: Proof::Proven("the end of the listing"),
-            end_mark: EndMark::default(),
+            terminator_check: TerminatorCheck::default(),
         }
     }
 
@@ -56,17 +56,19 @@ impl Listing {
     /// Converts the listing to a body that contains the bytes `render` returns for each entry. Limits of size and
     /// time then apply to these bytes.
     pub fn into_body(mut self, render: impl FnMut(&Entry) -> Vec<u8> + Send + Unpin + 'static) -> Body {
-        let (limits, proof, mark) = (self.limits.take(), self.proof, self.end_mark.clone());
-        let body = Body::from_source(Rendered { listing: self, render }, None, proof).with_end_mark(mark);
+        let (limits, proof, terminator_check) =
+            (self.limits.take(), self.proof, self.terminator_check.clone());
+        let body = Body::from_source(Rendered { listing: self, render }, None, proof)
+            .with_terminator_check(terminator_check);
         match limits {
             Some(limits) => body.with_body_limits(limits),
             None => body,
         }
     }
 
-    /// Sets how it is known that the listing is complete, and the mark that reports a missing terminator.
-    pub(crate) fn with_end_mark(mut self, proof: Proof, mark: EndMark) -> Self {
-        (self.proof, self.end_mark) = (proof, mark);
+    /// Sets how it is known that the listing is complete, and the check that reports a missing terminator.
+    pub(crate) fn with_terminator_check(mut self, proof: Proof, terminator_check: TerminatorCheck) -> Self {
+        (self.proof, self.terminator_check) = (proof, terminator_check);
         self
     }
 
@@ -88,12 +90,12 @@ impl Listing {
 
     /// Returns the name of the terminator that was missing at the end.
     pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
-        self.end_mark.missing_terminator()
+        self.terminator_check.missing()
     }
 
     fn check_end(&mut self) -> Result<(), Error> {
         let requires_proof = self.limits.as_ref().is_some_and(BodyLimits::requires_proof);
-        self.end_mark.check(requires_proof, &mut self.proof)
+        self.terminator_check.apply(requires_proof, &mut self.proof)
     }
 
     /// Applies the caller's limits; the engine calls this once.

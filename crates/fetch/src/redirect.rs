@@ -20,7 +20,7 @@ pub struct Redirect {
     /// The answer that contained the redirect, for callers that do not follow redirects.
     pub answer: Response,
     /// The next request is a plain GET: the method and body of this request are dropped (RFC 9110 §15.4.4).
-    pub is_plain: bool,
+    pub switches_to_get: bool,
     /// The error for a caller that does not follow redirects, if the answer is not an object by itself.
     pub error_if_not_followed: Option<Error>,
     /// The answer changed the state of the client, such as a cookie. A second redirect to the same URL is then not a
@@ -38,7 +38,7 @@ impl Redirect {
             reason,
             kind,
             answer,
-            is_plain: false,
+            switches_to_get: false,
             error_if_not_followed: None,
             changes_state: false,
         }

@@ -41,11 +41,11 @@ pub struct Request {
 /// The effects of earlier redirects on the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedirectState {
-    /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are not sent
-    /// any more, not even after a redirect back.
+    /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are no longer
+    /// sent, not even after a redirect back.
     pub(crate) is_cross_origin: bool,
-    /// A redirect has changed the request to a plain GET without the caller's method and body.
-    pub(crate) is_plain: bool,
+    /// The request is a GET without the caller's method and body, for example after a redirect with status 303.
+    pub(crate) is_plain_get: bool,
     /// The request goes to the gateway that the caller configured.
     pub(crate) is_for_gateway: bool,
 }
@@ -61,10 +61,10 @@ pub enum Want {
     Object,
 }
 
-/// A condition for the transfer (RFC 9110 §13.1). Times are in seconds since 1970-01-01 00:00 UTC. Servers without
-/// conditions are asked for the time, which is then compared here.
+/// A condition for the transfer (RFC 9110 §13.1). Times are in seconds since 1970-01-01 00:00 UTC. If the
+/// protocol has no conditions, the driver requests the modification time and compares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two about time")]
+#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two conditions on time")]
 pub enum Condition {
     /// Fetch only if the object was changed after this time.
     ModifiedSince(i64),
@@ -73,8 +73,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns `true` if the condition holds for the modification time `modified`, or the time is unknown.
-    pub(crate) fn holds(self, modified: Option<i64>) -> bool {
+    /// Returns `true` if an object with the modification time `modified` meets the condition, or the time is unknown.
+    pub(crate) fn is_met_by(self, modified: Option<i64>) -> bool {
         match self {
             Self::ModifiedSince(since) => modified.is_none_or(|modified| modified > since),
             Self::UnmodifiedSince(since) => modified.is_none_or(|modified| modified <= since),
@@ -93,7 +93,8 @@ impl Request {
 
     /// Creates a request for `url`.
     pub const fn from_url(url: Url<'static>) -> Self {
-        let redirect_state = RedirectState { is_cross_origin: false, is_plain: false, is_for_gateway: false };
+        let redirect_state =
+            RedirectState { is_cross_origin: false, is_plain_get: false, is_for_gateway: false };
         Self {
             url,
             want: Want::Object,
@@ -142,9 +143,9 @@ impl Request {
 
     /// Sets the server for `news:` URLs, which do not name one (RFC 1738 §3.6).
     #[must_use]
-    pub fn news_server(mut self, at: HostPort<'static>) -> Self {
-        self.url = self.url.with_news_server(&at);
-        self.news_server = Some(at);
+    pub fn news_server(mut self, server: HostPort<'static>) -> Self {
+        self.url = self.url.with_news_server(&server);
+        self.news_server = Some(server);
         self
     }
 
@@ -158,8 +159,8 @@ impl Request {
     /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). While the host is busy, the permit is
     /// returned and acquired again.
     #[must_use]
-    pub fn with_permit(mut self, turn: Option<Arc<HostPermit>>) -> Self {
-        self.host_permit = turn;
+    pub fn with_permit(mut self, permit: Option<Arc<HostPermit>>) -> Self {
+        self.host_permit = permit;
         self
     }
 
@@ -177,7 +178,7 @@ impl Request {
         self.replace_extra(options)
     }
 
-    /// Sets the options of the FTP driver, such as active mode and the form of listings.
+    /// Sets the options of the FTP driver, such as active mode and the format of listings.
     #[cfg(feature = "ftp")]
     #[must_use]
     pub fn ftp(self, options: FtpOptions) -> Self {
@@ -191,7 +192,7 @@ impl Request {
         self.replace_extra(options)
     }
 
-    /// Sets the options of the news driver, such as the part of an article that is wanted.
+    /// Sets the options of the news driver, such as the part of an article to return.
     #[cfg(feature = "news")]
     #[must_use]
     pub fn news(self, options: NewsOptions) -> Self {
@@ -204,7 +205,7 @@ impl Request {
         self.with_extra(SpecialFiles::default())
     }
 
-    /// Opens an interactive session, where the scheme has one (`telnet:`): the content of the response is then
+    /// Opens an interactive session if the scheme has one (`telnet:`). The content of the response is then
     /// [`Content::Session`](crate::Content::Session).
     #[cfg(feature = "telnet")]
     #[must_use]
@@ -212,14 +213,14 @@ impl Request {
         self.with_extra(Connect::default())
     }
 
-    /// Attaches a value for one driver, found by its type, such as [`SpecialFiles`].
+    /// Attaches a value for one driver, such as [`SpecialFiles`]. The driver looks it up by its type.
     #[must_use]
     pub fn with_extra<T: Send + Sync + 'static>(mut self, extra: T) -> Self {
         self.extras.push(Arc::new(extra));
         self
     }
 
-    /// Asks for a listing: the name of an FTP URL is listed even without a final slash, HTTP pages are read as index pages.
+    /// Requests a listing: an FTP URL is listed even without a final slash, and HTTP pages are parsed as index pages.
     #[must_use]
     pub(crate) fn for_listing(self) -> Self {
         let mut http = self.extra::<HttpOptions>().cloned().unwrap_or_default();
@@ -245,12 +246,12 @@ impl Request {
         self.with_extra(extra)
     }
 
-    /// Returns the URL, which is the current one after a redirect.
+    /// Returns the URL: after a redirect, its target.
     pub const fn url(&self) -> &Url<'static> {
         &self.url
     }
 
-    /// The subject of a request: the object, or metadata only.
+    /// Returns the subject of the request.
     pub const fn want(&self) -> Want {
         self.want
     }
@@ -260,7 +261,7 @@ impl Request {
         self.range
     }
 
-    /// Returns the data of the partial download to continue.
+    /// Returns the resume data of the partial download.
     pub const fn resume(&self) -> Option<&Resume> {
         self.resume.as_ref()
     }
@@ -286,16 +287,18 @@ impl Request {
         self.redirect_state.is_cross_origin
     }
 
-    /// Returns `true` if a redirect has changed the request to a plain GET. The driver must then not send the
-    /// caller's method and body.
-    pub const fn is_plain(&self) -> bool {
-        self.redirect_state.is_plain
+    /// Returns `true` if the request is a GET without the caller's method and body, for example after a redirect with
+    /// status 303. The driver must then send neither.
+    pub const fn is_plain_get(&self) -> bool {
+        self.redirect_state.is_plain_get
     }
 
+    /// Returns the permit of the host limiter.
     pub(crate) fn host_permit(&self) -> Option<&HostPermit> {
         self.host_permit.as_deref()
     }
 
+    /// Passes an event to the observer.
     pub(crate) fn notify(&self, event: &Event<'_>) {
         if let Some(SharedObserver(observer)) = &self.observer {
             observer.observe(event);
@@ -308,12 +311,12 @@ impl Request {
         self
     }
 
-    /// Returns a request for another object next to this one, such as a checksum file. Options are kept; range,
-    /// resume data, condition and method are not, and credentials are not sent to another origin.
+    /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but no
+    /// range, resume data, condition, method or body. Credentials are not sent to another origin.
     #[must_use]
-    pub fn beside(&self, url: Url<'static>) -> Self {
+    pub fn for_related(&self, url: Url<'static>) -> Self {
         let is_cross_origin = self.is_cross_origin() || !self.url.same_origin(&url);
-        let redirect_state = RedirectState { is_cross_origin, is_plain: true, is_for_gateway: false };
+        let redirect_state = RedirectState { is_cross_origin, is_plain_get: true, is_for_gateway: false };
         let mut this = self.clone().redirected_to(url, redirect_state);
         (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
         this
@@ -322,8 +325,8 @@ impl Request {
     /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
     /// the gateway.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
-        let is_plain = self.is_plain() || !matches!(self.url, Url::Http(_));
-        let redirect_state = RedirectState { is_cross_origin: true, is_plain, is_for_gateway: true };
+        let is_plain_get = self.is_plain_get() || !matches!(self.url, Url::Http(_));
+        let redirect_state = RedirectState { is_cross_origin: true, is_plain_get, is_for_gateway: true };
         self.redirected_to(url, redirect_state)
     }
 
@@ -335,7 +338,7 @@ impl Request {
     /// Returns the request for another URL with the new redirect state.
     pub(crate) fn redirected_to(mut self, url: Url<'static>, redirect_state: RedirectState) -> Self {
         self.url = match &self.news_server {
-            Some(at) => url.with_news_server(at),
+            Some(server) => url.with_news_server(server),
             None => url,
         };
         self.redirect_state = redirect_state;

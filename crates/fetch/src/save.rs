@@ -52,7 +52,7 @@ pub struct Receipt {
     pub proof: Proof,
     /// Notes about harmless deviations of the server from its protocol.
     pub notes: Vec<Cow<'static, str>>,
-    /// The end mark that is missing, if the protocol has one and the server did not send it.
+    /// The name of the terminator that the server did not send, if the protocol requires one.
     pub missing: Option<&'static str>,
     /// The requested digest, in hexadecimal.
     pub digest: Option<String>,

@@ -17,7 +17,7 @@ use fetch_url_proto::{Entry, EntryKind};
 pub use self::glob::Glob;
 use self::identity::resource_identity;
 pub use self::kind::UncertainKind;
-use self::names::{Candidate, named, server_file_name};
+use self::names::{Candidate, server_file_name, with_unique_names};
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
 /// Limits and filters of a mirror.
@@ -28,7 +28,7 @@ pub struct TreeRules {
     pub max_depth: u32,
     /// The maximum number of entries of all listings together.
     pub max_entries: u64,
-    /// Only files that match one of these patterns; all files if there are none.
+    /// Only files that match one of these patterns are fetched; all files if the list is empty.
     pub include: Vec<Glob>,
     /// Files and directories that match one of these patterns are excluded.
     pub exclude: Vec<Glob>,
@@ -53,7 +53,9 @@ impl Default for TreeRules {
 pub struct Tree {
     rules: TreeRules,
     start: Url<'static>,
+    /// The identities of directories and entries that were found before.
     seen: HashSet<u128>,
+    /// The number of entries of all listings so far.
     entries: u64,
 }
 
@@ -67,7 +69,7 @@ pub struct DirEntry {
     depth: u32,
 }
 
-/// A listing, sorted into directories, files and skipped entries.
+/// The entries of a listing: directories, files and skipped entries.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Classified {
@@ -104,9 +106,9 @@ pub struct FileEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skipped {
-    /// It is text without a link.
+    /// It has no valid URL: an unparsable line, or informational text.
     UnparsedLine,
-    /// It is on another server, outside the start directory, or not an object.
+    /// It is on another server or outside the start directory, or its URL has no content that can be fetched.
     OutsideTree,
     /// It was listed before.
     Duplicate,
@@ -128,66 +130,73 @@ impl Tree {
         DirEntry { url: self.start.clone(), path: String::new(), depth: 0 }
     }
 
-    /// Records that the listing of `branch` came from `place`, after redirects. Returns `false` if it must not be
-    /// read: a directory below the start that redirects to another directory is a link.
+    /// Records that the listing of `directory` came from `final_url`, after redirects. Returns `false` if the listing
+    /// must be ignored: a directory below the start that redirects to another directory is treated as a link.
     ///
     /// # Errors
     /// [`Code::Policy`] if the start directory was redirected to another server.
-    pub fn accept_final_url(&mut self, branch: &mut DirEntry, place: &Url<'static>) -> Result<bool, Error> {
-        if branch.depth > 0 {
-            return Ok(is_same_place(&branch.url, place));
+    pub fn accept_final_url(
+        &mut self,
+        directory: &mut DirEntry,
+        final_url: &Url<'static>,
+    ) -> Result<bool, Error> {
+        if directory.depth > 0 {
+            return Ok(is_same_directory(&directory.url, final_url));
         }
-        let is_same_server = self.start.same_origin(place) || (is_news(&self.start) && is_news(place));
+        let is_same_server =
+            self.start.same_origin(final_url) || (is_news(&self.start) && is_news(final_url));
         if !is_same_server {
             let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
-            let place = sanitise(place.redacted().to_string().as_bytes());
-            return Err(error.with_hint(format!("the server redirects to {place}")));
+            let target = sanitise(final_url.redacted().to_string().as_bytes());
+            return Err(error.with_hint(format!("the server redirects to {target}")));
         }
-        self.start = place.clone().with_user_info(self.start.user_info());
-        branch.url = place.clone();
-        self.seen.insert(resource_identity(place));
+        self.start = final_url.clone().with_user_info(self.start.user_info());
+        directory.url = final_url.clone();
+        self.seen.insert(resource_identity(final_url));
         Ok(true)
     }
 
-    /// Sorts the entries of `branch`. All are sorted together, so that names are unique and independent of the order.
-    pub fn sort(&mut self, branch: &DirEntry, entries: &[Entry]) -> Classified {
-        let (mut sorted, mut candidates, mut names) = (Classified::default(), Vec::new(), HashSet::new());
+    /// Classifies the entries of `directory`. All entries are classified together, so that their local names are unique and
+    /// do not depend on the order of the listing.
+    pub fn classify(&mut self, directory: &DirEntry, entries: &[Entry]) -> Classified {
+        let (mut classified, mut candidates, mut names) = (Classified::default(), Vec::new(), HashSet::new());
         for (index, entry) in entries.iter().enumerate() {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
                 let detail = format!("more than {} entries", self.rules.max_entries);
-                sorted.limit_error =
-                    Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&branch.url));
+                classified.limit_error =
+                    Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&directory.url));
                 break;
             }
             match self.candidate(index, entry) {
-                // Another spelling of the same name is the same entry.
+                // Two URLs with the same decoded name are the same entry.
                 Ok(candidate) if is_hierarchical(&candidate.url) => {
                     let is_new = names.insert((entry.name.clone(), candidate.is_directory));
                     if is_new {
                         candidates.push(candidate);
                     } else {
-                        sorted.skipped.push((index, Skipped::Duplicate));
+                        classified.skipped.push((index, Skipped::Duplicate));
                     }
                 }
                 Ok(candidate) => candidates.push(candidate),
-                Err(why) => sorted.skipped.push((index, why)),
+                Err(why) => classified.skipped.push((index, why)),
             }
         }
-        for (candidate, name) in named(candidates) {
-            self.place(branch, candidate, name, &mut sorted);
+        for (candidate, name) in with_unique_names(candidates) {
+            self.add_candidate(directory, candidate, name, &mut classified);
         }
-        sorted
+        classified
     }
 
+    /// Checks one entry and sanitises its name.
     fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Skipped> {
         let url = self.url_of(entry).ok_or(Skipped::UnparsedLine)?;
         if !is_below(&self.start, &url) || is_unfetchable(&url) {
             return Err(Skipped::OutsideTree);
         }
-        let own = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
-        let safe = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
-        let name = safe(&own).ok_or(Skipped::Nameless)?;
+        let server_name = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
+        let sanitise_name = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
+        let name = sanitise_name(&server_name).ok_or(Skipped::Nameless)?;
         if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
             return Err(Skipped::Duplicate);
         }
@@ -199,7 +208,7 @@ impl Tree {
         };
         Ok(Candidate {
             index,
-            is_verbatim: name.as_bytes() == own,
+            is_verbatim: name.as_bytes() == server_name,
             is_directory: entry.kind == EntryKind::Directory,
             size: entry.size,
             modified: entry.modified,
@@ -209,35 +218,44 @@ impl Tree {
         })
     }
 
-    fn place(&self, branch: &DirEntry, candidate: Candidate, name: String, sorted: &mut Classified) {
+    /// Adds a candidate to the directories or files, unless it is excluded or too deep.
+    fn add_candidate(
+        &self,
+        directory: &DirEntry,
+        candidate: Candidate,
+        name: String,
+        classified: &mut Classified,
+    ) {
         let Candidate { index, url, is_directory, size, modified, uncertain_kind, .. } = candidate;
-        let path = if branch.path.is_empty() { name.clone() } else { format!("{}/{name}", branch.path) };
-        sorted.names.insert(name, uncertain_kind.is_none().then_some(is_directory));
-        let is_excluded = self.rules.exclude.iter().any(|glob| glob.takes(&path));
-        let depth = branch.depth + 1;
+        let path =
+            if directory.path.is_empty() { name.clone() } else { format!("{}/{name}", directory.path) };
+        classified.names.insert(name, uncertain_kind.is_none().then_some(is_directory));
+        let is_excluded = self.rules.exclude.iter().any(|glob| glob.matches(&path));
+        let depth = directory.depth + 1;
         if is_excluded || (!is_directory && !self.is_included(&path)) {
             return;
         }
         if !is_directory {
-            sorted.files.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
+            classified.files.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
         } else if depth <= self.rules.max_depth {
-            sorted.directories.push(DirEntry { url, path, depth });
+            classified.directories.push(DirEntry { url, path, depth });
         } else {
-            sorted.skipped.push((index, Skipped::TooDeep));
+            classified.skipped.push((index, Skipped::TooDeep));
         }
     }
 
-    /// Returns an entry that was first treated as a file as a directory; `None` if it is too deep or not a directory.
-    pub fn as_branch(&self, leaf: &FileEntry) -> Option<DirEntry> {
-        let url = parse(&format!("{}/", leaf.url.without_password())).ok()?.into_owned().url;
+    /// Converts a file whose kind is unknown to a directory, after a fetch as a file failed. Returns `None` if its kind is
+    /// known or it is too deep.
+    pub fn as_directory(&self, file: &FileEntry) -> Option<DirEntry> {
+        let url = parse(&format!("{}/", file.url.without_password())).ok()?.into_owned().url;
         let url = url.with_user_info(self.start.user_info());
-        let branch = DirEntry { url, path: leaf.path.clone(), depth: leaf.depth };
-        (leaf.uncertain_kind == Some(UncertainKind::Unknown) && leaf.depth <= self.rules.max_depth)
-            .then_some(branch)
+        let directory = DirEntry { url, path: file.path.clone(), depth: file.depth };
+        (file.uncertain_kind == Some(UncertainKind::Unknown) && file.depth <= self.rules.max_depth)
+            .then_some(directory)
     }
 
     fn is_included(&self, path: &str) -> bool {
-        self.rules.include.is_empty() || self.rules.include.iter().any(|glob| glob.takes(path))
+        self.rules.include.is_empty() || self.rules.include.iter().any(|glob| glob.matches(path))
     }
 
     /// Returns the URL of an entry, with the user information of the start.
@@ -247,15 +265,15 @@ impl Tree {
     }
 }
 
-/// Returns `true` for schemes whose entries have URLs below the URL of their directory and one name each.
+/// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.
 const fn is_hierarchical(url: &Url<'_>) -> bool {
     matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
 }
 
 /// Returns `true` if two URLs name the same directory. Login and final slashes are ignored.
-pub(crate) fn is_same_place(one: &Url<'_>, other: &Url<'_>) -> bool {
-    let place = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
-    let without_login = |url: &Url<'_>| place(&url.clone().with_user_info(None));
+pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {
+    let normalised = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
+    let without_login = |url: &Url<'_>| normalised(&url.clone().with_user_info(None));
     without_login(one) == without_login(other) || (is_news(one) && is_news(other))
 }
 
@@ -264,7 +282,8 @@ const fn is_news(url: &Url<'_>) -> bool {
     matches!(url, Url::News(_) | Url::Nntp(_))
 }
 
-/// Returns `true` if `url` is inside the tree of `start`. A gopher menu may link anywhere, so its selector decides.
+/// Returns `true` if `url` is inside the tree of `start`. A gopher menu may link anywhere, so the selector of
+/// the item must begin with the selector of the start.
 fn is_below(start: &Url<'_>, url: &Url<'_>) -> bool {
     match (start, url) {
         _ if is_news(start) && is_news(url) => start.host() == url.host() && start.port() == url.port(),
@@ -277,7 +296,7 @@ fn is_below(start: &Url<'_>, url: &Url<'_>) -> bool {
     }
 }
 
-/// Returns the selector without outer slashes and without a leading item type: `1/docs` and `0/docs/a`.
+/// Returns the selector without leading and trailing slashes and without a leading item type, as in `1/docs`.
 fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
     let selector = url.selector().decode().into_owned();
     let path = match &selector[..] {
@@ -289,7 +308,7 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
     path[start..end].to_vec()
 }
 
-/// Returns `true` for gopher items without content: searches without words, phone books, sessions (RFC 1436 §3.8).
+/// Returns `true` for gopher items that cannot be fetched: searches without words, phone books, sessions (RFC 1436 §3.8).
 fn is_unfetchable(url: &Url<'_>) -> bool {
     let Url::Gopher(url) = url else { return false };
     matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())

@@ -17,35 +17,37 @@ const ECHO: u8 = 1;
 /// The TIMING-MARK option (RFC 860), which must be answered each time, even by a refusal.
 const TIMING_MARK: u8 = 6;
 /// Maximum number of timing marks answered in a session.
-const MAX_MARKS: u32 = 256;
+const MAX_TIMING_MARKS: u32 = 256;
 
 /// A Telnet session, a [`Machine`] without I/O. Text from the server is emitted as [`Event::Body`] with local
 /// line ends (RFC 854).
 #[derive(Debug)]
 pub struct TelnetSession {
-    place: Place,
+    state: StreamState,
     outgoing: Vec<u8>,
     /// The last byte sent is a CR; the next byte decides its meaning.
-    has_sent_return: bool,
+    last_sent_is_cr: bool,
     refused: Refusals,
     /// The number of timing marks answered.
-    marks: u32,
+    timing_marks: u32,
     /// The server repeated WILL ECHO after it was refused.
     insists_on_echo: bool,
 }
 
-/// The position in the server's stream.
+/// The state of the parser after the last received byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum StreamState {
     Text,
     /// After a CR; the next byte decides its meaning.
-    Return,
-    Command,
+    AfterCr,
+    /// After an IAC; the next byte is a command.
+    AfterIac,
     /// The option byte of WILL, WONT, DO or DONT follows.
     Option(u8),
     /// In the subnegotiation of an option.
     Subnegotiation,
-    SubnegotiationCommand,
+    /// After an IAC in a subnegotiation.
+    SubnegotiationIac,
 }
 
 /// The options refused already, for DO and for WILL.
@@ -67,11 +69,11 @@ impl TelnetSession {
     /// Creates a session at its start.
     pub const fn new() -> Self {
         Self {
-            place: Place::Text,
+            state: StreamState::Text,
             outgoing: Vec::new(),
-            has_sent_return: false,
+            last_sent_is_cr: false,
             refused: Refusals([[false; 256]; 2]),
-            marks: 0,
+            timing_marks: 0,
             insists_on_echo: false,
         }
     }
@@ -85,7 +87,7 @@ impl TelnetSession {
     /// (RFC 854).
     pub fn queue_text(&mut self, text: &[u8]) {
         for &byte in text {
-            match (std::mem::take(&mut self.has_sent_return), byte) {
+            match (std::mem::take(&mut self.last_sent_is_cr), byte) {
                 (true, b'\n') => {
                     self.outgoing.push(b'\n');
                     continue;
@@ -97,7 +99,7 @@ impl TelnetSession {
                 b'\n' => self.outgoing.extend_from_slice(b"\r\n"),
                 b'\r' => {
                     self.outgoing.push(b'\r');
-                    self.has_sent_return = true;
+                    self.last_sent_is_cr = true;
                 }
                 IAC => self.outgoing.extend_from_slice(&[IAC, IAC]),
                 byte => self.outgoing.push(byte),
@@ -107,71 +109,72 @@ impl TelnetSession {
 
     /// Ends the input; a pending CR is completed with NUL.
     pub fn finish_sending_text(&mut self) {
-        if std::mem::take(&mut self.has_sent_return) {
+        if std::mem::take(&mut self.last_sent_is_cr) {
             self.outgoing.push(0);
         }
     }
 
     /// Decodes received bytes and returns their text.
-    fn hear(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn decode(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(bytes.len());
         for &byte in bytes {
-            self.place = self.take(byte, &mut text);
+            self.state = self.process_byte(byte, &mut text);
         }
         text
     }
 
-    fn take(&mut self, byte: u8, text: &mut Vec<u8>) -> Place {
-        match (self.place, byte) {
-            (Place::Return, 0) => {
+    /// Processes one byte and returns the next state.
+    fn process_byte(&mut self, byte: u8, text: &mut Vec<u8>) -> StreamState {
+        match (self.state, byte) {
+            (StreamState::AfterCr, 0) => {
                 text.push(b'\r');
-                Place::Text
+                StreamState::Text
             }
-            (Place::Return, b'\n') => {
+            (StreamState::AfterCr, b'\n') => {
                 text.push(b'\n');
-                Place::Text
+                StreamState::Text
             }
-            (Place::Return, byte) => {
+            (StreamState::AfterCr, byte) => {
                 text.push(b'\r');
-                self.place = Place::Text;
-                self.take(byte, text)
+                self.state = StreamState::Text;
+                self.process_byte(byte, text)
             }
-            (Place::Text, IAC) => Place::Command,
-            (Place::Text, b'\r') => Place::Return,
-            (Place::Text, byte) => {
+            (StreamState::Text, IAC) => StreamState::AfterIac,
+            (StreamState::Text, b'\r') => StreamState::AfterCr,
+            (StreamState::Text, byte) => {
                 text.push(byte);
-                Place::Text
+                StreamState::Text
             }
-            (Place::Command, IAC) => {
+            (StreamState::AfterIac, IAC) => {
                 text.push(IAC);
-                Place::Text
+                StreamState::Text
             }
-            (Place::Command, WILL..=DONT) => Place::Option(byte),
-            (Place::Command, SB) => Place::Subnegotiation,
-            (Place::Command, _) => Place::Text,
-            (Place::Option(verb), option) => {
+            (StreamState::AfterIac, WILL..=DONT) => StreamState::Option(byte),
+            (StreamState::AfterIac, SB) => StreamState::Subnegotiation,
+            (StreamState::AfterIac, _) => StreamState::Text,
+            (StreamState::Option(verb), option) => {
                 self.refuse(verb, option);
-                Place::Text
+                StreamState::Text
             }
-            (Place::Subnegotiation, IAC) => Place::SubnegotiationCommand,
-            (Place::SubnegotiationCommand, SE) => Place::Text,
-            (Place::Subnegotiation | Place::SubnegotiationCommand, _) => Place::Subnegotiation,
+            (StreamState::Subnegotiation, IAC) => StreamState::SubnegotiationIac,
+            (StreamState::SubnegotiationIac, SE) => StreamState::Text,
+            (StreamState::Subnegotiation | StreamState::SubnegotiationIac, _) => StreamState::Subnegotiation,
         }
     }
 
     /// Answers an option request with a refusal. WONT and DONT need no answer.
     fn refuse(&mut self, verb: u8, option: u8) {
-        let (answer, side) = match verb {
+        let (reply, side) = match verb {
             DO => (WONT, 0),
             WILL => (DONT, 1),
             _ => return,
         };
         self.insists_on_echo |= verb == WILL && option == ECHO && self.refused.0[side][usize::from(option)];
         let was_refused = std::mem::replace(&mut self.refused.0[side][usize::from(option)], true);
-        let is_mark = option == TIMING_MARK && self.marks < MAX_MARKS;
-        self.marks += u32::from(is_mark);
-        if !was_refused || is_mark {
-            self.outgoing.extend_from_slice(&[IAC, answer, option]);
+        let is_timing_mark = option == TIMING_MARK && self.timing_marks < MAX_TIMING_MARKS;
+        self.timing_marks += u32::from(is_timing_mark);
+        if !was_refused || is_timing_mark {
+            self.outgoing.extend_from_slice(&[IAC, reply, option]);
         }
     }
 }
@@ -183,17 +186,17 @@ impl Machine for TelnetSession {
                 return Ok(Step::Send(std::mem::take(&mut self.outgoing).into()));
             }
             if buffer.bytes().is_empty() {
-                return Ok(match (buffer.is_ended(), self.place) {
+                return Ok(match (buffer.is_ended(), self.state) {
                     (false, _) => Step::NeedMore,
-                    (true, Place::Return) => {
-                        self.place = Place::Text;
+                    (true, StreamState::AfterCr) => {
+                        self.state = StreamState::Text;
                         Step::Emit(Event::Body(Bytes::from_static(b"\r")))
                     }
                     (true, _) => Step::Done,
                 });
             }
             let bytes = buffer.take(usize::MAX);
-            let text = self.hear(&bytes);
+            let text = self.decode(&bytes);
             if !text.is_empty() {
                 return Ok(Step::Emit(Event::Body(text.into())));
             }
@@ -206,7 +209,7 @@ mod tests {
     use super::*;
 
     /// Returns the text and the bytes sent for input in two parts.
-    fn heard(bytes: &[u8], cut: usize) -> (Vec<u8>, Vec<u8>) {
+    fn exchange(bytes: &[u8], cut: usize) -> (Vec<u8>, Vec<u8>) {
         let (mut session, mut buffer) = (TelnetSession::new(), RecvBuffer::new());
         let (mut text, mut sent) = (Vec::new(), Vec::new());
         let (first, second) = bytes.split_at(cut);
@@ -238,15 +241,15 @@ mod tests {
         let refused =
             [[IAC, WONT, 24], [IAC, DONT, 1], [IAC, WONT, TIMING_MARK], [IAC, WONT, TIMING_MARK]].concat();
         for cut in 0..bytes.len() {
-            assert_eq!(heard(&bytes, cut), (b"ab\xffc".to_vec(), refused.clone()), "cut at {cut}");
+            assert_eq!(exchange(&bytes, cut), (b"ab\xffc".to_vec(), refused.clone()), "cut at {cut}");
         }
     }
 
     #[test]
-    fn ends_of_lines() {
+    fn line_ends_are_converted_in_both_directions() {
         let bytes = b"one\r\ntwo\r\0three\r\rfour\r\n\r";
         for cut in 0..bytes.len() {
-            assert_eq!(heard(bytes, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
+            assert_eq!(exchange(bytes, cut).0, b"one\ntwo\rthree\r\rfour\n\r", "cut at {cut}");
         }
         let mut session = TelnetSession::new();
         ["a\n\r".as_bytes(), b"\n\xff\r", b"b\r"].iter().for_each(|text| session.queue_text(text));

@@ -1,5 +1,5 @@
-//! Lines of Set-Cookie fields, and any bytes as a cookie file: no panic; no host gets what another set, a Cookie
-//! field has no control byte, and a jar that was written is read back as it was.
+//! Arbitrary Set-Cookie lines and cookie files: no panic; no host gets a cookie of another host; a Cookie field has no
+//! control bytes; and a written jar is read back unchanged.
 //!
 //! The modules are private to their crate and are compiled here a second time.
 #![no_main]
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     check_written(&read.store);
 });
 
-/// The first byte says where the rest arrived.
+/// The first byte selects the URL of the response.
 fn store_line(store: &mut CookieStore, line: &[u8], now: i64) {
     let Some((&first, field)) = line.split_first() else { return };
     let (host, path) = PLACES[usize::from(first >> 1) % PLACES.len()];

@@ -1,5 +1,5 @@
-//! Any bytes as a Content-Disposition field, and as a name: no panic; a name of a file stays in its directory,
-//! shows all of itself and is no device.
+//! Arbitrary bytes as a Content-Disposition field and as a file name: no panic; a file name stays in its directory, has
+//! only visible characters and is not a device name.
 //!
 //! The modules are private to their crate and are compiled here a second time.
 #![no_main]

@@ -1,4 +1,4 @@
-//! Any prose: no panic; what is found stands in the prose, in order, without overlap, and is a URL.
+//! Arbitrary prose: no panic; each result is a part of the prose and a URL; results are in order and do not overlap.
 #![no_main]
 
 use fetch_url_core::{find_urls, parse};

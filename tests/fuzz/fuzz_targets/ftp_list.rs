@@ -1,6 +1,7 @@
-//! Any bytes as a listing: no panic; where it is cut changes nothing; every name stands in its line.
+//! Arbitrary bytes as a listing: no panic; the result does not depend on where it is cut; every name is a part of its
+//! line.
 //!
-//! The first byte says what was asked.
+//! The first byte selects the listing command.
 #![no_main]
 
 use fetch_url_proto::ftp_list::{ListFormat, ListLine, ListReader, parse_mlst_line};

@@ -1,7 +1,7 @@
-//! Any bytes as the answer to a Gopher request: no panic; where they are cut changes nothing; what is handed on
-//! as bytes came; the URL of an item is one, with the host that its line names.
+//! Arbitrary bytes as the response to a Gopher request: no panic; the result does not depend on where it is cut;
+//! delivered bytes are received bytes; the URL of an item is valid and has the host of its line.
 //!
-//! The first byte chooses what was asked for.
+//! The first byte selects the request.
 #![no_main]
 
 use fetch_url_core::{Url, parse};

@@ -1,7 +1,7 @@
-//! Any bytes as attributes, as their lines, as a form and as its answers: no panic; where a body is cut changes
-//! nothing; every line of a block stands in it; a filled form is one block of data.
+//! Arbitrary bytes as attributes, as their lines, as a form and as its answers: no panic; the result does not depend on
+//! where a body is cut; every line of a block is a line of the body; a filled form is one block of data.
 //!
-//! What follows the first NUL are the answers, with NUL between them.
+//! The bytes after the first NUL are the answers, with NUL between them.
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{

@@ -1,4 +1,4 @@
-//! Any bytes as a netrc file: no panic; what is found is the named user's, stands in the file, and does not
+//! Arbitrary bytes as a netrc file: no panic; a result is of the requested user, is a part of the file, and does not
 //! depend on entries of other machines.
 //!
 //! The module is private to its crate and is compiled here a second time.
@@ -38,7 +38,7 @@ fn check(file: &[u8], host: &str, user: Option<&[u8]>, entry: &NetrcEntry<'_>) {
     assert!(!host.is_empty() || file.windows(7).any(|word| word.eq_ignore_ascii_case(b"default")));
     assert!(user.is_none_or(|user| entry.login == Some(user)));
     assert!(entry.login.is_some() || entry.password.is_some());
-    // Only an escape makes a value that does not stand in the file.
+    // Only an escape sequence can make a value that is not a part of the file.
     let stands = |value: &[u8]| value.is_empty() || file.windows(value.len()).any(|part| part == value);
     for value in bytes(*entry).into_iter().flatten().filter(|_| !file.contains(&b'\\')) {
         assert!(stands(value));

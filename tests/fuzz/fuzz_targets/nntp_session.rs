@@ -63,7 +63,7 @@ fn options(choice: u8) -> SessionOptions {
     options
 }
 
-/// What came of it.
+/// The events of a session.
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     body: Vec<u8>,
@@ -122,7 +122,7 @@ impl Play {
         panic!("it goes round");
     }
 
-    /// Whether it is over.
+    /// Returns `true` if the session is over.
     fn take(&mut self, step: Step) -> bool {
         match step {
             Step::Emit(Event::Body(bytes)) => {

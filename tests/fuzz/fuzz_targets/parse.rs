@@ -1,4 +1,4 @@
-//! Any text, in every dialect: no panic; every span lies inside the text, between characters.
+//! Arbitrary text in every dialect: no panic; every span is inside the text and at character boundaries.
 #![no_main]
 
 use fetch_url_core::{Dialect, mask_password, parse_with, resolve_reference};
@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
                     assert!(text.get(note.span()).is_some(), "{note:?}");
                 }
                 assert!(parsed.fragment.is_none_or(|fragment| text.contains(fragment)));
-                // Every accessor that prints.
+                // Calls every accessor that formats text.
                 let _ = (parsed.url.components(), parsed.url.host(), parsed.url.port(), parsed.url.scheme());
             }
             Err(error) => assert!(text.get(error.span()).is_some(), "{error:?}"),

@@ -1,4 +1,5 @@
-//! Any bytes as the answer of a Prospero server, and any datagrams: see the body, which the random test shares.
+//! Arbitrary bytes as the answer of a Prospero server, and arbitrary datagrams: see `fuzz_body.rs`, which the random
+//! test shares.
 #![no_main]
 
 #[path = "../../../crates/proto/tests/it/prospero/fuzz_body.rs"]

@@ -1,5 +1,5 @@
-//! Accepted text prints as text that reads as the same URL in the same dialect, and its redacted
-//! form shows no password.
+//! Accepted text prints as text that parses to the same URL in the same dialect, and its redacted form shows no
+//! password.
 #![no_main]
 
 use fetch_url_core::{Dialect, ParseErrorKind, Url, parse_with};
@@ -20,8 +20,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// What is strictly right is leniently the same, but for schemes that begin with no letter and for
-/// `news://…`: to RFC 1738 the start of a message-id, to RFC 5538 a server.
+/// A valid URL of the strict dialect gives the same result in the lenient one, except for schemes that do not begin
+/// with a letter and for `news://…`: a message-id in RFC 1738, a server in RFC 5538.
 fn check_leniency(text: &str, strict: &Url<'_>) {
     if matches!(strict, Url::News(_)) && text.contains("://") {
         return;
@@ -32,7 +32,7 @@ fn check_leniency(text: &str, strict: &Url<'_>) {
     }
 }
 
-/// A password is replaced by `***`: the redacted text is the printed one but for that.
+/// A password is replaced by `***`; otherwise the redacted text equals the printed text.
 fn check_redaction(url: &Url<'_>) {
     let printed = url.to_string();
     let redacted = url.redacted().to_string();

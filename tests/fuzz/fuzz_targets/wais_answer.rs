@@ -1,4 +1,4 @@
-//! Any bytes as the answers of a WAIS server: see the body, which the random test shares.
+//! Arbitrary bytes as the answers of a WAIS server: see `fuzz_body.rs`, which the random test shares.
 #![no_main]
 
 #[path = "../../../crates/proto/tests/it/wais/fuzz_body.rs"]

@@ -1,27 +1,27 @@
-//! RFC 1738 §3.2.2 on the wire: for each shape of a path, the bytes that come and the commands in their order.
+//! FTP commands of RFC 1738 §3.2.2: for each form of a path, the received bytes and the commands in order.
 
 use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start;
 use crate::live::tree::files;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
-    files_are_fetched,
-    folders_are_listed,
-    parts_are_decoded_after_they_were_split,
-    a_question_mark_is_of_the_name,
-    dots_are_sent_as_they_are,
-    text_asks_for_neither_size_nor_time,
-    the_dialogue_is_what_the_server_saw,
-    explained_commands_are_sent,
-    plain_files,
+    file_path_sends_cwd_type_size_mdtm_and_retr,
+    directory_path_sends_nlst,
+    path_segments_are_decoded_after_splitting,
+    question_mark_belongs_to_the_file_name,
+    dot_segments_are_sent_unchanged,
+    ascii_transfer_sends_neither_size_nor_mdtm,
+    verbose_trace_equals_the_commands_in_the_server_log,
+    explained_commands_equal_the_sent_commands,
+    every_file_of_the_tree_is_fetched_unchanged,
 ];
 
 const MOTD: &str = "motd of the served tree, not of the host\n";
 
-/// `path` has these bytes, and the server saw these commands.
+/// Asserts that `path` has these bytes and that the server received these commands.
 #[track_caller]
 fn check(server: FtpServer, path: &str, bytes: &str, expected: &[&str]) {
     let ran = fetch(&[&server.url(path)]).gives(bytes);
@@ -29,7 +29,7 @@ fn check(server: FtpServer, path: &str, bytes: &str, expected: &[&str]) {
     sees(server, &[], path, expected);
 }
 
-fn files_are_fetched(server: FtpServer) {
+fn file_path_sends_cwd_type_size_mdtm_and_retr(server: FtpServer) {
     let image = ["TYPE I", "SIZE README", "MDTM README", "EPSV", "RETR README"];
     let row = |path: &str, cwd: &[&str]| check(server, path, "path=pub/README\n", &[cwd, &image].concat());
     row("/pub/README", &["CWD pub"]);
@@ -45,7 +45,7 @@ fn files_are_fetched(server: FtpServer) {
     check(server, "/hello.txt", "Hello, world\n", &hello);
 }
 
-fn folders_are_listed(server: FtpServer) {
+fn directory_path_sends_nlst(server: FtpServer) {
     for (path, expected) in [
         ("", &["EPSV", "NLST"][..]),
         ("/", &["EPSV", "NLST"]),
@@ -61,7 +61,7 @@ fn folders_are_listed(server: FtpServer) {
     }
 }
 
-fn parts_are_decoded_after_they_were_split(server: FtpServer) {
+fn path_segments_are_decoded_after_splitting(server: FtpServer) {
     let deep = ["TYPE I", "SIZE deep.txt", "MDTM deep.txt", "EPSV", "RETR deep.txt"];
     let content = "path=pub/a/b/c/deep.txt\n";
     for (path, cwd) in [
@@ -79,14 +79,14 @@ fn parts_are_decoded_after_they_were_split(server: FtpServer) {
     check(server, "/%2Fetc/motd", MOTD, &motd);
 }
 
-fn a_question_mark_is_of_the_name(server: FtpServer) {
+fn question_mark_belongs_to_the_file_name(server: FtpServer) {
     let expected = ["CWD odd", "CWD ques?tion", "TYPE I", "SIZE f.txt", "MDTM f.txt", "EPSV", "RETR f.txt"];
     check(server, "/odd/ques?tion/f.txt", "path=odd/ques%3Ftion/f.txt\n", &expected);
     let missing = fetch(&[&server.url("/hello.txt?x=1")]).exits(78).writes("");
     missing.says("RETR");
 }
 
-fn dots_are_sent_as_they_are(server: FtpServer) {
+fn dot_segments_are_sent_unchanged(server: FtpServer) {
     let motd = ["TYPE I", "SIZE motd", "MDTM motd", "EPSV", "RETR motd"];
     for (path, cwd) in [
         ("/pub/../etc/motd", &["CWD pub", "CWD ..", "CWD etc"][..]),
@@ -98,15 +98,15 @@ fn dots_are_sent_as_they_are(server: FtpServer) {
     }
 }
 
-fn text_asks_for_neither_size_nor_time(server: FtpServer) {
+fn ascii_transfer_sends_neither_size_nor_mdtm(server: FtpServer) {
     let lf = files().into_iter().find(|(path, _)| *path == "/lf.txt").expect("a file of the tree").1;
     let lf = String::from_utf8(lf).expect("text");
     check(server, "/lf.txt;type=a", &lf, &["TYPE A", "EPSV", "RETR lf.txt"]);
     sees(server, &["-B"], "/lf.txt", &["TYPE A", "EPSV", "RETR lf.txt"]);
 }
 
-/// Nothing is sent that `-v` does not show, and nothing is shown that is not sent.
-fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
+/// The wire trace of `-v` shows exactly the commands that the server received.
+fn verbose_trace_equals_the_commands_in_the_server_log(server: FtpServer) {
     for path in ["/pub/a/b/c/deep.txt", "/pub/a/", "/pub;type=d", "/lf.txt;type=a"] {
         let ran = fetch(&["-v", &server.url(path)]).exits(0);
         let shown = dialogue(server, &ran.err);
@@ -114,8 +114,8 @@ fn the_dialogue_is_what_the_server_saw(server: FtpServer) {
     }
 }
 
-/// `explain` touches no network, and knows the commands all the same.
-fn explained_commands_are_sent(server: FtpServer) {
+/// `explain` uses no network and prints the commands that a fetch sends.
+fn explained_commands_equal_the_sent_commands(server: FtpServer) {
     for path in [
         "",
         "/",
@@ -126,8 +126,8 @@ fn explained_commands_are_sent(server: FtpServer) {
         "/%2Fetc/motd",
         "/odd/%2A",
     ] {
-        let place = Place::new();
-        let told = start(place.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
+        let dir = WorkDir::new();
+        let told = start(dir.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
         let (_, lines) = told.split_once("  does\n").unwrap_or_else(|| panic!("no commands: {told}"));
         let lines = lines.lines().map(str::trim_start).skip_while(|line| !line.starts_with("PASS"));
         let expected: Vec<&str> = lines.skip(1).collect();
@@ -136,8 +136,8 @@ fn explained_commands_are_sent(server: FtpServer) {
     }
 }
 
-/// Every file of the tree, one by one and all in one run, is what was put there.
-fn plain_files(server: FtpServer) {
+/// Fetches every file of the tree, each in one run and all in one run.
+fn every_file_of_the_tree_is_fetched_unchanged(server: FtpServer) {
     for (path, bytes) in files() {
         let ran = fetch(&["--require-complete", &server.url(path)]).gives(&bytes);
         assert_eq!(sha256(&ran.out), sha256(&bytes), "{path}");

@@ -1,19 +1,19 @@
-//! Data connections: which command asks for them, and whose address is believed.
+//! Data connections: the command that sets them up, and the address that they are opened to.
 
 use super::seen::sees;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{HELLO, range};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
-    by_pasv,
-    passive_is_the_default,
-    an_active_connection_cannot_reach_us,
-    empty_ones,
-    sixty_at_once,
+    disable_epsv_sends_pasv,
+    default_data_connection_is_passive_by_epsv,
+    active_mode_behind_nat_fails_without_hanging,
+    empty_file_and_directory_are_proven_complete,
+    sixty_parallel_transfers_all_arrive,
 ];
 
-fn by_pasv(server: FtpServer) {
+fn disable_epsv_sends_pasv(server: FtpServer) {
     let ran = fetch(&["-v", "--disable-epsv", &server.url("/hello.txt")]).exits(0).writes(HELLO);
     ran.says("> PASV").hides("> EPSV");
     let expected = ["TYPE I", "SIZE hello.txt", "MDTM hello.txt", "PASV", "RETR hello.txt"];
@@ -23,10 +23,11 @@ fn by_pasv(server: FtpServer) {
     fetch(&["--disable-epsv", &urls[0], &urls[1], &urls[2]]).gives(all);
 }
 
-/// inetutils names its own address, which is in the network of the containers: the one we talk to is used.
+/// The 227 reply of inetutils contains its address in the container network; the address of the control connection is
+/// used.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_address_of_a_227_is_not_believed() {
+fn address_in_a_227_reply_is_ignored() {
     let ran = fetch(&["-v", "--disable-epsv", &BSDFTPD.url("/range.txt")]).exits(0).writes(range());
     let line = ran.err.lines().find(|line| line.starts_with("< 227")).expect("a 227").to_owned();
     assert!(!line.contains("(127,0,0,1,"), "the server names another address: {line}");
@@ -34,53 +35,53 @@ fn the_address_of_a_227_is_not_believed() {
     assert_eq!(listing.lines().count(), 5000);
 }
 
-fn passive_is_the_default(server: FtpServer) {
+fn default_data_connection_is_passive_by_epsv(server: FtpServer) {
     for options in [&["--ftp-pasv"][..], &["--passive-ftp"], &[]] {
         fetch(&[options, &[&server.url("/hello.txt")]].concat()).gives(HELLO);
     }
     fetch(&["-v", &server.url("/hello.txt")]).exits(0).says("> EPSV").hides("> PORT").hides("> EPRT");
 }
 
-/// Through the published ports no server can call back: an error with its words, and no hanging.
-fn an_active_connection_cannot_reach_us(server: FtpServer) {
-    let place = Place::new();
+/// The server cannot connect back through the published ports: the run fails with an error and does not hang.
+fn active_mode_behind_nat_fails_without_hanging(server: FtpServer) {
+    let dir = WorkDir::new();
     let ran =
-        place.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
+        dir.fetch(&["-v", "-P", "-", "--connect-timeout", "2", "-o", "here", &server.url("/hello.txt")]);
     assert!([7, 9, 28, 92].contains(&ran.exit), "{}: {}", ran.exit, ran.err);
     ran.says("> EPRT").hides("> EPSV").hides("> PASV");
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let ran =
         fetch(&["-v", "-P", "-", "--disable-eprt", "--connect-timeout", "2", &server.url("/hello.txt")]);
     ran.says("> PORT").hides("> EPRT").writes("");
 }
 
-/// Nothing is something: an end that the server proves.
-fn empty_ones(server: FtpServer) {
+/// An empty file and an empty directory are complete, and the server proves it.
+fn empty_file_and_directory_are_proven_complete(server: FtpServer) {
     for path in ["/empty.bin", "/empty-dir/"] {
         fetch(&["--require-complete", &server.url(path)]).gives("");
     }
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url("/empty.bin")]).gives("");
-    assert_eq!(place.read("here"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url("/empty.bin")]).gives("");
+    assert_eq!(dir.read("here"), b"");
 }
 
-/// More than a server has data ports or places for at a time wait or are told so, and nothing comes wrong: what is
-/// busy passes.
-fn sixty_at_once(server: FtpServer) {
-    let place = Place::new();
+/// 60 parallel transfers exceed the sessions or data ports of a server. fetch-url retries after busy replies, and every
+/// file is right.
+fn sixty_parallel_transfers_all_arrive(server: FtpServer) {
+    let dir = WorkDir::new();
     let urls: Vec<String> = (3000..3060).map(|number| server.url(&format!("/many/f{number}.txt"))).collect();
-    // Through the engine's proxy a data connection can be lost without a word now and then: then it is asked again.
+    // Docker's port proxy sometimes loses a data connection silently; the transfer is then retried.
     let patient = ["--retry", "50", "--retry-delay", "0.2", "--read-timeout", "3"];
     let own = [&["-Z", "--parallel-max", "30", "--remote-name-all"][..], &patient].concat();
     let arguments: Vec<&str> = own.into_iter().chain(urls.iter().map(String::as_str)).collect();
-    place.fetch(&arguments).exits(0);
+    dir.fetch(&arguments).exits(0);
     for number in 3000..3060 {
-        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+        assert_eq!(dir.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_on_loopback_is_not_public() {
+fn public_only_refuses_a_loopback_server() {
     fetch(&["--public-only", &VSFTPD.url("/hello.txt")]).exits(90).writes("");
 }

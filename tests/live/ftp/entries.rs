@@ -1,19 +1,24 @@
-//! The URL of each entry of a listing leads to that very entry.
+//! The URL of each entry of a listing fetches that entry.
 
 use std::collections::BTreeSet;
 
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::fetch;
 use crate::live::tree::odd_files;
+use crate::live::work_dir::fetch;
 
-each_ftp_server![by_name, by_long_listing, of_a_login, through_another_method];
+each_ftp_server![
+    entry_urls_of_a_name_listing_fetch_their_entries,
+    entry_urls_of_a_long_listing_fetch_their_entries,
+    entry_urls_contain_the_user_name_but_no_password,
+    entry_urls_fetch_their_entries_with_nocwd
+];
 
-/// The lines of a listing in JSON: one entry a line.
+/// Returns the lines of a JSON listing, one entry per line.
 pub(super) fn entries(listing: &str) -> Vec<&str> {
     listing.lines().filter(|line| line.starts_with('{')).collect()
 }
 
-/// A field that is a string; none if it is null or not there.
+/// Returns a string field, or `None` if it is null or missing.
 pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     let mut text = String::new();
@@ -27,7 +32,7 @@ pub(super) fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A path with everything escaped that can be, as the tree's files have it in them.
+/// Percent-encodes every character of a path that may be encoded, as the contents of the test files show their paths.
 fn fully_escaped(path: &str) -> String {
     let mut bytes = path.bytes();
     let mut text = String::new();
@@ -46,13 +51,13 @@ fn fully_escaped(path: &str) -> String {
     text
 }
 
-/// The entries of `odd/`, escaped, as far as the server can tell of them.
+/// Returns the names in `odd/`, percent-encoded, that the server can list.
 fn told(server: FtpServer, form: &str) -> BTreeSet<String> {
     let name = |path: String| path["/odd/".len()..].split('/').next().map(str::to_owned).expect("a name");
     let all = odd_files().into_iter().map(|(path, _)| name(path));
     let hides_dots = server.name == VSFTPD.name || server.name == PROFTPD.name && form == "names";
     let is_told = |name: &String| match name.as_str() {
-        // A line feed tears the line, and a carriage return cannot be asked for.
+        // A line feed splits the line, and a carriage return cannot be sent in a command.
         name if name.contains("%0A") || name.contains("%0D") => false,
         name if hides_dots && name.starts_with('.') => false,
         name => {
@@ -62,7 +67,7 @@ fn told(server: FtpServer, form: &str) -> BTreeSet<String> {
     all.filter(is_told).collect()
 }
 
-/// Fetches the entry: a file has its own path in it, a folder lists something.
+/// Fetches the entry: a file contains its own path, a directory has one entry.
 #[track_caller]
 fn leads_home(server: FtpServer, options: &[&str], line: &str) -> String {
     let url = field(line, "url").unwrap_or_else(|| panic!("no URL: {line}"));
@@ -75,13 +80,13 @@ fn leads_home(server: FtpServer, options: &[&str], line: &str) -> String {
         return name;
     }
     let ran = fetch(&[options, &["-v", &url]].concat());
-    // NLST does not tell a folder from a file.
+    // NLST does not show whether an entry is a directory.
     if line.contains("\"kind\":\"other\"") && ran.exit == 78 {
         let inside = fetch(&[options, &["--format", "json", &format!("{url}/")]].concat()).exits(0).text();
         assert_eq!(entries(&inside).len(), 1, "{url}: {inside}");
         return name;
     }
-    // What pure-ftpd lists and will not give: names with a dot in front or a backslash.
+    // pure-ftpd lists names with a leading dot or a backslash but refuses to send the files.
     if server.name == PUREFTPD.name && (name.starts_with('.') || name.contains("%5C")) {
         ran.exits(9).writes("").says("553");
         return name;
@@ -94,7 +99,7 @@ fn leads_home(server: FtpServer, options: &[&str], line: &str) -> String {
 fn all_lead_home(server: FtpServer, form: &str, options: &[&str], folder: &str) {
     let own = ["--list-format", form, "--format", "json", folder];
     let listing = fetch(&[options, &own].concat()).exits(0).text();
-    // A name with a line end in it is torn: what is left of it is nobody's.
+    // A name that contains a line end is split into several lines, which name no file.
     let is_torn = |line: &str| {
         let name = field(line, "name").expect("a name");
         ["new", "line", "cr\rname.txt"].contains(&name.as_str())
@@ -106,18 +111,18 @@ fn all_lead_home(server: FtpServer, form: &str, options: &[&str], folder: &str) 
     assert_eq!(names, told(server, form), "{} {form}", server.name);
 }
 
-fn by_name(server: FtpServer) {
+fn entry_urls_of_a_name_listing_fetch_their_entries(server: FtpServer) {
     all_lead_home(server, "names", &[], &server.url("/odd/"));
     all_lead_home(server, "names", &[], &server.url("/odd;type=d"));
 }
 
-fn by_long_listing(server: FtpServer) {
+fn entry_urls_of_a_long_listing_fetch_their_entries(server: FtpServer) {
     all_lead_home(server, "long", &[], &server.url("/odd/"));
     all_lead_home(server, "long", &[], &server.url("/pub/../odd/"));
 }
 
-/// The URLs keep who we are, but never the password: with `-u` they lead home.
-fn of_a_login(server: FtpServer) {
+/// The URLs contain the user name but never the password; with `-u` they fetch their entries.
+fn entry_urls_contain_the_user_name_but_no_password(server: FtpServer) {
     let listing =
         fetch(&["--format", "json", &server.url_as("alice", "secret", "/tree/pub/")]).exits(0).text();
     assert!(!listing.contains("secret"), "{listing}");
@@ -133,6 +138,6 @@ fn of_a_login(server: FtpServer) {
     fetch(&["-u", "alice:secret", &url]).gives("path=pub/README\n");
 }
 
-fn through_another_method(server: FtpServer) {
+fn entry_urls_fetch_their_entries_with_nocwd(server: FtpServer) {
     all_lead_home(server, "names", &["--ftp-method", "nocwd"], &server.url("/odd/"));
 }

@@ -1,22 +1,22 @@
-//! What went wrong, in the server's words and ours, with the exit status of the cause.
+//! Errors: the server's reply in the message, and the exit status of the cause.
 
 use super::seen::commands;
 use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    in_the_words_of_the_server,
-    by_json,
+    missing_file_exits_78_with_the_reply_of_the_server,
+    json_error_contains_code_exit_and_reply,
     failure_leaves_no_file,
-    the_old_file_stays,
-    a_folder_is_no_file,
-    several_urls,
-    fail_early,
-    the_dialogue_is_redacted,
+    failure_keeps_the_old_file,
+    directory_path_without_a_slash_exits_78,
+    first_failure_sets_the_exit_status_of_several_urls,
+    fail_early_stops_after_the_first_failure,
+    verbose_trace_hides_the_password,
     permanent_errors_are_not_retried,
 ];
 
-/// What each says of a missing file.
+/// Returns a part of the server's reply for a missing file.
 fn words(server: FtpServer) -> &'static str {
     match server.name {
         name if name == VSFTPD.name => "550 Failed to open file.",
@@ -27,7 +27,7 @@ fn words(server: FtpServer) -> &'static str {
     }
 }
 
-fn in_the_words_of_the_server(server: FtpServer) {
+fn missing_file_exits_78_with_the_reply_of_the_server(server: FtpServer) {
     let name = key();
     let url = server.url(&format!("/{name}"));
     let ran = fetch(&[&url]).exits(78).writes("").says(words(server)).says("(550 ").says("not found");
@@ -39,7 +39,7 @@ fn in_the_words_of_the_server(server: FtpServer) {
     assert!([9, 78].contains(&ran.exit), "{}", ran.exit);
 }
 
-fn by_json(server: FtpServer) {
+fn json_error_contains_code_exit_and_reply(server: FtpServer) {
     let url = server.url_as("alice", "secret", &format!("/{}", key()));
     let ran = fetch(&["--format", "json", &url]).exits(78);
     for pair in
@@ -54,31 +54,31 @@ fn by_json(server: FtpServer) {
 }
 
 fn failure_leaves_no_file(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
-    place.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
-    place.fetch(&["-o", "here", &server.url("/noperm.txt")]);
-    place.fetch(&["-o", "here", &server.url("/pub")]).exits(78);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url(&format!("/{}", key()))]).exits(78);
+    dir.fetch(&["-O", &server.url(&format!("/pub/{}/x", key()))]).exits(78);
+    dir.fetch(&["-o", "here", &server.url("/noperm.txt")]);
+    dir.fetch(&["-o", "here", &server.url("/pub")]).exits(78);
+    dir.assert_entries(&[]);
 }
 
-fn the_old_file_stays(server: FtpServer) {
-    let place = Place::new();
-    place.write("old", "old");
-    place.fetch(&["-o", "old", &server.url(&format!("/{}", key()))]).exits(78);
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
-    place.fetch(&["--no-clobber", "-o", "old", &server.url("/hello.txt")]);
-    assert_eq!(place.read("old"), b"old");
+fn failure_keeps_the_old_file(server: FtpServer) {
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    dir.fetch(&["-o", "old", &server.url(&format!("/{}", key()))]).exits(78);
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
+    dir.fetch(&["--no-clobber", "-o", "old", &server.url("/hello.txt")]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
-fn a_folder_is_no_file(server: FtpServer) {
+fn directory_path_without_a_slash_exits_78(server: FtpServer) {
     for path in ["/pub", "/pub/a", "/empty-dir"] {
         fetch(&[&server.url(path)]).exits(78).writes("").says("(550 ");
     }
 }
 
-fn several_urls(server: FtpServer) {
+fn first_failure_sets_the_exit_status_of_several_urls(server: FtpServer) {
     let missing = server.url(&format!("/{}", key()));
     let (hello, wrong) = (server.url("/hello.txt"), server.url("/x%00"));
     fetch(&[&missing, &hello]).exits(78).writes("Hello, world\n");
@@ -86,16 +86,16 @@ fn several_urls(server: FtpServer) {
     fetch(&[&wrong, &hello, &missing]).exits(93).writes("Hello, world\n");
 }
 
-fn fail_early(server: FtpServer) {
+fn fail_early_stops_after_the_first_failure(server: FtpServer) {
     let missing = server.url(&format!("/{}", key()));
     let hello = server.url("/hello.txt");
     fetch(&["--fail-early", &hello, &missing, &hello]).exits(78).writes("Hello, world\n");
 }
 
-fn the_dialogue_is_redacted(server: FtpServer) {
+fn verbose_trace_hides_the_password(server: FtpServer) {
     let ran = fetch(&["-v", &server.url_as("alice", "secret", "/here.txt")]).exits(0);
     ran.says("> USER alice").says("> PASS ***").says("< 220").says("< 226").hides("secret");
-    // Each line of a reply as it came: a code stands at its beginning once.
+    // Each line of a reply is shown as received, with its code once.
     let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0);
     for line in ran.err.lines().filter_map(|line| line.strip_prefix("< ")) {
         let twice = line.get(..4).is_some_and(|code| line[4..].starts_with(code) && code.ends_with('-'));
@@ -110,7 +110,7 @@ fn permanent_errors_are_not_retried(server: FtpServer) {
     assert_eq!(ran.err.matches(&format!("> RETR {name}")).count(), 1, "{}", ran.err);
 }
 
-/// Nobody listens there.
+/// Nothing listens on the port.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn closed_port_exits_7() {

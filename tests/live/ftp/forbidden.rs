@@ -1,26 +1,30 @@
-//! Bytes that would end a command early: refused before anybody is called.
+//! Bytes that would end a command early are rejected before a connection is made.
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
-each_ftp_server![in_a_path, in_a_login, in_an_option];
+each_ftp_server![
+    forbidden_bytes_in_a_path_exit_93_without_a_connection,
+    forbidden_bytes_in_a_login_exit_93_without_a_connection,
+    forbidden_bytes_in_an_option_are_rejected_without_a_connection
+];
 
-/// It exits with 93, writes nothing, and the server sees nothing of `key`.
+/// Asserts exit status 93, no output, and that the server received nothing with `key`.
 #[track_caller]
 fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
     let watch = server.watch();
-    let place = Place::new();
-    let ran = place.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
+    let dir = WorkDir::new();
+    let ran = dir.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
     ran.hides("> ").hides("< ").hides("\nDELE");
-    place.holds(&[]);
-    // A later session is in the log as a whole: an earlier one would be there too.
-    let later = super::super::place::key();
+    dir.assert_entries(&[]);
+    // A later session is in the log completely, so an earlier one would be in the log too.
+    let later = super::super::work_dir::key();
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);
-    assert!(!watch.holds(key), "{} has seen {key}", server.name);
+    assert!(!watch.contains(key), "{} has seen {key}", server.name);
 }
 
-fn in_a_path(server: FtpServer) {
+fn forbidden_bytes_in_a_path_exit_93_without_a_connection(server: FtpServer) {
     for path in [
         "/KEY%0D%0ADELE%20y",
         "/KEY%0ADELE%20y",
@@ -38,7 +42,7 @@ fn in_a_path(server: FtpServer) {
     }
 }
 
-fn in_a_login(server: FtpServer) {
+fn forbidden_bytes_in_a_login_exit_93_without_a_connection(server: FtpServer) {
     for login in ["KEY%0D%0A:x", "KEY%00:x", "KEY%0A", "KEY:x%0D%0ADELE%20y", "KEY:%00"] {
         let key = key();
         let url = server.url("/hello.txt").replace("://", &format!("://{}@", login.replace("KEY", &key)));
@@ -46,7 +50,7 @@ fn in_a_login(server: FtpServer) {
     }
 }
 
-fn in_an_option(server: FtpServer) {
+fn forbidden_bytes_in_an_option_are_rejected_without_a_connection(server: FtpServer) {
     let key = key();
     let user = format!("{key}\r\nDELE y:x");
     refused(server, &key, &["-u", &user], &server.url("/hello.txt"));

@@ -1,39 +1,39 @@
-//! Folders: their names, what is told of them, and whether they are there at all.
+//! Directories: names, metadata of entries, missing and unreadable directories.
 
 use std::collections::BTreeSet;
 
 use super::entries::{entries, field};
 use super::seen::sees;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::MODIFIED;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    names,
-    all_the_ways_to_say_it,
-    as_it_came,
-    by_json,
-    long_ones,
-    the_commands_of_long_ones,
-    links,
-    five_thousand_entries,
-    an_empty_folder,
-    a_missing_folder,
-    an_unreadable_folder,
-    a_file_is_no_folder,
-    into_a_file,
+    text_listing_shows_each_name_within_80_columns,
+    every_url_form_of_a_directory_lists_the_same_names,
+    raw_listing_prints_the_lines_of_the_server,
+    json_listing_has_a_url_for_each_entry,
+    long_listing_has_kind_size_and_time,
+    long_listing_sends_mlsd_and_falls_back_to_list,
+    link_target_is_not_part_of_the_entry_name,
+    directory_of_5000_files_is_listed_completely,
+    empty_directory_gives_an_empty_listing,
+    missing_directory_exits_78_without_a_file,
+    unreadable_directory_exits_9_or_78,
+    file_listed_as_a_directory_exits_78,
+    listing_is_written_to_a_file_unchanged,
 ];
 
 fn has_mlsd(server: FtpServer) -> bool {
     [PROFTPD.name, PUREFTPD.name].contains(&server.name)
 }
 
-/// The names of a listing in JSON, in order of the alphabet.
+/// Returns the names of a JSON listing, sorted.
 fn names_of(listing: &str) -> BTreeSet<String> {
     entries(listing).into_iter().map(|line| field(line, "name").expect("a name")).collect()
 }
 
-fn names(server: FtpServer) {
+fn text_listing_shows_each_name_within_80_columns(server: FtpServer) {
     let text = fetch(&[&server.url("/pub/")]).exits(0).text();
     let last = |line: &str| line.split_whitespace().last().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = text.lines().map(last).collect();
@@ -41,7 +41,7 @@ fn names(server: FtpServer) {
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }
 
-fn all_the_ways_to_say_it(server: FtpServer) {
+fn every_url_form_of_a_directory_lists_the_same_names(server: FtpServer) {
     let expected: BTreeSet<String> = ["README", "a"].map(str::to_owned).into();
     for path in ["/pub/", "/pub;type=d", "/pub/;type=d", "/link-dir/"] {
         let text = fetch(&["--format", "json", &server.url(path)]).exits(0).text();
@@ -60,11 +60,11 @@ fn all_the_ways_to_say_it(server: FtpServer) {
     assert!(!names.contains(".") && !names.contains(".."), "{names:?}");
 }
 
-fn as_it_came(server: FtpServer) {
+fn raw_listing_prints_the_lines_of_the_server(server: FtpServer) {
     let raw = fetch(&["--format", "raw", &server.url("/pub/")]).exits(0).text();
     let lines: BTreeSet<&str> = raw.lines().filter(|line| !line.starts_with('.')).collect();
     assert_eq!(lines, ["README", "a"].into(), "{raw:?}");
-    // With the folder's name as an argument, as RFC 1738 has it, the server puts it in front.
+    // With the directory name as argument of NLST, as in RFC 1738, the server puts it before each name.
     let raw = fetch(&["--format", "raw", &server.url("/pub;type=d")]).exits(0).text();
     assert!(raw.lines().any(|line| line == "pub/README"), "{raw:?}");
     let raw = fetch(&["--format", "raw", "--list-format", "long", &server.url("/pub/")]).exits(0).text();
@@ -73,7 +73,7 @@ fn as_it_came(server: FtpServer) {
     assert!(line.contains(mark), "{raw}");
 }
 
-fn by_json(server: FtpServer) {
+fn json_listing_has_a_url_for_each_entry(server: FtpServer) {
     let text = fetch(&["--format", "json", &server.url("/pub/")]).exits(0).text();
     for line in entries(&text) {
         let name = field(line, "name").expect("a name");
@@ -82,8 +82,8 @@ fn by_json(server: FtpServer) {
     assert_eq!(entries(&text).len(), 2, "{text}");
 }
 
-/// LIST tells of a year that is over no time of day.
-fn long_ones(server: FtpServer) {
+/// LIST shows no time of day for dates of earlier years.
+fn long_listing_has_kind_size_and_time(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     for path in ["/pub/", "/pub;type=d"] {
         let text = fetch(&[&options[..], &[&server.url(path)]].concat()).exits(0).text();
@@ -101,7 +101,7 @@ fn long_ones(server: FtpServer) {
     }
 }
 
-fn the_commands_of_long_ones(server: FtpServer) {
+fn long_listing_sends_mlsd_and_falls_back_to_list(server: FtpServer) {
     let options = ["--list-format", "long"];
     if has_mlsd(server) {
         sees(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
@@ -111,13 +111,13 @@ fn the_commands_of_long_ones(server: FtpServer) {
     let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     let verbs: Vec<&&str> = sent.iter().filter(|line| ["MLSD", "LIST", "NLST"].contains(*line)).collect();
     assert_eq!(verbs, [&"MLSD", &"LIST"], "{}", ran.err);
-    // A command that is not known ends nothing: the same session goes on.
+    // An unknown command does not end the session.
     let logins = sent.iter().filter(|line| line.starts_with("USER")).count();
     assert_eq!(logins, 1, "{}", ran.err);
 }
 
-/// Where it leads to is no part of the name.
-fn links(server: FtpServer) {
+/// The target of a link is not part of its name.
+fn link_target_is_not_part_of_the_entry_name(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     let text = fetch(&[&options[..], &[&server.url("/")]].concat()).exits(0).text();
     let line = entries(&text).into_iter().find(|line| line.contains("\"link.txt\"")).expect("the link");
@@ -127,7 +127,7 @@ fn links(server: FtpServer) {
     assert_eq!(text.contains("\"dangling\""), server.name != PROFTPD.name, "{text}");
 }
 
-fn five_thousand_entries(server: FtpServer) {
+fn directory_of_5000_files_is_listed_completely(server: FtpServer) {
     let all: BTreeSet<String> = (0..5000).map(|number| format!("f{number:04}.txt")).collect();
     for form in ["names", "long"] {
         let options = ["--list-format", form, "--format", "json", "--require-complete"];
@@ -139,32 +139,32 @@ fn five_thousand_entries(server: FtpServer) {
     assert_eq!(text.lines().count(), 5000);
 }
 
-fn an_empty_folder(server: FtpServer) {
+fn empty_directory_gives_an_empty_listing(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/empty-dir/", "/empty-dir;type=d", "/empty-dir/;type=d"] {
             fetch(&["--list-format", form, &server.url(path)]).gives("");
             fetch(&["--list-format", form, "--format", "json", &server.url(path)]).gives("");
         }
     }
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
-    assert_eq!(place.read("here"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
+    assert_eq!(dir.read("here"), b"");
 }
 
-fn a_missing_folder(server: FtpServer) {
+fn missing_directory_exits_78_without_a_file(server: FtpServer) {
     for form in ["names", "long"] {
         for end in ["/", ";type=d", "/;type=d"] {
-            let (place, name) = (Place::new(), key());
+            let (dir, name) = (WorkDir::new(), key());
             let url = server.url(&format!("/{name}{end}"));
-            let ran = place.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
+            let ran = dir.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
             ran.says("550");
-            place.holds(&[]);
+            dir.assert_entries(&[]);
         }
     }
 }
 
-/// vsftpd names the folder itself, bsdftpd writes its error among the names: neither is an entry.
-fn an_unreadable_folder(server: FtpServer) {
+/// vsftpd lists the directory itself, and bsdftpd writes its error message among the names: neither is an entry.
+fn unreadable_directory_exits_9_or_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/noperm-dir/", "/noperm-dir;type=d"] {
             let ran = fetch(&["--list-format", form, &server.url(path)]).writes("");
@@ -173,13 +173,14 @@ fn an_unreadable_folder(server: FtpServer) {
     }
 }
 
-fn a_file_is_no_folder(server: FtpServer) {
+fn file_listed_as_a_directory_exits_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/hello.txt/", "/hello.txt/;type=d", "/pub/README/"] {
             fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
         }
     }
-    // Asked for by its name it may be its own only entry, which leads to it. vsftpd adds links whose target has this name.
+    // With its name as argument of NLST, a file may be listed as the only entry. vsftpd adds links whose target has
+    // this name.
     let ran = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
     assert!([0, 78].contains(&ran.exit), "{}", ran.err);
     for line in entries(&ran.text()) {
@@ -187,16 +188,16 @@ fn a_file_is_no_folder(server: FtpServer) {
     }
 }
 
-/// What is for a program goes to a file byte for byte.
-fn into_a_file(server: FtpServer) {
-    let place = Place::new();
+/// Raw and JSON listings are written to a file byte for byte.
+fn listing_is_written_to_a_file_unchanged(server: FtpServer) {
+    let dir = WorkDir::new();
     let url = server.url("/odd/");
     let raw = fetch(&["--format", "raw", &url]).exits(0).out;
-    place.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), raw);
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), raw);
     let json = fetch(&["--format", "json", &url]).exits(0).out;
-    place.fetch(&["--format", "json", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), json);
-    // A name is bytes: 0xFF is not doubled in the data.
+    dir.fetch(&["--format", "json", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), json);
+    // 0xFF in a name is not doubled on the data connection.
     assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());
 }

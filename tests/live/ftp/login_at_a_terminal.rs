@@ -1,28 +1,28 @@
-//! A person types the password: the prompt names who asks, and nothing shows what is typed.
+//! Password prompts at a terminal: the prompt names the user, and the typed password is not shown.
 
 use std::process::Command;
 
 use fetch_url_tests::Terminal;
 
 use crate::live::ftp_server::{FtpServer, VSFTPD, each_ftp_server};
-use crate::live::place::Place;
 use crate::live::program::fetch_url;
+use crate::live::work_dir::WorkDir;
 
-each_ftp_server![the_right_password_is_typed, with_every_reserved_byte];
+each_ftp_server![typed_password_logs_in_and_is_not_shown, typed_password_with_reserved_bytes_logs_in];
 
-fn run(place: &Place, arguments: &[&str]) -> Terminal {
+fn run(dir: &WorkDir, arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows when this was typed, and the exit status.
+/// Types the password and returns the screen and the exit status.
 fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
-    let place = Place::new();
-    let mut terminal = run(&place, arguments);
+    let dir = WorkDir::new();
+    let mut terminal = run(&dir, arguments);
     terminal.expect("assword").expect("it asks");
     terminal.type_secret(password).expect("the echo is off");
     assert!(terminal.screen().contains(user), "who logs in is named: {}", terminal.screen());
@@ -30,7 +30,7 @@ fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
     (terminal.screen(), exit)
 }
 
-fn the_right_password_is_typed(server: FtpServer) {
+fn typed_password_logs_in_and_is_not_shown(server: FtpServer) {
     let url = server.url("/here.txt").replace("://", "://alice@");
     for arguments in [&["-v", &url][..], &["-v", "-u", "alice", &server.url("/here.txt")]] {
         let (screen, exit) = typed(arguments, "alice", "secret");
@@ -40,7 +40,7 @@ fn the_right_password_is_typed(server: FtpServer) {
     }
 }
 
-fn with_every_reserved_byte(server: FtpServer) {
+fn typed_password_with_reserved_bytes_logs_in(server: FtpServer) {
     let url = server.url("/here.txt").replace("://", "://bob@");
     let (screen, exit) = typed(&[&url], "bob", "p@ss/w:rd#%41 x");
     assert_eq!(exit, 0, "{screen}");
@@ -50,32 +50,32 @@ fn with_every_reserved_byte(server: FtpServer) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_wrong_password_is_typed() {
+fn wrong_typed_password_exits_67() {
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
     let (screen, exit) = typed(&[&url], "alice", "wr0ng-canary");
     assert_eq!(exit, 67, "{screen}");
     assert!(!screen.contains("wr0ng-canary") && !screen.contains("in the login"), "{screen}");
 }
 
-/// Ctrl-C at the prompt: an end, and nothing is left behind.
+/// Ctrl-C at the prompt ends the run, and no file is left.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn interrupted_at_the_prompt() {
-    let place = Place::new();
+fn ctrl_c_at_the_prompt_leaves_no_file() {
+    let dir = WorkDir::new();
     let url = VSFTPD.url("/here.txt").replace("://", "://alice@");
-    let mut terminal = run(&place, &["-o", "here", &url]);
+    let mut terminal = run(&dir, &["-o", "here", &url]);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
     let exit = terminal.exit().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
-/// Who fetches as anonymous is asked nothing.
+/// An anonymous login needs no password, so there is no prompt.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn anonymous_is_not_asked() {
-    let mut terminal = run(&Place::new(), &[&VSFTPD.url("/hello.txt")]);
+fn anonymous_login_shows_no_prompt() {
+    let mut terminal = run(&WorkDir::new(), &[&VSFTPD.url("/hello.txt")]);
     assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
     assert_eq!(terminal.screen(), "Hello, world\n");
 }

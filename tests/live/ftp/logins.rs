@@ -1,4 +1,4 @@
-//! Who we are: in the URL, by options, from files and programs; and who we are not.
+//! FTP logins: in the URL, by options, from files and programs, and anonymous.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,38 +6,38 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    anonymous,
-    anonymous_by_another_address,
-    in_the_url,
-    by_an_option,
-    a_wrong_password,
-    a_wrong_password_is_tried_once,
-    refused_login_ends_the_commands,
+    url_without_a_login_logs_in_as_anonymous,
+    anonymous_email_option_sets_the_password,
+    login_in_the_url_is_decoded_and_sent,
+    login_of_the_user_option_is_sent_undecoded,
+    wrong_password_exits_67_without_a_file,
+    wrong_password_is_sent_once,
+    rejected_login_sends_no_path,
     missing_password_exits_67,
-    netrc,
-    password_files_and_programs,
-    no_word_of_a_password,
+    netrc_password_is_sent_to_its_host_and_user_only,
+    password_file_and_askpass_supply_the_password,
+    password_appears_in_no_output,
 ];
 
 const BOB: &str = "p@ss/w:rd#%41 x";
 const ALICE_IS_IN: &str = "in the login directory of alice\n";
 const BOB_IS_IN: &str = "in the login directory of bob\n";
 
-fn anonymous(server: FtpServer) {
+fn url_without_a_login_logs_in_as_anonymous(server: FtpServer) {
     let ran = fetch(&["-v", &server.url("/hello.txt")]).exits(0).writes(HELLO).says("> USER anonymous");
     ran.hides("anonymous@");
-    // `230` to USER sends no PASS: on a short way, which the machine may be too busy for now and then.
+    // A 230 reply to USER means that PASS is not sent, except when PASS was pipelined on a busy machine.
     let shown = || fetch(&["-v", &server.url("/hello.txt")]).err.contains("> PASS");
     let is_asked = (0..10).all(|_| shown());
     assert_eq!(is_asked, server.name != PUREFTPD.name);
 }
 
-/// The servers but pure-ftpd log it: the session is found by it.
-fn anonymous_by_another_address(server: FtpServer) {
+/// The session is found by the address, which all servers except pure-ftpd log.
+fn anonymous_email_option_sets_the_password(server: FtpServer) {
     let (key, watch) = (key(), server.watch());
     let email = format!("{key}@example.org");
     fetch(&["--ftp-anonymous-email", &email, &server.url("/hello.txt")]).gives(HELLO);
@@ -48,54 +48,54 @@ fn anonymous_by_another_address(server: FtpServer) {
     fetch(&[&by_url]).gives(HELLO);
 }
 
-fn in_the_url(server: FtpServer) {
+fn login_in_the_url_is_decoded_and_sent(server: FtpServer) {
     fetch(&[&server.url_as("alice", "secret", "/here.txt")]).gives(ALICE_IS_IN);
     fetch(&[&server.url_as("bob", BOB, "/here.txt")]).gives(BOB_IS_IN);
     let carol = "in the login directory of carol@example.org\n";
     fetch(&[&server.url_as("carol@example.org", "pw", "/here.txt")]).gives(carol);
-    // Only what must be escaped.
+    // Only characters that must be escaped are escaped.
     let lean = |login: &str| server.url("/here.txt").replace("://", &format!("://{login}@"));
     fetch(&[&lean("alice:secret")]).gives(ALICE_IS_IN);
     fetch(&[&lean("bob:p%40ss%2Fw%3Ard%23%2541%20x")]).gives(BOB_IS_IN);
     fetch(&[&lean("carol%40example.org:pw")]).gives(carol);
 }
 
-fn by_an_option(server: FtpServer) {
+fn login_of_the_user_option_is_sent_undecoded(server: FtpServer) {
     let url = server.url("/here.txt");
     fetch(&["-u", "alice:secret", &url]).gives(ALICE_IS_IN);
-    // Not decoded: it is no part of a URL.
+    // The value of `-u` is not percent-decoded.
     fetch(&["-u", &format!("bob:{BOB}"), &url]).gives(BOB_IS_IN);
     fetch(&["-u", "carol@example.org:pw", &url]).gives("in the login directory of carol@example.org\n");
 }
 
-fn a_wrong_password(server: FtpServer) {
-    let place = Place::new();
+fn wrong_password_exits_67_without_a_file(server: FtpServer) {
+    let dir = WorkDir::new();
     let url = server.url_as("alice", "wr0ng-canary", "/here.txt");
-    let ran = place.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
-    // The server's own words and number.
+    let ran = dir.fetch(&["-v", "-o", "here", &url]).exits(67).hides("wr0ng-canary");
+    // The message contains the server's reply.
     ran.says("(530 Login").hides("> RETR").says("alice:***@");
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
-/// A second try is one step to a locked account.
-fn a_wrong_password_is_tried_once(server: FtpServer) {
+/// A second attempt could lock the account.
+fn wrong_password_is_sent_once(server: FtpServer) {
     let ran = fetch(&["-v", &server.url_as("bob", "wrong", "/here.txt")]).exits(67).writes("");
     assert_eq!(ran.err.matches("> PASS").count(), 1, "{}", ran.err);
     assert_eq!(ran.err.matches("> USER").count(), 1, "{}", ran.err);
-    // Nor is it what may pass: `--retry` does not apply.
+    // A rejected password is not a transient error, so `--retry` does not apply.
     let ran = fetch(&["-v", "--retry", "2", "--retry-delay", "0", &server.url_as("bob", "wrong", "/x")]);
     assert_eq!(ran.exits(67).err.matches("> PASS").count(), 1);
 }
 
-/// "After the login the whole rest goes out": who is not let in has told no path.
-fn refused_login_ends_the_commands(server: FtpServer) {
+/// After a rejected login no path has been sent.
+fn rejected_login_sends_no_path(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     fetch(&[&server.url_as(&user, "x", "/pub/README")]).exits(67);
     let expected = [format!("USER {user}"), "PASS".to_owned()];
     assert_eq!(watch.commands_for(&user), expected, "{}", server.name);
 }
 
-/// A user without a password, and no terminal: never a guess, and soon.
+/// Without a password and a terminal the run fails at once; no password is guessed.
 fn missing_password_exits_67(server: FtpServer) {
     let (user, watch) = (key(), server.watch());
     let url = server.url("/here.txt").replace("://", &format!("://{user}@"));
@@ -108,53 +108,53 @@ fn missing_password_exits_67(server: FtpServer) {
     fetch(&["--askpass", "/bin/false", "-u", "alice", &server.url("/here.txt")]).exits(67).writes("");
 }
 
-/// A file that only its owner may read.
-fn private(place: &Place, name: &str, text: &str) -> String {
-    place.write(name, text);
-    let path = place.path(name);
+/// Writes a file that only its owner can read, and returns its path.
+fn private(dir: &WorkDir, name: &str, text: &str) -> String {
+    dir.write(name, text);
+    let path = dir.path(name);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
     path.to_string_lossy().into_owned()
 }
 
-fn netrc(server: FtpServer) {
-    let place = Place::new();
-    let alice = private(&place, "alice", "machine 127.0.0.1 login alice password secret\n");
-    let other = private(&place, "other", "machine example.org login alice password secret\n");
+fn netrc_password_is_sent_to_its_host_and_user_only(server: FtpServer) {
+    let dir = WorkDir::new();
+    let alice = private(&dir, "alice", "machine 127.0.0.1 login alice password secret\n");
+    let other = private(&dir, "other", "machine example.org login alice password secret\n");
     let bob = format!("machine 127.0.0.1 login bob password \"{BOB}\"\n");
-    let bob = private(&place, "bob", &bob);
+    let bob = private(&dir, "bob", &bob);
     let url = server.url("/here.txt");
-    place.fetch(&["--netrc-file", &alice, &url]).gives(ALICE_IS_IN);
-    place.fetch(&["--netrc-file", &bob, &url]).gives(BOB_IS_IN);
-    // A user in the URL, the password from the file: only if the file means this user.
+    dir.fetch(&["--netrc-file", &alice, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["--netrc-file", &bob, &url]).gives(BOB_IS_IN);
+    // With a user name in the URL, netrc supplies the password of that user only.
     let as_alice = url.replace("://", "://alice@");
-    place.fetch(&["--netrc-file", &alice, &as_alice]).gives(ALICE_IS_IN);
-    place.fetch(&["--netrc-file", &bob, &as_alice]).exits(67).writes("");
-    // Nothing for this machine: we are anonymous, where no such file lies.
-    place.fetch(&["--netrc-file", &other, &server.url("/hello.txt")]).gives(HELLO);
-    place.fetch(&["--netrc-file", &other, &url]).exits(78);
-    // Without the option, no file is read.
-    place.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
+    dir.fetch(&["--netrc-file", &alice, &as_alice]).gives(ALICE_IS_IN);
+    dir.fetch(&["--netrc-file", &bob, &as_alice]).exits(67).writes("");
+    // Without an entry for the host the login is anonymous; the anonymous directory does not have the file.
+    dir.fetch(&["--netrc-file", &other, &server.url("/hello.txt")]).gives(HELLO);
+    dir.fetch(&["--netrc-file", &other, &url]).exits(78);
+    // Without the option no netrc file is read.
+    dir.fetch(&[&server.url("/hello.txt")]).gives(HELLO);
 }
 
-fn password_files_and_programs(server: FtpServer) {
-    let place = Place::new();
-    let file = private(&place, "password", "secret\n");
-    let program = private(&place, "ask", "#!/bin/sh\necho secret\n");
+fn password_file_and_askpass_supply_the_password(server: FtpServer) {
+    let dir = WorkDir::new();
+    let file = private(&dir, "password", "secret\n");
+    let program = private(&dir, "ask", "#!/bin/sh\necho secret\n");
     fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
     let url = server.url("/here.txt");
-    place.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(ALICE_IS_IN);
-    place.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(ALICE_IS_IN);
+    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(ALICE_IS_IN);
     let as_alice = url.replace("://", "://alice@");
-    place.fetch(&["--askpass", &program, &as_alice]).gives(ALICE_IS_IN);
+    dir.fetch(&["--askpass", &program, &as_alice]).gives(ALICE_IS_IN);
 }
 
-/// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
-fn no_word_of_a_password(server: FtpServer) {
-    let place = Place::new();
+/// The password appears in no trace, error, JSON output or event.
+fn password_appears_in_no_output(server: FtpServer) {
+    let dir = WorkDir::new();
     for (path, right) in [("/here.txt", 0), ("/no-such-file", 78), ("/", 0)] {
         for password in ["secret", "s3cr3t-canary"] {
             if password != "secret" && server.name == PUREFTPD.name {
-                continue; // Three seconds each; `a_wrong_password` has it.
+                continue; // Three seconds each; `wrong_password_exits_67_without_a_file` has it.
             }
             let login = format!("://alice:{password}@");
             let plain = server.url(path).replace("://", &login);
@@ -162,7 +162,7 @@ fn no_word_of_a_password(server: FtpServer) {
                 [&["-vvv", "--trace", "-"][..], &["--format", "json", "--events", "-"], &["-w", "%{json}"]]
             {
                 let exit = if password == "secret" { right } else { 67 };
-                let ran = place.fetch(&[options, &[&plain]].concat()).exits(exit);
+                let ran = dir.fetch(&[options, &[&plain]].concat()).exits(exit);
                 let shown = ran.text() + &ran.err;
                 assert!(!shown.contains(password), "{options:?} {path}: {shown}");
             }

@@ -1,18 +1,18 @@
-//! `--ftp-method`: how the folders of a path are walked.
+//! `--ftp-method`: how the directory of a path is selected.
 
 use super::seen::sees;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_ftp_server![
-    by_the_rfc,
-    without_a_cwd,
-    with_one_cwd,
-    auto_goes_by_the_rfc_first,
-    auto_falls_back,
-    auto_finds_nothing,
-    listings,
-    missing_folders_are_not_empty_ones,
+    rfc1738_sends_one_cwd_per_segment,
+    nocwd_sends_the_path_with_retr,
+    singlecwd_sends_one_cwd,
+    auto_sends_one_cwd_per_segment_first,
+    auto_falls_back_to_nocwd_after_a_rejected_cwd,
+    auto_exits_78_for_a_missing_file,
+    every_method_gives_the_same_listing,
+    missing_directory_exits_78_with_every_method,
 ];
 
 const DEEP: &str = "path=pub/a/b/c/deep.txt\n";
@@ -41,12 +41,12 @@ fn check_image(server: FtpServer, method: &str, path: &str, cwd: &[&str], name: 
     check(server, method, path, DEEP, &commands);
 }
 
-fn by_the_rfc(server: FtpServer) {
+fn rfc1738_sends_one_cwd_per_segment(server: FtpServer) {
     let cwd = ["CWD pub", "CWD a", "CWD b", "CWD c"];
     check_image(server, "rfc1738", "/pub/a/b/c/deep.txt", &cwd, "deep.txt");
 }
 
-fn without_a_cwd(server: FtpServer) {
+fn nocwd_sends_the_path_with_retr(server: FtpServer) {
     check_image(server, "nocwd", "/pub/a/b/c/deep.txt", &[], "pub/a/b/c/deep.txt");
     check_image(server, "nocwd", "/%2Fpub/a/b/c/deep.txt", &[], "/pub/a/b/c/deep.txt");
     let host = server.url_as("alice", "secret", "/%2Fetc/motd");
@@ -55,7 +55,7 @@ fn without_a_cwd(server: FtpServer) {
     fetch(&["--ftp-method", "nocwd", &own]).gives("motd of alice, not of the host\n");
 }
 
-fn with_one_cwd(server: FtpServer) {
+fn singlecwd_sends_one_cwd(server: FtpServer) {
     check_image(server, "singlecwd", "/pub/a/b/c/deep.txt", &["CWD pub/a/b/c"], "deep.txt");
     let host = server.url_as("alice", "secret", "/%2Fetc/motd");
     fetch(&["--ftp-method", "singlecwd", &host]).gives("motd of the host\n");
@@ -63,16 +63,16 @@ fn with_one_cwd(server: FtpServer) {
     fetch(&["--ftp-method", "singlecwd", &own]).gives("motd of alice, not of the host\n");
 }
 
-fn auto_goes_by_the_rfc_first(server: FtpServer) {
+fn auto_sends_one_cwd_per_segment_first(server: FtpServer) {
     let cwd = ["CWD pub", "CWD a", "CWD b", "CWD c"];
     check_image(server, "auto", "/pub/a/b/c/deep.txt", &cwd, "deep.txt");
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("/pub/README")]).exits(0);
     ran.hides("nocwd");
 }
 
-/// A CWD without an argument is refused by all but pure-ftpd; the path as a whole begins at the root. proftpd finds
-/// the way back out of a folder that is not there.
-fn auto_falls_back(server: FtpServer) {
+/// All servers except pure-ftpd reject CWD without an argument; the fallback uses the path from the root. proftpd
+/// resolves `..` after a missing directory.
+fn auto_falls_back_to_nocwd_after_a_rejected_cwd(server: FtpServer) {
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("//pub/README")]).exits(0);
     let ran = ran.writes("path=pub/README\n");
     if server.name == PUREFTPD.name {
@@ -88,16 +88,16 @@ fn auto_falls_back(server: FtpServer) {
     }
 }
 
-fn auto_finds_nothing(server: FtpServer) {
+fn auto_exits_78_for_a_missing_file(server: FtpServer) {
     let name = key();
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/{name}/x"))]).exits(78);
     ran.writes("").says(&format!("> CWD {name}")).says(&format!("> RETR {name}/x"));
-    // Only a refused CWD is tried in another way.
+    // The fallback applies to a rejected CWD only.
     let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/pub/{name}"))]).exits(78);
     assert_eq!(ran.err.matches("> RETR").count(), 1, "{}", ran.err);
 }
 
-fn listings(server: FtpServer) {
+fn every_method_gives_the_same_listing(server: FtpServer) {
     let rfc = fetch(&["--format", "json", &server.url("/pub/a/b/")]).exits(0).text();
     assert!(rfc.contains("/pub/a/b/c"), "{rfc}");
     for method in ["nocwd", "singlecwd", "auto"] {
@@ -108,8 +108,8 @@ fn listings(server: FtpServer) {
     sees(server, &["--ftp-method", "singlecwd"], "/pub/a/", &["CWD pub/a", "EPSV", "NLST"]);
 }
 
-/// vsftpd answers both alike, bsdftpd refuses both and lists its own words.
-fn missing_folders_are_not_empty_ones(server: FtpServer) {
+/// vsftpd replies to both in the same way; bsdftpd rejects both and lists its error message.
+fn missing_directory_exits_78_with_every_method(server: FtpServer) {
     for method in ["rfc1738", "nocwd", "singlecwd", "auto"] {
         for form in ["names", "long"] {
             for end in ["/", ";type=d"] {

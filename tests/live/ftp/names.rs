@@ -1,15 +1,21 @@
-//! Every odd name of the tree, fetched exactly by each server that can serve it, and by curl where it can.
+//! Every odd name of the tree: each server that can serve it sends the right file, and curl gives the same bytes.
 
 use std::process::{Command, Stdio};
 
 use crate::live::ftp_server::{BSDFTPD, FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::tree::{files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
-each_ftp_server![one_by_one, all_in_one_run, as_little_escaped_as_may_be, as_curl_does, bytes_255];
+each_ftp_server![
+    each_odd_name_is_fetched_or_fails_as_expected,
+    odd_names_in_one_run_give_the_right_files,
+    unescaped_allowed_characters_name_the_same_file,
+    files_equal_those_of_curl,
+    byte_255_is_sent_plain_then_doubled
+];
 
-/// Why a server cannot serve a name, and what comes of it.
+/// Returns the exit status and the reason if the server cannot serve a name.
 fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
     let has = |part: &str| path.contains(part);
     let pure = server.name == PUREFTPD.name;
@@ -21,12 +27,12 @@ fn exception(server: FtpServer, path: &str) -> Option<(i32, &'static str)> {
     }
 }
 
-/// What the server can serve.
+/// Returns the files that the server can serve.
 fn served(server: FtpServer) -> Vec<(String, String)> {
     odd_files().into_iter().filter(|(path, _)| exception(server, path).is_none()).collect()
 }
 
-fn one_by_one(server: FtpServer) {
+fn each_odd_name_is_fetched_or_fails_as_expected(server: FtpServer) {
     for (path, bytes) in odd_files() {
         let ran = fetch(&["--require-complete", &server.url(&path)]);
         match exception(server, &path) {
@@ -38,8 +44,8 @@ fn one_by_one(server: FtpServer) {
     assert_eq!(served(server).len(), count, "an exception too many");
 }
 
-/// From folder to folder, with one login or several: each file is the right one.
-fn all_in_one_run(server: FtpServer) {
+/// Several directories in one run, over one or several connections: each URL gets its own file.
+fn odd_names_in_one_run_give_the_right_files(server: FtpServer) {
     let rows = served(server);
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| bytes.as_str()).collect();
@@ -50,8 +56,8 @@ fn all_in_one_run(server: FtpServer) {
     fetch(&backwards).gives(all);
 }
 
-/// What RFC 1738 lets stand for itself in a path of ftp.
-fn as_little_escaped_as_may_be(server: FtpServer) {
+/// Characters that RFC 1738 allows unescaped in an FTP path.
+fn unescaped_allowed_characters_name_the_same_file(server: FtpServer) {
     for (path, bytes) in served(server) {
         let mut plain = path;
         for (escape, byte) in [
@@ -69,25 +75,26 @@ fn as_little_escaped_as_may_be(server: FtpServer) {
         ] {
             plain = plain.replace(escape, byte);
         }
-        // In a name that ends with it, `;type=a` would be a type.
+        // At the end of a name, `;type=a` would be a transfer type.
         fetch(&[&server.url(&plain)]).gives(&bytes);
     }
 }
 
-/// Where curl gives a file, we give the same. It refuses control bytes, and knows no other way for 0xFF.
-fn as_curl_does(server: FtpServer) {
+/// fetch-url gives the same bytes wherever curl succeeds. curl refuses control characters and sends 0xFF only
+/// undoubled.
+fn files_equal_those_of_curl(server: FtpServer) {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !asked.is_ok_and(|status| status.success()) {
         return;
     }
-    let place = Place::new();
+    let dir = WorkDir::new();
     let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
     let plain = files().into_iter().map(|(path, _)| path.to_owned());
     let mut agreed = 0;
     for path in odd.into_iter().chain(plain) {
         let url = server.url(&path);
         let own = ["-q", "-s", "-g", "--path-as-is", &url];
-        let peer = start_other("curl", place.folder(), &own).ended();
+        let peer = start_other("curl", dir.folder(), &own).ended();
         if peer.exit == 0 {
             fetch(&[&url]).gives(&peer.out);
             agreed += 1;
@@ -100,8 +107,8 @@ fn as_curl_does(server: FtpServer) {
     assert!(agreed >= 36, "curl gave {agreed} files");
 }
 
-/// Raw first; doubled when the server knows no such name (RFC 959: telnet's IAC).
-fn bytes_255(server: FtpServer) {
+/// 0xFF is sent undoubled first, and doubled (telnet IAC, RFC 959) if the server does not find the name.
+fn byte_255_is_sent_plain_then_doubled(server: FtpServer) {
     for (path, doubled) in [
         ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),
         ("/odd/iac%FF%FF2.txt", [BSDFTPD.name, PROFTPD.name].contains(&server.name)),

@@ -1,4 +1,4 @@
-//! Parts of a file, its time, and what is known of it without it.
+//! Byte ranges of a file, its modification time, and `-I`.
 
 use std::fs;
 
@@ -8,40 +8,40 @@ use super::seen::{dialogue, sees};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
 use crate::live::http::parts::RANGES;
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, HELLO, MODIFIED, range};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    ranges,
-    ranges_beyond_the_end,
-    ranges_of_nothing,
-    a_part_of_a_missing_file,
-    the_commands_of_a_range,
-    the_rest_of_a_file_of_ours,
+    range_returns_exactly_its_bytes,
+    range_beyond_the_end_exits_33,
+    range_of_an_empty_file_exits_33,
+    range_of_a_missing_file_exits_78,
+    range_sends_rest_before_retr,
+    continue_at_an_offset_fetches_the_rest,
     head_shows_known_metadata,
-    the_commands_of_head,
-    the_time_of_the_file,
-    only_what_changed,
-    limits_of_size,
-    a_part_of_a_big_file,
+    head_sends_size_and_mdtm_without_a_data_connection,
+    remote_time_sets_the_modification_time,
+    unchanged_file_is_not_transferred_with_time_cond,
+    file_above_max_filesize_exits_63,
+    range_of_a_64_mib_file_returns_its_bytes,
 ];
 
-fn ranges(server: FtpServer) {
+fn range_returns_exactly_its_bytes(server: FtpServer) {
     let long = ("-99999", 0..80_000);
     for (asked, part) in RANGES.into_iter().chain([long]) {
         fetch(&["-r", asked, &server.url("/range.txt")]).gives(&range()[part]);
     }
-    let place = Place::new();
-    place.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), b"0000001\n");
-    // The connection is of no use after a part was cut off, or is: the next file is right.
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "8-15", "-o", "here", &server.url("/range.txt")]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), b"0000001\n");
+    // After an aborted transfer the next file is right, over the same or another connection.
     let (first, second) = (server.url("/range.txt"), server.url("/range.txt"));
     fetch(&["-r", "8-15", &first, &second]).gives("0000001\n0000001\n");
 }
 
-/// vsftpd and bsdftpd would say 226 after nothing.
-fn ranges_beyond_the_end(server: FtpServer) {
+/// vsftpd and bsdftpd would reply 226 after no data.
+fn range_beyond_the_end_exits_33(server: FtpServer) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
         fetch(&["-r", asked, &server.url("/range.txt")]).exits(33).writes("");
     }
@@ -49,27 +49,27 @@ fn ranges_beyond_the_end(server: FtpServer) {
     fetch(&["-r", "9-0", &server.url("/range.txt")]).exits(2);
 }
 
-/// What is not there has no parts, whichever are asked for.
-fn a_part_of_a_missing_file(server: FtpServer) {
+/// A range of a missing file is "not found".
+fn range_of_a_missing_file_exits_78(server: FtpServer) {
     for asked in ["0-9", "5-", "-8"] {
         fetch(&["-r", asked, &server.url(&format!("/{}", key()))]).exits(78).writes("");
     }
     fetch(&["-C", "5", &server.url(&format!("/{}", key()))]).exits(78).writes("");
 }
 
-/// As in HTTP: a file without bytes has no first one.
-fn ranges_of_nothing(server: FtpServer) {
+/// As in HTTP, an empty file has no first byte, so every range is refused.
+fn range_of_an_empty_file_exits_33(server: FtpServer) {
     for asked in ["0-9", "0-0", "1-"] {
         fetch(&["-r", asked, &server.url("/empty.bin")]).exits(33).writes("");
     }
 }
 
-fn the_commands_of_a_range(server: FtpServer) {
+fn range_sends_rest_before_retr(server: FtpServer) {
     let before = ["TYPE I", "SIZE range.txt", "MDTM range.txt", "EPSV"];
     let expected = [&before[..], &["REST 79992", "RETR range.txt"]].concat();
     let ran = fetch(&["-v", "-r", "-8", &server.url("/range.txt")]).exits(0);
     assert_eq!(dialogue(server, &ran.err), expected);
-    // Where the session is found by a neighbour, that one is asked for in parts too, and has none.
+    // Where the session is found by a second URL, that URL has the range too, and fails.
     let whole = [&before[..], &["RETR range.txt"]].concat();
     if server.name != PUREFTPD.name {
         sees(server, &["-r", "-8"], "/range.txt", &expected);
@@ -77,12 +77,12 @@ fn the_commands_of_a_range(server: FtpServer) {
     }
 }
 
-fn the_rest_of_a_file_of_ours(server: FtpServer) {
-    let place = Place::new();
+fn continue_at_an_offset_fetches_the_rest(server: FtpServer) {
+    let dir = WorkDir::new();
     fetch(&["-C", "40000", &server.url("/range.txt")]).gives(&range()[40_000..]);
-    place.write("here", &range()[..40_000]);
-    place.fetch(&["-C", "40000", "-o", "here", &server.url("/range.txt")]).exits(0);
-    let here = place.read("here");
+    dir.write("here", &range()[..40_000]);
+    dir.fetch(&["-C", "40000", "-o", "here", &server.url("/range.txt")]).exits(0);
+    let here = dir.read("here");
     assert!(here == range() || here == range()[40_000..], "{} octets", here.len());
 }
 
@@ -95,13 +95,13 @@ fn head_shows_known_metadata(server: FtpServer) {
     }
     fetch(&["-I", &server.url(&format!("/{}", key()))]).exits(78).writes("");
     fetch(&["-I", &server.url(&format!("/pub/{}/x", key()))]).exits(78).writes("");
-    let place = Place::new();
-    place.fetch(&["-I", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-I", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
 }
 
-/// Nothing is transferred, so no data connection is asked for.
-fn the_commands_of_head(server: FtpServer) {
+/// `-I` opens no data connection.
+fn head_sends_size_and_mdtm_without_a_data_connection(server: FtpServer) {
     let ran = fetch(&["-v", "-I", &server.url("/pub/README")]).exits(0);
     let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     let rest = &sent[sent.iter().position(|line| *line == "CWD pub").expect("CWD")..];
@@ -109,47 +109,47 @@ fn the_commands_of_head(server: FtpServer) {
     assert_eq!(rest, ["CWD pub", "TYPE I", "SIZE README", "MDTM README"]);
 }
 
-fn the_time_of_the_file(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
-    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+fn remote_time_sets_the_modification_time(server: FtpServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-R", "-O", &server.url("/hello.txt")]).gives("");
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
-    let place = Place::new();
-    place.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).gives("");
-    place.holds(&["a file.txt"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).gives("");
+    dir.assert_entries(&["a file.txt"]);
 }
 
-fn only_what_changed(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/hello.txt"));
-    place.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), HELLO.as_bytes());
-    place.write("here", "old");
+fn unchanged_file_is_not_transferred_with_time_cond(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/hello.txt"));
+    dir.fetch(&["-z", "Thu, 01 Dec 1994 12:34:55 GMT", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), HELLO.as_bytes());
+    dir.write("here", "old");
     for since in ["Thu, 01 Dec 1994 12:34:56 GMT", "Thu, 01 Dec 1994 12:34:57 GMT", "2020-01-01"] {
-        let ran = place.fetch(&["-v", "-z", since, "-o", "here", &url]).exits(0);
-        assert_eq!(place.read("here"), b"old", "{since}");
+        let ran = dir.fetch(&["-v", "-z", since, "-o", "here", &url]).exits(0);
+        assert_eq!(dir.read("here"), b"old", "{since}");
         ran.hides("> RETR");
     }
-    place.holds(&["here"]);
+    dir.assert_entries(&["here"]);
     fetch(&["-z", "-Fri, 02 Dec 1994 12:34:56 GMT", &url]).gives(HELLO);
     fetch(&["-z", "-Wed, 30 Nov 1994 12:34:56 GMT", &url]).exits(0).writes("");
-    // A file of ours is the condition.
-    place.fetch(&["-R", "-o", "ours", &url]).gives("");
-    place.write("copy", "other octets");
-    place.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);
-    assert_eq!(place.read("copy"), b"other octets");
+    // The time of an existing local file is the condition.
+    dir.fetch(&["-R", "-o", "ours", &url]).gives("");
+    dir.write("copy", "other octets");
+    dir.fetch(&["-z", "ours", "-o", "copy", &url]).exits(0);
+    assert_eq!(dir.read("copy"), b"other octets");
 }
 
-fn limits_of_size(server: FtpServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
-    assert!(!place.path("big").exists());
-    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.url("/range.txt")]).gives("");
-    assert_eq!(place.read("small"), range());
-    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.url("/range.txt")]).exits(63);
-    assert!(!place.path("less").exists());
+fn file_above_max_filesize_exits_63(server: FtpServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big", "--max-filesize", "1M", &server.url("/big.bin")]).exits(63);
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-o", "small", "--max-filesize", "80000", &server.url("/range.txt")]).gives("");
+    assert_eq!(dir.read("small"), range());
+    dir.fetch(&["-o", "less", "--max-filesize", "79999", &server.url("/range.txt")]).exits(63);
+    assert!(!dir.path("less").exists());
 }
 
-fn a_part_of_a_big_file(server: FtpServer) {
+fn range_of_a_64_mib_file_returns_its_bytes(server: FtpServer) {
     let whole = fetch(&["--require-complete", &server.url("/big.bin")]).exits(0).out;
     assert_eq!(sha256(&whole), BIG);
     let part = fetch(&["-r", "33554432-41943039", &server.url("/big.bin")]).exits(0).out;

@@ -1,16 +1,16 @@
-//! Where a path begins: in the login directory, at the root, or where a server takes a CWD without an argument.
+//! The start of a path: the login directory, the root, or the result of CWD without an argument.
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
 each_ftp_server![
-    the_login_directory_and_the_root,
-    a_null_argument_is_sent,
-    a_null_argument_at_the_end,
-    a_slash_in_a_part_is_no_folder_of_its_own,
+    path_starts_in_the_login_directory_unless_it_begins_with_2f,
+    empty_segment_sends_cwd_without_argument,
+    rejected_empty_cwd_prevents_retr,
+    escaped_slash_stays_in_one_cwd,
 ];
 
-fn the_login_directory_and_the_root(server: FtpServer) {
+fn path_starts_in_the_login_directory_unless_it_begins_with_2f(server: FtpServer) {
     let own = "motd of alice, not of the host\n";
     let host = "motd of the host\n";
     for (path, bytes) in [
@@ -30,8 +30,9 @@ fn the_login_directory_and_the_root(server: FtpServer) {
     fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")]).gives("motd of bob, not of the host\n");
 }
 
-/// Only pure-ftpd takes it, and stays at home; elsewhere an error says what to write instead.
-fn a_null_argument_is_sent(server: FtpServer) {
+/// Only pure-ftpd accepts CWD without an argument, and stays in the login directory; for the others the error has a
+/// hint.
+fn empty_segment_sends_cwd_without_argument(server: FtpServer) {
     let url = server.url_as("alice", "secret", "//etc/motd");
     let ran = fetch(&["-v", &url]).says("> CWD");
     let exit = ran.exit;
@@ -45,7 +46,7 @@ fn a_null_argument_is_sent(server: FtpServer) {
     ran.writes("").says("hint:").says("%2F").hides("> RETR");
 }
 
-fn a_null_argument_at_the_end(server: FtpServer) {
+fn rejected_empty_cwd_prevents_retr(server: FtpServer) {
     let name = key();
     let watch = server.watch();
     let ran = fetch(&[&server.url(&format!("//{name}"))]).writes("");
@@ -57,8 +58,8 @@ fn a_null_argument_at_the_end(server: FtpServer) {
     }
 }
 
-/// `a%2Fb/c` is CWD a/b: one command, which a server may refuse as one.
-fn a_slash_in_a_part_is_no_folder_of_its_own(server: FtpServer) {
+/// `a%2Fb/c` sends `CWD a/b`: one command, which the server may reject.
+fn escaped_slash_stays_in_one_cwd(server: FtpServer) {
     let name = key();
     let watch = server.watch();
     fetch(&[&server.url(&format!("/pub%2F{name}/c"))]).exits(78).writes("").says(&format!("%2F{name}/c"));

@@ -1,4 +1,4 @@
-//! What an interrupted run left is continued, if the file is still the same.
+//! An interrupted download is resumed if the file is unchanged.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -6,29 +6,30 @@ use std::time::{Duration, Instant};
 use super::seen::commands;
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, range};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
-    interrupted_and_resumed,
-    killed_and_resumed,
-    half_is_resumed,
-    a_changed_file_is_started_anew,
-    bytes_of_another_file_are_not_kept,
-    all_is_there_already,
-    more_is_there_than_there_is,
-    without_a_state_nothing_is_joined,
-    out_of_time_and_resumed,
+    interrupted_download_is_resumed,
+    killed_download_is_completed_by_the_next_run,
+    resume_sends_rest_if_the_file_is_unchanged,
+    resume_restarts_when_size_or_time_changed,
+    resume_restarts_when_the_part_has_other_bytes_or_url,
+    resume_of_a_complete_part_finishes_the_file,
+    resume_restarts_when_the_part_is_longer_than_the_file,
+    part_without_state_is_not_resumed,
+    download_after_max_time_is_resumed,
 ];
 
-/// Runs until a good part of big.bin is there, then sends the signal. Tries again when it was too late.
+/// Starts a download of big.bin and sends the signal when more than 4,000,000 bytes are in the `.part` file. Repeats
+/// this if the download was complete before.
 #[track_caller]
-fn interrupted(place: &Place, url: &str, signal: &str) {
+fn interrupted(dir: &WorkDir, url: &str, signal: &str) {
     for _ in 0..20 {
-        let running = place.start(&["-o", "big", url]);
+        let running = dir.start(&["-o", "big", url]);
         let begun = Instant::now();
-        let part = place.path("big.part");
-        while begun.elapsed() < Duration::from_secs(10) && !place.path("big").exists() {
+        let part = dir.path("big.part");
+        while begun.elapsed() < Duration::from_secs(10) && !dir.path("big").exists() {
             if part.metadata().is_ok_and(|facts| facts.len() > 4_000_000) {
                 break;
             }
@@ -36,55 +37,56 @@ fn interrupted(place: &Place, url: &str, signal: &str) {
         }
         running.signal(signal);
         let exit = running.ended().exit;
-        if exit < 0 && !place.path("big").exists() && part.exists() {
+        if exit < 0 && !dir.path("big").exists() && part.exists() {
             return;
         }
-        place.clear();
+        dir.clear();
     }
     panic!("{url} was always whole before it could be interrupted");
 }
 
-fn interrupted_and_resumed(server: FtpServer) {
+fn interrupted_download_is_resumed(server: FtpServer) {
     for signal in ["INT", "TERM"] {
-        let (place, url) = (Place::new(), server.url("/big.bin"));
-        interrupted(&place, &url, signal);
-        place.holds(&["big.part", "big.part.json"]);
-        let came = place.read("big.part").len();
-        let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+        let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+        interrupted(&dir, &url, signal);
+        dir.assert_entries(&["big.part", "big.part.json"]);
+        let came = dir.read("big.part").len();
+        let ran = dir.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
         let rest = format!("> REST {}", came - 64);
         ran.says(&rest).says("> RETR big.bin");
-        place.holds(&["big"]);
-        assert_eq!(sha256(&place.read("big")), BIG, "{signal}");
+        dir.assert_entries(&["big"]);
+        assert_eq!(sha256(&dir.read("big")), BIG, "{signal}");
     }
 }
 
-/// Nobody had time to write anything down: what is there may be used or not, the file is right.
-fn killed_and_resumed(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/big.bin"));
-    interrupted(&place, &url, "KILL");
-    assert!(!place.path("big").exists());
-    place.fetch(&["-C", "-", "-o", "big", &url]).exits(0);
-    place.holds(&["big"]);
-    assert_eq!(sha256(&place.read("big")), BIG);
+/// After SIGKILL the state file may be missing: the `.part` file may be used or not, and the file is right in both
+/// cases.
+fn killed_download_is_completed_by_the_next_run(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+    interrupted(&dir, &url, "KILL");
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-C", "-", "-o", "big", &url]).exits(0);
+    dir.assert_entries(&["big"]);
+    assert_eq!(sha256(&dir.read("big")), BIG);
 }
 
-/// The validator of `url`, as a state file writes it.
+/// Returns the validator of `url` in the format of a state file.
 fn validator(url: &str) -> String {
     let json = fetch(&["-I", "--format", "json", url]).exits(0).text();
     let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
     rest.split('"').next().expect("the end of a string").to_owned()
 }
 
-fn half_is_resumed(server: FtpServer) {
+fn resume_sends_rest_if_the_file_is_unchanged(server: FtpServer) {
     for path in ["/range.txt", "/pub/../range.txt", "/%2Frange.txt"] {
-        let (place, url) = (Place::new(), server.url(path));
-        place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-        let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+        let (dir, url) = (WorkDir::new(), server.url(path));
+        dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+        let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
         ran.says("> SIZE range.txt".trim_end_matches("range.txt")).says("> MDTM ").says("> REST 39936");
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range(), "{path}");
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range(), "{path}");
     }
-    // The server has seen REST right before RETR.
+    // The server received REST directly before RETR.
     if server.name != PUREFTPD.name {
         let seen = commands(server, &["-C", "40000"], "/range.txt");
         let rest = seen.iter().position(|line| line == "REST 40000").expect("REST");
@@ -92,19 +94,19 @@ fn half_is_resumed(server: FtpServer) {
     }
 }
 
-/// Lays down 40,000 bytes that are not the file's, with this validator and size: nothing of them may stay.
+/// Leaves a `.part` file with 40,000 wrong bytes, this validator and size, and asserts that none of these bytes remain.
 #[track_caller]
 fn starts_again(server: FtpServer, validator: &str, size: usize) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, validator, &[b'x'; 40_000], size);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, validator, &[b'x'; 40_000], size);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
     ran.hides("> REST");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range(), "{validator} {size}");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range(), "{validator} {size}");
 }
 
-/// SIZE and MDTM are what tells one version from another.
-fn a_changed_file_is_started_anew(server: FtpServer) {
+/// SIZE and MDTM identify the version of a file.
+fn resume_restarts_when_size_or_time_changed(server: FtpServer) {
     let right = validator(&server.url("/range.txt"));
     starts_again(server, &right, 80_008);
     starts_again(server, &right.replace("1994", "1995"), 80_000);
@@ -113,72 +115,72 @@ fn a_changed_file_is_started_anew(server: FtpServer) {
     }
 }
 
-/// The state says what the end of the part is: another end is another file.
-fn bytes_of_another_file_are_not_kept(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+/// The state file contains a digest of the end of the `.part` file.
+fn resume_restarts_when_the_part_has_other_bytes_or_url(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
     let mut bytes = range()[..40_000].to_vec();
     bytes[39_999] = b'x';
-    place.write("here.part", bytes);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    assert_eq!(place.read("here"), range());
-    // Nor is a part of another URL.
+    dir.write("here.part", bytes);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(dir.read("here"), range());
+    // A `.part` file of another URL is not used either.
     let other = server.url("/lf.txt");
-    place.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
-    place.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
-    assert_eq!(place.read("there"), range());
+    dir.leave_part("there", &other, &validator(&url), &[b'x'; 40_000], 80_000);
+    dir.fetch(&["-C", "-", "-o", "there", &url]).exits(0);
+    assert_eq!(dir.read("there"), range());
 }
 
-fn all_is_there_already(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range(), 80_000);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
-    // The whole file, and no .part: the command once more is no error and changes nothing.
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), range());
+fn resume_of_a_complete_part_finishes_the_file(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range(), 80_000);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
+    // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), range());
 }
 
-fn more_is_there_than_there_is(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
+fn resume_restarts_when_the_part_is_longer_than_the_file(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
-    place.leave_part("here", &url, &validator(&url), &long, 80_004);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.leave_part("here", &url, &validator(&url), &long, 80_004);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-fn without_a_state_nothing_is_joined(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/range.txt"));
-    place.write("here.part", [b'x'; 40_000]);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
-    // It is made anew, or left alone: a file of this name may be somebody's.
+fn part_without_state_is_not_resumed(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/range.txt"));
+    dir.write("here.part", [b'x'; 40_000]);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).hides("> REST");
+    // The file is replaced or kept: it may belong to another program.
     match ran.exit {
-        0 => assert_eq!(place.read("here"), range()),
-        2 => assert_eq!(place.read("here.part"), [b'x'; 40_000]),
+        0 => assert_eq!(dir.read("here"), range()),
+        2 => assert_eq!(dir.read("here.part"), [b'x'; 40_000]),
         exit => panic!("{exit}: {}", ran.err),
     }
-    // Without -C, a part is not looked at.
-    place.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
-    place.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
-    assert_eq!(place.read("there"), range());
+    // Without -C the `.part` file is not used.
+    dir.leave_part("there", &url, &validator(&url), &range()[..40_000], 80_000);
+    dir.fetch(&["-v", "-o", "there", &url]).exits(0).hides("> REST");
+    assert_eq!(dir.read("there"), range());
 }
 
-/// Whatever came until then is of use. How long the whole takes, here and now, is found by halving.
-fn out_of_time_and_resumed(server: FtpServer) {
-    let (place, url) = (Place::new(), server.url("/big.bin"));
-    let whole = place.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
+/// The bytes received until the timeout are resumed. The duration of a complete transfer is measured first.
+fn download_after_max_time_is_resumed(server: FtpServer) {
+    let (dir, url) = (WorkDir::new(), server.url("/big.bin"));
+    let whole = dir.fetch(&["-o", "big", &url]).exits(0).took.as_secs_f64();
     let (mut too_short, mut too_long, mut resumed) = (0.0, whole * 2.0, 0);
     for _ in 0..60 {
-        place.clear();
+        dir.clear();
         let limit = f64::midpoint(too_short, too_long);
-        let ran = place.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
-        let came = place.path("big.part").metadata().map_or(0, |facts| facts.len());
+        let ran = dir.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
+        let came = dir.path("big.part").metadata().map_or(0, |facts| facts.len());
         if ran.exit == 28 && came > 64 {
-            let ran = place.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
+            let ran = dir.fetch(&["-v", "-C", "-", "-o", "big", &url]).exits(0);
             ran.says(&format!("> REST {}", came - 64));
-            assert_eq!(sha256(&place.read("big")), BIG);
+            assert_eq!(sha256(&dir.read("big")), BIG);
             resumed += 1;
         } else if ran.exit == 28 {
             too_short = limit;
@@ -189,7 +191,7 @@ fn out_of_time_and_resumed(server: FtpServer) {
         if resumed == 2 {
             return;
         }
-        // One run is slower than the next: never closer than that.
+        // The limits are widened again, because the duration varies from run to run.
         if too_long - too_short < whole / 50.0 {
             (too_short, too_long) = (too_short * 0.8, too_long * 1.2);
         }

@@ -1,20 +1,20 @@
-//! Several URLs: one control connection as far as RFC 1738 §3.2.5 lets it serve, and the right file every time.
+//! Several URLs over one control connection, as far as RFC 1738 §3.2.5 allows: each URL gets its own file.
 
 use std::collections::BTreeSet;
 
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    one_login_for_a_folder,
-    other_folders_and_back,
-    after_a_failure,
-    another_user_is_another_login,
-    files_and_listings_and_text,
-    two_hundred_by_sixteen,
-    two_hundred_one_after_another,
-    folders_side_by_side,
+    files_of_a_directory_share_one_login_and_cwd,
+    each_url_of_several_directories_gives_its_own_file,
+    url_after_a_failure_gives_its_own_file,
+    each_user_gets_a_session_of_its_own,
+    each_transfer_has_its_own_type,
+    sixteen_parallel_transfers_fetch_200_files,
+    sequential_transfers_fetch_200_files,
+    parallel_sessions_in_several_directories_give_the_right_files,
 ];
 
 fn many(server: FtpServer, numbers: std::ops::Range<u32>) -> Vec<String> {
@@ -29,8 +29,8 @@ fn as_arguments<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
     options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
 }
 
-/// The session is found by the name of the last one, which is missing.
-fn one_login_for_a_folder(server: FtpServer) {
+/// The session is found by the name of the last file, which is missing.
+fn files_of_a_directory_share_one_login_and_cwd(server: FtpServer) {
     let name = key();
     let watch = server.watch();
     let mut urls = many(server, 4101..4107);
@@ -39,7 +39,7 @@ fn one_login_for_a_folder(server: FtpServer) {
     let seen = watch.commands_for(&name);
     let count = |verb: &str| seen.iter().filter(|line| line.starts_with(verb)).count();
     assert_eq!((count("USER"), count("CWD"), count("TYPE")), (1, 1, 1), "{seen:?}");
-    // Each transfer has a data connection of its own.
+    // Each transfer has its own data connection.
     assert!(count("EPSV") >= 6, "{seen:?}");
     let files: Vec<&String> = seen.iter().filter(|line| line.starts_with("RETR")).collect();
     let expected: Vec<String> = (4101..4107).map(|number| format!("RETR f{number}.txt")).collect();
@@ -48,7 +48,7 @@ fn one_login_for_a_folder(server: FtpServer) {
     assert_eq!(sizes, 6, "{seen:?}");
 }
 
-fn other_folders_and_back(server: FtpServer) {
+fn each_url_of_several_directories_gives_its_own_file(server: FtpServer) {
     let rows = [
         ("/hello.txt", HELLO),
         ("/pub/README", "path=pub/README\n"),
@@ -68,7 +68,7 @@ fn other_folders_and_back(server: FtpServer) {
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| *bytes).collect();
     fetch(&as_arguments(&[], &urls)).gives(&all);
-    // In a login directory, from where relative and absolute are two places.
+    // In a login directory that is not the root, relative and absolute paths differ.
     let rows = [
         ("/etc/motd", "motd of alice, not of the host\n"),
         ("/%2Fetc/motd", "motd of the host\n"),
@@ -82,8 +82,8 @@ fn other_folders_and_back(server: FtpServer) {
     fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
-/// A refused CWD leaves a session somewhere: what comes next begins where it should.
-fn after_a_failure(server: FtpServer) {
+/// After a rejected CWD the current directory is unknown; the next URL still gets its own file.
+fn url_after_a_failure_gives_its_own_file(server: FtpServer) {
     let (one, two) = (key(), key());
     let rows = [
         ("/pub/README".to_owned(), "path=pub/README\n"),
@@ -102,20 +102,20 @@ fn after_a_failure(server: FtpServer) {
         .writes(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
-fn another_user_is_another_login(server: FtpServer) {
+fn each_user_gets_a_session_of_its_own(server: FtpServer) {
     let alice = server.url_as("alice", "secret", "/here.txt");
     let bob = server.url_as("bob", "p@ss/w:rd#%41 x", "/here.txt");
     let (of_alice, of_bob) = ("in the login directory of alice\n", "in the login directory of bob\n");
     fetch(&[&alice, &bob, &alice, &bob]).gives([of_alice, of_bob, of_alice, of_bob].concat());
     let ran = fetch(&[&server.url("/hello.txt"), &alice, &server.url("/here.txt"), &bob]).exits(78);
     ran.writes([HELLO, of_alice, of_bob].concat());
-    // A session that a right password opened is not for a wrong one.
+    // A session that a right password opened is not used for a wrong password.
     let wrong = server.url_as("alice", "wrong", "/here.txt");
     fetch(&[&alice, &wrong]).exits(67).writes(of_alice);
 }
 
-/// Of TYPE, each transfer has its own.
-fn files_and_listings_and_text(server: FtpServer) {
+/// Each transfer sets the TYPE that it needs.
+fn each_transfer_has_its_own_type(server: FtpServer) {
     let crlf = "line 1 of CRLF text\r\n";
     let urls = ["/crlf.txt", "/lf.txt;type=a", "/pub/", "/crlf.txt", "/pub;type=d", "/crlf.txt"];
     let urls = urls.map(|path| server.url(path));
@@ -126,30 +126,30 @@ fn files_and_listings_and_text(server: FtpServer) {
     assert_eq!(text.matches("README").count(), 2, "two listings");
 }
 
-fn two_hundred_by_sixteen(server: FtpServer) {
-    let place = Place::new();
+fn sixteen_parallel_transfers_fetch_200_files(server: FtpServer) {
+    let dir = WorkDir::new();
     let urls = many(server, 2000..2200);
-    place.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
-    assert_eq!(place.names().len(), 200);
+    dir.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
+    assert_eq!(dir.names().len(), 200);
     for number in 2000..2200 {
-        assert_eq!(place.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
+        assert_eq!(dir.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
     }
 }
 
-fn two_hundred_one_after_another(server: FtpServer) {
+fn sequential_transfers_fetch_200_files(server: FtpServer) {
     fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400))).gives(contents(2200..2400));
 }
 
-/// Sessions that stand in different folders at the same time.
-fn folders_side_by_side(server: FtpServer) {
-    let place = Place::new();
+/// Parallel sessions in different directories.
+fn parallel_sessions_in_several_directories_give_the_right_files(server: FtpServer) {
+    let dir = WorkDir::new();
     let paths = ["/hello.txt", "/pub/README", "/pub/a/b/c/deep.txt", "/etc/motd", "/odd/100%25/f.txt"];
     let mut arguments = vec!["-Z".to_owned()];
     for (number, path) in paths.iter().cycle().take(40).enumerate() {
         arguments.extend([server.url(path), "-o".to_owned(), format!("{number}")]);
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    place.fetch(&arguments).gives("");
+    dir.fetch(&arguments).gives("");
     let expected: [&[u8]; 5] = [
         HELLO.as_bytes(),
         b"path=pub/README\n",
@@ -158,7 +158,7 @@ fn folders_side_by_side(server: FtpServer) {
         b"path=odd/100%25/f.txt\n",
     ];
     for number in 0..40 {
-        assert_eq!(place.read(&number.to_string()), expected[number % 5], "{number}");
+        assert_eq!(dir.read(&number.to_string()), expected[number % 5], "{number}");
     }
-    assert_eq!(place.names().into_iter().collect::<BTreeSet<_>>().len(), 40);
+    assert_eq!(dir.names().into_iter().collect::<BTreeSet<_>>().len(), 40);
 }

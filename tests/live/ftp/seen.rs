@@ -1,18 +1,18 @@
-//! The commands that a server saw of one run as anonymous.
+//! The commands that a server received in one anonymous run.
 
 use crate::live::ftp_server::{FtpServer, PUREFTPD};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
-/// What comes first in a session of anonymous: pure-ftpd lets it in without a password.
+/// Returns the login commands of an anonymous session; pure-ftpd needs no password.
 pub(super) fn login(server: FtpServer) -> Vec<String> {
     let both = ["USER anonymous", "PASS"];
     both[..if server.name == PUREFTPD.name { 1 } else { 2 }].iter().map(|&line| line.to_owned()).collect()
 }
 
-/// All that the server saw when `path` was fetched with these options.
+/// Returns all commands that the server received when `path` was fetched with these options.
 ///
-/// The session is found by the password, which three servers log. pure-ftpd sees none: there a second URL of the same
-/// folder names a missing file, and what belongs to that one is cut off.
+/// The session is found by the password, which three servers log. pure-ftpd logs none: there a second URL names a
+/// missing file in the same directory, and its commands are removed.
 #[track_caller]
 pub(super) fn commands(server: FtpServer, options: &[&str], path: &str) -> Vec<String> {
     let key = key();
@@ -37,7 +37,7 @@ pub(super) fn commands(server: FtpServer, options: &[&str], path: &str) -> Vec<S
     commands
 }
 
-/// The server saw exactly the login and these.
+/// Asserts that the server received exactly the login and these commands.
 #[track_caller]
 pub(super) fn sees(server: FtpServer, options: &[&str], path: &str, expected: &[&str]) {
     let mut all = login(server);
@@ -46,8 +46,8 @@ pub(super) fn sees(server: FtpServer, options: &[&str], path: &str, expected: &[
     assert_eq!(seen, all, "{} {options:?} {path}", server.name);
 }
 
-/// In the order of a short way. Where connecting took long, as it may on a busy machine, anonymous logs in before the
-/// server has greeted, with a password that pure-ftpd would not have asked for, and EPSV is the first of the rest.
+/// Sorts the commands as on a connection with low latency. If the connection took long, the login is sent before the
+/// greeting, with a password that pure-ftpd does not need, and EPSV precedes the other commands.
 fn in_order(server: FtpServer, mut seen: Vec<String>) -> Vec<String> {
     if seen.starts_with(&["USER anonymous", "PASS", "EPSV"].map(str::to_owned)) {
         let epsv = seen.remove(2);
@@ -62,7 +62,7 @@ fn in_order(server: FtpServer, mut seen: Vec<String>) -> Vec<String> {
     seen
 }
 
-/// The commands that `-v` shows, the login left out.
+/// Returns the commands that `-v` shows, without the login.
 pub(super) fn dialogue(server: FtpServer, err: &str) -> Vec<String> {
     let sent = err.lines().filter_map(|line| line.strip_prefix("> "));
     let sent = sent.map(|line| if line.starts_with("PASS ") { "PASS" } else { line }.to_owned());

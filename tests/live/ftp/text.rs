@@ -1,37 +1,37 @@
-//! Text and image: line ends change when, and only when, somebody asks for text.
+//! ASCII and image transfers: line ends are converted only in ASCII transfers.
 
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::files;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_ftp_server![
-    line_ends_become_local,
-    carriage_returns_of_the_file_stay,
-    text_is_unchanged_without_option,
-    an_unknown_type,
-    text_has_no_parts,
-    the_end_of_text_is_assumed,
+    ascii_transfer_converts_line_ends_to_lf,
+    ascii_transfer_keeps_carriage_returns_of_the_file,
+    image_transfer_is_unchanged,
+    unknown_typecode_exits_3,
+    ascii_range_exits_33,
+    ascii_transfer_fails_require_complete,
 ];
 
 fn file(name: &str) -> Vec<u8> {
     files().into_iter().find(|(path, _)| *path == name).expect("a file of the tree").1
 }
 
-fn line_ends_become_local(server: FtpServer) {
+fn ascii_transfer_converts_line_ends_to_lf(server: FtpServer) {
     for path in ["/lf.txt", "/hello.txt", "/empty.bin", "/all-bytes.bin", "/latin1.txt"] {
-        // Of all bytes, one after another, LF is the only one that ends a line.
+        // LF is the only byte that ends a line, also in a file of all byte values.
         fetch(&[&server.url(&format!("{path};type=a"))]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=A"))]).gives(file(path));
         fetch(&["-B", &server.url(path)]).gives(file(path));
         fetch(&["--use-ascii", &server.url(path)]).gives(file(path));
     }
-    let place = Place::new();
-    place.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
-    assert_eq!(place.read("here"), file("/range.txt"));
+    let dir = WorkDir::new();
+    dir.fetch(&["-B", "-o", "here", &server.url("/range.txt")]).gives("");
+    assert_eq!(dir.read("here"), file("/range.txt"));
 }
 
-/// vsftpd and proftpd send a CRLF as it is, which is one end of a line; the others send CR CR LF.
-fn carriage_returns_of_the_file_stay(server: FtpServer) {
+/// vsftpd and proftpd send CR LF unchanged, which is one line end; the others send CR CR LF.
+fn ascii_transfer_keeps_carriage_returns_of_the_file(server: FtpServer) {
     let converts_lf_only = [VSFTPD.name, PROFTPD.name].contains(&server.name);
     let crlf = String::from_utf8(file("/crlf.txt")).expect("text");
     let crlf = if converts_lf_only { crlf.replace("\r\n", "\n") } else { crlf };
@@ -41,35 +41,35 @@ fn carriage_returns_of_the_file_stay(server: FtpServer) {
     fetch(&[&server.url("/mixed.txt;type=a")]).gives(mixed);
 }
 
-fn text_is_unchanged_without_option(server: FtpServer) {
+fn image_transfer_is_unchanged(server: FtpServer) {
     for path in ["/crlf.txt", "/lf.txt", "/mixed.txt"] {
         fetch(&[&server.url(path)]).gives(file(path));
         fetch(&[&server.url(&format!("{path};type=i"))]).gives(file(path));
-        // What the URL says comes before what the option says.
+        // The type in the URL takes precedence over the option.
         fetch(&["-B", &server.url(&format!("{path};type=i"))]).gives(file(path));
     }
 }
 
-fn an_unknown_type(server: FtpServer) {
+fn unknown_typecode_exits_3(server: FtpServer) {
     for path in ["/hello.txt;type=x", "/hello.txt;type=", "/hello.txt;type=ai"] {
         fetch(&[&server.url(path)]).exits(3).writes("");
     }
     fetch(&[&server.url("/odd/name%3Btype=a")]).gives("path=odd/name%3Btype%3Da\n");
 }
 
-/// A server counts its own bytes, not the ones that it sends: an offset would tear lines.
-fn text_has_no_parts(server: FtpServer) {
+/// The server counts the bytes of its file, not the transferred bytes, so offsets would be wrong.
+fn ascii_range_exits_33(server: FtpServer) {
     fetch(&["-r", "8-15", &server.url("/range.txt;type=a")]).exits(33).writes("");
     fetch(&["-C", "8", &server.url("/range.txt;type=a")]).exits(33).writes("");
 }
 
-/// No size tells how much should have come: 226 is all that there is.
-fn the_end_of_text_is_assumed(server: FtpServer) {
+/// Without a size, the reply 226 is the only sign of completeness.
+fn ascii_transfer_fails_require_complete(server: FtpServer) {
     for path in ["/lf.txt", "/empty.bin"] {
         fetch(&["--require-complete", &server.url(path)]).gives(file(path));
-        let place = Place::new();
+        let dir = WorkDir::new();
         let text = server.url(&format!("{path};type=a"));
-        place.fetch(&["--require-complete", "-o", "here", &text]).exits(18);
-        assert!(!place.path("here").exists());
+        dir.fetch(&["--require-complete", "-o", "here", &text]).exits(18);
+        assert!(!dir.path("here").exists());
     }
 }

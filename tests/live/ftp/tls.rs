@@ -1,23 +1,23 @@
-//! TLS before the login, and on every data connection: asked for by `--ssl`, `--ssl-reqd` and `ftps:`.
+//! FTP over TLS: `--ssl`, `--ssl-reqd` and `ftps:`, with TLS before the login and on every data connection.
 
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::CA;
 use crate::live::tree::{BIG, HELLO, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_ftp_server![
-    required,
-    tried,
-    of_one_version,
-    of_an_authority_that_is_not_believed,
-    of_another_name,
-    the_order_of_commands,
+    ssl_reqd_encrypts_or_exits_35,
+    ssl_encrypts_if_the_server_supports_it,
+    each_tls_version_transfers_the_file,
+    untrusted_ca_exits_60_before_the_login,
+    certificate_for_another_name_exits_60_before_the_login,
+    auth_tls_precedes_the_login_and_prot_the_data,
     login_requires_tls,
-    six_files_over_one_connection,
-    files_and_listings,
-    a_login,
-    a_part,
+    data_connections_resume_the_tls_session,
+    files_and_listings_over_tls_equal_the_tree,
+    login_over_tls_is_accepted_or_exits_67,
+    range_over_tls_returns_its_bytes,
 ];
 
 const REQUIRED: [&str; 3] = ["--cacert", CA, "--ssl-reqd"];
@@ -27,52 +27,52 @@ fn fetch_by_tls(more: &[&str]) -> crate::live::program::Ran {
     fetch(&[&REQUIRED, more].concat())
 }
 
-/// Where there is no TLS, nothing is fetched, nor does anybody log in.
+/// Asserts that a server without TLS receives no login and the run fails.
 #[track_caller]
 fn refused(server: FtpServer) {
     fetch_by_tls(&["-v", &server.url("/hello.txt")]).exits(35).writes("").says("502").hides("> USER");
 }
 
-fn required(server: FtpServer) {
+fn ssl_reqd_encrypts_or_exits_35(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&["--require-complete", &url]).gives(HELLO);
     fetch_by_tls(&["-v", &url]).exits(0).says("> AUTH TLS").says("> USER anonymous");
 }
 
-/// Where there is none, it goes on in the clear; where there is, it is TLS as well.
-fn tried(server: FtpServer) {
+/// `--ssl` continues in plaintext if the server has no TLS, and uses TLS if it has.
+fn ssl_encrypts_if_the_server_supports_it(server: FtpServer) {
     let own = ["--cacert", CA, "--ssl", "-v"];
     match server.tls_url("/hello.txt") {
         None => drop(fetch(&[&own[..], &[&server.url("/hello.txt")]].concat()).exits(0).writes(HELLO)),
         Some(url) => {
             let ran = fetch(&[&own[..], &[&url]].concat()).exits(0).writes(HELLO);
             ran.says("> AUTH TLS").says("234");
-            // What was tried must hold: a certificate of anybody is not taken for none.
+            // After AUTH TLS was accepted, an invalid certificate is an error.
             fetch(&["--ssl", "-v", &url]).exits(60).writes("").hides("> USER");
         }
     }
 }
 
-fn of_one_version(server: FtpServer) {
+fn each_tls_version_transfers_the_file(server: FtpServer) {
     let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"], &["--tls-max", "1.3"]] {
         fetch_by_tls(&[options, &["--require-complete", &url]].concat()).gives(&range);
-        // Two data connections: each resumes the session of the control connection.
+        // The second data connection resumes the TLS session of the control connection, too.
         fetch_by_tls(&[options, &[&url, &url]].concat()).gives([&range[..], &range].concat());
     }
 }
 
-fn of_an_authority_that_is_not_believed(server: FtpServer) {
+fn untrusted_ca_exits_60_before_the_login(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
-    let place = Place::new();
-    place.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-v", "--ssl-reqd", "-o", "here", &url]).exits(60).hides("> USER");
+    dir.assert_entries(&[]);
     fetch(&["-k", "--ssl-reqd", &url]).exits(0).writes(HELLO);
 }
 
 /// The certificate is for localhost and 127.0.0.1, and not for another name of this machine.
-fn of_another_name(server: FtpServer) {
+fn certificate_for_another_name_exits_60_before_the_login(server: FtpServer) {
     let Some(url) = server.tls_url("/hello.txt") else { return refused(server) };
     fetch_by_tls(&[&url.replace("localhost", "127.0.0.1")]).gives(HELLO);
     let other = url.replace("localhost", "wrong.example");
@@ -82,23 +82,23 @@ fn of_another_name(server: FtpServer) {
 }
 
 /// RFC 4217: AUTH, USER, PASS, and PBSZ 0 and PROT P before any data connection.
-fn the_order_of_commands(server: FtpServer) {
+fn auth_tls_precedes_the_login_and_prot_the_data(server: FtpServer) {
     let name = key();
     let Some(url) = server.tls_url(&format!("/pub/{name}")) else { return refused(server) };
     let watch = server.watch();
     fetch_by_tls(&[&url]).exits(78).writes("");
     let seen = watch.commands_for(&name);
-    let place = |command: &str| {
+    let position = |command: &str| {
         seen.iter().position(|line| line == command).unwrap_or_else(|| panic!("no {command}: {seen:?}"))
     };
-    assert_eq!(place("AUTH TLS"), 0, "{seen:?}");
-    assert!(place("PBSZ 0") < place("PROT P"), "{seen:?}");
-    assert!(place("PROT P") < place("EPSV"), "{seen:?}");
-    assert!(place("USER anonymous") < place("CWD pub"), "{seen:?}");
+    assert_eq!(position("AUTH TLS"), 0, "{seen:?}");
+    assert!(position("PBSZ 0") < position("PROT P"), "{seen:?}");
+    assert!(position("PROT P") < position("EPSV"), "{seen:?}");
+    assert!(position("USER anonymous") < position("CWD pub"), "{seen:?}");
     assert_eq!(seen.iter().filter(|line| line.starts_with("USER")).count(), 1, "{seen:?}");
 }
 
-/// No USER reaches a server without TLS when TLS is required: neither ours nor anonymous.
+/// With `--ssl-reqd` no USER command is sent without TLS, neither with the given user nor anonymous.
 fn login_requires_tls(server: FtpServer) {
     if let Some(url) = server.tls_url("/here.txt") {
         let ran = fetch_by_tls(&["-v", "-u", "alice:secret", &url]).exits(0).hides("secret");
@@ -112,14 +112,14 @@ fn login_requires_tls(server: FtpServer) {
     fetch_by_tls(&["-v", &url]).exits(35).hides("secret-canary").hides("> USER");
     fetch(&[&server.url(&format!("/{later}"))]).exits(78);
     watch.commands_for(&later);
-    assert!(!watch.holds(&user) && !watch.holds("secret-canary"), "{} has seen it", server.name);
-    // With --ssl it goes on, and the login is seen.
+    assert!(!watch.contains(&user) && !watch.contains("secret-canary"), "{} has seen it", server.name);
+    // With --ssl the run continues in plaintext, so the server receives the login.
     fetch(&["--ssl", "--cacert", CA, &url]).exits(67);
-    assert!(watch.holds(&user));
+    assert!(watch.contains(&user));
 }
 
 /// vsftpd and proftpd refuse a data connection that does not resume the session of the control connection.
-fn six_files_over_one_connection(server: FtpServer) {
+fn data_connections_resume_the_tls_session(server: FtpServer) {
     let name = key();
     let Some(last) = server.tls_url(&format!("/many/{name}")) else { return refused(server) };
     let url = |number: u32| server.tls_url(&format!("/many/f{number}.txt")).expect("it has TLS");
@@ -137,7 +137,7 @@ fn six_files_over_one_connection(server: FtpServer) {
     }
 }
 
-fn files_and_listings(server: FtpServer) {
+fn files_and_listings_over_tls_equal_the_tree(server: FtpServer) {
     let Some(url) = server.tls_url("") else { return refused(server) };
     for (path, bytes) in files() {
         fetch_by_tls(&["--require-complete", &format!("{url}{path}")]).gives(&bytes);
@@ -148,21 +148,21 @@ fn files_and_listings(server: FtpServer) {
     assert_eq!(listing.lines().count(), 5000);
     let listing = fetch_by_tls(&["--list-format", "long", "--format", "json", &format!("{url}/many/")]);
     assert_eq!(listing.exits(0).text().lines().count(), 5000);
-    // Nothing at all comes by TLS too: the end of it is told by the server.
+    // An empty listing over TLS is proven by the server's reply.
     fetch_by_tls(&[&format!("{url}/empty-dir/")]).gives("");
     fetch_by_tls(&[&format!("{url}/no-such-dir/")]).exits(78);
     fetch_by_tls(&["--disable-epsv", &format!("{url}/hello.txt")]).gives(HELLO);
     fetch_by_tls(&[&format!("{url}/lf.txt;type=a")]).exits(0);
 }
 
-fn a_login(server: FtpServer) {
+fn login_over_tls_is_accepted_or_exits_67(server: FtpServer) {
     let Some(url) = server.tls_url("/here.txt") else { return refused(server) };
     fetch_by_tls(&["-u", "alice:secret", &url]).gives("in the login directory of alice\n");
     fetch_by_tls(&["-u", "alice:wrong", &url]).exits(67).writes("");
 }
 
-/// A part ends with the data connection closed early, by TLS and below it.
-fn a_part(server: FtpServer) {
+/// A range ends with an early close of the data connection, in TLS and in TCP.
+fn range_over_tls_returns_its_bytes(server: FtpServer) {
     let Some(url) = server.tls_url("/range.txt") else { return refused(server) };
     let range = crate::live::tree::range();
     fetch_by_tls(&["-r", "8-15", &url]).gives(&range[8..16]);
@@ -171,10 +171,10 @@ fn a_part(server: FtpServer) {
     fetch_by_tls(&["-r", "8-15", &url, &url]).gives([&range[8..16], &range[8..16]].concat());
 }
 
-/// From the first byte.
+/// TLS starts with the first byte.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn implicit() {
+fn ftps_uses_tls_from_the_first_byte() {
     let url = |path: &str| PROFTPD.implicit_url(path).expect("it has such a port");
     for options in [&[][..], &["--ssl-reqd"], &["--ssl"], &["--tls-max", "1.2"], &["--tlsv1.3"]] {
         let hello = url("/hello.txt");
@@ -195,10 +195,10 @@ fn implicit() {
     fetch(&many).gives((4301..4307).map(|number| format!("{number}\n")).collect::<String>());
 }
 
-/// A server that waits for commands in the clear is not TLS from the first byte.
+/// On a plain FTP port, a TLS handshake fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn implicit_where_there_is_none() {
+fn ftps_to_a_plain_port_exits_35() {
     let url = VSFTPD.tls_url("/hello.txt").expect("it has TLS").replace("ftp:", "ftps:");
     fetch(&["-v", "--cacert", CA, &url]).exits(35).writes("").hides("> USER");
 }

@@ -1,17 +1,17 @@
-//! Texts with dots: by what they show, as RFC 1436 says, and as they came.
+//! Texts with dots: decoded by detection, by RFC 1436, or left unchanged.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
 each_gopher_server![
     dot_stuffing_is_detected,
-    requested_decoding_is_applied,
-    no_text,
-    larger_than_what_is_held
+    gopher_dots_option_selects_the_decoding,
+    binary_item_keeps_every_dot,
+    text_above_1_mib_loses_the_final_dot_only
 ];
 
-/// The texts of `docker/common/make-gopher.pl`: name, the file, what comes of it by evidence and by RFC 1436.
+/// The texts of `docker/common/make-gopher.pl`: name, file, and the output with detection and with RFC 1436.
 const TEXTS: [(&str, &str, &str, &str); 8] = [
     ("none-doubled", "first\n.\n..\n.dot\n...\nlast\n", "first\n.\n..\n.dot\n...\nlast\n", "first\n"),
     ("only", ".\n", "", ""),
@@ -33,7 +33,7 @@ const TEXTS: [(&str, &str, &str, &str); 8] = [
     ("no-line-end", "first\nlast\n.", "first\nlast\n", "first\nlast\n"),
 ];
 
-/// A dot that no line end follows may be the beginning of a line that was cut. gophernicus puts one there.
+/// A final dot without a line end may be the start of a truncated line. gophernicus adds the line end.
 fn has_no_end(server: GopherServer, name: &str) -> bool {
     name == "no-line-end" && server.is_plus
 }
@@ -49,7 +49,7 @@ fn dot_stuffing_is_detected(server: GopherServer) {
     }
 }
 
-fn requested_decoding_is_applied(server: GopherServer) {
+fn gopher_dots_option_selects_the_decoding(server: GopherServer) {
     for (name, file, _, standard) in TEXTS {
         let url = server.url(&format!("/0/dots/{name}.txt"));
         fetch(&["--gopher-dots", "raw", &url]).came(server.as_text(file.as_bytes()));
@@ -58,8 +58,8 @@ fn requested_decoding_is_applied(server: GopherServer) {
     }
 }
 
-/// What is no text keeps every dot, whatever is said.
-fn no_text(server: GopherServer) {
+/// Items that are not texts keep every dot, with any option.
+fn binary_item_keeps_every_dot(server: GopherServer) {
     for (name, file, _, _) in TEXTS {
         for (gtype, options) in [("9", &[][..]), ("d", &[]), ("h", &[]), ("9", &["--gopher-dots", "rfc1436"])]
         {
@@ -69,8 +69,8 @@ fn no_text(server: GopherServer) {
     }
 }
 
-/// Of a text of more than one mebibyte only the final dot is taken.
-fn larger_than_what_is_held(server: GopherServer) {
+/// Of a text of more than 1 MiB, detection removes only the final dot.
+fn text_above_1_mib_loses_the_final_dot_only(server: GopherServer) {
     let lines: String =
         (1..=30_000).map(|line| format!("..line {line} of a text of more than one mebibyte\n")).collect();
     let url = server.url("/0/dots/large.txt");

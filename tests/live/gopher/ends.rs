@@ -1,17 +1,22 @@
-//! How the end of an answer is known, and what is said where nothing marks it.
+//! Completeness of gopher responses, and the note about a missing terminator.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::Ran;
+use crate::live::work_dir::{WorkDir, fetch};
 
-each_gopher_server![of_a_text, of_bytes, of_a_menu, quietly];
+each_gopher_server![
+    text_without_final_dot_prints_a_note_or_exits_18,
+    binary_item_is_assumed_complete,
+    menu_without_final_dot_prints_a_note_or_exits_18,
+    silent_option_suppresses_the_note
+];
 
 const NO_DOT: &str = "the line of one dot at its end is missing: the object may be incomplete";
 const NO_BYTE: &str = "the server sent no data: the item is empty or does not exist";
 
-/// What a run is expected to have brought.
+/// Assertions about the output of a run.
 pub(super) trait Came {
-    /// It wrote exactly this and succeeded; what it says is at most that nothing marks the end.
+    /// Asserts exit status 0, this output, and no message except notes about a missing terminator.
     fn came(self, expected: impl AsRef<[u8]>) -> Self;
 }
 
@@ -28,34 +33,34 @@ impl Came for Ran {
     }
 }
 
-fn of_a_text(server: GopherServer) {
-    let place = Place::new();
+fn text_without_final_dot_prints_a_note_or_exits_18(server: GopherServer) {
+    let dir = WorkDir::new();
     let unended: &[&str] = if server.is_plus { &["no-line-end"] } else { &[] };
     for name in ["none-doubled", "doubled-no-end"].iter().chain(unended) {
         let url = server.url(&format!("/0/dots/{name}.txt"));
         fetch(&[&url]).exits(0).says(NO_DOT);
-        place.fetch(&["-o", "here", &url]).exits(0).says(NO_DOT);
-        let refused = place.fetch(&["--require-complete", "-o", "there", &url]).exits(18);
+        dir.fetch(&["-o", "here", &url]).exits(0).says(NO_DOT);
+        let refused = dir.fetch(&["--require-complete", "-o", "there", &url]).exits(18);
         refused.says("cut short");
     }
     for name in ["only", "last", "two-last", "all-doubled", "some-doubled", "large"] {
         let ran = fetch(&["--require-complete", &server.url(&format!("/0/dots/{name}.txt"))]).exits(0);
         assert_eq!(ran.err, "", "{name}");
     }
-    assert!(!place.names().contains(&"there".to_owned()), "{:?}", place.names());
+    assert!(!dir.names().contains(&"there".to_owned()), "{:?}", dir.names());
 }
 
-/// Bytes end with the connection, always: nothing is missing that could be there.
-fn of_bytes(server: GopherServer) {
+/// Binary items have no terminator: they end with the connection.
+fn binary_item_is_assumed_complete(server: GopherServer) {
     let ran = fetch(&[&server.url("/9/all-bytes.bin")]).exits(0);
     assert_eq!(ran.err, "");
     fetch(&["--require-complete", &server.url("/9/all-bytes.bin")]).exits(18).says("cannot be proven");
-    // gophernicus says by no byte that it cannot.
+    // gophernicus sends no data for an empty file.
     fetch(&[&server.url("/9/empty.bin")]).exits(0).writes("").says(NO_BYTE);
 }
 
-/// pygopherd ends none in a dot.
-fn of_a_menu(server: GopherServer) {
+/// pygopherd sends no terminating dot after menus.
+fn menu_without_final_dot_prints_a_note_or_exits_18(server: GopherServer) {
     let ran = fetch(&[&server.url("/1/pub")]).exits(0);
     assert_eq!(ran.err.contains(NO_DOT), server.is_plus, "{}", ran.err);
     let ran = fetch(&["--require-complete", &server.url("/1/pub")]);
@@ -64,25 +69,25 @@ fn of_a_menu(server: GopherServer) {
     assert_eq!(ran.err, "", "both end this one");
 }
 
-fn quietly(server: GopherServer) {
+fn silent_option_suppresses_the_note(server: GopherServer) {
     let url = server.url("/0/dots/none-doubled.txt");
     fetch(&["-s", &url]).gives(server.answer("/dots/none-doubled.txt"));
 }
 
-/// With its length told, an object is whole, dot or no dot.
+/// With an announced length, the object is complete with or without a final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_a_length() {
+fn announced_length_proves_completeness() {
     for path in ["/0/about.txt", "/9/empty.bin", "/9/all-bytes.bin", "/0/dots/none-doubled.txt"] {
         let url = PYGOPHERD.url(&format!("{path}%09%09+"));
         fetch(&["--require-complete", &url]).gives(PYGOPHERD.answer(&path[2..]));
     }
 }
 
-/// Where Gopher+ is not answered the end is known as it is without.
+/// A server without Gopher+ announces no length, so completeness depends on the final dot.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_a_length_that_is_not_told() {
+fn gopher_plus_request_without_length_needs_the_final_dot() {
     let url = |name: &str| GOPHERNICUS.url(&format!("/0/dots/{name}.txt%09%09+"));
     fetch(&["--require-complete", &url("last")]).exits(0).writes("first\r\nlast\r\n");
     fetch(&["--require-complete", &url("none-doubled")]).exits(18);

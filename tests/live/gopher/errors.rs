@@ -1,13 +1,19 @@
-//! What went wrong, in the server's words and ours, with the exit status of the cause.
+//! Errors: the server's text in the message, and the exit status of the cause.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
-each_gopher_server![a_missing_menu, an_unreadable_menu, failure_leaves_no_file, closed_port_exits_7, by_json];
+each_gopher_server![
+    missing_menu_exits_78_with_the_text_of_the_server,
+    unreadable_menu_exits_9_with_the_text_of_the_server,
+    failure_leaves_no_file,
+    closed_port_exits_7,
+    json_error_contains_code_exit_and_phase
+];
 
-/// gophernicus answers in the manner of a menu where the selector ends with a slash.
-fn a_missing_menu(server: GopherServer) {
+/// gophernicus sends a menu with the error if the selector ends with a slash.
+fn missing_menu_exits_78_with_the_text_of_the_server(server: GopherServer) {
     let url = server.url(&format!("/1/{}/", key()));
     let ran = fetch(&[&url]).exits(78).writes("").says("not found");
     let first = ran.err.lines().next().expect("a line");
@@ -15,19 +21,19 @@ fn a_missing_menu(server: GopherServer) {
     ran.says(if server.is_plus { "does not exist" } else { "Error: File or directory not found!" });
 }
 
-fn an_unreadable_menu(server: GopherServer) {
+fn unreadable_menu_exits_9_with_the_text_of_the_server(server: GopherServer) {
     let ran = fetch(&[&server.url("/1/noperm-dir/")]).exits(9).writes("");
     ran.says(if server.is_plus { "Permission denied" } else { "Access denied" });
 }
 
 fn failure_leaves_no_file(server: GopherServer) {
-    let place = Place::new();
-    place.write("old", "the old one");
+    let dir = WorkDir::new();
+    dir.write("old", "the old one");
     for name in ["old", "new"] {
-        place.fetch(&["-o", name, &server.url(&format!("/1/{}/", key()))]).exits(78);
+        dir.fetch(&["-o", name, &server.url(&format!("/1/{}/", key()))]).exits(78);
     }
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"the old one");
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"the old one");
 }
 
 fn closed_port_exits_7(_: GopherServer) {
@@ -35,7 +41,7 @@ fn closed_port_exits_7(_: GopherServer) {
     fetch(&["gophers://127.0.0.1:17001/0/about.txt"]).exits(7).writes("");
 }
 
-fn by_json(server: GopherServer) {
+fn json_error_contains_code_exit_and_phase(server: GopherServer) {
     let ran = fetch(&["--format", "json", &server.url(&format!("/1/{}/", key()))]).exits(78);
     for pair in ["\"code\":\"not_found\"", "\"exit\":78", "\"temporary\":false", "\"phase\":\""] {
         assert!(ran.err.contains(pair), "{pair} is missing in {}", ran.err);
@@ -44,44 +50,44 @@ fn by_json(server: GopherServer) {
     assert!(ran.err.contains(words), "{}", ran.err);
 }
 
-/// A line of type 3 and nothing else is no text, and no bytes.
+/// A response of one type 3 item is an error for every item type.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn one_line_of_type_3() {
+fn single_type_3_item_is_an_error_for_every_item_type() {
     for gtype in ["0", "1", "4", "5", "6", "7", "9", "g", "I", "s", "d", "h"] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let missing = PYGOPHERD.url(&format!("/{gtype}/{}", key()));
-        place.fetch(&["-o", "here", &missing]).exits(78).says("does not exist");
+        dir.fetch(&["-o", "here", &missing]).exits(78).says("does not exist");
         let denied = PYGOPHERD.url(&format!("/{gtype}/noperm.txt"));
-        place.fetch(&["-o", "here", &denied]).exits(9).says("Permission denied");
-        place.holds(&[]);
+        dir.fetch(&["-o", "here", &denied]).exits(9).says("Permission denied");
+        dir.assert_entries(&[]);
     }
 }
 
-/// Where nothing marks an error, it is the text that the server sends.
+/// gophernicus sends errors of texts as plain text, which is delivered.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_that_nothing_marks() {
+fn unmarked_error_text_is_delivered() {
     for path in ["/nope", "/noperm.txt", "/odd/.hidden", "/../../etc/passwd"] {
         fetch(&[&GOPHERNICUS.url(&format!("/0{path}"))]).came(GOPHERNICUS.answer(path));
     }
-    // Not even where a menu was asked for: its lines are shown, and lead nowhere.
+    // A menu shows the text of the error, without URLs.
     let ran = fetch(&["--format", "json", &GOPHERNICUS.url("/1/nope")]);
     assert!((ran.text() + &ran.err).contains("File or directory not found!"), "{}{}", ran.text(), ran.err);
     assert!(!ran.text().contains("gopher://"), "{}", ran.text());
 }
 
-/// An item of type 3 among others is no error of the menu.
+/// A type 3 item among other items is an entry of the menu.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_item_among_others() {
+fn type_3_item_among_others_is_an_entry() {
     for server in [GOPHERNICUS, PYGOPHERD] {
         let text = fetch(&[&server.url("")]).exits(0).text();
         assert!(text.contains("An error") && text.contains("a line that ends with a dot."), "{text}");
     }
 }
 
-/// What has never been there is not asked for again; nobody to talk to may pass.
+/// A missing item is requested once; `--retry` applies to transient errors only.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn permanent_errors_are_not_retried() {

@@ -1,61 +1,61 @@
-//! Files of every kind, byte for byte as the server sends them.
+//! Files of every kind: the output has exactly the bytes that the server sends.
 
 use super::ends::Came as _;
 use super::menus::{field, links};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::tree::{BIG, files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
-    the_tree,
-    the_tree_as_bytes,
-    as_the_server_sends_it,
-    each_type,
-    sixty_four_mebibytes,
-    several_at_once,
-    into_files,
-    no_parts,
-    a_slow_one,
+    every_file_of_the_tree_is_fetched_by_its_type,
+    every_file_of_the_tree_is_fetched_as_binary,
+    binary_item_equals_the_raw_response,
+    every_item_type_fetches_the_same_bytes,
+    item_of_64_mib_is_fetched_unchanged,
+    several_items_in_one_run_give_the_right_files,
+    output_files_have_safe_names,
+    ranges_are_refused_and_partial_files_restarted,
+    slow_item_exits_28_after_max_time,
 ];
 
-/// Whether both servers take it for bytes, and not for text.
+/// Returns `true` if both servers treat the file as binary.
 fn is_binary(path: &str) -> bool {
     path.ends_with(".bin")
 }
 
-/// What the server sends of a file of the tree.
+/// Returns the bytes that the server sends for a file of the tree.
 fn sent(server: GopherServer, path: &str, bytes: &[u8]) -> Vec<u8> {
     if is_binary(path) { bytes.to_vec() } else { server.as_text(bytes) }
 }
 
-fn the_tree(server: GopherServer) {
+fn every_file_of_the_tree_is_fetched_by_its_type(server: GopherServer) {
     for (path, bytes) in files() {
         let gtype = if is_binary(path) { '9' } else { '0' };
         fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(sent(server, path, &bytes));
     }
 }
 
-/// The type in the URL is the client's alone: the server sends the same.
-fn the_tree_as_bytes(server: GopherServer) {
+/// The item type is not part of the request, so the server sends the same bytes.
+fn every_file_of_the_tree_is_fetched_as_binary(server: GopherServer) {
     for (path, bytes) in files() {
         fetch(&[&server.url(&format!("/9{path}"))]).came(sent(server, path, &bytes));
     }
 }
 
-fn as_the_server_sends_it(server: GopherServer) {
+fn binary_item_equals_the_raw_response(server: GopherServer) {
     let own =
         ["/about.txt", "/page.html", "/dot.gif", "/unended.txt", "/dots/none-doubled.txt", "/dots/large.txt"];
     for path in files().iter().map(|(path, _)| *path).chain(own) {
         let bytes = server.answer(path);
         fetch(&[&server.url(&format!("/9{path}"))]).came(&bytes);
-        // Without the slash in front it is the same file.
+        // Without the leading slash the selector names the same file.
         fetch(&[&server.url(&format!("/9{}", &path[1..]))]).came(&bytes);
     }
 }
 
-/// The same bytes as an item of each type that is an object, by the URLs of a menu.
-fn each_type(server: GopherServer) {
+/// Fetches the same bytes as an item of each type, by the URLs of a menu.
+fn every_item_type_fetches_the_same_bytes(server: GopherServer) {
     let menu = fetch(&["--format", "json", &server.url("/1/kinds")]).exits(0).text();
     let bytes = (0..=255).collect::<Vec<u8>>().repeat(16);
     let mut seen = String::new();
@@ -76,20 +76,20 @@ fn each_type(server: GopherServer) {
     }
 }
 
-fn sixty_four_mebibytes(server: GopherServer) {
-    let place = Place::new();
+fn item_of_64_mib_is_fetched_unchanged(server: GopherServer) {
+    let dir = WorkDir::new();
     let url = server.url("/9/big.bin");
-    place.fetch(&["-o", "here", &url]).came("");
-    assert_eq!(sha256(&place.read("here")), BIG);
-    place.holds(&["here"]);
+    dir.fetch(&["-o", "here", &url]).came("");
+    assert_eq!(sha256(&dir.read("here")), BIG);
+    dir.assert_entries(&["here"]);
     let ran = fetch(&[&url]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
-    // As text it streams, and is no other.
+    // As a text it is streamed, and its bytes are unchanged.
     let ran = fetch(&[&server.url("/0/big.bin")]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
 }
 
-fn several_at_once(server: GopherServer) {
+fn several_items_in_one_run_give_the_right_files(server: GopherServer) {
     let numbers = 300..320;
     let urls: Vec<String> =
         numbers.clone().map(|number| server.url(&format!("/0/many/f{number:04}.txt"))).collect();
@@ -97,42 +97,42 @@ fn several_at_once(server: GopherServer) {
         numbers.clone().flat_map(|number| server.as_text(format!("{number:04}\n").as_bytes())).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch(&urls).came(&all);
-    let place = Place::new();
-    place.fetch(&[&["-s", "-Z", "--remote-name-all"], &urls[..]].concat()).came("");
+    let dir = WorkDir::new();
+    dir.fetch(&[&["-s", "-Z", "--remote-name-all"], &urls[..]].concat()).came("");
     for number in numbers {
         let expected = server.as_text(format!("{number:04}\n").as_bytes());
-        assert_eq!(place.read(&format!("f{number:04}.txt")), expected);
+        assert_eq!(dir.read(&format!("f{number:04}.txt")), expected);
     }
 }
 
-fn into_files(server: GopherServer) {
-    let place = Place::new();
-    place.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
-    assert_eq!(place.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
-    place.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
-    place.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
-    assert_eq!(place.read("here"), b"");
-    // A name that is no file name is made one.
-    place.fetch(&["-O", &server.url("/0/odd/.hidden")]);
-    place.fetch(&["-O", &server.url("/0/odd/-la")]);
-    assert!(place.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", place.names());
+fn output_files_have_safe_names(server: GopherServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &server.url("/0/pub/a/b/c/deep.txt")]).came("");
+    assert_eq!(dir.read("deep.txt"), server.as_text(b"path=pub/a/b/c/deep.txt\n"));
+    dir.fetch(&["-O", &server.url("/9/all-bytes.bin")]).came("");
+    dir.fetch(&["-o", "here", &server.url("/9/empty.bin")]).came("");
+    assert_eq!(dir.read("here"), b"");
+    // A name that is not a safe file name is sanitised.
+    dir.fetch(&["-O", &server.url("/0/odd/.hidden")]);
+    dir.fetch(&["-O", &server.url("/0/odd/-la")]);
+    assert!(dir.names().iter().all(|name| !name.starts_with(['.', '-'])), "{:?}", dir.names());
 }
 
-fn no_parts(server: GopherServer) {
+fn ranges_are_refused_and_partial_files_restarted(server: GopherServer) {
     fetch(&["-r", "0-9", &server.url("/9/all-bytes.bin")]).exits(33).writes("");
-    // What an earlier run left cannot be gone on from: it begins anew.
-    let place = Place::new();
+    // Gopher cannot resume: a `.part` file of an earlier run is replaced.
+    let dir = WorkDir::new();
     let url = server.url("/9/all-bytes.bin");
-    place.leave_part("here", &url, "none", b"left over", 4096);
-    place.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
-    assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
+    dir.leave_part("here", &url, "none", b"left over", 4096);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).exits(0);
+    assert_eq!(dir.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
 }
 
-fn a_slow_one(server: GopherServer) {
-    let place = Place::new();
+fn slow_item_exits_28_after_max_time(server: GopherServer) {
+    let dir = WorkDir::new();
     let url = server.url("/0/cgi-bin/slow");
-    let ran = place.fetch(&["-m", "2", "-o", "here", &url]).exits(28);
+    let ran = dir.fetch(&["-m", "2", "-o", "here", &url]).exits(28);
     assert!((1900..4500).contains(&ran.took.as_millis()), "{:?}", ran.took);
-    assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+    assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
     fetch(&[&url]).came("first\nlast\n");
 }

@@ -1,10 +1,10 @@
-//! Forms of Gopher+: shown, and filled from the command line. pygopherd shows them, and takes no answers.
+//! Gopher+ forms: displayed, and filled from the command line. pygopherd displays forms but ignores the answers.
 
 use super::menus::field;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
-use crate::live::place::{Place, fetch, key};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
-/// All questions but those that have a default, by number or by name.
+/// Answers to all questions without a default value, by number or by name.
 const ANSWERS: [&str; 10] = [
     "--form",
     "A password?=secret",
@@ -18,14 +18,14 @@ const ANSWERS: [&str; 10] = [
     "6=file",
 ];
 
-/// The item with the form. The words behind it are for the log alone: a file has none to search for.
+/// Returns the URL of the item with the form. The search words only mark the request in the log.
 fn url(words: &str) -> String {
     PYGOPHERD.url(&format!("/0/plus/ask.txt%09{words}"))
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_questions_are_shown() {
+fn form_is_printed_without_answers() {
     let text = fetch(&[&url("%09?")]).exits(0).text();
     for question in
         ["Your name?", "anonymous", "A password?", "Colour?", "green", "News?", "Tell us", "A file?"]
@@ -44,7 +44,7 @@ fn the_questions_are_shown() {
 fn filled_form_is_sent() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     let url = url(&key);
-    // The document itself: the server ignores the answers, and says so by no status line.
+    // The server ignores the answers and sends the document without a Gopher+ status line.
     let ran = fetch(&[&ANSWERS[..], &["--form", "7=here", &url]].concat())
         .exits(0)
         .writes("A document with a form.\n");
@@ -55,23 +55,23 @@ fn filled_form_is_sent() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn answers_to_what_is_not_asked() {
+fn answer_to_an_unknown_question_exits_2() {
     for answer in ["Your age?=7", "9=x", "0=x", "Note=x"] {
-        let (place, key, watch) = (Place::new(), key(), PYGOPHERD.watch());
+        let (dir, key, watch) = (WorkDir::new(), key(), PYGOPHERD.watch());
         let own = ["--form", "7=x", "--form", answer, "-o", "here", &url(&key)];
-        place.fetch(&[&ANSWERS[..], &own].concat()).exits(2);
-        place.holds(&[]);
+        dir.fetch(&[&ANSWERS[..], &own].concat()).exits(2);
+        dir.assert_entries(&[]);
         assert_eq!(watch.lines(&key, 1).len(), 1, "nothing is sent");
     }
     fetch(&["--form", "no equals sign", &url("x")]).exits(2).writes("");
-    // A choice is one of those offered.
+    // The answer to a choice must be one of the offered values.
     let own = ["--form", "7=x", "--form", "Colour?=blue", &url("x")];
     fetch(&[&ANSWERS[..], &own].concat()).exits(2).writes("");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn questions_that_are_left() {
+fn unanswered_question_exits_2_without_sending_the_form() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     fetch(&["--form", "Your name?=me", &url(&key)]).exits(2).writes("").says("A password?");
     assert_eq!(watch.lines(&key, 1), [format!("/plus/ask.txt\\x09{key}\\x09!")]);
@@ -79,7 +79,7 @@ fn questions_that_are_left() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn where_there_is_no_form() {
+fn form_option_for_an_item_without_form_exits_78() {
     fetch(&["--form", "1=x", &PYGOPHERD.url("/0/plus/doc.txt")]).exits(78).writes("");
     fetch(&["--form", "1=x", &GOPHERNICUS.url("/0/plus/doc.txt")]).exits(78).writes("");
     fetch(&["--form", "1=x", &PYGOPHERD.url(&format!("/0/{}", key()))])

@@ -1,18 +1,18 @@
-//! `-I`: what is known of an item without fetching it.
+//! `-I`: the metadata of an item, without fetching it.
 
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
-each_gopher_server![the_type, the_object_does_not_come];
+each_gopher_server![head_shows_the_item_type, head_does_not_fetch_the_item];
 
-fn the_type(server: GopherServer) {
+fn head_shows_the_item_type(server: GopherServer) {
     for (path, word) in [("/0/about.txt", "text"), ("/1/pub", "menu"), ("/9/all-bytes.bin", "binary")] {
         let ran = fetch(&["-I", &server.url(path)]).exits(0);
         assert!(ran.text().to_lowercase().contains(word), "{path}: {}", ran.text());
     }
 }
 
-fn the_object_does_not_come(server: GopherServer) {
+fn head_does_not_fetch_the_item(server: GopherServer) {
     let ran = fetch(&["-I", &server.url("/9/big.bin")]).exits(0);
     assert!(ran.out.len() < 2000, "{} octets", ran.out.len());
     let ran = fetch(&["-I", &server.url("/0/about.txt")]).exits(0);
@@ -35,7 +35,7 @@ fn gopher_plus_head_shows_attributes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn one_question() {
+fn head_sends_one_request() {
     for server in [GOPHERNICUS, PYGOPHERD] {
         let (key, watch) = (key(), server.watch());
         fetch(&["-I", &server.url(&format!("/0/{key}"))]);

@@ -1,21 +1,21 @@
-//! Items that lead elsewhere, and those that are no objects.
+//! Items that link to other servers, and items without content.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::NGINX;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_gopher_server![
-    to_the_web,
-    to_another_gopher_server,
-    not_to_a_file,
-    not_when_told_so,
-    a_link_asks_no_gopher_server,
-    telnet_and_tn3270,
-    cso,
+    http_link_is_followed,
+    gopher_link_is_followed,
+    file_link_exits_90,
+    link_is_not_followed_with_max_redirs_0,
+    link_sends_no_gopher_request,
+    telnet_and_tn3270_items_print_advice,
+    cso_item_prints_advice,
     error_and_info_items_are_errors,
 ];
 
-fn to_the_web(server: GopherServer) {
+fn http_link_is_followed(server: GopherServer) {
     let target = NGINX.http("/hello.txt");
     for path in [format!("/hURL:{target}"), format!("/h/URL:{target}"), format!("/hURL%3A{target}")] {
         fetch(&[&server.url(&path)]).exits(0).writes("Hello, world\n");
@@ -23,44 +23,44 @@ fn to_the_web(server: GopherServer) {
     let key = key();
     fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/headers?{key}"))))]).exits(0).says("");
     assert!(NGINX.logged(&key).contains(&format!("/headers?{key}")), "{}", NGINX.logged(&key));
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(0);
-    assert_eq!(place.read("here"), b"Hello, world\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(0);
+    assert_eq!(dir.read("here"), b"Hello, world\n");
 }
 
-fn to_another_gopher_server(server: GopherServer) {
+fn gopher_link_is_followed(server: GopherServer) {
     let target = server.url("/0/about.txt");
     fetch(&[&server.url(&format!("/hURL:{target}"))]).exits(0).writes(server.answer("/about.txt"));
 }
 
-/// Nobody but the caller opens a file of the caller's.
-fn not_to_a_file(server: GopherServer) {
+/// A server cannot make fetch-url open a local file.
+fn file_link_exits_90(server: GopherServer) {
     for target in ["file:///etc/hostname", "file://localhost/etc/hostname"] {
-        let place = Place::new();
-        place.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
-        place.holds(&[]);
+        let dir = WorkDir::new();
+        dir.fetch(&["-o", "here", &server.url(&format!("/hURL:{target}"))]).exits(90);
+        dir.assert_entries(&[]);
     }
 }
 
-fn not_when_told_so(server: GopherServer) {
+fn link_is_not_followed_with_max_redirs_0(server: GopherServer) {
     let url = server.url(&format!("/hURL:{}", NGINX.http("/hello.txt")));
     let ran = fetch(&["--max-redirs", "0", &url]);
     assert_ne!(ran.out, b"Hello, world\n", "it was followed");
 }
 
-fn a_link_asks_no_gopher_server(server: GopherServer) {
+fn link_sends_no_gopher_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     fetch(&[&server.url(&format!("/hURL:{}", NGINX.http(&format!("/hello.txt?{key}"))))]).exits(0);
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 1);
-    // Only an `h` item is a link: this is a selector.
+    // Only items of type `h` can be links; here `URL:` is part of the selector.
     fetch(&[&server.url(&format!("/0URL:{key}"))]);
     watch.line(&format!("URL:{key}"));
 }
 
-/// What to do is told, and nobody is connected to.
-fn telnet_and_tn3270(server: GopherServer) {
+/// fetch-url prints how to start the session and opens no connection.
+fn telnet_and_tn3270_items_print_advice(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     let port = server.port().to_string();
     for (gtype, program) in [("8", "telnet"), ("T", "tn3270")] {
@@ -75,7 +75,7 @@ fn telnet_and_tn3270(server: GopherServer) {
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
 }
 
-fn cso(server: GopherServer) {
+fn cso_item_prints_advice(server: GopherServer) {
     let ran = fetch(&[&server.url("/2")]).exits(0);
     let text = ran.text();
     for part in ["CSO", "127.0.0.1", &server.port().to_string()] {

@@ -1,23 +1,23 @@
-//! Menus: for people, for programs and as they came; each item's URL fetches what the item names.
+//! Menus as text, as JSON and raw; the URL of each item fetches the item.
 
 use super::ends::Came as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_gopher_server![
-    by_json,
-    for_people,
-    as_it_came,
-    all_the_ways_to_say_it,
-    each_item_of_the_first_one,
-    from_menu_to_menu,
-    ten_thousand_items,
-    an_empty_folder,
-    odd_lines,
-    into_a_file,
+    json_menu_has_an_entry_for_each_line,
+    text_menu_numbers_each_link_and_shows_its_url,
+    raw_menu_equals_the_response,
+    every_url_form_of_a_menu_gives_the_same_entries,
+    url_of_each_root_item_fetches_the_item,
+    urls_of_nested_menus_lead_to_the_deepest_file,
+    menu_of_10000_items_is_shown_completely,
+    empty_directory_gives_an_empty_menu,
+    malformed_lines_are_shown_without_a_url,
+    menu_is_written_to_a_file_unchanged,
 ];
 
-/// A field that is a string; none if it is null or not there.
+/// Returns a string field, or `None` if it is null or missing.
 pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     let mut text = String::new();
@@ -40,18 +40,18 @@ pub(super) fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A field that is none, as it is written.
+/// Returns the JSON text of a field that is not a string.
 pub(super) fn value(line: &str, name: &str) -> String {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).unwrap_or_else(|| panic!("no {name}: {line}"));
     rest.split([',', '}']).next().unwrap_or_default().to_owned()
 }
 
-/// The items of a menu in JSON that have a URL, with it.
+/// Returns the items of a JSON menu that have a URL, with it.
 pub(super) fn links(json: &str) -> Vec<(&str, String)> {
     json.lines().filter_map(|line| Some((line, field(line, "url")?))).collect()
 }
 
-/// The line of the item of this name.
+/// Returns the line of the item with this name.
 #[track_caller]
 pub(super) fn named<'a>(json: &'a str, name: &str) -> &'a str {
     let line = json.lines().find(|line| field(line, "name").as_deref() == Some(name));
@@ -65,12 +65,12 @@ fn json(url: &str) -> String {
     ran.came(out).text()
 }
 
-/// Where an item of this server leads: pygopherd says that it speaks Gopher+.
+/// Returns the URL of an item of this server. pygopherd marks its items as Gopher+.
 fn item_url(server: GopherServer, path: &str) -> String {
     server.url(&format!("{path}{}", if server.is_plus { "%09%09+" } else { "" }))
 }
 
-fn by_json(server: GopherServer) {
+fn json_menu_has_an_entry_for_each_line(server: GopherServer) {
     let text = json(&server.url(""));
     for (name, gtype, kind, selector) in [
         ("About", "0", "file", "/about.txt"),
@@ -99,8 +99,8 @@ fn by_json(server: GopherServer) {
     assert_eq!(text.lines().count(), count, "an entry for each line of the menu, and none for its end");
 }
 
-/// The lines stand in the order of the menu; each link has a number and, below it, its URL.
-fn for_people(server: GopherServer) {
+/// The lines are in the order of the menu; each link has a number, and its URL on the next line.
+fn text_menu_numbers_each_link_and_shows_its_url(server: GopherServer) {
     let text = fetch(&[&server.url("")]).exits(0).text();
     let lines: Vec<&str> = text.lines().collect();
     let all = json(&server.url(""));
@@ -121,7 +121,7 @@ fn for_people(server: GopherServer) {
     assert!(!text.contains("null.host") && !text.contains("(NULL)") && !text.contains('\t'), "{text}");
 }
 
-fn as_it_came(server: GopherServer) {
+fn raw_menu_equals_the_response(server: GopherServer) {
     for selector in ["", "/pub", "/odd", "/kinds", "/cgi-bin/odd-menu", "/empty-dir", "/cgi-bin/ten-thousand"]
     {
         let path = if selector.is_empty() { String::new() } else { format!("/1{selector}") };
@@ -129,7 +129,7 @@ fn as_it_came(server: GopherServer) {
     }
 }
 
-fn all_the_ways_to_say_it(server: GopherServer) {
+fn every_url_form_of_a_menu_gives_the_same_entries(server: GopherServer) {
     let expected = json(&server.url(""));
     for path in ["/", "/1", "/1/", "#fragment", "/1#fragment"] {
         assert_eq!(json(&server.url(path)), expected, "{path:?}");
@@ -140,7 +140,7 @@ fn all_the_ways_to_say_it(server: GopherServer) {
     }
 }
 
-fn each_item_of_the_first_one(server: GopherServer) {
+fn url_of_each_root_item_fetches_the_item(server: GopherServer) {
     let text = json(&server.url(""));
     let url = |name: &str| field(named(&text, name), "url").unwrap_or_else(|| panic!("{name} has no URL"));
     fetch(&[&url("About")]).came(server.answer("/about.txt"));
@@ -157,8 +157,8 @@ fn each_item_of_the_first_one(server: GopherServer) {
     }
 }
 
-/// To the deepest file, by nothing but what the menus say.
-fn from_menu_to_menu(server: GopherServer) {
+/// Follows the URLs of menus to the deepest file.
+fn urls_of_nested_menus_lead_to_the_deepest_file(server: GopherServer) {
     let mut url = field(named(&json(&server.url("")), "Relative"), "url").expect("a URL");
     for name in ["a", "b", "c", "deep"] {
         let menu = json(&url);
@@ -169,7 +169,7 @@ fn from_menu_to_menu(server: GopherServer) {
     fetch(&[&url]).came(server.as_text(b"path=pub/a/b/c/deep.txt\n"));
 }
 
-fn ten_thousand_items(server: GopherServer) {
+fn menu_of_10000_items_is_shown_completely(server: GopherServer) {
     let text = json(&server.url("/1/cgi-bin/ten-thousand"));
     let all = links(&text);
     assert_eq!(all.len(), 10_000);
@@ -183,16 +183,16 @@ fn ten_thousand_items(server: GopherServer) {
     assert_eq!(text.lines().filter(|line| line.trim().starts_with("gopher://")).count(), 10_000);
 }
 
-/// gophernicus lists no more than 1,022 files; pygopherd all of them, but it takes its time for that.
+/// gophernicus lists at most 1,022 files; pygopherd lists all of them, slowly.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn many_files() {
+fn menu_of_gophernicus_lists_1022_files() {
     let text = json(&GOPHERNICUS.url("/1/many"));
     let files = links(&text).iter().filter(|(line, _)| field(line, "type").as_deref() == Some("0")).count();
     assert_eq!(files, 1022);
 }
 
-fn an_empty_folder(server: GopherServer) {
+fn empty_directory_gives_an_empty_menu(server: GopherServer) {
     let text = json(&server.url("/1/empty-dir"));
     let own: Vec<_> = links(&text).into_iter().filter(|(line, _)| !line.contains("\"..")).collect();
     assert_eq!(own, []);
@@ -202,8 +202,8 @@ fn an_empty_folder(server: GopherServer) {
     }
 }
 
-/// Lines that lead somewhere do so; the others are shown all the same.
-fn odd_lines(server: GopherServer) {
+/// Valid links have a URL; all other lines are shown without one.
+fn malformed_lines_are_shown_without_a_url(server: GopherServer) {
     let text = json(&server.url("/1/cgi-bin/odd-menu"));
     for name in ["four fields", "lone line feed", "the last one"] {
         assert_eq!(field(named(&text, name), "url"), Some(server.url("/0/about.txt")), "{name}");
@@ -217,7 +217,7 @@ fn odd_lines(server: GopherServer) {
     let url = field(latin, "url").expect("a URL");
     assert!(url.ends_with("/0/odd/caf%E9/r%E9sum%E9.txt"), "{url}");
     fetch(&[&url]).came(server.as_text(b"path=odd/caf%E9/r%E9sum%E9.txt\n"));
-    // Neither a guess at a host or a port, nor silence.
+    // A line without a valid host and port has no URL, and is shown.
     for part in ["no fields", "no host", "no port", "port 0", "port 99999", "port x", "empty host", "info"] {
         let line =
             text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"));
@@ -230,13 +230,13 @@ fn odd_lines(server: GopherServer) {
     }
 }
 
-fn into_a_file(server: GopherServer) {
-    let place = Place::new();
+fn menu_is_written_to_a_file_unchanged(server: GopherServer) {
+    let dir = WorkDir::new();
     for format in ["text", "json", "raw"] {
         let url = server.url("/1/odd");
         let out = fetch(&["--format", format, &url]).exits(0).out;
-        place.fetch(&["--format", format, "-o", format, &url]).came("");
-        assert_eq!(place.read(format), out, "{format}");
+        dir.fetch(&["--format", format, "-o", format, &url]).came("");
+        assert_eq!(dir.read(format), out, "{format}");
     }
-    assert_eq!(place.read("raw"), server.answer("/odd"));
+    assert_eq!(dir.read("raw"), server.answer("/odd"));
 }

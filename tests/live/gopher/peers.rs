@@ -1,30 +1,35 @@
-//! The same URLs through curl, where it is installed: the same bytes.
+//! Comparison with curl, if it is installed: the same bytes for the same URLs.
 
 use std::process::{Command, Stdio};
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
 use crate::live::server::CA;
 use crate::live::tree::{files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
-each_gopher_server![the_tree, odd_names, menus_and_searches, over_tls];
+each_gopher_server![
+    files_equal_those_of_curl,
+    odd_names_equal_those_of_curl,
+    menus_and_searches_equal_those_of_curl,
+    tls_items_equal_those_of_curl
+];
 
 fn has_curl() -> bool {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
 }
 
-/// Both give the same for `url`, ours with `options`; true if there is a curl that gives something. To curl an end of TLS
-/// without close_notify is one.
+/// Compares the output of curl and fetch-url for `url`, with `options` for fetch-url. Returns `false` if curl fails.
+/// curl accepts an end of TLS without close_notify.
 #[track_caller]
 fn agree(options: &[&str], url: &str) -> bool {
     if !has_curl() {
         return true;
     }
-    let place = Place::new();
+    let dir = WorkDir::new();
     let peer =
-        start_other("curl", place.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
+        start_other("curl", dir.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
     if peer.exit == 0 {
         fetch(&[&["--cacert", CA, "--allow-tls-truncation"], options, &[url]].concat())
             .exits(0)
@@ -33,7 +38,7 @@ fn agree(options: &[&str], url: &str) -> bool {
     peer.exit == 0
 }
 
-fn the_tree(server: GopherServer) {
+fn files_equal_those_of_curl(server: GopherServer) {
     for (path, _) in files() {
         for gtype in ['0', '9'] {
             assert!(agree(&[], &server.url(&format!("/{gtype}{path}"))), "{path}");
@@ -42,8 +47,8 @@ fn the_tree(server: GopherServer) {
     assert!(agree(&[], &server.url("/9/big.bin")));
 }
 
-/// curl sends CR and LF too, and knows no error.
-fn odd_names(server: GopherServer) {
+/// curl sends CR and LF, and does not detect errors.
+fn odd_names_equal_those_of_curl(server: GopherServer) {
     for (path, _) in odd_files() {
         let is_refused = ["%0A", "%0D"].iter().any(|byte| path.contains(byte));
         let url = server.url(&format!("/9{path}"));
@@ -53,7 +58,7 @@ fn odd_names(server: GopherServer) {
     }
 }
 
-/// The bytes of a path.
+/// Percent-decodes a path.
 fn decoded(path: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
@@ -72,7 +77,7 @@ fn decoded(path: &str) -> Vec<u8> {
     bytes
 }
 
-fn menus_and_searches(server: GopherServer) {
+fn menus_and_searches_equal_those_of_curl(server: GopherServer) {
     for path in [
         "",
         "/",
@@ -87,7 +92,7 @@ fn menus_and_searches(server: GopherServer) {
     }
 }
 
-fn over_tls(server: GopherServer) {
+fn tls_items_equal_those_of_curl(server: GopherServer) {
     for path in ["/9/all-bytes.bin", "/9/big.bin", "/0/hello.txt"] {
         assert!(agree(&[], &server.tls_url(path)), "{path}");
     }

@@ -1,16 +1,16 @@
-//! Gopher+: what pygopherd answers, and what comes of it at a server that has never heard of it.
+//! Gopher+: the responses of pygopherd, and requests to a server without Gopher+.
 
 use super::ends::Came as _;
 use super::menus::{field, links, named, value};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
-use crate::live::place::{Place, fetch, key};
 use crate::live::tree::{BIG, MODIFIED, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
-/// With its length told, an object is proven to be whole, and is not read for dots.
+/// With an announced length, an object is proven to be complete, and dots are not decoded.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn objects() {
+fn announced_length_proves_the_object_complete() {
     for (path, bytes) in files() {
         for gtype in ["0", "9"] {
             let url = PYGOPHERD.url(&format!("/{gtype}{path}%09%09+"));
@@ -23,18 +23,18 @@ fn objects() {
     }
     let big = fetch(&["--require-complete", &PYGOPHERD.url("/9/big.bin%09%09+")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
-    let place = Place::new();
-    place.fetch(&["-O", &PYGOPHERD.url("/0/pub/README%09%09+")]).gives("");
-    place.holds(&["README"]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &PYGOPHERD.url("/0/pub/README%09%09+")]).gives("");
+    dir.assert_entries(&["README"]);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn menus() {
+fn gopher_plus_menu_equals_the_plain_menu() {
     for path in ["/1/", "/1/pub", "/1/odd", "/1/cgi-bin/ten-thousand", "/1/empty-dir"] {
         let plain = fetch(&["--format", "json", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "json", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&plain);
-        // The bytes of the menu, and not the status line before them.
+        // Raw output contains the menu without the Gopher+ status line.
         let raw = fetch(&["--format", "raw", &PYGOPHERD.url(path)]).exits(0).out;
         fetch(&["--format", "raw", &PYGOPHERD.url(&format!("{path}%09%09+"))]).came(&raw);
     }
@@ -43,16 +43,16 @@ fn menus() {
     assert_eq!(links(&search).len(), 2, "{search}");
 }
 
-/// Both kinds of error are `--2` here; which one it is, the words tell.
+/// The server sends status `--2` for both kinds of error; the text shows which one it is.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn errors() {
+fn gopher_plus_error_exits_78_or_9() {
     for end in ["+", "!", "$", "+text/plain", "!+ABSTRACT"] {
         for gtype in ["0", "1", "9"] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let url = PYGOPHERD.url(&format!("/{gtype}/{}%09%09{end}", key()));
-            place.fetch(&["-o", "here", &url]).exits(78).says("does not exist");
-            place.holds(&[]);
+            dir.fetch(&["-o", "here", &url]).exits(78).says("does not exist");
+            dir.assert_entries(&[]);
         }
     }
     let ran = fetch(&[&PYGOPHERD.url("/1/noperm-dir%09%09+")]).exits(9).writes("");
@@ -61,7 +61,7 @@ fn errors() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn attributes_of_an_item() {
+fn item_attributes_are_printed_in_every_format() {
     let url = PYGOPHERD.url("/0/plus/doc.txt%09%09!");
     let text = fetch(&[&url]).exits(0).text();
     for part in [
@@ -93,10 +93,10 @@ fn attributes_of_an_item() {
     );
 }
 
-/// The server takes a choice of attributes for words to search for; the choice is made here.
+/// The server treats the attribute names as search words, so fetch-url selects the attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn chosen_attributes() {
+fn requested_attribute_blocks_are_selected() {
     for end in ["!+ABSTRACT", "!+abstract", "!+ABSTRACT+SMELL", "!+ABSTRACT%20+SMELL"] {
         let text = fetch(&[&PYGOPHERD.url(&format!("/0/plus/doc.txt%09%09{end}"))]).exits(0).text();
         assert!(text.contains("What the document is about,"), "{end}: {text}");
@@ -111,7 +111,7 @@ fn chosen_attributes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn attributes_of_all_items() {
+fn menu_attributes_give_one_entry_per_item() {
     let url = PYGOPHERD.url("/1/plus%09%09$");
     let json = fetch(&["--format", "json", &url]).exits(0).text();
     let count = PYGOPHERD.answer("/plus\t$").windows(6).filter(|part| part == b"+INFO:").count();
@@ -133,10 +133,10 @@ fn attributes_of_all_items() {
     assert!(!json.contains("KEYWORDS") && json.contains("image/gif"), "{json}");
 }
 
-/// It answers any view with the one that there is.
+/// The server returns its only view for every requested view.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn views() {
+fn view_option_sends_the_view() {
     let watch = PYGOPHERD.watch();
     let url = PYGOPHERD.url("/0/plus/doc.txt");
     for (options, sent) in [
@@ -151,18 +151,18 @@ fn views() {
     fetch(&["--view", "text/plain\r\nx", &url]).exits(93).writes("");
 }
 
-/// A file has no items: the server sends the file itself, which is not taken for attributes.
+/// A file has no items: the server sends the file itself, which is not parsed as attributes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn all_items_of_a_file() {
+fn menu_attributes_of_a_file_exit_0_or_8() {
     let ran = fetch(&[&PYGOPHERD.url("/0/about.txt%09%09$")]);
     assert!([0, 8].contains(&ran.exit), "{} {}", ran.exit, ran.err);
 }
 
-/// gophernicus sends the object without a word before it: so it is delivered, and a note says so.
+/// gophernicus sends the object without a status line: it is delivered with a note.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_without() {
+fn server_without_gopher_plus_delivers_the_object_with_a_note() {
     let document = GOPHERNICUS.answer("/plus/doc.txt");
     for end in ["+", "!", "!+ABSTRACT", "$", "+text/plain", "+application/postscript%20De_DE", "?"] {
         let url = GOPHERNICUS.url(&format!("/0/plus/doc.txt%09%09{end}"));
@@ -174,13 +174,13 @@ fn a_server_without() {
     fetch(&[&GOPHERNICUS.url("/9/dot.gif%09%09+")]).exits(0).writes(GOPHERNICUS.answer("/dot.gif"));
     let big = fetch(&[&GOPHERNICUS.url("/9/big.bin%09%09+")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
-    // What a text shows by its dots holds all the same.
+    // The final dot of a text is detected as in plain Gopher.
     let last = GOPHERNICUS.as_text(b"first\nlast\n");
     fetch(&[&GOPHERNICUS.url("/0/dots/last.txt%09%09+")]).exits(0).writes(&last);
     let plain = fetch(&["--format", "json", &GOPHERNICUS.url("/1/pub")]).exits(0).out;
     for end in ["+", "$", "!"] {
         fetch(&["--format", "json", &GOPHERNICUS.url(&format!("/1/pub%09%09{end}"))]).exits(0).writes(&plain);
     }
-    // An item by a menu of a server that tells nothing of Gopher+ needs no note.
+    // An item of a menu without Gopher+ is fetched without a note.
     fetch(&[&GOPHERNICUS.url("/0/plus/doc.txt")]).came(&document);
 }

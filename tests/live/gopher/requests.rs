@@ -1,9 +1,14 @@
-//! The line that goes out: the bytes of the URL's path behind its type, decoded once.
+//! The request line: the bytes of the URL path after the item type, percent-decoded once.
 
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
-each_gopher_server![selectors, gopher_plus, bytes_that_would_end_the_line, in_the_dialogue];
+each_gopher_server![
+    selector_is_the_decoded_path_after_the_type,
+    gopher_plus_string_follows_the_search_words,
+    forbidden_bytes_exit_93_without_a_request,
+    verbose_trace_shows_the_escaped_request
+];
 
 #[track_caller]
 fn sends(server: GopherServer, path: &str, expected: &str) {
@@ -12,7 +17,7 @@ fn sends(server: GopherServer, path: &str, expected: &str) {
     assert_eq!(watch.line(&key), expected.replace("KEY", &key), "{path}");
 }
 
-fn selectors(server: GopherServer) {
+fn selector_is_the_decoded_path_after_the_type(server: GopherServer) {
     for (path, selector) in [
         ("/0/KEY", "/KEY"),
         ("/0KEY", "KEY"),
@@ -42,8 +47,8 @@ fn selectors(server: GopherServer) {
     }
 }
 
-/// RFC 4266 §2.3: the Gopher+ string stands behind two TABs, of which the first goes when there are no words.
-fn gopher_plus(server: GopherServer) {
+/// RFC 4266 §2.3: the Gopher+ string follows two TABs; the first one is omitted if there is no search string.
+fn gopher_plus_string_follows_the_search_words(server: GopherServer) {
     for (path, line) in [
         ("/0/KEY%09%09+", "/KEY\\x09+"),
         ("/0/KEY%09%09!", "/KEY\\x09!"),
@@ -56,7 +61,7 @@ fn gopher_plus(server: GopherServer) {
     }
 }
 
-fn bytes_that_would_end_the_line(server: GopherServer) {
+fn forbidden_bytes_exit_93_without_a_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for bytes in ["%0D%0A", "%0D", "%0A", "%00"] {
         for path in
@@ -70,10 +75,10 @@ fn bytes_that_would_end_the_line(server: GopherServer) {
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
 }
 
-fn in_the_dialogue(server: GopherServer) {
+fn verbose_trace_shows_the_escaped_request(server: GopherServer) {
     let ran = fetch(&["-v", &server.url("/0/about.txt")]).exits(0).writes(server.answer("/about.txt"));
     ran.says("> /about.txt\n");
-    // What could play with a terminal is shown escaped.
+    // Control characters are escaped in the trace.
     let ran = fetch(&["-v", &server.url("/0/nope%1B%5B31m")]);
     ran.says("> /nope").hides("\u{1b}");
 }

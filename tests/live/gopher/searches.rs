@@ -1,11 +1,17 @@
-//! Type 7: words to search for.
+//! Searches (type 7).
 
 use super::ends::Came as _;
 use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
-each_gopher_server![words, as_it_is_sent, search_without_words, search_results_can_be_fetched, forbidden];
+each_gopher_server![
+    search_words_are_decoded_and_sent,
+    search_words_follow_a_tab_in_the_request,
+    search_without_words_exits_78,
+    search_results_can_be_fetched,
+    forbidden_bytes_in_a_search_exit_93_without_a_request
+];
 
 #[track_caller]
 fn found(url: &str) -> Vec<String> {
@@ -13,7 +19,7 @@ fn found(url: &str) -> Vec<String> {
     menu.lines().map(|line| field(line, "name").expect("a name")).collect()
 }
 
-fn words(server: GopherServer) {
+fn search_words_are_decoded_and_sent(server: GopherServer) {
     for (words, expected) in [
         ("one", &["found one"][..]),
         ("one%20two", &["found one", "found two"]),
@@ -26,19 +32,19 @@ fn words(server: GopherServer) {
     ] {
         assert_eq!(found(&server.url(&format!("/7/cgi-bin/search%09{words}"))), expected, "{words}");
     }
-    // A search answers a menu whatever the type in the URL is.
+    // A search returns a menu, for every item type in the URL.
     assert_eq!(found(&server.url("/1/cgi-bin/search%09one")), ["found one"]);
 }
 
-fn as_it_is_sent(server: GopherServer) {
+fn search_words_follow_a_tab_in_the_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     found(&server.url(&format!("/7/cgi-bin/search%09{key}%20?+%E9")));
     assert_eq!(watch.line(&key), format!("/cgi-bin/search\\x09{key} ?+\\xe9"));
     fetch(&["-v", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).says("> /cgi-bin/search");
 }
 
-/// pygopherd takes no words behind a TAB for Gopher+, and breaks down.
-fn search_without_words(server: GopherServer) {
+/// pygopherd does not support an empty search string after the TAB, and fails.
+fn search_without_words_exits_78(server: GopherServer) {
     fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
     let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
     assert!(ran.exit == 78 || server.is_plus, "{} {}", ran.exit, ran.err);
@@ -53,14 +59,14 @@ fn search_results_can_be_fetched(server: GopherServer) {
     }
 }
 
-/// Bytes that would end the line, or the words, are not sent.
-fn forbidden(server: GopherServer) {
+/// Bytes that would end the line or the search string are not sent.
+fn forbidden_bytes_in_a_search_exit_93_without_a_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for byte in ["%0D", "%0A", "%00", "%0D%0A"] {
         fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).exits(93).writes("");
         fetch(&[&server.url(&format!("/7/{key}{byte}x%09one"))]).exits(93).writes("");
     }
-    // Two TABs end the words: a third one is in the Gopher+ string, where none may be.
+    // Two TABs end the search string; a third one is not allowed in the Gopher+ string.
     fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).exits(93).writes("");
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));

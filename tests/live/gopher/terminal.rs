@@ -1,33 +1,37 @@
-//! Menus, texts and forms in a terminal: nothing that a server sends moves the cursor, and a person fills forms.
+//! Menus, texts and forms on a terminal: control characters are escaped, and forms are filled interactively.
 
 use std::process::Command;
 
 use fetch_url_tests::Terminal;
 
 use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, key};
 use crate::live::program::fetch_url;
+use crate::live::work_dir::{WorkDir, key};
 
-each_gopher_server![control_characters_are_escaped_on_a_terminal, the_menu_fits, bytes_are_refused];
+each_gopher_server![
+    control_characters_are_escaped_on_a_terminal,
+    menu_fits_80_columns,
+    binary_item_on_a_terminal_exits_23
+];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
-    let place = Place::new();
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    let dir = WorkDir::new();
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows, and the exit status.
+/// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
     let exit = terminal.exit().expect("an end");
     (terminal, exit)
 }
 
-/// As a menu, as a text and as it came: the escape in a line is shown, not obeyed.
+/// As a menu, as a text and raw, control characters are escaped.
 fn control_characters_are_escaped_on_a_terminal(server: GopherServer) {
     for gtype in ["0", "1"] {
         for options in [&[][..], &["--format", "raw"], &["--format", "json"], &["-v"]] {
@@ -42,7 +46,7 @@ fn control_characters_are_escaped_on_a_terminal(server: GopherServer) {
     }
 }
 
-fn the_menu_fits(server: GopherServer) {
+fn menu_fits_80_columns(server: GopherServer) {
     for path in ["", "/1/odd", "/1/plus"] {
         let (terminal, exit) = shown(&[&server.url(path)]);
         assert_eq!(exit, 0, "{}", terminal.screen());
@@ -55,16 +59,16 @@ fn the_menu_fits(server: GopherServer) {
     }
 }
 
-fn bytes_are_refused(server: GopherServer) {
+fn binary_item_on_a_terminal_exits_23(server: GopherServer) {
     let (terminal, exit) = shown(&[&server.url("/9/all-bytes.bin")]);
     assert_eq!(exit, 23, "{}", terminal.screen());
     assert!(!terminal.bytes().contains(&0), "{}", terminal.screen());
 }
 
-/// The questions come one after the other, with what stands above them; what is a secret is not shown.
+/// The questions are asked one after the other, below the notes of the form; a typed secret is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_form_is_filled() {
+fn form_questions_are_asked_in_order() {
     let (key, watch) = (key(), PYGOPHERD.watch());
     let mut terminal = run(&[&PYGOPHERD.url(&format!("/0/plus/ask.txt%09{key}%09?"))]);
     terminal.expect("Your name?").expect("the first question");
@@ -75,7 +79,7 @@ fn a_form_is_filled() {
     assert!(terminal.screen().contains("a form"), "the note above: {}", terminal.screen());
     assert!(!terminal.screen().contains("x-canary-x"), "{}", terminal.screen());
     drop(terminal);
-    // It went away in the middle: no answer has been sent.
+    // The process ended during the form: no answer was sent.
     PYGOPHERD.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 2, "{:?}", watch.all(&key));

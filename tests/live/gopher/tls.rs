@@ -4,31 +4,31 @@ use super::ends::Came as _;
 use super::menus::{field, links, named};
 use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
 use crate::live::tree::{BIG, files};
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_gopher_server![
-    files_and_menus,
-    sixty_four_mebibytes,
-    of_one_version,
-    of_an_authority_that_is_not_believed,
-    of_another_name,
-    items_of_the_same_server,
-    a_search,
-    an_error,
-    the_end_of_the_connection,
-    an_end_that_was_told,
+    files_and_menus_over_tls_equal_the_tree,
+    item_of_64_mib_over_tls_is_unchanged,
+    each_tls_version_fetches_the_item,
+    untrusted_ca_exits_60_before_the_request,
+    certificate_for_another_name_exits_60,
+    menu_items_on_the_same_server_get_gophers_urls,
+    search_over_tls_returns_a_menu,
+    missing_menu_over_tls_exits_78,
+    end_without_close_notify_exits_18_unless_allowed,
+    length_or_final_dot_proves_the_end_without_close_notify,
 ];
 
-/// pygopherd ends TLS without close_notify: see `the_end_of_the_connection`.
+/// pygopherd ends TLS without close_notify: see `end_without_close_notify_exits_18_unless_allowed`.
 #[track_caller]
 fn trusting(more: &[&str]) -> Ran {
     fetch(&[&["--cacert", CA, "--allow-tls-truncation"], more].concat())
 }
 
-fn files_and_menus(server: GopherServer) {
+fn files_and_menus_over_tls_equal_the_tree(server: GopherServer) {
     for (path, bytes) in files() {
         let expected = if path.ends_with(".bin") { bytes } else { server.as_text(&bytes) };
         trusting(&[&server.tls_url(&format!("/9{path}"))]).came(expected);
@@ -38,24 +38,24 @@ fn files_and_menus(server: GopherServer) {
     assert_eq!(links(&menu).len(), 10_000);
 }
 
-fn sixty_four_mebibytes(server: GopherServer) {
+fn item_of_64_mib_over_tls_is_unchanged(server: GopherServer) {
     let big = trusting(&[&server.tls_url("/9/big.bin")]).exits(0).out;
     assert_eq!(sha256(&big), BIG);
 }
 
-fn of_one_version(server: GopherServer) {
+fn each_tls_version_fetches_the_item(server: GopherServer) {
     let expected = server.answer("/about.txt");
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"]] {
         trusting(&[options, &[&server.tls_url("/0/about.txt")]].concat()).came(&expected);
     }
 }
 
-/// The selector tells what somebody reads: it does not go out before the server has shown who it is.
-fn of_an_authority_that_is_not_believed(server: GopherServer) {
+/// The selector is confidential: it is not sent before the certificate was verified.
+fn untrusted_ca_exits_60_before_the_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
-    let place = Place::new();
-    place.fetch(&["-o", "here", &server.tls_url(&format!("/0/{key}"))]).exits(60);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &server.tls_url(&format!("/0/{key}"))]).exits(60);
+    dir.assert_entries(&[]);
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));
@@ -64,7 +64,7 @@ fn of_an_authority_that_is_not_believed(server: GopherServer) {
         .writes(server.answer("/about.txt"));
 }
 
-fn of_another_name(server: GopherServer) {
+fn certificate_for_another_name_exits_60(server: GopherServer) {
     let url = server.tls_url("/0/about.txt");
     trusting(&[&url.replace("localhost", "127.0.0.1")]).came(server.answer("/about.txt"));
     let other = url.replace("localhost", "wrong.example");
@@ -73,8 +73,8 @@ fn of_another_name(server: GopherServer) {
     trusting(&["--resolve", &to_here, &other]).exits(60).writes("");
 }
 
-/// A menu that came in TLS leads on in TLS where it leads to the same server.
-fn items_of_the_same_server(server: GopherServer) {
+/// Items on the same server get `gophers:` URLs in a menu that was fetched over TLS.
+fn menu_items_on_the_same_server_get_gophers_urls(server: GopherServer) {
     let base = server.tls_url("").replace("localhost", "127.0.0.1");
     let text = trusting(&["--format", "json", &base]).exits(0).text();
     for name in ["About", "All octets", "Relative"] {
@@ -85,13 +85,13 @@ fn items_of_the_same_server(server: GopherServer) {
     let about = field(named(&text, "About"), "url").expect("a URL");
     trusting(&[&about]).came(server.answer("/about.txt"));
     if server.name != PYGOPHERD.name {
-        // Another server is another one.
+        // Items on another server get `gopher:` URLs.
         let url = field(named(&text, "At pygopherd"), "url");
         assert_eq!(url, Some(PYGOPHERD.url("/0/hello.txt")));
     }
 }
 
-fn a_search(server: GopherServer) {
+fn search_over_tls_returns_a_menu(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     let url = server.tls_url(&format!("/7/cgi-bin/search%09{key}"));
     let text = trusting(&["--format", "json", &url]).exits(0).text();
@@ -101,29 +101,29 @@ fn a_search(server: GopherServer) {
     assert_eq!(line, format!("{is_tls}/cgi-bin/search\\x09{key}"));
 }
 
-fn an_error(server: GopherServer) {
+fn missing_menu_over_tls_exits_78(server: GopherServer) {
     trusting(&[&server.tls_url(&format!("/1/{}/", key()))]).exits(78).writes("").says("not found");
 }
 
-/// Nothing marks the end of bytes but that of the connection, and whoever is on the way can end that.
-fn the_end_of_the_connection(server: GopherServer) {
-    let place = Place::new();
+/// Binary data ends with the connection, and an attacker on the network path can end a connection.
+fn end_without_close_notify_exits_18_unless_allowed(server: GopherServer) {
+    let dir = WorkDir::new();
     let url = server.tls_url("/9/all-bytes.bin");
-    let ran = place.fetch(&["--cacert", CA, "-o", "here", &url]);
+    let ran = dir.fetch(&["--cacert", CA, "-o", "here", &url]);
     if server.is_plus {
         ran.exits(18).says("close_notify");
-        assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
-        // With the option it is an end, and nothing is proven by it.
-        place.fetch(&["--cacert", CA, "--allow-tls-truncation", "-o", "here", &url]).exits(0);
+        assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
+        // With the option the end is accepted, but completeness is not proven.
+        dir.fetch(&["--cacert", CA, "--allow-tls-truncation", "-o", "here", &url]).exits(0);
     } else {
         ran.exits(0);
     }
-    assert_eq!(place.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
+    assert_eq!(dir.read("here"), (0..=255).collect::<Vec<u8>>().repeat(16));
     trusting(&["--require-complete", &url]).exits(18);
 }
 
-/// What a length or a dot has ended is whole, whatever comes of the connection.
-fn an_end_that_was_told(server: GopherServer) {
+/// A length or a final dot proves the end, whether or not close_notify follows.
+fn length_or_final_dot_proves_the_end_without_close_notify(server: GopherServer) {
     let own = ["--cacert", CA, "--require-complete"];
     let last = server.tls_url("/0/dots/last.txt");
     fetch(&[&own[..], &[&last]].concat()).gives(server.as_text(b"first\nlast\n"));
@@ -137,10 +137,10 @@ fn an_end_that_was_told(server: GopherServer) {
     }
 }
 
-/// A server that waits for a line in the clear does not speak TLS.
+/// On a plain gopher port, a TLS handshake fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn where_there_is_none() {
+fn gophers_to_a_plain_port_exits_28_or_35() {
     let url = crate::live::gopher_server::GOPHERNICUS.url("/0/about.txt").replace("gopher:", "gophers:");
     let ran = trusting(&["-k", "--connect-timeout", "3", "-m", "5", &url]).writes("");
     assert!([28, 35].contains(&ran.exit), "{} {}", ran.exit, ran.err);

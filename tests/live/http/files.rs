@@ -1,42 +1,42 @@
-//! The bytes of the served tree: every file whole and unchanged, from each server, plain and by TLS.
+//! The bytes of the served tree: every file complete and unchanged, from each server, plain and over TLS.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::live::digest::sha256;
-use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, NGINX, Server, each_server};
 use crate::live::tree::{BIG, HELLO, MODIFIED, files, odd_files};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_server![
-    plain_files,
-    odd_names,
-    big_file,
-    big_file_by_tls,
-    five_thousand_entries,
-    folders,
+    every_file_of_the_tree_is_fetched_unchanged,
+    odd_names_give_the_right_files,
+    file_of_64_mib_is_fetched_unchanged,
+    file_of_64_mib_over_tls_is_unchanged,
+    index_page_of_5000_files_is_fetched_completely,
+    directory_url_without_slash_is_redirected,
     missing_file_exits_78_and_unreadable_exits_9,
-    head,
-    time_of_modification,
-    limits_of_size,
+    head_shows_size_time_and_validator,
+    remote_time_sets_the_modification_time,
+    file_above_max_filesize_exits_63,
 ];
 
-/// To a file and to standard output; by TLS all at once.
-fn plain_files(server: Server) {
-    let place = Place::new();
+/// Fetches to a file and to standard output; over TLS all in one run.
+fn every_file_of_the_tree_is_fetched_unchanged(server: Server) {
+    let dir = WorkDir::new();
     for (path, bytes) in files() {
         fetch(&[&server.http(path)]).gives(&bytes);
-        place.fetch(&["-o", "here", &server.http(path)]).gives("");
-        assert_eq!(sha256(&place.read("here")), sha256(&bytes), "{path}");
+        dir.fetch(&["-o", "here", &server.http(path)]).gives("");
+        assert_eq!(sha256(&dir.read("here")), sha256(&bytes), "{path}");
     }
-    place.holds(&["here"]);
+    dir.assert_entries(&["here"]);
     let urls: Vec<String> = files().iter().map(|(path, _)| server.https(path)).collect();
     let all: Vec<u8> = files().into_iter().flat_map(|(_, bytes)| bytes).collect();
     fetch(&with_urls(&["--cacert", CA], &urls)).gives(all);
 }
 
-fn odd_names(server: Server) {
+fn odd_names_give_the_right_files(server: Server) {
     let all: String = odd_files().into_iter().map(|(_, bytes)| bytes).collect();
     let urls: Vec<String> = odd_files().iter().map(|(path, _)| server.http(path)).collect();
     fetch(&with_urls(&[], &urls)).gives(&all);
@@ -48,19 +48,19 @@ fn with_urls<'a>(options: &[&'a str], urls: &'a [String]) -> Vec<&'a str> {
     options.iter().copied().chain(urls.iter().map(String::as_str)).collect()
 }
 
-fn big_file(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
-    place.holds(&["big.bin"]);
-    assert_eq!(sha256(&place.read("big.bin")), BIG);
+fn file_of_64_mib_is_fetched_unchanged(server: Server) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big.bin", "--require-complete", &server.http("/big.bin")]).gives("");
+    dir.assert_entries(&["big.bin"]);
+    assert_eq!(sha256(&dir.read("big.bin")), BIG);
 }
 
-fn big_file_by_tls(server: Server) {
+fn file_of_64_mib_over_tls_is_unchanged(server: Server) {
     let ran = fetch(&["--cacert", CA, "--require-complete", &server.https("/big.bin")]).exits(0);
     assert_eq!(sha256(&ran.out), BIG);
 }
 
-fn five_thousand_entries(server: Server) {
+fn index_page_of_5000_files_is_fetched_completely(server: Server) {
     for url in [server.http("/many/"), server.https("/many/")] {
         let page = fetch(&["--cacert", CA, &url]).exits(0).text();
         let quoted: BTreeSet<&str> = page.split('"').map(|part| part.trim_start_matches("./")).collect();
@@ -71,8 +71,9 @@ fn five_thousand_entries(server: Server) {
     }
 }
 
-/// Without its last slash a folder is a redirect: relative, absolute or with another status.
-fn folders(server: Server) {
+/// A directory URL without the final slash is redirected: with a relative or absolute Location, with different
+/// statuses.
+fn directory_url_without_slash_is_redirected(server: Server) {
     let page = fetch(&[&server.http("/pub/")]).exits(0).text();
     assert!(page.contains("README"), "{page}");
     fetch(&[&server.http("/pub")]).gives(&page);
@@ -85,15 +86,15 @@ fn missing_file_exits_78_and_unreadable_exits_9(server: Server) {
     fetch(&[&server.http("/no/such/file")]).exits(78).says("404").writes("");
     fetch(&[&server.http("/noperm.txt")]).exits(9).says("403").writes("");
     fetch(&[&server.http("/noperm-dir/")]).exits(9).says("403").writes("");
-    let place = Place::new();
-    place.write("old", "old");
-    place.fetch(&["-o", "old", &server.http("/no/such/file")]).exits(78);
-    place.fetch(&["-o", "new", &server.http("/noperm.txt")]).exits(9);
-    place.holds(&["old"]);
-    assert_eq!(place.read("old"), b"old");
+    let dir = WorkDir::new();
+    dir.write("old", "old");
+    dir.fetch(&["-o", "old", &server.http("/no/such/file")]).exits(78);
+    dir.fetch(&["-o", "new", &server.http("/noperm.txt")]).exits(9);
+    dir.assert_entries(&["old"]);
+    assert_eq!(dir.read("old"), b"old");
 }
 
-fn head(server: Server) {
+fn head_shows_size_time_and_validator(server: Server) {
     let text = fetch(&["-I", &server.http("/range.txt")]).exits(0).text();
     for line in
         ["HTTP/1.1 200 OK\n", "content-length: 80000\n", "last-modified: Thu, 01 Dec 1994 12:34:56 GMT\n"]
@@ -109,26 +110,26 @@ fn head(server: Server) {
     assert!(both.starts_with("HTTP/1.1 200 OK\n") && both.ends_with("\n\nHello, world\n"), "{both}");
 }
 
-fn time_of_modification(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
-    let modified = fs::metadata(place.path("hello.txt")).and_then(|facts| facts.modified());
+fn remote_time_sets_the_modification_time(server: Server) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-R", "-O", &server.http("/hello.txt")]).gives("");
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
 }
 
-fn limits_of_size(server: Server) {
-    let place = Place::new();
-    place.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
-    assert!(!place.path("big").exists());
-    place.fetch(&["-o", "small", "--max-filesize", "80000", &server.http("/range.txt")]).gives("");
-    place.fetch(&["-o", "less", "--max-filesize", "79999", &server.http("/range.txt")]).exits(63);
-    assert!(!place.path("less").exists());
+fn file_above_max_filesize_exits_63(server: Server) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "big", "--max-filesize", "1M", &server.http("/big.bin")]).exits(63);
+    assert!(!dir.path("big").exists());
+    dir.fetch(&["-o", "small", "--max-filesize", "80000", &server.http("/range.txt")]).gives("");
+    dir.fetch(&["-o", "less", "--max-filesize", "79999", &server.http("/range.txt")]).exits(63);
+    assert!(!dir.path("less").exists());
 }
 
-/// We ask for no compression: what comes is the file, also where the server would compress.
+/// fetch-url requests no compression by default, so servers send the plain file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressing_servers_are_not_asked_to() {
+fn compression_is_not_requested_by_default() {
     for server in [NGINX, APACHE] {
         for (path, bytes) in files() {
             fetch(&[&server.http(&format!("/gz{path}"))]).gives(&bytes);
@@ -139,18 +140,18 @@ fn compressing_servers_are_not_asked_to() {
     }
 }
 
-/// A charset is the reader's business.
+/// The charset of a text is not converted.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn latin1_is_left_alone() {
+fn latin1_text_is_not_converted() {
     fetch(&[&NGINX.http("/latin1/latin1.txt")]).gives(b"na\xefve caf\xe9 \xff end\n");
     let text = fetch(&["-I", &NGINX.http("/latin1/latin1.txt")]).exits(0).text();
     assert!(text.contains("content-type: text/plain; charset=ISO-8859-1\n"), "{text}");
 }
 
-/// Negotiation: the variant comes, with an entity tag that lacks its closing quote.
+/// The server selects a variant, whose entity tag lacks the closing quote.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_negotiated_variant() {
+fn negotiated_variant_is_fetched() {
     fetch(&[&APACHE.http("/hello")]).gives(HELLO);
 }

@@ -1,13 +1,13 @@
-//! Names of files: from the URL, and from a server that cannot be trusted with them.
+//! File names from the URL, and from a server that is not trusted.
 
-use crate::live::place::Place;
 use crate::live::server::{APACHE, NGINX};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::WorkDir;
 
-/// `-O`: the last part of the URL, decoded and made safe.
+/// `-O` uses the last part of the URL, decoded and sanitised.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn names_from_the_url() {
+fn remote_name_is_the_sanitised_last_segment() {
     for (path, name) in [
         ("/hello.txt", "hello.txt"),
         ("/hello.txt?x=/etc/y", "hello.txt"),
@@ -25,65 +25,65 @@ fn names_from_the_url() {
         ("/etc%2Fmotd", "motd"),
         ("/pub/../hello.txt", "hello.txt"),
     ] {
-        let place = Place::new();
-        place.fetch(&["-O", &NGINX.http(path)]).gives("");
-        place.holds(&[name]);
+        let dir = WorkDir::new();
+        dir.fetch(&["-O", &NGINX.http(path)]).gives("");
+        dir.assert_entries(&[name]);
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_url_without_a_name() {
+fn url_without_a_file_name_exits_2() {
     for path in ["", "/", "/pub/", "/odd/..."] {
-        let place = Place::new();
-        place.fetch(&["-O", &NGINX.http(path)]).exits(2).says("hint");
-        place.holds(&[]);
+        let dir = WorkDir::new();
+        dir.fetch(&["-O", &NGINX.http(path)]).exits(2).says("hint");
+        dir.assert_entries(&[]);
     }
 }
 
-/// The server says `../../etc/evil`.
+/// The server suggests `../../etc/evil`.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_evil_name_stays_in_the_folder() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.path("a/b")).expect("a folder");
-    place.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).gives("");
-    place.holds(&["a"]);
-    assert_eq!(place.read("a/b/evil"), HELLO.as_bytes());
+fn suggested_path_is_reduced_to_a_name_in_the_directory() {
+    let dir = WorkDir::new();
+    std::fs::create_dir_all(dir.path("a/b")).expect("a folder");
+    dir.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).gives("");
+    dir.assert_entries(&["a"]);
+    assert_eq!(dir.read("a/b/evil"), HELLO.as_bytes());
     assert!(!std::path::Path::new("/etc/evil").exists());
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_suggested_name_is_used_only_when_asked_for() {
-    let place = Place::new();
-    place.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).gives("");
-    place.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).gives("");
-    place.fetch(&["-O", "-J", &APACHE.http("/lf.txt")]).gives("");
-    place.holds(&["hello.txt", "in the \u{fc}.txt", "lf.txt"]);
+fn suggested_name_is_used_only_with_the_option() {
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).gives("");
+    dir.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).gives("");
+    dir.fetch(&["-O", "-J", &APACHE.http("/lf.txt")]).gives("");
+    dir.assert_entries(&["hello.txt", "in the \u{fc}.txt", "lf.txt"]);
 }
 
-/// A server cannot choose which of our files it replaces.
+/// A name from the server never replaces an existing file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_suggested_name_replaces_nothing() {
-    let place = Place::new();
-    place.write("evil", "old");
-    place.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")]).exits(2).says("evil");
-    place.holds(&["evil"]);
-    assert_eq!(place.read("evil"), b"old");
-    place.fetch(&["-O", "-J", "-C", "-", &NGINX.http("/evil-name/hello.txt")]).exits(2);
-    place.holds(&["evil"]);
+fn suggested_name_of_an_existing_file_exits_2() {
+    let dir = WorkDir::new();
+    dir.write("evil", "old");
+    dir.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")]).exits(2).says("evil");
+    dir.assert_entries(&["evil"]);
+    assert_eq!(dir.read("evil"), b"old");
+    dir.fetch(&["-O", "-J", "-C", "-", &NGINX.http("/evil-name/hello.txt")]).exits(2);
+    dir.assert_entries(&["evil"]);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn our_own_name_replaces_unless_told_not_to() {
-    let place = Place::new();
-    place.write("here", "old");
-    place.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).exits(2);
-    assert_eq!(place.read("here"), b"old");
-    place.fetch(&["-o", "here", &NGINX.http("/hello.txt")]).gives("");
-    assert_eq!(place.read("here"), HELLO.as_bytes());
-    place.holds(&["here"]);
+fn output_file_is_replaced_unless_no_clobber() {
+    let dir = WorkDir::new();
+    dir.write("here", "old");
+    dir.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).exits(2);
+    assert_eq!(dir.read("here"), b"old");
+    dir.fetch(&["-o", "here", &NGINX.http("/hello.txt")]).gives("");
+    assert_eq!(dir.read("here"), HELLO.as_bytes());
+    dir.assert_entries(&["here"]);
 }

@@ -1,22 +1,22 @@
-//! Ranges, and what an earlier run left: joined only where the server proves that it belongs together.
+//! Ranges and partial downloads: bytes are joined only if the validator proves that they belong together.
 
-use crate::live::place::{Place, fetch};
 use crate::live::server::{APACHE, CA, CADDY, NGINX, Server, each_server};
 use crate::live::tree::range;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_server![
-    ranges,
-    ranges_by_tls,
-    ranges_that_are_refused,
-    half_is_resumed,
-    half_is_resumed_by_tls,
-    all_is_there_already,
-    too_much_is_there,
-    weak_validators_are_not_joined,
-    foreign_validators_are_not_joined,
+    range_returns_exactly_its_bytes,
+    range_over_tls_returns_exactly_its_bytes,
+    range_beyond_the_end_exits_33,
+    resume_requests_the_missing_half,
+    resume_over_tls_requests_the_missing_half,
+    resume_of_a_complete_part_finishes_the_file,
+    resume_restarts_when_the_part_is_longer_than_the_file,
+    resume_restarts_when_the_validator_is_weak,
+    resume_restarts_when_the_validator_differs,
 ];
 
-/// Range and what of the 80,000 bytes it names.
+/// Ranges, and the bytes of the 80,000 that they select.
 pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("0-0", 0..1),
     ("0-7", 0..8),
@@ -29,23 +29,23 @@ pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
     ("79000-99999", 79_000..80_000),
 ];
 
-fn ranges(server: Server) {
+fn range_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
         fetch(&["-r", asked, &server.http("/range.txt")]).gives(&range()[part]);
     }
-    let place = Place::new();
-    place.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), b"0000001\n");
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), b"0000001\n");
 }
 
-fn ranges_by_tls(server: Server) {
+fn range_over_tls_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
         fetch(&["--cacert", CA, "-r", asked, &server.https("/range.txt")]).gives(&range()[part]);
     }
 }
 
-fn ranges_that_are_refused(server: Server) {
+fn range_beyond_the_end_exits_33(server: Server) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
         fetch(&["-r", asked, &server.http("/range.txt")]).exits(33).writes("");
     }
@@ -54,72 +54,72 @@ fn ranges_that_are_refused(server: Server) {
     fetch(&["-r", "0-9", &server.http("/no/such/file")]).exits(78);
 }
 
-/// The validator of `url`, as a state file writes it.
+/// Returns the validator of `url` in the format of a state file.
 fn validator(url: &str) -> String {
     let json = fetch(&["--cacert", CA, "-I", "--format", "json", url]).exits(0).text();
     let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
-    // The tag stands in quotes of its own, which JSON escapes.
+    // The entity tag has quotes of its own, which JSON escapes.
     let end = rest.find("\",\"").or_else(|| rest.find("\"}")).expect("the end of a string");
     rest[..end].replace("\\\"", "\"")
 }
 
-/// Half of range.txt is there: the rest is asked for and joined.
+/// Leaves half of range.txt as a `.part` file and asserts that only the rest is requested.
 #[track_caller]
 fn resumes_half(url: &str) {
-    let place = Place::new();
-    place.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
-    let ran = place.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).exits(0);
+    let dir = WorkDir::new();
+    dir.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
+    let ran = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).exits(0);
     ran.says("> Range: bytes=40000-")
         .says("> If-Range: ")
         .says("> Accept-Encoding: identity")
         .says(" 206 Partial Content");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-fn half_is_resumed(server: Server) {
+fn resume_requests_the_missing_half(server: Server) {
     resumes_half(&server.http("/range.txt"));
     resumes_half(&server.http("/pub/../range.txt"));
 }
 
-fn half_is_resumed_by_tls(server: Server) {
+fn resume_over_tls_requests_the_missing_half(server: Server) {
     resumes_half(&server.https("/range.txt"));
 }
 
-/// nginx and caddy say `bytes */80000`; apache says nothing, so the object is fetched again.
-fn all_is_there_already(server: Server) {
-    let (place, url) = (Place::new(), server.http("/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range(), 80_000);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
+/// nginx and caddy send `bytes */80000` with the 416; apache sends no length, so the object is downloaded again.
+fn resume_of_a_complete_part_finishes_the_file(server: Server) {
+    let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range(), 80_000);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
     let requests = ran.err.matches("> GET /range.txt HTTP/1.1").count();
     assert_eq!(requests, if server.name == APACHE.name { 2 } else { 1 }, "{}", ran.err);
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
-    // The whole file, and no .part: the command once more is no error and changes nothing.
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
+    // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), range());
 }
 
-fn too_much_is_there(server: Server) {
-    let (place, url) = (Place::new(), server.http("/range.txt"));
+fn resume_restarts_when_the_part_is_longer_than_the_file(server: Server) {
+    let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
-    place.leave_part("here", &url, &validator(&url), &long, 80_004);
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.leave_part("here", &url, &validator(&url), &long, 80_004);
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-/// Lays down 40,000 bytes of another object and this validator: nothing of them may stay.
+/// Leaves 40,000 bytes of another object with this validator and asserts that none of them remain.
 #[track_caller]
 fn starts_again(url: &str, validator: &str) {
-    let place = Place::new();
-    place.leave_part("here", url, validator, &[b'x'; 40_000], 80_000);
-    place.fetch(&["-C", "-", "-o", "here", url]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range(), "{url} {validator}");
+    let dir = WorkDir::new();
+    dir.leave_part("here", url, validator, &[b'x'; 40_000], 80_000);
+    dir.fetch(&["-C", "-", "-o", "here", url]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range(), "{url} {validator}");
 }
 
-fn weak_validators_are_not_joined(server: Server) {
+fn resume_restarts_when_the_validator_is_weak(server: Server) {
     for path in ["/range.txt", "/pub/../range.txt"] {
         let url = server.http(path);
         let strong = validator(&url);
@@ -128,7 +128,7 @@ fn weak_validators_are_not_joined(server: Server) {
     }
 }
 
-fn foreign_validators_are_not_joined(server: Server) {
+fn resume_restarts_when_the_validator_differs(server: Server) {
     for validator in
         ["etag \"other\"", "etag \"\"", "etag *", "modified Fri, 02 Dec 1994 12:34:56 GMT", "x", ""]
     {
@@ -136,34 +136,34 @@ fn foreign_validators_are_not_joined(server: Server) {
     }
 }
 
-/// The whole object comes instead: fetched from the start, or refused when a range was asked for.
+/// The server sends the complete object: a resume restarts, and a range is refused.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_server_without_ranges() {
-    let (place, url) = (Place::new(), NGINX.http("/no-ranges/range.txt"));
-    place.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+fn resume_restarts_when_the_server_has_no_ranges() {
+    let (dir, url) = (WorkDir::new(), NGINX.http("/no-ranges/range.txt"));
+    dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
     ran.says("> Range: bytes=40000-").says(" 200 OK").hides(" 206 Partial");
-    assert_eq!(place.read("here"), range());
+    assert_eq!(dir.read("here"), range());
     fetch(&["-r", "8-15", &url]).exits(33).writes("");
-    place.write("there", &range()[..40_000]);
-    place.fetch(&["-C", "40000", "-o", "there", &url]).exits(33);
-    assert_eq!(place.read("there"), range()[..40_000]);
+    dir.write("there", &range()[..40_000]);
+    dir.fetch(&["-C", "40000", "-o", "there", &url]).exits(33);
+    assert_eq!(dir.read("there"), range()[..40_000]);
 }
 
-/// Two ranges would come as one body with heads of its own in it: they are not asked for.
+/// Several ranges would be sent as one multipart body, so they are not requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn several_ranges_are_not_asked_for() {
+fn several_ranges_exit_2_without_a_request() {
     for asked in ["0-7,16-23", "0-0,-1", "8-15,"] {
         fetch(&["-v", "-r", asked, &NGINX.http("/range.txt")]).exits(2).writes("").hides("> GET");
     }
 }
 
-/// One range is all that is ever asked for, and it is cut from the file, not from something compressed.
+/// fetch-url requests a single range, of the plain file and not of a compressed one.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn servers_that_compress_or_give_one_range() {
+fn range_is_of_the_uncompressed_file() {
     for url in [
         NGINX.http("/one-range/range.txt"),
         NGINX.http("/gz/range.txt"),
@@ -175,18 +175,17 @@ fn servers_that_compress_or_give_one_range() {
     }
 }
 
-/// 40,000,000 bytes of 64 MiB are there.
+/// 40,000,000 bytes of 64 MiB are in the `.part` file.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_big_file_is_resumed() {
-    let (place, url) = (Place::new(), CADDY.http("/big.bin"));
+fn resume_of_a_64_mib_file_requests_the_rest() {
+    let (dir, url) = (WorkDir::new(), CADDY.http("/big.bin"));
     let whole = fetch(&[&url]).exits(0).out;
-    place.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());
-    place
-        .fetch(&["-v", "-C", "-", "-o", "big", &url])
+    dir.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());
+    dir.fetch(&["-v", "-C", "-", "-o", "big", &url])
         .exits(0)
         .says("> Range: bytes=40000000-")
         .says(" 206 Partial Content");
-    place.holds(&["big"]);
-    assert!(place.read("big") == whole, "the octets differ");
+    dir.assert_entries(&["big"]);
+    assert!(dir.read("big") == whole, "the octets differ");
 }

@@ -1,9 +1,9 @@
-//! Statuses become exit statuses; the body of an error is not the object.
+//! HTTP statuses and exit statuses; the body of an error is not the object.
 
-use crate::live::place::{Place, fetch};
 use crate::live::server::{CA, NGINX};
+use crate::live::work_dir::{WorkDir, fetch};
 
-/// Status and exit.
+/// HTTP status and exit status.
 const ERRORS: [(&str, i32); 24] = [
     ("400", 22),
     ("401", 67),
@@ -33,33 +33,33 @@ const ERRORS: [(&str, i32); 24] = [
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn errors() {
-    let place = Place::new();
+fn error_status_sets_the_exit_status() {
+    let dir = WorkDir::new();
     for (status, exit) in ERRORS {
         let path = format!("/status/{status}");
-        place.fetch(&["-o", "body", &NGINX.http(&path)]).exits(exit);
+        dir.fetch(&["-o", "body", &NGINX.http(&path)]).exits(exit);
         let said = fetch(&["--cacert", CA, &NGINX.https(&path)]).exits(exit).writes("");
         let number = if status.starts_with("no") { "404" } else { &status[..3] };
         said.says(number);
     }
-    place.holds(&[]);
+    dir.assert_entries(&[]);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_body_is_an_empty_object() {
+fn status_204_gives_an_empty_file() {
     fetch(&["--require-complete", &NGINX.http("/status/204")]).gives("");
     fetch(&["--require-complete", "--cacert", CA, &NGINX.https("/status/204")]).gives("");
-    // Nobody set a condition.
+    // The request had no condition.
     fetch(&[&NGINX.http("/status/304")]).exits(8).writes("");
-    let place = Place::new();
-    place.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
-    assert_eq!(place.read("empty"), b"");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "empty", &NGINX.http("/status/204")]).gives("");
+    assert_eq!(dir.read("empty"), b"");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_body_of_an_error_on_request() {
+fn no_fail_prints_the_body_of_an_error() {
     for status in ["400", "404", "500", "503"] {
         let url = NGINX.http(&format!("/status/{status}"));
         fetch(&["--no-fail", &url]).gives(format!("{status}\n"));
@@ -68,7 +68,7 @@ fn the_body_of_an_error_on_request() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_error_as_json() {
+fn json_error_contains_code_exit_and_temporary() {
     let ran = fetch(&["--format", "json", &NGINX.http("/status/404")]).exits(78).writes("");
     ran.says("\"code\":\"not_found\"").says("\"exit\":78").says("\"temporary\":false");
     let ran = fetch(&["--format", "json", &NGINX.http("/status/503")]).exits(92);
@@ -88,17 +88,17 @@ fn several_urls_end_with_the_first_failure() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn logins() {
+fn login_in_the_url_is_accepted_or_exits_67() {
     let at = |login: &str, path: &str| format!("http://{login}@{}{path}", NGINX.authority());
     fetch(&[&NGINX.http("/auth/hello.txt")]).exits(67);
     fetch(&[&at("alice:wrong", "/auth/hello.txt")]).exits(67).hides("wrong");
     fetch(&[&at("alice:secret", "/auth/hello.txt")]).gives("Hello, world\n");
     fetch(&[&at("bob:p%40ss%2Fw%3Ard%23%2541%20x", "/auth/pub/README")]).gives("path=pub/README\n");
-    // By the road for targets that must not be rewritten, too.
+    // Also for targets that the HTTP library would rewrite.
     fetch(&[&at("alice:secret", "/auth/pub/../hello.txt")]).gives("Hello, world\n");
 }
 
-/// Each run talks as much as it can, and neither the password nor its Basic form is in it.
+/// Asserts that neither the password nor its Basic form appears at any verbosity.
 #[track_caller]
 fn is_never_shown(path: &str) {
     let url = format!("http://alice:secret@{}{path}", NGINX.authority());
@@ -110,18 +110,18 @@ fn is_never_shown(path: &str) {
     assert!(!text.contains("secret"), "{text}");
 }
 
-/// Not even the libraries below print it.
+/// The libraries do not print it either.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_never_shown() {
+fn password_in_the_url_is_never_shown() {
     for path in ["/auth/hello.txt", "/auth/pub/../hello.txt", "/auth/no-such-file"] {
         is_never_shown(path);
     }
 }
 
-/// Here the server says it, in its Location.
+/// The login is in the Location header.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_in_a_location_is_never_shown() {
+fn password_in_a_location_is_never_shown() {
     is_never_shown("/redir/to-userinfo");
 }

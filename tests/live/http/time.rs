@@ -1,27 +1,27 @@
-//! Servers that take their time, and transfers that are cut by it or by a signal.
+//! Slow servers, timeouts and signals.
 
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::live::place::{Place, fetch};
 use crate::live::program::Running;
 use crate::live::server::{APACHE, NGINX};
 use crate::live::tree::range;
+use crate::live::work_dir::{WorkDir, fetch};
 
-/// 64 KiB come at once, the other 14,464 bytes a second later.
+/// The server sends 64 KiB at once and the other 14,464 bytes a second later.
 const SLOW: &str = "/slow/range.txt";
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_connection_closed_without_an_answer() {
+fn connection_closed_without_a_response_exits_52() {
     fetch(&[&NGINX.http("/drop")]).exits(52).writes("");
     fetch(&[&NGINX.http("/drop/../drop")]).exits(52).writes("");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_answer_that_is_late() {
+fn late_response_exits_28() {
     let ran =
         fetch(&["--read-timeout", "0.5", &NGINX.http("/delay")]).exits(28).says("waiting for the response");
     assert!(ran.took < Duration::from_millis(2500), "{:?}", ran.took);
@@ -32,68 +32,67 @@ fn an_answer_that_is_late() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_answer_that_is_late_but_in_time() {
+fn late_response_within_the_timeout_is_delivered() {
     fetch(&["--read-timeout", "4", &NGINX.http("/delay")]).gives("after 3 seconds\n");
 }
 
-/// Each pause is shorter than the limit, all of them together are not.
+/// Each pause is shorter than the timeout; all pauses together are longer.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_in_drops() {
+fn slow_body_within_the_idle_timeout_is_delivered() {
     fetch(&["--read-timeout", "1.5", "--require-complete", &NGINX.http("/drip")]).gives("one\ntwo\nthree\n");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_in_drops_that_fall_too_slowly() {
-    let place = Place::new();
-    place
-        .fetch(&["--read-timeout", "0.5", "-o", "here", &NGINX.http("/drip")])
+fn slow_body_beyond_the_idle_timeout_exits_28() {
+    let dir = WorkDir::new();
+    dir.fetch(&["--read-timeout", "0.5", "-o", "here", &NGINX.http("/drip")])
         .exits(28)
         .says("receiving the body");
-    assert!(!place.path("here").exists());
+    assert!(!dir.path("here").exists());
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_body_that_stops() {
-    let place = Place::new();
+fn stalled_body_exits_28() {
+    let dir = WorkDir::new();
     let url = APACHE.http("/cgi/nph-stall");
-    place.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("receiving the body");
-    assert!(!place.path("here").exists());
+    dir.fetch(&["--read-timeout", "0.5", "-o", "here", &url]).exits(28).says("receiving the body");
+    assert!(!dir.path("here").exists());
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn out_of_time_and_resumed() {
-    let place = Place::new();
+fn download_after_max_time_is_resumed() {
+    let dir = WorkDir::new();
     let url = NGINX.http(SLOW);
-    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("total time of 0.8 s is over");
-    place.holds(&["here.part", "here.part.json"]);
-    let came = place.read("here.part").len();
+    dir.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28).says("total time of 0.8 s is over");
+    dir.assert_entries(&["here.part", "here.part.json"]);
+    let came = dir.read("here.part").len();
     assert!(0 < came && came < range().len(), "{came} octets");
-    let ran = place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
+    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
     ran.says(&format!("> Range: bytes={came}-")).says(" 206 Partial Content");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-/// Without `-C -` what was there counts for nothing.
+/// Without `-C -` the `.part` file is not used.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn out_of_time_and_begun_again() {
-    let place = Place::new();
+fn download_without_continue_restarts() {
+    let dir = WorkDir::new();
     let url = NGINX.http(SLOW);
-    place.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28);
-    place.fetch(&["-v", "-o", "here", &url]).exits(0).hides("> Range");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    dir.fetch(&["-m", "0.8", "-o", "here", &url]).exits(28);
+    dir.fetch(&["-v", "-o", "here", &url]).exits(0).hides("> Range");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }
 
-/// Waits until something of `name` has come.
-fn begun(place: &Place, running: Running, name: &str) -> Running {
+/// Waits until the `.part` file of `name` is not empty.
+fn begun(dir: &WorkDir, running: Running, name: &str) -> Running {
     let limit = Instant::now() + Duration::from_secs(5);
-    let part = place.path(&format!("{name}.part"));
+    let part = dir.path(&format!("{name}.part"));
     while fs::metadata(&part).map_or(0, |facts| facts.len()) == 0 {
         assert!(Instant::now() < limit, "nothing comes");
         sleep(Duration::from_millis(5));
@@ -103,33 +102,33 @@ fn begun(place: &Place, running: Running, name: &str) -> Running {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn asked_to_end() {
+fn signal_keeps_the_old_file_and_a_resumable_part() {
     for (signal, number) in [("TERM", 15), ("INT", 2)] {
-        let place = Place::new();
-        place.write("here", "old");
+        let dir = WorkDir::new();
+        dir.write("here", "old");
         let url = NGINX.http(SLOW);
-        let running = begun(&place, place.start(&["-o", "here", &url]), "here");
+        let running = begun(&dir, dir.start(&["-o", "here", &url]), "here");
         running.signal(signal);
         running.ended().exits(-number);
-        place.holds(&["here", "here.part", "here.part.json"]);
-        assert_eq!(place.read("here"), b"old");
-        place.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says(" 206 Partial Content");
-        place.holds(&["here"]);
-        assert_eq!(place.read("here"), range());
+        dir.assert_entries(&["here", "here.part", "here.part.json"]);
+        assert_eq!(dir.read("here"), b"old");
+        dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says(" 206 Partial Content");
+        dir.assert_entries(&["here"]);
+        assert_eq!(dir.read("here"), range());
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn killed() {
-    let place = Place::new();
-    place.write("here", "old");
+fn killed_download_is_completed_by_the_next_run() {
+    let dir = WorkDir::new();
+    dir.write("here", "old");
     let url = NGINX.http(SLOW);
-    let running = begun(&place, place.start(&["-o", "here", &url]), "here");
+    let running = begun(&dir, dir.start(&["-o", "here", &url]), "here");
     running.signal("KILL");
     running.ended().exits(-9);
-    assert_eq!(place.read("here"), b"old");
-    place.fetch(&["-C", "-", "-o", "here", &url]).gives("");
-    place.holds(&["here"]);
-    assert_eq!(place.read("here"), range());
+    assert_eq!(dir.read("here"), b"old");
+    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    dir.assert_entries(&["here"]);
+    assert_eq!(dir.read("here"), range());
 }

@@ -1,12 +1,12 @@
-//! TLS: which certificates are believed, and which HTTP is spoken over it.
+//! TLS: accepted and refused certificates, and the negotiated HTTP version.
 
-use crate::live::place::{Place, fetch, key};
 use crate::live::server::{ALL, CA, Server, each_server};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
-each_server![http2_is_negotiated, verbatim_targets, without_the_authority];
+each_server![http2_is_negotiated, dot_segments_are_sent_unchanged_over_tls, untrusted_ca_exits_60];
 
-/// Its log says so.
+/// The log of the server contains the protocol version.
 fn http2_is_negotiated(server: Server) {
     let key = key();
     fetch(&["--cacert", CA, &server.https(&format!("/hello.txt?{key}"))]).gives(HELLO);
@@ -14,15 +14,15 @@ fn http2_is_negotiated(server: Server) {
     assert!(line.contains("HTTP/2.0"), "{line}");
 }
 
-fn verbatim_targets(server: Server) {
+fn dot_segments_are_sent_unchanged_over_tls(server: Server) {
     let key = key();
     fetch(&["--cacert", CA, &server.https(&format!("/pub/../hello.txt?{key}"))]).gives(HELLO);
     let line = server.logged(&key);
     assert!(line.contains(&format!("/pub/../hello.txt?{key}")), "{line}");
 }
 
-/// Nobody else vouches for them.
-fn without_the_authority(server: Server) {
+/// The test CA is not trusted by the system.
+fn untrusted_ca_exits_60(server: Server) {
     fetch(&[&server.https("/hello.txt")]).exits(60).writes("");
     fetch(&[&server.https("/pub/../hello.txt")]).exits(60).writes("");
 }
@@ -32,37 +32,37 @@ fn refused(port: u16, words: &str) {
     for path in ["/hello.txt", "/pub/../hello.txt"] {
         let url = format!("https://localhost:{port}{path}");
         fetch(&["--cacert", CA, &url]).exits(60).writes("").says(words);
-        let place = Place::new();
-        place.write("old", "old");
-        place.fetch(&["--cacert", CA, "-o", "old", &url]).exits(60);
-        place.fetch(&["--cacert", CA, "-o", "new", &url]).exits(60);
-        place.holds(&["old"]);
-        assert_eq!(place.read("old"), b"old");
+        let dir = WorkDir::new();
+        dir.write("old", "old");
+        dir.fetch(&["--cacert", CA, "-o", "old", &url]).exits(60);
+        dir.fetch(&["--cacert", CA, "-o", "new", &url]).exits(60);
+        dir.assert_entries(&["old"]);
+        assert_eq!(dir.read("old"), b"old");
     }
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn expired() {
+fn expired_certificate_exits_60() {
     refused(17444, "expired");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn self_signed() {
+fn self_signed_certificate_exits_60() {
     refused(17445, "certificate");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn another_name() {
+fn certificate_for_another_name_exits_60() {
     refused(17446, "not for localhost");
 }
 
-/// An address in the URL is held against the certificate as an address.
+/// An IP address in the URL is compared with the IP addresses of the certificate.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn by_address() {
+fn ip_address_in_the_certificate_is_accepted() {
     for server in ALL {
         let url = server.https("/hello.txt").replace("localhost", "127.0.0.1");
         fetch(&["--cacert", CA, &url]).gives(HELLO);
@@ -71,18 +71,18 @@ fn by_address() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn tls_where_there_is_none() {
+fn https_to_a_plain_port_exits_35() {
     for server in ALL {
         let url = format!("https://{}/hello.txt", server.authority());
         fetch(&["--cacert", CA, &url]).exits(35).writes("");
     }
-    // The other way round: a request in plain text is answered by 400, or not at all.
+    // The reverse: a TLS port answers a plaintext request with status 400, or not at all.
     let url = ALL[0].https("/hello.txt").replace("https:", "http:");
     fetch(&[&url]).exits(22).says("400");
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_authority_that_cannot_be_read() {
+fn missing_ca_file_exits_2() {
     fetch(&["--cacert", "no-such-file.pem", &ALL[0].https("/hello.txt")]).exits(2).says("no-such-file.pem");
 }

@@ -1,12 +1,12 @@
-//! What goes over the wire: the target byte for byte, the host, and no field that nobody asked for.
+//! The bytes of a request: the target unchanged, the host, and no unrequested header fields.
 
-use crate::live::place::{fetch, key};
 use crate::live::server::{APACHE, NGINX, Server, each_server};
 use crate::live::tree::HELLO;
+use crate::live::work_dir::{fetch, key};
 
-each_server![targets_are_not_rewritten, the_log_agrees];
+each_server![escaped_and_dot_segments_are_sent_unchanged, request_has_no_compression_range_or_referer];
 
-/// The request as nginx got it: its first line, and its fields in order of name.
+/// Returns the request as nginx received it: the request line, and the header fields sorted by name.
 fn seen(url: &str) -> (String, Vec<String>) {
     let text = fetch(&[url]).exits(0).text();
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
@@ -18,7 +18,7 @@ fn seen(url: &str) -> (String, Vec<String>) {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn the_whole_request() {
+fn request_has_only_accept_host_and_user_agent() {
     let agent = "user-agent: fetch-url/0.1.0";
     for path in ["/headers", "/x/../headers"] {
         let (first, fields) = seen(&NGINX.http(path));
@@ -30,7 +30,7 @@ fn the_whole_request() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn hosts() {
+fn host_header_is_the_authority_of_the_url() {
     for (host, sent) in [
         ("127.0.0.1", "host: 127.0.0.1:17080"),
         ("localhost", "host: localhost:17080"),
@@ -42,10 +42,10 @@ fn hosts() {
     }
 }
 
-/// nginx finds `/headers` behind every one of them, and says how it was written.
+/// nginx resolves every target to `/headers` and returns it as received.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn request_lines() {
+fn request_target_is_sent_unchanged() {
     for target in [
         "/headers?",
         "/headers?a=b&c=d;e",
@@ -66,24 +66,24 @@ fn request_lines() {
     }
 }
 
-/// The fragment is ours, the rest of the URL is the server's.
+/// The fragment is not sent; the rest of the URL is sent unchanged.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_fragment_is_not_sent() {
+fn fragment_is_not_sent() {
     assert_eq!(seen(&NGINX.http("/headers?a#b?c/../d")).0, "GET /headers?a HTTP/1.1");
     assert_eq!(seen(&NGINX.http("/x/../headers#frag")).0, "GET /x/../headers HTTP/1.1");
 }
 
-/// RFC 1738 §3.3: without a path it is the same as with a slash.
+/// RFC 1738 §3.3: an empty path means `/`.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_path_is_a_slash() {
+fn empty_path_requests_a_slash() {
     let page = fetch(&[&NGINX.http("/")]).exits(0).text();
     assert!(page.contains("hello.txt"), "{page}");
     fetch(&[&NGINX.http("")]).gives(page);
 }
 
-fn targets_are_not_rewritten(server: Server) {
+fn escaped_and_dot_segments_are_sent_unchanged(server: Server) {
     for path in [
         "/pub/../hello.txt",
         "/./hello.txt",
@@ -98,8 +98,8 @@ fn targets_are_not_rewritten(server: Server) {
     }
 }
 
-/// Nothing is asked for but the object, and nothing is told of where we come from.
-fn the_log_agrees(server: Server) {
+/// No compression is requested, and no Referer is sent.
+fn request_has_no_compression_range_or_referer(server: Server) {
     let target = format!("/hello.txt?{}", key());
     fetch(&[&server.http(&target)]).gives(HELLO);
     let line = server.logged(&target);
@@ -112,20 +112,20 @@ fn the_log_agrees(server: Server) {
     }
 }
 
-/// They are the server's to judge; a raw space goes nowhere.
+/// The server decides about escaped bytes; a raw space is rejected before the request.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn bytes_that_servers_do_not_like() {
+fn escaped_forbidden_bytes_are_sent_and_a_raw_space_exits_3() {
     fetch(&["-v", &NGINX.http("/%00")]).exits(22).says("> GET /%00 HTTP/1.1");
     fetch(&["-v", &APACHE.http("/%00")]).exits(78).says("> GET /%00 HTTP/1.1");
     fetch(&["-v", &APACHE.http("/etc%2Fmotd")]).exits(78).says("> GET /etc%2Fmotd HTTP/1.1");
     fetch(&["-v", &NGINX.http("/a b")]).exits(3).hides("> GET");
 }
 
-/// Over HTTP/2 too; a program there says what it was given.
+/// The CGI program prints the header fields of an HTTP/2 request.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn fields_over_http2() {
+fn http2_request_has_the_same_header_fields() {
     let key = key();
     let url = APACHE.https(&format!("/cgi/env?{key}"));
     let text = fetch(&["--cacert", crate::live::server::CA, &url]).exits(0).text();

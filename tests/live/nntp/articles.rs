@@ -1,22 +1,22 @@
-//! One article, by every kind of URL: byte for byte what the server holds, without the dots of the wire.
+//! One article by every form of URL: exactly the bytes that the server stores, without dot-stuffing.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
 each_news_server![
-    by_every_kind_of_url,
-    each_odd_one,
-    in_every_format,
-    groups_with_other_letters,
-    reserved_bytes_in_a_name,
-    a_long_name,
-    a_cross_posting,
-    many_plain_ones,
-    a_fragment_is_not_sent,
+    every_url_form_fetches_the_article,
+    unusual_articles_are_fetched_unchanged,
+    format_option_does_not_change_an_article,
+    escaped_group_name_fetches_the_article,
+    escaped_message_id_fetches_the_article,
+    message_id_of_200_characters_is_fetched,
+    cross_posted_article_is_fetched_by_id_and_both_numbers,
+    forty_urls_in_one_run_give_their_articles,
+    fragment_is_not_sent,
 ];
 
-/// The row of each kind in the table, and the same without its server.
-fn by_every_kind_of_url(server: NewsServer) {
+/// Each URL form of the table in docs/spec/semantics.md, with and without a server.
+fn every_url_form_fetches_the_article(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1200);
     assert!(
         expected.starts_with(b"Path: ")
@@ -39,29 +39,30 @@ fn by_every_kind_of_url(server: NewsServer) {
     fetch(&[&server.id_url(id)]).gives(&expected);
 }
 
-/// Dots, no body, a line of 100,000 bytes, a folded head, a mebibyte, `From `, HTML, MIME.
-fn each_odd_one(server: NewsServer) {
+/// Articles with dots, without body, with a line of 100,000 bytes, with a folded header, of 1 MiB, with `From `, HTML
+/// and MIME.
+fn unusual_articles_are_fetched_unchanged(server: NewsServer) {
     let nths = [1701, 1702, 1703, 1704, 1705, 1707, 1708, 1709, 1710, 1711, 1712, 1713];
     let articles = server.those("ARTICLE", "fetch.test", nths);
     for (nth, article) in nths.into_iter().zip(&articles) {
         fetch(&[&server.nth_url("fetch.test", nth)]).gives(article);
     }
-    // By name: all at once.
+    // By message-id, all in one run.
     let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime"];
     let ids = names.map(|name| server.id_url(&format!("{name}@test.invalid")));
     let expected = [&articles[..6], &articles[9..11]].concat();
     fetch(&ids.each_ref().map(String::as_str)).gives(expected.concat());
 }
 
-/// `--format` is for lists: an article is what it is.
-fn in_every_format(server: NewsServer) {
+/// `--format` applies to lists; an article is written unchanged.
+fn format_option_does_not_change_an_article(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1701);
     for format in ["text", "json", "raw"] {
         fetch(&["--format", format, &server.nth_url("fetch.test", 1701)]).gives(&expected);
     }
 }
 
-fn groups_with_other_letters(server: NewsServer) {
+fn escaped_group_name_fetches_the_article(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.with+plus_and-dash", 7);
     for group in ["fetch.with+plus_and-dash", "fetch.with%2Bplus%5Fand%2ddash", "%66etch.with+plus_and-dash"]
     {
@@ -70,8 +71,8 @@ fn groups_with_other_letters(server: NewsServer) {
     fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).gives(server.nth("ARTICLE", "alt.binaries.fetch", 1));
 }
 
-/// Escaped as RFC 5538 §2 wants it, wherever it is not needed, and in small letters.
-fn reserved_bytes_in_a_name(server: NewsServer) {
+/// Escaped as RFC 5538 §2 requires, escaped more than necessary, and with lower-case hex digits.
+fn escaped_message_id_fetches_the_article(server: NewsServer) {
     let rows = [
         ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b%2Fc+d=e$f%23g%3Fh&i!j~k@test.invalid"),
         ("a%b/c+d=e$f#g?h&i!j~k@test.invalid", "a%25b/c%2bd%3de%24f%23g%3fh%26i%21j%7ek@test%2Einvalid"),
@@ -85,13 +86,13 @@ fn reserved_bytes_in_a_name(server: NewsServer) {
     }
 }
 
-fn a_long_name(server: NewsServer) {
+fn message_id_of_200_characters_is_fetched(server: NewsServer) {
     let id = format!("{}@test.invalid", "x".repeat(200));
     fetch(&[&server.id_url(&id)]).gives(server.block(&[&format!("ARTICLE <{id}>")]));
 }
 
-/// One article in two groups: by its name and by either number.
-fn a_cross_posting(server: NewsServer) {
+/// One article in two groups: by message-id and by both numbers.
+fn cross_posted_article_is_fetched_by_id_and_both_numbers(server: NewsServer) {
     let is_it = |article: &Vec<u8>| {
         String::from_utf8_lossy(article).contains("\r\nMessage-ID: <crosspost@test.invalid>\r\n")
     };
@@ -104,14 +105,14 @@ fn a_cross_posting(server: NewsServer) {
     }
 }
 
-/// As several URLs of one run.
-fn many_plain_ones(server: NewsServer) {
+/// Several URLs in one run.
+fn forty_urls_in_one_run_give_their_articles(server: NewsServer) {
     let urls: Vec<String> = (300..340).map(|nth| server.nth_url("fetch.test", nth)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch(&urls).gives(server.those("ARTICLE", "fetch.test", 300..340).concat());
 }
 
-fn a_fragment_is_not_sent(server: NewsServer) {
+fn fragment_is_not_sent(server: NewsServer) {
     let url = format!("{}#part", server.nth_url("fetch.test", 5));
     fetch(&[&url]).gives(server.nth("ARTICLE", "fetch.test", 5));
 }

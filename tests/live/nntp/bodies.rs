@@ -1,19 +1,19 @@
-//! Bodies whose bytes are known without asking a server: what `docker/common/make-news.pl` wrote.
+//! Bodies with known bytes, written by `docker/common/make-news.pl`.
 
 use crate::live::digest::sha256;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    dots,
-    no_body,
-    a_long_line,
-    one_mebibyte,
-    ten_mebibytes,
-    eight_bits,
-    yenc_of_every_byte,
-    yenc_in_three_parts,
-    uuencoded,
+    dot_stuffing_is_removed_from_a_body,
+    article_without_body_gives_an_empty_body,
+    line_of_100000_bytes_is_unchanged,
+    body_of_1_mib_is_unchanged,
+    body_of_10_mib_is_unchanged,
+    eight_bit_text_is_unchanged,
+    yenc_body_with_every_byte_is_unchanged,
+    yenc_parts_decode_to_the_original,
+    uuencoded_body_decodes_to_the_original,
 ];
 
 #[track_caller]
@@ -23,44 +23,44 @@ fn body(server: NewsServer, name: &str) -> Vec<u8> {
     ran.out
 }
 
-fn dots(server: NewsServer) {
+fn dot_stuffing_is_removed_from_a_body(server: NewsServer) {
     let expected = b".\r\n..\r\n...\r\n.dot\r\nnot.a.dot\r\n\r\n.\r\n";
     assert_eq!(body(server, "dots"), expected, "{}", server.name);
     let whole = fetch(&[&server.id_url("dots@test.invalid")]).exits(0).out;
     assert!(whole.ends_with(&[b"\r\n\r\n", &expected[..]].concat()), "{}", whole.escape_ascii());
 }
 
-fn no_body(server: NewsServer) {
-    // sn makes an empty line of it.
+fn article_without_body_gives_an_empty_body(server: NewsServer) {
+    // sn adds an empty line.
     assert_eq!(body(server, "emptybody"), if server.is_modern { &b""[..] } else { b"\r\n" });
     let whole = fetch(&[&server.id_url("emptybody@test.invalid")]).exits(0).out;
     assert!(whole.starts_with(b"Path: "), "{}", whole.escape_ascii());
 }
 
-fn a_long_line(server: NewsServer) {
+fn line_of_100000_bytes_is_unchanged(server: NewsServer) {
     assert_eq!(body(server, "longline"), ["x".repeat(100_000).as_bytes(), b"\r\n"].concat());
 }
 
-fn one_mebibyte(server: NewsServer) {
+fn body_of_1_mib_is_unchanged(server: NewsServer) {
     let expected = format!("{}\r\n", "0123456789".repeat(6)).repeat(16_913);
     assert!(body(server, "big") == expected.as_bytes());
 }
 
-/// 10,485,760 bytes: to standard output and into a file, the article and its body.
-fn ten_mebibytes(server: NewsServer) {
+/// 10,485,760 bytes to standard output and into a file: the article and its body.
+fn body_of_10_mib_is_unchanged(server: NewsServer) {
     let lines: String = (1..=163_840).map(|number| format!("{number:062}\r\n")).collect();
     assert_eq!(lines.len(), 10_485_760);
     let expected = sha256(lines.as_bytes());
     assert_eq!(sha256(&body(server, "huge")), expected);
-    let place = Place::new();
-    place.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
-    let whole = place.read("huge");
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
+    let whole = dir.read("huge");
     assert_eq!(sha256(&whole[whole.len() - lines.len()..]), expected);
     assert_eq!(sha256(&whole), sha256(&server.block(&["ARTICLE <huge@test.invalid>"])));
-    place.holds(&["huge"]);
+    dir.assert_entries(&["huge"]);
 }
 
-fn eight_bits(server: NewsServer) {
+fn eight_bit_text_is_unchanged(server: NewsServer) {
     assert_eq!(body(server, "latin1-7"), b"na\xefve caf\xe9 \xff\r\n");
     assert_eq!(body(server, "utf8-7"), "Gr\u{fc}\u{df}e\r\n".as_bytes());
     for nth in [2, 51, 100] {
@@ -75,7 +75,7 @@ fn eight_bits(server: NewsServer) {
     );
 }
 
-/// The bytes of a yEnc body: each minus 42, minus 64 more behind `=`.
+/// Decodes a yEnc body: each byte minus 42, and minus 64 more after `=`.
 fn yenc_decoded(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in body.split(|&byte| byte == b'\n') {
@@ -100,7 +100,7 @@ fn all_bytes() -> Vec<u8> {
     (0..=255).collect::<Vec<u8>>().repeat(8)
 }
 
-fn yenc_of_every_byte(server: NewsServer) {
+fn yenc_body_with_every_byte_is_unchanged(server: NewsServer) {
     for number in [1, 20] {
         let body = body(server, &format!("yenc-{number}"));
         let first = format!("=ybegin line=128 size=2048 name=all-{number}.bin\r\n");
@@ -111,14 +111,14 @@ fn yenc_of_every_byte(server: NewsServer) {
     }
 }
 
-fn yenc_in_three_parts(server: NewsServer) {
+fn yenc_parts_decode_to_the_original(server: NewsServer) {
     let parts = [1, 2, 3].map(|part| yenc_decoded(&body(server, &format!("yenc-multi-{part}"))));
     let word = |number: u64| u32::try_from(number * 2_654_435_761 % (1 << 32)).expect("32 bits");
     let expected: Vec<u8> = (0..3072).flat_map(|number| word(number).to_be_bytes()).collect();
     assert_eq!(parts.concat(), expected);
 }
 
-fn uuencoded(server: NewsServer) {
+fn uuencoded_body_decodes_to_the_original(server: NewsServer) {
     let body = body(server, "uu-12");
     let mut bytes = Vec::new();
     let lines: Vec<&[u8]> = body.split(|&byte| byte == b'\n').collect();

@@ -1,25 +1,25 @@
-//! What is not there: one status for each cause, in the server's own words.
+//! Missing groups and articles: exit status 78 with the server's reply in the message.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    an_unknown_group,
-    a_missing_number,
-    a_missing_name,
-    in_an_empty_group,
-    in_json,
-    not_tried_again,
-    among_others,
-    the_first_one_ends_it,
+    unknown_group_exits_78_with_the_reply,
+    missing_article_number_exits_78_with_the_reply,
+    missing_message_id_exits_78_with_the_reply,
+    article_of_an_empty_group_exits_78,
+    json_error_contains_code_exit_and_reply,
+    missing_article_is_not_retried,
+    other_urls_are_fetched_after_a_failure,
+    fail_early_stops_after_the_first_failure,
     failure_leaves_no_file,
     existing_file_is_kept_on_failure,
     closed_port_exits_7,
     invalid_urls_are_rejected,
 ];
 
-/// It fails with 78 and the server's own line, and writes nothing.
+/// Asserts exit status 78, the server's reply in the message, and no output.
 #[track_caller]
 fn is_missing(server: NewsServer, commands: &[&str], code: &str, url: &str) {
     let line = server.reply(commands).line;
@@ -27,7 +27,7 @@ fn is_missing(server: NewsServer, commands: &[&str], code: &str, url: &str) {
     fetch(&[url]).exits(78).writes("").says("not found").says(&format!("({line})"));
 }
 
-fn an_unknown_group(server: NewsServer) {
+fn unknown_group_exits_78_with_the_reply(server: NewsServer) {
     let group = "GROUP fetch.no-such-group";
     is_missing(server, &[group], "411", &server.url("fetch.no-such-group"));
     is_missing(server, &[group], "411", &server.id_url("fetch.no-such-group"));
@@ -35,7 +35,7 @@ fn an_unknown_group(server: NewsServer) {
     is_missing(server, &[group], "411", &server.url("fetch.no-such-group/12-14"));
 }
 
-fn a_missing_number(server: NewsServer) {
+fn missing_article_number_exits_78_with_the_reply(server: NewsServer) {
     let code = if server.is_modern { "423" } else { "430" };
     for (group, nth) in [("fetch.test", 9000), ("fetch.holes", 2), ("fetch.holes", 50)] {
         let commands = [format!("GROUP {group}"), format!("ARTICLE {}", server.number(nth))];
@@ -43,17 +43,17 @@ fn a_missing_number(server: NewsServer) {
     }
 }
 
-fn a_missing_name(server: NewsServer) {
+fn missing_message_id_exits_78_with_the_reply(server: NewsServer) {
     is_missing(server, &["ARTICLE <nobody@test.invalid>"], "430", &server.id_url("nobody@test.invalid"));
 }
 
-fn in_an_empty_group(server: NewsServer) {
+fn article_of_an_empty_group_exits_78(server: NewsServer) {
     for path in ["fetch.empty/1", "fetch.empty/1-3"] {
         fetch(&[&server.url(path)]).exits(78).writes("");
     }
 }
 
-fn in_json(server: NewsServer) {
+fn json_error_contains_code_exit_and_reply(server: NewsServer) {
     let url = server.url("fetch.no-such-group");
     let ran = fetch(&["--format", "json", &url]).exits(78).writes("");
     for part in [r#""code":"not_found""#, r#""exit":78"#, r#""temporary":false"#, r#""reply":"411 "#, &url] {
@@ -61,15 +61,15 @@ fn in_json(server: NewsServer) {
     }
 }
 
-/// What is missing is missing the second time too.
-fn not_tried_again(server: NewsServer) {
+/// A missing article is a permanent error.
+fn missing_article_is_not_retried(server: NewsServer) {
     let url = server.nth_url("fetch.test", 9000);
     let ran = fetch(&["-v", "--retry", "3", "--retry-delay", "0", &url]).exits(78);
     assert_eq!(ran.err.matches("> ARTICLE").count(), 1, "{}", ran.err);
 }
 
-/// The others come all the same; the status is the first failure's.
-fn among_others(server: NewsServer) {
+/// The other articles are delivered; the exit status is that of the first failure.
+fn other_urls_are_fetched_after_a_failure(server: NewsServer) {
     let urls = [
         server.nth_url("fetch.test", 1),
         server.nth_url("fetch.test", 9000),
@@ -84,40 +84,40 @@ fn among_others(server: NewsServer) {
     fetch(&urls.each_ref().map(String::as_str)).exits(78).writes(expected.concat());
 }
 
-fn the_first_one_ends_it(server: NewsServer) {
+fn fail_early_stops_after_the_first_failure(server: NewsServer) {
     let urls = [server.nth_url("fetch.test", 9000), server.nth_url("fetch.test", 1)];
     fetch(&["--fail-early", &urls[0], &urls[1]]).exits(78).writes("");
 }
 
 fn failure_leaves_no_file(server: NewsServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [
         server.url("fetch.no-such-group"),
         server.nth_url("fetch.test", 9000),
         server.id_url("nobody@test.invalid"),
         server.nth_url("fetch.holes", 13),
     ] {
-        place.fetch(&["-o", "here", &url]).exits(78);
-        place.fetch(&["-O", &url]).exits(78);
-        place.holds(&[]);
+        dir.fetch(&["-o", "here", &url]).exits(78);
+        dir.fetch(&["-O", &url]).exits(78);
+        dir.assert_entries(&[]);
     }
-    // Too large: found out on the way.
+    // The size limit is exceeded during the transfer.
     for url in [server.id_url("longline@test.invalid"), server.id_url("huge@test.invalid")] {
-        place.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
-        assert!(!place.names().contains(&"here".to_owned()), "{:?}", place.names());
+        dir.fetch(&["--max-filesize", "50k", "-o", "here", &url]).exits(63);
+        assert!(!dir.names().contains(&"here".to_owned()), "{:?}", dir.names());
     }
 }
 
 fn existing_file_is_kept_on_failure(server: NewsServer) {
-    let place = Place::new();
-    place.write("here", "mine");
-    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
-    assert_eq!(place.read("here"), b"mine");
-    place.fetch(&["--no-clobber", "-o", "here", &server.nth_url("fetch.test", 1)]);
-    assert_eq!(place.read("here"), b"mine");
-    place.fetch(&["-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
-    assert_eq!(place.read("here"), server.nth("ARTICLE", "fetch.test", 1));
-    place.holds(&["here"]);
+    let dir = WorkDir::new();
+    dir.write("here", "mine");
+    dir.fetch(&["-o", "here", &server.nth_url("fetch.test", 9000)]).exits(78);
+    assert_eq!(dir.read("here"), b"mine");
+    dir.fetch(&["--no-clobber", "-o", "here", &server.nth_url("fetch.test", 1)]);
+    assert_eq!(dir.read("here"), b"mine");
+    dir.fetch(&["-o", "here", &server.nth_url("fetch.test", 1)]).gives("");
+    assert_eq!(dir.read("here"), server.nth("ARTICLE", "fetch.test", 1));
+    dir.assert_entries(&["here"]);
 }
 
 fn closed_port_exits_7(server: NewsServer) {
@@ -133,10 +133,10 @@ fn invalid_urls_are_rejected(server: NewsServer) {
     }
 }
 
-/// INN asks who it is; nobody is told to it. sn has no groups but those that anybody may read.
+/// INN requires a login, which is not sent. sn has no private groups.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_private_group() {
+fn private_group_without_a_login_exits_67() {
     for path in ["private.secret", "private.secret/1", "private.secret/1-3"] {
         let url = INN.url(path).replace("127.0.0.1", "localhost");
         let ran = fetch(&["-v", "--cacert", CA, &url]).exits(67).writes("");
@@ -147,23 +147,23 @@ fn a_private_group() {
     fetch(&[&SN.nth_url("private.secret", 1)]).gives(expected);
 }
 
-/// There is no password that TLS would have to hide: what the server said is the cause.
+/// Without a login and without TLS, the error names the server's reply.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_private_group_and_nobody_to_ask() {
+fn private_group_without_tls_exits_67_with_the_reply() {
     for path in ["private.secret", "private.secret/1", "private.secret/1-3"] {
         fetch(&[&INN.url(path)]).exits(67).writes("").says("480").says("-u");
     }
 }
 
-/// `-m` ends what would go on for hours.
+/// `-m` ends a run that would otherwise take hours.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_unknown_group_as_mbox() {
-    let place = Place::new();
+fn unknown_group_as_mbox_exits_78_without_a_file() {
+    let dir = WorkDir::new();
     for server in [INN, SN] {
         let arguments = ["-m", "3", "--format", "mbox", "-o", "here", &server.url("fetch.no-such-group")];
-        place.fetch(&arguments).exits(78).says("411");
-        place.holds(&[]);
+        dir.fetch(&arguments).exits(78).says("411");
+        dir.assert_entries(&[]);
     }
 }

@@ -1,11 +1,16 @@
-//! Bytes that would end a command early, or a message-id: refused before anybody is called.
+//! Bytes that would end a command or a message-id are rejected before a connection is made.
 
 use crate::live::nntp_server::{NewsServer, Watch, each_news_server};
-use crate::live::place::{Place, key};
+use crate::live::work_dir::{WorkDir, key};
 
-each_news_server![in_a_group, in_a_name, in_a_number, in_a_login];
+each_news_server![
+    forbidden_bytes_in_a_group_are_rejected_without_a_command,
+    forbidden_bytes_in_a_message_id_are_rejected_without_a_command,
+    forbidden_bytes_in_a_number_are_rejected_without_a_command,
+    forbidden_bytes_in_a_login_are_rejected_without_a_command
+];
 
-/// What tells all runs of one test from those of others.
+/// A marker for all runs of one test.
 struct Marked {
     key: String,
     watch: Watch,
@@ -17,19 +22,20 @@ impl Marked {
         Self { key: key(), watch: server.watch(), server }
     }
 
-    /// It is refused, and nothing is sent or written.
+    /// Asserts that the URL is rejected and that nothing is sent or written.
     #[track_caller]
     fn refused(&self, arguments: &[&str]) {
         let arguments: Vec<String> = arguments.iter().map(|text| text.replace("KEY", &self.key)).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let place = Place::new();
-        let ran = place.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
+        let dir = WorkDir::new();
+        let ran = dir.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
         assert!([93, 3].contains(&ran.exit), "{arguments:?}: {} {}", ran.exit, ran.err);
         ran.hides("> ").hides("< ").hides("\nQUIT");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
 
-    /// The server has seen nothing of it. A later session is in its log as a whole: an earlier one would be there too.
+    /// Asserts that the server received nothing with the marker. A later session is in its log completely, so an
+    /// earlier one would be in the log too.
     #[track_caller]
     fn is_unseen(&self) {
         let later = key();
@@ -39,7 +45,7 @@ impl Marked {
     }
 }
 
-fn in_a_group(server: NewsServer) {
+fn forbidden_bytes_in_a_group_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for path in [
         "KEY%0D%0AQUIT",
@@ -61,7 +67,7 @@ fn in_a_group(server: NewsServer) {
     marked.is_unseen();
 }
 
-fn in_a_name(server: NewsServer) {
+fn forbidden_bytes_in_a_message_id_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for id in [
         "KEY%0D%0AQUIT@test.invalid",
@@ -80,7 +86,7 @@ fn in_a_name(server: NewsServer) {
     marked.is_unseen();
 }
 
-fn in_a_number(server: NewsServer) {
+fn forbidden_bytes_in_a_number_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for number in ["1%0D%0AQUIT", "1%0A", "1%20", "1-3%0D%0AQUIT", "%001"] {
         marked.refused(&[&server.url(&format!("KEY/{number}"))]);
@@ -88,14 +94,14 @@ fn in_a_number(server: NewsServer) {
     marked.is_unseen();
 }
 
-/// Nor where somebody asks who we are; sn does not.
-fn in_a_login(server: NewsServer) {
+/// Logins with such bytes are not sent either; sn has no logins.
+fn forbidden_bytes_in_a_login_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for login in ["KEY\r\nQUIT:x", "KEY\n:x", "KEY:x\r\nQUIT"] {
-        let place = Place::new();
+        let dir = WorkDir::new();
         let login = login.replace("KEY", &marked.key);
         let url = server.nth_url("private.secret", 1);
-        let ran = place.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
+        let ran = dir.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
         let expected: &[i32] = if server.is_modern { &[93, 2] } else { &[93, 2, 0] };
         assert!(expected.contains(&ran.exit), "{} {}", ran.exit, ran.err);
         ran.hides("> AUTHINFO");

@@ -1,26 +1,26 @@
-//! Lists of groups: all of them, and those that a pattern names.
+//! Lists of groups: all groups, and those that match a pattern.
 
 use super::json::{field, value};
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    as_they_came,
-    in_json,
-    for_people,
+    raw_group_list_equals_the_response,
+    json_group_list_has_name_numbers_and_flag,
+    text_group_list_fits_80_columns,
     empty_group_has_no_articles,
-    of_a_pattern,
-    of_a_pattern_for_nothing,
-    each_leads_on,
-    into_a_file,
-    how_many,
+    pattern_selects_the_matching_groups,
+    pattern_without_match_gives_an_empty_list,
+    url_of_each_group_names_the_group,
+    group_list_is_written_to_a_file_unchanged,
+    head_of_a_group_list_shows_the_number_of_groups,
 ];
 
 fn all(server: NewsServer) -> Vec<u8> {
     server.block(&["LIST ACTIVE"])
 }
 
-/// Name, last number, first number and flag of each line that a server gives for LIST ACTIVE.
+/// Returns name, last number, first number and flag of each line of LIST ACTIVE.
 fn rows(list: &[u8]) -> Vec<[String; 4]> {
     let row = |line: &str| {
         let mut words = line.split(' ').map(str::to_owned);
@@ -35,7 +35,7 @@ fn of_all(server: NewsServer, options: &[&str]) -> String {
     fetch(&[options, &["--news-server", &server.authority(), "news:*"]].concat()).exits(0).text()
 }
 
-fn as_they_came(server: NewsServer) {
+fn raw_group_list_equals_the_response(server: NewsServer) {
     let authority = server.authority();
     let expected = all(server);
     assert!(rows(&expected).iter().any(|row| row[0] == "fetch.with+plus_and-dash"));
@@ -44,7 +44,7 @@ fn as_they_came(server: NewsServer) {
     }
 }
 
-fn in_json(server: NewsServer) {
+fn json_group_list_has_name_numbers_and_flag(server: NewsServer) {
     let text = of_all(server, &["--format", "json"]);
     let rows = rows(&all(server));
     assert_eq!(text.lines().count(), rows.len());
@@ -60,7 +60,7 @@ fn in_json(server: NewsServer) {
     }
 }
 
-fn for_people(server: NewsServer) {
+fn text_group_list_fits_80_columns(server: NewsServer) {
     let text = of_all(server, &[]);
     for [name, high, low, flag] in rows(&all(server)) {
         let line = text.lines().find(|line| line.split_whitespace().last() == Some(&name));
@@ -76,14 +76,14 @@ fn for_people(server: NewsServer) {
     }
 }
 
-/// sn says `0 0` of a group without articles, INN `0 1`: neither has one.
+/// For an empty group sn reports `0 0` and INN `0 1`.
 fn empty_group_has_no_articles(server: NewsServer) {
     let text = of_all(server, &[]);
     let line = text.lines().find(|line| line.ends_with(" fetch.empty")).expect("it is there");
     assert_eq!(line.split_whitespace().next(), Some("0"), "{line}");
 }
 
-fn of_a_pattern(server: NewsServer) {
+fn pattern_selects_the_matching_groups(server: NewsServer) {
     let authority = server.authority();
     for (pattern, is_in) in [
         ("fetch.*", (|name: &str| name.starts_with("fetch.")) as fn(&str) -> bool),
@@ -103,15 +103,15 @@ fn of_a_pattern(server: NewsServer) {
     }
 }
 
-fn of_a_pattern_for_nothing(server: NewsServer) {
+fn pattern_without_match_gives_an_empty_list(server: NewsServer) {
     let url = format!("news://{}/no-such.*", server.authority());
     for format in ["raw", "text", "json"] {
         fetch(&["--format", format, &url]).exits(0).writes("");
     }
 }
 
-/// The URL of each group gives that group.
-fn each_leads_on(server: NewsServer) {
+/// The URL of each entry names that group.
+fn url_of_each_group_names_the_group(server: NewsServer) {
     let text = of_all(server, &["--format", "json"]);
     for line in text.lines() {
         let (name, url) = (field(line, "name").expect("a name"), field(line, "url").expect("a URL"));
@@ -127,15 +127,15 @@ fn each_leads_on(server: NewsServer) {
     }
 }
 
-fn into_a_file(server: NewsServer) {
-    let place = Place::new();
+fn group_list_is_written_to_a_file_unchanged(server: NewsServer) {
+    let dir = WorkDir::new();
     let url = format!("news://{}/*", server.authority());
-    place.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
-    assert_eq!(place.read("here"), all(server));
-    place.holds(&["here"]);
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    assert_eq!(dir.read("here"), all(server));
+    dir.assert_entries(&["here"]);
 }
 
-fn how_many(server: NewsServer) {
+fn head_of_a_group_list_shows_the_number_of_groups(server: NewsServer) {
     let text = of_all(server, &["-I"]);
     assert_eq!(text.trim(), format!("Groups: {}", rows(&all(server)).len()));
 }

@@ -1,12 +1,18 @@
-//! `-I`: what is known of an article, of a group, of a server; no body is asked for.
+//! `-I`: metadata of an article, a group or a server, without a body.
 
 use super::seen::commands;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::fetch;
+use crate::live::work_dir::fetch;
 
-each_news_server![of_an_article, of_an_article_in_json, of_a_group, of_an_empty_group, of_what_is_missing];
+each_news_server![
+    head_of_an_article_shows_its_header,
+    json_head_of_an_article_has_its_fields,
+    head_of_a_group_shows_count_and_numbers,
+    head_of_an_empty_group_shows_no_articles,
+    head_of_a_missing_article_exits_78
+];
 
-/// The lines of a head; CR LF or LF, without what a line end or we put behind it.
+/// Returns the lines of a header with CR LF or LF, without empty lines and the modification time that `-I` adds.
 fn head_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     text.lines()
@@ -15,7 +21,7 @@ fn head_lines(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
-fn of_an_article(server: NewsServer) {
+fn head_of_an_article_shows_its_header(server: NewsServer) {
     for nth in [2, 1702, 1711] {
         let expected = head_lines(&server.nth("HEAD", "fetch.test", nth));
         let ran = fetch(&["-I", &server.nth_url("fetch.test", nth)]).exits(0);
@@ -30,7 +36,7 @@ fn of_an_article(server: NewsServer) {
     );
 }
 
-fn of_an_article_in_json(server: NewsServer) {
+fn json_head_of_an_article_has_its_fields(server: NewsServer) {
     let text = fetch(&["-I", "--format", "json", &server.nth_url("fetch.test", 2)]).exits(0).text();
     assert_eq!(text.lines().count(), 1, "{text}");
     for part in [r#"["Subject","plain article 2"]"#, r#"["Message-ID","<plain-0002@test.invalid>"]"#] {
@@ -38,8 +44,8 @@ fn of_an_article_in_json(server: NewsServer) {
     }
 }
 
-/// How many articles there are, and between which numbers.
-fn of_a_group(server: NewsServer) {
+/// The number of articles, and the first and last number.
+fn head_of_a_group_shows_count_and_numbers(server: NewsServer) {
     for (group, count, last) in [("fetch.test", 1748, 1748), ("fetch.8bit", 100, 100)] {
         let text = fetch(&["-I", &server.url(group)]).exits(0).text();
         let expected = [count, server.number(1), server.number(last)].map(|number| number.to_string());
@@ -50,12 +56,12 @@ fn of_a_group(server: NewsServer) {
     assert_eq!(commands(server, &["-I", &server.url("fetch.test")]), ["GROUP fetch.test"]);
 }
 
-fn of_an_empty_group(server: NewsServer) {
+fn head_of_an_empty_group_shows_no_articles(server: NewsServer) {
     let text = fetch(&["-I", &server.url("fetch.empty")]).exits(0).text();
     assert!(text.lines().any(|line| line == "Articles: 0"), "{text}");
 }
 
-fn of_what_is_missing(server: NewsServer) {
+fn head_of_a_missing_article_exits_78(server: NewsServer) {
     for url in [
         server.url("fetch.no-such-group"),
         server.nth_url("fetch.test", 9000),

@@ -1,6 +1,6 @@
-//! The fields of one line of JSON that the program wrote, as far as these tests need them.
+//! Fields of a line of JSON output.
 
-/// A field that is a string; none if it is null or not there.
+/// Returns a string field, or `None` if it is null or missing.
 pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     let mut text = String::new();
@@ -21,7 +21,7 @@ pub(super) fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A field that is none, as it is written.
+/// Returns the JSON text of a field that is not a string.
 #[track_caller]
 pub(super) fn value(line: &str, name: &str) -> String {
     let (_, rest) = line.split_once(&format!("\"{name}\":")).unwrap_or_else(|| panic!("no {name}: {line}"));
@@ -29,7 +29,7 @@ pub(super) fn value(line: &str, name: &str) -> String {
 }
 
 #[test]
-fn fields() {
+fn field_and_value_return_members_of_a_line() {
     let line = r#"{"a":1,"b":"x \"y\" <\u00e9>","c":null,"d":""}"#;
     assert_eq!(
         ["b", "c", "d", "e"].map(|name| field(line, name)),

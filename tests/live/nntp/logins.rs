@@ -1,17 +1,17 @@
-//! Who we are: asked for by 480, told over TLS only, and to nobody who has not asked.
+//! NNTP logins: sent only after a 480 reply, and by default only with TLS.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 const BOB: &str = "p@ss/w:rd#%41 x";
 const ALICE: [&str; 2] = ["-u", "alice:secret"];
 
-/// In the clear until it asks for TLS, by the name that the certificate is for.
+/// Returns a URL without TLS at the start, with the host name of the certificate.
 fn plain(path: &str) -> String {
     format!("nntp://localhost:{}/{path}", INN.port())
 }
@@ -25,14 +25,14 @@ fn trusting(arguments: &[&str]) -> Ran {
     fetch(&[&["--cacert", CA], arguments].concat())
 }
 
-/// By a raw socket, in the clear.
+/// Returns the block of a raw request with the login of alice, without TLS.
 fn as_alice(commands: &[&str]) -> Vec<u8> {
     INN.block(&[&["AUTHINFO USER alice", "AUTHINFO PASS secret"], commands].concat())
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn over_tls_and_starttls() {
+fn login_over_tls_or_starttls_fetches_private_articles() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let range =
         [5, 6, 7].map(|number| as_alice(&["GROUP private.secret", &format!("ARTICLE {number}")])).concat();
@@ -49,10 +49,10 @@ fn over_tls_and_starttls() {
     }
 }
 
-/// Where the server asks in the clear, TLS comes before the name and the password do.
+/// If the server requires a login in plaintext, STARTTLS is sent before user name and password.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn tls_comes_first() {
+fn starttls_precedes_the_login() {
     let user = key();
     let watch = INN.watch();
     trusting(&["-u", &format!("{user}:x"), &plain("private.secret/1")]).exits(67);
@@ -64,22 +64,22 @@ fn tls_comes_first() {
     assert_eq!(watch.sessions(&user), 1);
 }
 
-/// Who does not believe the server tells it nothing.
+/// If the certificate is not trusted, no login is sent.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn not_to_whom_is_not_believed() {
+fn untrusted_certificate_receives_no_login() {
     let (user, watch) = (key(), INN.watch());
     let login = format!("{user}:x");
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [plain("private.secret/1"), tls("private.secret/1")] {
-        place.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
+        dir.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
     }
     let port = INN.port();
     let named = plain("private.secret/1").replace("localhost", "wrong.example");
     let to_here = format!("wrong.example:{port}:127.0.0.1");
     let arguments = ["--cacert", CA, "--resolve", &to_here, "-u", &login, "-o", "here", &named];
-    place.fetch(&arguments).exits(60).says("wrong.example");
-    place.holds(&[]);
+    dir.fetch(&arguments).exits(60).says("wrong.example");
+    dir.assert_entries(&[]);
     let later = key();
     INN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);
@@ -88,35 +88,35 @@ fn not_to_whom_is_not_believed() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn in_the_clear_only_if_asked_to() {
+fn plaintext_login_needs_insecure_auth() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let ran = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
     ran.exits(0).writes(&article).hides("AUTHINFO PASS secret").says("AUTHINFO USER alice");
-    // A login that would be sent unseen is none.
+    // By default the login is not sent in plaintext.
     let ran = fetch(&[&ALICE[..], &["-v", &INN.url("private.secret/7")]].concat());
     ran.exits(60).writes("").hides("AUTHINFO");
 }
 
-/// Tried once, told in the server's words, and never shown.
+/// The password is sent once, the error contains the server's reply, and the password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_wrong_password() {
-    let place = Place::new();
+fn wrong_password_is_sent_once_and_exits_67() {
+    let dir = WorkDir::new();
     for url in [plain("private.secret/1"), tls("private.secret/1"), tls("private.secret")] {
         let retry = ["--retry", "2", "--retry-delay", "0"];
         let arguments = ["-v", "--cacert", CA, "-u", "alice:wr0ng-canary", "-o", "here", &url];
-        let ran = place.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
+        let ran = dir.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
         assert_eq!(ran.err.matches("> AUTHINFO PASS").count(), 1, "{}", ran.err);
         ran.says("(481 Authentication failed)");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
     trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
 }
 
-/// RFC 4643 §2.3.2 lets a password hold every byte above the space; INN takes the space too.
+/// RFC 4643 §2.3.2 allows every byte above the space in a password; INN also accepts the space.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_of_reserved_bytes() {
+fn password_with_reserved_bytes_logs_in() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let login = format!("bob:{BOB}");
     trusting(&["-u", &login, &tls("private.secret/7")]).gives(&article);
@@ -126,36 +126,36 @@ fn a_password_of_reserved_bytes() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn from_a_file() {
-    let place = Place::new();
-    place.write("netrc", "machine localhost login alice password secret\n");
-    place.write("other", "machine example.org login alice password secret\n");
-    place.write("password", "secret\n");
+fn netrc_and_password_file_supply_the_password() {
+    let dir = WorkDir::new();
+    dir.write("netrc", "machine localhost login alice password secret\n");
+    dir.write("other", "machine example.org login alice password secret\n");
+    dir.write("password", "secret\n");
     for name in ["netrc", "other", "password"] {
-        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o600)).expect("our own file");
     }
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let url = tls("private.secret/7");
-    place.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
-    place.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
-    place.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
-    place.fetch(&["--cacert", CA, &url]).exits(67).writes("");
+    dir.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
+    dir.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
+    dir.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
+    dir.fetch(&["--cacert", CA, &url]).exits(67).writes("");
 }
 
-/// A login is for who asks: what anybody may read is read without, and sn knows no logins.
+/// The login is not sent for public articles; sn has no logins.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn not_where_nobody_asks() {
+fn login_is_not_sent_unless_required() {
     let ran = trusting(&[&ALICE[..], &["-v", &tls("fetch.test/1")]].concat());
     ran.exits(0).writes(INN.nth("ARTICLE", "fetch.test", 1)).hides("AUTHINFO");
     let ran = fetch(&[&ALICE[..], &["-v", &SN.nth_url("private.secret", 1)]].concat());
     ran.exits(0).writes(SN.nth("ARTICLE", "private.secret", 1)).hides("AUTHINFO").hides("STARTTLS");
 }
 
-/// One login for all URLs of one server; after it, what is free comes too.
+/// One login for all URLs of a server, also for public groups after it.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn once_for_many() {
+fn one_login_serves_several_urls() {
     let urls = ["private.secret/1", "fetch.test/1", "private.secret/2-4", "private.secret/5"].map(plain);
     let urls = urls.each_ref().map(String::as_str);
     let ran = trusting(&[&ALICE[..], &["-v"], &urls].concat()).exits(0);
@@ -168,10 +168,10 @@ fn once_for_many() {
     ran.writes(expected.concat());
 }
 
-/// Neither the dialogue, nor an error, nor JSON, nor an event has it in it.
+/// The password appears in no trace, error, JSON output or event.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn no_word_of_a_password() {
+fn password_appears_in_no_output() {
     for (url, password, exit) in [
         (tls("fetch.test/9000"), BOB, 78),
         (tls("private.secret/9000"), BOB, 78),
@@ -187,9 +187,9 @@ fn no_word_of_a_password() {
     }
 }
 
-/// RFC 1738 §3.7 knows no login in such a URL; its password is not shown.
+/// RFC 1738 §3.7: the URL cannot contain a login; its password is not shown.
 #[test]
 #[ignore = "needs the built program"]
-fn not_in_the_url() {
+fn login_in_an_nntp_url_exits_3() {
     fetch(&["nntp://alice:s3cr3t-canary@localhost:17119/private.secret/1"]).exits(3).hides("s3cr3t-canary");
 }

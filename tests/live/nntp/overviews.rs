@@ -1,41 +1,41 @@
-//! A group: its articles, one a line, by OVER or by what an old server has instead.
+//! The articles of a group, one per line, by OVER or by the command of an old server.
 
 use super::json::{field, value};
 use super::seen::commands;
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    as_it_came,
-    by_every_kind_of_url,
-    in_json,
-    encoded_words,
-    for_people,
-    with_holes,
-    of_no_article,
-    each_leads_on,
-    into_a_file,
-    by_what_the_server_has,
+    raw_overview_equals_the_response,
+    every_url_form_lists_the_group,
+    json_overview_has_the_fields_of_each_article,
+    encoded_words_are_decoded_in_text_output,
+    text_overview_fits_80_columns,
+    cancelled_articles_are_not_listed,
+    empty_group_gives_an_empty_overview,
+    url_of_each_entry_fetches_its_article,
+    overview_is_written_to_a_file_unchanged,
+    overview_falls_back_from_over_to_xover,
 ];
 
-/// What the server has of a group, by XOVER, which both know.
+/// Returns the overview of a group by XOVER, which both servers support.
 fn overview(server: NewsServer, group: &str) -> Vec<u8> {
     server.block(&[&format!("GROUP {group}"), "XOVER 1-9999"])
 }
 
-/// The fields of each line.
+/// Splits the overview into lines and fields.
 fn rows(overview: &[u8]) -> Vec<Vec<String>> {
     let text = String::from_utf8_lossy(overview);
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-fn as_it_came(server: NewsServer) {
+fn raw_overview_equals_the_response(server: NewsServer) {
     for group in ["fetch.test", "fetch.holes", "fetch.8bit", "fetch.with+plus_and-dash"] {
         fetch(&["--format", "raw", &server.url(group)]).gives(overview(server, group));
     }
 }
 
-fn by_every_kind_of_url(server: NewsServer) {
+fn every_url_form_lists_the_group(server: NewsServer) {
     let (authority, expected) = (server.authority(), overview(server, "fetch.holes"));
     for url in ["news:fetch.holes", &format!("news://{authority}/fetch.holes"), &server.url("fetch%2Eholes")]
     {
@@ -43,7 +43,7 @@ fn by_every_kind_of_url(server: NewsServer) {
     }
 }
 
-fn in_json(server: NewsServer) {
+fn json_overview_has_the_fields_of_each_article(server: NewsServer) {
     for group in ["fetch.test", "alt.binaries.fetch"] {
         let text = fetch(&["--format", "json", &server.url(group)]).exits(0).text();
         let rows = rows(&overview(server, group));
@@ -58,8 +58,8 @@ fn in_json(server: NewsServer) {
     }
 }
 
-/// Shown as words, kept as they are for programs.
-fn encoded_words(server: NewsServer) {
+/// Encoded words are decoded in text output and kept in raw output.
+fn encoded_words_are_decoded_in_text_output(server: NewsServer) {
     let url = server.url("fetch.8bit");
     let text = fetch(&[&url]).exits(0).text();
     assert!(text.contains("caf\u{e9} 50") && !text.contains("=?"), "{text}");
@@ -68,7 +68,7 @@ fn encoded_words(server: NewsServer) {
     assert!(raw.contains("\t=?ISO-8859-1?Q?caf=E9_50?=\t"), "{raw}");
 }
 
-fn for_people(server: NewsServer) {
+fn text_overview_fits_80_columns(server: NewsServer) {
     let text = fetch(&[&server.url("fetch.test")]).exits(0).text();
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(long, [""; 0]);
@@ -82,8 +82,8 @@ fn for_people(server: NewsServer) {
     assert_eq!(begins.filter(|line| line.contains("1994-12-01")).count(), 1748);
 }
 
-/// Those that were cancelled are not there.
-fn with_holes(server: NewsServer) {
+/// Cancelled articles are not listed.
+fn cancelled_articles_are_not_listed(server: NewsServer) {
     let text = fetch(&["--format", "json", &server.url("fetch.holes")]).exits(0).text();
     let numbers: Vec<String> = text.lines().map(|line| value(line, "number")).collect();
     let is_there = |nth: &u32| ![2, 3, 11, 12, 13, 14, 15, 50].contains(nth);
@@ -91,14 +91,14 @@ fn with_holes(server: NewsServer) {
     assert_eq!(numbers, expected);
 }
 
-fn of_no_article(server: NewsServer) {
+fn empty_group_gives_an_empty_overview(server: NewsServer) {
     for format in ["raw", "text", "json"] {
         fetch(&["--format", format, &server.url("fetch.empty")]).gives("");
     }
 }
 
-/// The URL of each line gives the article of that line.
-fn each_leads_on(server: NewsServer) {
+/// The URL of each entry fetches the article of its line.
+fn url_of_each_entry_fetches_its_article(server: NewsServer) {
     let text = fetch(&["--format", "json", &server.url("fetch.with+plus_and-dash")]).exits(0).text();
     assert_eq!(text.lines().count(), 10);
     for line in text.lines().step_by(4) {
@@ -107,17 +107,17 @@ fn each_leads_on(server: NewsServer) {
     }
 }
 
-fn into_a_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--format", "raw", "-o", "here", &server.url("fetch.test")]).gives("");
-    assert_eq!(place.read("here"), overview(server, "fetch.test"));
-    place.fetch(&["--format", "raw", "-O", &server.url("fetch.8bit")]).gives("");
-    assert_eq!(place.read("fetch.8bit"), overview(server, "fetch.8bit"));
-    place.holds(&["fetch.8bit", "here"]);
+fn overview_is_written_to_a_file_unchanged(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["--format", "raw", "-o", "here", &server.url("fetch.test")]).gives("");
+    assert_eq!(dir.read("here"), overview(server, "fetch.test"));
+    dir.fetch(&["--format", "raw", "-O", &server.url("fetch.8bit")]).gives("");
+    assert_eq!(dir.read("fetch.8bit"), overview(server, "fetch.8bit"));
+    dir.assert_entries(&["fetch.8bit", "here"]);
 }
 
-/// OVER, else XOVER; each asked once.
-fn by_what_the_server_has(server: NewsServer) {
+/// OVER is sent first, then XOVER; each at most once.
+fn overview_falls_back_from_over_to_xover(server: NewsServer) {
     let seen = commands(server, &[&server.url("fetch.holes")]);
     let verbs: Vec<&str> = seen.iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
     let expected: &[&[&str]] = if server.is_modern {

@@ -1,44 +1,44 @@
-//! `--part`, and `--text` for the line ends of this machine.
+//! `--part`, and `--text` for local line ends.
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    of_an_article,
-    of_an_article_by_its_name,
-    of_a_range,
-    as_text,
-    as_text_into_a_file,
+    part_option_selects_head_body_or_article,
+    part_option_applies_to_a_message_id,
+    part_option_applies_to_each_article_of_a_range,
+    text_option_converts_line_ends,
+    text_option_converts_line_ends_of_a_file,
     byte_range_is_rejected,
 ];
 
 const VERBS: [(&str, &str); 3] = [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")];
 
-fn of_an_article(server: NewsServer) {
+fn part_option_selects_head_body_or_article(server: NewsServer) {
     for nth in [3, 1702, 1704] {
         for (part, verb) in VERBS {
             let expected = server.nth(verb, "fetch.test", nth);
             fetch(&["--part", part, &server.nth_url("fetch.test", nth)]).gives(expected);
         }
     }
-    // A head and a body are the article, with an empty line between them.
+    // Header, empty line and body are the article.
     let [head, body, article] =
         VERBS.map(|(part, _)| fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).exits(0).out);
     assert_eq!([head, b"\r\n".to_vec(), body].concat(), article);
     fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).exits(2).writes("");
 }
 
-fn of_an_article_by_its_name(server: NewsServer) {
+fn part_option_applies_to_a_message_id(server: NewsServer) {
     for (part, verb) in VERBS {
         let expected = server.block(&[&format!("{verb} <plain-0044@test.invalid>")]);
         fetch(&["--part", part, &server.id_url("plain-0044@test.invalid")]).gives(expected);
     }
 }
 
-fn of_a_range(server: NewsServer) {
+fn part_option_applies_to_each_article_of_a_range(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(60), server.number(69)));
     for (part, verb) in VERBS {
-        // Where a header ends, an empty line shows.
+        // Headers are separated by empty lines.
         let separator: &[u8] = if verb == "HEAD" { b"\r\n" } else { b"" };
         let those = server.those(verb, "fetch.test", 60..70);
         let expected: Vec<u8> = those.iter().flat_map(|one| [&one[..], separator].concat()).collect();
@@ -46,7 +46,7 @@ fn of_a_range(server: NewsServer) {
     }
 }
 
-/// Each CR LF becomes LF; no other byte changes.
+/// Converts CR LF to LF; no other byte changes.
 fn local(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n');
     lines
@@ -54,7 +54,7 @@ fn local(bytes: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn as_text(server: NewsServer) {
+fn text_option_converts_line_ends(server: NewsServer) {
     for nth in [1, 1701, 1702, 1703, 1704] {
         let expected = local(&server.nth("ARTICLE", "fetch.test", nth));
         assert!(!expected.contains(&b'\r'));
@@ -62,22 +62,22 @@ fn as_text(server: NewsServer) {
     }
     fetch(&["--text", "--part", "body", &server.id_url("latin1-7@test.invalid")])
         .gives(b"na\xefve caf\xe9 \xff\n");
-    // Unasked, they stay what they are.
+    // By default line ends are not changed.
     let article = fetch(&[&server.nth_url("fetch.test", 1)]).exits(0).out;
     let count = |byte| article.iter().filter(|&&other| other == byte).count();
     assert_eq!((count(b'\r'), count(b'\n')), (count(b'\n'), count(b'\r')));
     assert!(count(b'\r') > 8);
 }
 
-fn as_text_into_a_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
-    assert_eq!(place.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
+fn text_option_converts_line_ends_of_a_file(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
+    assert_eq!(dir.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
 }
 
-/// NNTP has none: refused, and nothing is delivered.
+/// NNTP has no byte ranges: the run fails without output.
 fn byte_range_is_rejected(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
-    place.holds(&[]);
+    let dir = WorkDir::new();
+    dir.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
+    dir.assert_entries(&[]);
 }

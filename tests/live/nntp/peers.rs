@@ -1,12 +1,12 @@
-//! The same articles through Perl's Net::NNTP, where it is installed: the same bytes. curl knows no news.
+//! Comparison with Perl's Net::NNTP, if it is installed: the same articles. curl does not support NNTP.
 
 use std::process::{Command, Stdio};
 
 use crate::live::nntp_server::{NewsServer, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::start_other;
+use crate::live::work_dir::{WorkDir, fetch};
 
-each_news_server![articles, overviews];
+each_news_server![articles_equal_those_of_net_nntp, overviews_equal_those_of_net_nntp];
 
 const ARTICLE: &str = "use Net::NNTP; my ($port, $group, @numbers) = @ARGV; binmode STDOUT; \
     my $news = Net::NNTP->new('127.0.0.1', Port => $port, Reader => 0) or die 'connect'; \
@@ -26,15 +26,15 @@ fn has_net_nntp() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// What it prints, with the line ends of this machine, which it turns those of the wire into.
+/// Returns the output of the Perl program. Net::NNTP converts line ends to LF.
 #[track_caller]
 fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
     let port = server.port().to_string();
     let own = ["-e", program, &port];
-    start_other("perl", Place::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
+    start_other("perl", WorkDir::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
 }
 
-fn articles(server: NewsServer) {
+fn articles_equal_those_of_net_nntp(server: NewsServer) {
     if !has_net_nntp() {
         return;
     }
@@ -49,7 +49,7 @@ fn articles(server: NewsServer) {
     }
 }
 
-fn overviews(server: NewsServer) {
+fn overviews_equal_those_of_net_nntp(server: NewsServer) {
     if !has_net_nntp() {
         return;
     }

@@ -1,20 +1,20 @@
-//! `nntp://host/group/FIRST-LAST`: one article after another, or a file each.
+//! `nntp://host/group/FIRST-LAST`: the articles in one output, or in one file each.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
+use crate::live::work_dir::{WorkDir, fetch};
 
 each_news_server![
-    one_after_another,
-    one_of_one,
-    without_a_server,
-    over_holes,
-    over_the_end,
-    all_of_a_group,
-    into_one_file,
-    a_file_each,
-    a_file_each_by_its_number,
-    a_file_each_over_holes,
-    two_ranges,
+    range_gives_its_articles_in_order,
+    range_of_one_number_gives_one_article,
+    range_without_a_server_uses_the_news_server_option,
+    range_skips_missing_articles,
+    range_beyond_the_last_article_ends_with_it,
+    range_of_a_whole_group_gives_all_articles,
+    range_with_output_option_is_one_file,
+    range_with_output_dir_gives_one_file_per_article,
+    range_with_remote_name_gives_one_file_per_article,
+    range_with_output_dir_skips_missing_articles,
+    two_ranges_in_one_run_give_both,
     range_without_articles_exits_78,
 ];
 
@@ -22,42 +22,42 @@ fn range(server: NewsServer, group: &str, first: u32, last: u32) -> String {
     server.url(&format!("{group}/{}-{}", server.number(first), server.number(last)))
 }
 
-fn one_after_another(server: NewsServer) {
+fn range_gives_its_articles_in_order(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.test", 100..=200);
     assert_eq!(expected.len(), 101);
     fetch(&[&range(server, "fetch.test", 100, 200)]).gives(expected.concat());
-    // Dots, an empty body and a long line among others.
+    // Articles with dots, an empty body and a long line are among them.
     let odd = server.those("ARTICLE", "fetch.test", 1699..=1713);
     fetch(&[&range(server, "fetch.test", 1699, 1713)]).gives(odd.concat());
 }
 
-fn one_of_one(server: NewsServer) {
+fn range_of_one_number_gives_one_article(server: NewsServer) {
     fetch(&[&range(server, "fetch.test", 7, 7)]).gives(server.nth("ARTICLE", "fetch.test", 7));
 }
 
-fn without_a_server(server: NewsServer) {
+fn range_without_a_server_uses_the_news_server_option(server: NewsServer) {
     let url = format!("nntp:fetch.test/{}-{}", server.number(10), server.number(12));
     let expected = server.those("ARTICLE", "fetch.test", 10..=12).concat();
     fetch(&["--news-server", &server.authority(), &url]).gives(expected);
 }
 
-fn over_holes(server: NewsServer) {
+fn range_skips_missing_articles(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.holes", 1..=50);
     assert_eq!(expected.len(), 42);
     fetch(&[&range(server, "fetch.holes", 1, 50)]).exits(0).writes(expected.concat());
-    // The first and the last number are of none.
+    // The articles of the first and the last number do not exist.
     let inner = server.those("ARTICLE", "fetch.holes", 12..=16);
     assert_eq!(inner.len(), 1);
     fetch(&[&range(server, "fetch.holes", 12, 16)]).exits(0).writes(inner.concat());
     fetch(&[&range(server, "fetch.holes", 2, 4)]).exits(0).writes(server.nth("ARTICLE", "fetch.holes", 4));
 }
 
-fn over_the_end(server: NewsServer) {
+fn range_beyond_the_last_article_ends_with_it(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.test", 1740..=1748);
     fetch(&[&range(server, "fetch.test", 1740, 1760)]).exits(0).writes(expected.concat());
 }
 
-fn all_of_a_group(server: NewsServer) {
+fn range_of_a_whole_group_gives_all_articles(server: NewsServer) {
     let expected = server.those("ARTICLE", "fetch.8bit", 1..=100);
     assert_eq!(expected.len(), 100);
     fetch(&[&range(server, "fetch.8bit", 1, 100)]).gives(expected.concat());
@@ -65,86 +65,86 @@ fn all_of_a_group(server: NewsServer) {
     fetch(&[&range(server, "alt.binaries.fetch", 1, 35)]).gives(binaries.concat());
 }
 
-fn into_one_file(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
-    assert_eq!(place.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
-    place.holds(&["here"]);
+fn range_with_output_option_is_one_file(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "here", &range(server, "fetch.test", 20, 39)]).gives("");
+    assert_eq!(dir.read("here"), server.those("ARTICLE", "fetch.test", 20..=39).concat());
+    dir.assert_entries(&["here"]);
 }
 
-/// Exactly these files, named by their numbers, and what each must be.
+/// Asserts that the directory has exactly these articles, in files named by number.
 #[track_caller]
-fn holds_each(server: NewsServer, place: &Place, verb: &str, group: &str, nths: &[u32]) {
+fn holds_each(server: NewsServer, dir: &WorkDir, verb: &str, group: &str, nths: &[u32]) {
     let mut names: Vec<String> = nths.iter().map(|&nth| server.number(nth).to_string()).collect();
     for (name, expected) in names.iter().zip(server.those(verb, group, nths.iter().copied())) {
-        assert!(place.read(name) == expected, "{name}");
+        assert!(dir.read(name) == expected, "{name}");
     }
     names.sort();
-    assert_eq!(place.names(), names);
+    assert_eq!(dir.names(), names);
 }
 
-fn a_file_each(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
-    // In a folder that is made.
+fn range_with_output_dir_gives_one_file_per_article(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["--output-dir", ".", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    // In a directory that is created.
     let url = range(server, "fetch.test", 1701, 1703);
-    place.clear();
-    place.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
+    dir.clear();
+    dir.fetch(&["--output-dir", "inner/most", "--create-dirs", &url]).gives("");
     for nth in 1701..=1703 {
         let name = format!("inner/most/{}", server.number(nth));
-        assert!(place.read(&name) == server.nth("ARTICLE", "fetch.test", nth), "{name}");
+        assert!(dir.read(&name) == server.nth("ARTICLE", "fetch.test", nth), "{name}");
     }
 }
 
-fn a_file_each_by_its_number(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
-    place.clear();
-    place.fetch(&["-O", &server.nth_url("fetch.test", 3)]).gives("");
-    holds_each(server, &place, "ARTICLE", "fetch.test", &[3]);
+fn range_with_remote_name_gives_one_file_per_article(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["-O", &range(server, "fetch.test", 95, 104)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &(95..=104).collect::<Vec<_>>());
+    dir.clear();
+    dir.fetch(&["-O", &server.nth_url("fetch.test", 3)]).gives("");
+    holds_each(server, &dir, "ARTICLE", "fetch.test", &[3]);
 }
 
-fn a_file_each_over_holes(server: NewsServer) {
-    let place = Place::new();
-    place.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
-    holds_each(server, &place, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
+fn range_with_output_dir_skips_missing_articles(server: NewsServer) {
+    let dir = WorkDir::new();
+    dir.fetch(&["--output-dir", ".", &range(server, "fetch.holes", 9, 17)]).exits(0);
+    holds_each(server, &dir, "ARTICLE", "fetch.holes", &[9, 10, 16, 17]);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_file_each_with_a_part() {
+fn range_with_part_option_gives_one_part_per_file() {
     for server in [INN, SN] {
         for (part, verb) in [("head", "HEAD"), ("body", "BODY")] {
-            let place = Place::new();
+            let dir = WorkDir::new();
             let url = range(server, "fetch.test", 1700, 1702);
-            place.fetch(&["--part", part, "--output-dir", ".", &url]).gives("");
-            holds_each(server, &place, verb, "fetch.test", &[1700, 1701, 1702]);
+            dir.fetch(&["--part", part, "--output-dir", ".", &url]).gives("");
+            holds_each(server, &dir, verb, "fetch.test", &[1700, 1701, 1702]);
         }
     }
 }
 
-fn two_ranges(server: NewsServer) {
+fn two_ranges_in_one_run_give_both(server: NewsServer) {
     let urls = [range(server, "fetch.test", 1, 5), range(server, "fetch.holes", 4, 8)];
     let expected = [
         server.those("ARTICLE", "fetch.test", 1..=5).concat(),
         server.those("ARTICLE", "fetch.holes", 4..=8).concat(),
     ];
     fetch(&[&urls[0], &urls[1]]).gives(expected.concat());
-    let place = Place::new();
-    place.fetch(&["-o", "one", "-o", "two", &urls[0], &urls[1]]).gives("");
-    assert_eq!([place.read("one"), place.read("two")], expected);
+    let dir = WorkDir::new();
+    dir.fetch(&["-o", "one", "-o", "two", &urls[0], &urls[1]]).gives("");
+    assert_eq!([dir.read("one"), dir.read("two")], expected);
 }
 
-/// A range without an article: not found, and no file.
+/// A range without articles is "not found" and gives no file.
 fn range_without_articles_exits_78(server: NewsServer) {
-    let place = Place::new();
+    let dir = WorkDir::new();
     for url in [range(server, "fetch.holes", 11, 15), range(server, "fetch.test", 5000, 5100)] {
-        place.fetch(&["-o", "here", &url]).exits(78).says("not found");
-        place.fetch(&["--output-dir", ".", &url]).exits(78);
+        dir.fetch(&["-o", "here", &url]).exits(78).says("not found");
+        dir.fetch(&["--output-dir", ".", &url]).exits(78);
         fetch(&[&url]).exits(78).writes("");
-        place.holds(&[]);
+        dir.assert_entries(&[]);
     }
     let backwards = server.url(&format!("fetch.test/{}-{}", server.number(9), server.number(5)));
     fetch(&[&backwards]).exits(3).writes("");

@@ -1,23 +1,23 @@
-//! What the servers see: each thing asked once, over one connection, many at a time; lists compressed.
+//! The commands that the servers receive: each request once, over one connection, pipelined; lists compressed.
 
 use super::seen::commands;
 use crate::live::nntp_server::{INN, INN_TLS, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 each_news_server![
-    of_each_kind_of_url,
-    of_a_part,
-    a_range_is_asked_for_once,
-    files_of_a_range_are_asked_for_once,
-    a_range_goes_out_together,
-    many_urls_over_one_connection,
-    after_a_failure,
-    side_by_side,
+    each_url_form_sends_group_and_article,
+    part_option_sends_its_command,
+    range_requests_each_article_once,
+    range_into_files_requests_each_article_once,
+    range_requests_are_pipelined,
+    several_urls_share_one_connection,
+    missing_article_does_not_end_the_connection,
+    parallel_transfers_request_each_article_once,
 ];
 
-fn of_each_kind_of_url(server: NewsServer) {
+fn each_url_form_sends_group_and_article(server: NewsServer) {
     let number = server.number(12);
     for (url, expected) in [
         (server.nth_url("fetch.test", 12), vec!["GROUP fetch.test".to_owned(), format!("ARTICLE {number}")]),
@@ -31,39 +31,39 @@ fn of_each_kind_of_url(server: NewsServer) {
     }
 }
 
-fn of_a_part(server: NewsServer) {
+fn part_option_sends_its_command(server: NewsServer) {
     for (part, verb) in [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")] {
         let seen = commands(server, &["--part", part, &server.nth_url("fetch.test", 12)]);
         assert_eq!(seen, ["GROUP fetch.test".to_owned(), format!("{verb} {}", server.number(12))]);
     }
 }
 
-/// The group, and the article of each of these numbers, in order.
+/// Returns the expected commands: GROUP, and ARTICLE for each number in order.
 fn a_range(server: NewsServer, nths: impl Iterator<Item = u32>) -> Vec<String> {
     let articles = nths.map(|nth| format!("ARTICLE {}", server.number(nth)));
     ["GROUP fetch.test".to_owned()].into_iter().chain(articles).collect()
 }
 
-fn a_range_is_asked_for_once(server: NewsServer) {
+fn range_requests_each_article_once(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(699)));
     assert_eq!(commands(server, &[&url]), a_range(server, 500..=699));
 }
 
-/// What there is may be asked for first; each article then once, all over one connection.
-fn files_of_a_range_are_asked_for_once(server: NewsServer) {
-    let (key, watch, place) = (key(), server.watch(), Place::new());
+/// The numbers may be requested first; then each article is requested once, over one connection.
+fn range_into_files_requests_each_article_once(server: NewsServer) {
+    let (key, watch, dir) = (key(), server.watch(), WorkDir::new());
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
     let marker = server.id_url(&format!("{key}@test.invalid"));
-    place.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
-    assert_eq!(place.names().len(), 50);
+    dir.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
+    assert_eq!(dir.names().len(), 50);
     let mut seen = watch.commands_for(&key);
     assert_eq!(watch.sessions(&key), 1);
     seen.retain(|line| line.starts_with("ARTICLE ") && !line.contains(&key));
     assert_eq!(seen, a_range(server, 500..=549)[1..]);
 }
 
-/// Several commands before the first reply to them: on a way of any length.
-fn a_range_goes_out_together(server: NewsServer) {
+/// Several commands are sent before the first reply arrives.
+fn range_requests_are_pipelined(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(1), server.number(50)));
     let ran = fetch(&["-v", &url]).exits(0);
     let lines: Vec<&str> =
@@ -73,7 +73,7 @@ fn a_range_goes_out_together(server: NewsServer) {
     assert_eq!(ran.err.matches("> ARTICLE").count(), 50, "{}", ran.err);
 }
 
-fn many_urls_over_one_connection(server: NewsServer) {
+fn several_urls_share_one_connection(server: NewsServer) {
     let urls = [
         server.nth_url("fetch.test", 1),
         server.nth_url("fetch.test", 2),
@@ -87,13 +87,13 @@ fn many_urls_over_one_connection(server: NewsServer) {
     let number = |nth: u32| format!("ARTICLE {}", server.number(nth));
     let dots = "ARTICLE <dots@test.invalid>".to_owned();
     assert_eq!(articles, [&number(1), &number(2), &dots, &number(4), &number(4), &number(5)]);
-    // A group is entered when it changes: not before each article of it.
+    // GROUP is sent when the group changes, not before each article.
     let groups: Vec<&String> = seen.iter().filter(|line| line.starts_with("GROUP")).collect();
     assert!((3..=4).contains(&groups.len()), "{seen:?}");
 }
 
-/// What is missing ends no connection.
-fn after_a_failure(server: NewsServer) {
+/// A missing article does not end the connection.
+fn missing_article_does_not_end_the_connection(server: NewsServer) {
     let (key, watch) = (key(), server.watch());
     let urls = [
         server.id_url(&format!("{key}-1@test.invalid")),
@@ -109,10 +109,10 @@ fn after_a_failure(server: NewsServer) {
     assert_eq!(watch.sessions(&key), 1);
 }
 
-/// 411 is an answer for all numbers.
+/// After a 411 reply to GROUP no article is requested.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn an_unknown_group_is_asked_for_once() {
+fn range_of_an_unknown_group_sends_group_once() {
     for server in [INN, SN] {
         let (group, watch) = (key(), server.watch());
         fetch(&[&server.url(&format!("{group}/1-20"))]).exits(78);
@@ -122,14 +122,14 @@ fn an_unknown_group_is_asked_for_once() {
     }
 }
 
-/// Each article once, over however many connections.
-fn side_by_side(server: NewsServer) {
-    let (key, watch, place) = (key(), server.watch(), Place::new());
+/// Each article is requested once, over any number of connections.
+fn parallel_transfers_request_each_article_once(server: NewsServer) {
+    let (key, watch, dir) = (key(), server.watch(), WorkDir::new());
     let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
     let urls: Vec<String> = ids.iter().map(|id| server.id_url(id)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    place.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
-    place.holds(&[]);
+    dir.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
+    dir.assert_entries(&[]);
     let mut lines = watch.lines(&key, 40);
     lines.sort();
     lines.dedup();
@@ -138,7 +138,7 @@ fn side_by_side(server: NewsServer) {
     assert!((1..40).contains(&sessions), "{sessions}");
 }
 
-/// The lists of INN come compressed, and are what they are without.
+/// Lists from INN are compressed, and equal the uncompressed lists.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn lists_are_compressed() {
@@ -156,10 +156,10 @@ fn lists_are_compressed() {
     }
 }
 
-/// What comes behind a list comes compressed over the same connection, the bytes untouched.
+/// Articles after a list are received over the same compressed connection, with unchanged bytes.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn articles_behind_a_compressed_list() {
+fn articles_after_a_compressed_list_are_unchanged() {
     let urls = [
         INN.url("fetch.test"),
         INN.url("fetch.8bit/1-100"),
@@ -179,10 +179,10 @@ fn articles_behind_a_compressed_list() {
     assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
 }
 
-/// RFC 8054 §2.2.2: TLS first, then compression.
+/// RFC 8054 §2.2.2: compression starts after TLS.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressed_inside_tls() {
+fn lists_over_tls_equal_the_uncompressed_lists() {
     let expected = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
     let trusting =
         |arguments: &[&str]| -> Ran { fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat()) };
@@ -191,10 +191,10 @@ fn compressed_inside_tls() {
     trusting(&["--ssl-reqd", &url]).gives(&expected);
 }
 
-/// A login stands in no compressed stream: it comes before.
+/// A login is not possible after compression, so it is sent before.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn compressed_behind_a_login() {
+fn login_precedes_compression() {
     let (key, watch) = (key(), INN.watch());
     let urls = ["private.secret", "fetch.test", &key].map(|path| format!("nntps://{INN_TLS}/{path}"));
     fetch(&["--cacert", CA, "-u", "alice:secret", "--format", "raw", &urls[0], &urls[1], &urls[2]]).exits(78);

@@ -1,12 +1,13 @@
-//! The commands that a server saw of one run.
+//! The commands that a server received in one run.
 
 use crate::live::nntp_server::NewsServer;
-use crate::live::place::{fetch, key};
+use crate::live::work_dir::{fetch, key};
 
-/// All that the server saw when these were fetched, over one connection: without what asks for its abilities, and QUIT.
+/// Returns all commands that the server received in one run over one connection, without CAPABILITIES, MODE READER and
+/// QUIT.
 ///
-/// The session is found by an article that nobody has, asked for last: so the run fails, and ends with 78 if it is the only
-/// thing that does.
+/// The session is found by a missing article, which is requested last: the run exits with 78 if that is its only
+/// failure.
 #[track_caller]
 pub(super) fn commands(server: NewsServer, arguments: &[&str]) -> Vec<String> {
     let (key, watch) = (key(), server.watch());

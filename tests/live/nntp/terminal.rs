@@ -1,27 +1,31 @@
-//! Articles and groups in a terminal: they fit, and nothing that a server sends moves the cursor.
+//! Articles and groups on a terminal: they fit the width, and control characters of the server are escaped.
 
 use std::process::Command;
 
 use fetch_url_tests::Terminal;
 
 use crate::live::nntp_server::{INN, INN_TLS, NewsServer, each_news_server};
-use crate::live::place::Place;
 use crate::live::program::fetch_url;
 use crate::live::server::CA;
+use crate::live::work_dir::WorkDir;
 
-each_news_server![control_characters_are_escaped_on_a_terminal, lists_fit, bytes_are_refused];
+each_news_server![
+    control_characters_are_escaped_on_a_terminal,
+    lists_fit_80_columns,
+    binary_body_on_a_terminal_is_refused_or_escaped
+];
 
 fn run(arguments: &[&str]) -> Terminal {
     let mut command = Command::new(fetch_url());
-    let place = Place::new();
-    command.args(["--retry", "0"]).args(arguments).current_dir(place.folder()).env("TERM", "xterm");
+    let dir = WorkDir::new();
+    command.args(["--retry", "0"]).args(arguments).current_dir(dir.folder()).env("TERM", "xterm");
     for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "NO_COLOR"] {
         command.env_remove(name);
     }
     Terminal::start(&command, 80).expect("a terminal")
 }
 
-/// What the terminal shows, and the exit status.
+/// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
     let exit = terminal.exit().expect("an end");
@@ -43,7 +47,7 @@ fn control_characters_are_escaped_on_a_terminal(server: NewsServer) {
     }
 }
 
-fn lists_fit(server: NewsServer) {
+fn lists_fit_80_columns(server: NewsServer) {
     let all = format!("news://{}/*", server.authority());
     for url in [&all, &server.url("fetch.8bit"), &server.url("fetch.test")] {
         let (terminal, exit) = shown(&[url]);
@@ -53,17 +57,17 @@ fn lists_fit(server: NewsServer) {
     }
 }
 
-/// yEnc is not for eyes.
-fn bytes_are_refused(server: NewsServer) {
+/// A yEnc body is binary data.
+fn binary_body_on_a_terminal_is_refused_or_escaped(server: NewsServer) {
     let (terminal, _) = shown(&[&server.id_url("yenc-1@test.invalid")]);
     let is_evil = |byte: &u8| *byte < b' ' && !b"\r\n\t".contains(byte);
     assert!(!terminal.bytes().iter().any(is_evil), "{}", terminal.bytes().escape_ascii());
 }
 
-/// A person types the password, and sees who asks.
+/// A prompt names the user, and the typed password is not shown.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn a_password_is_typed() {
+fn typed_password_logs_in_or_exits_67() {
     let url = format!("nntps://{INN_TLS}/private.secret/1");
     for (password, expected) in [("secret", 0), ("wr0ng-canary", 67)] {
         let mut terminal = run(&["--cacert", CA, "-u", "alice", &url]);

@@ -1,9 +1,9 @@
-//! `nntps:` and `snews:`, TLS from the first byte; and STARTTLS, where `--ssl` or `--ssl-reqd` asks for it.
+//! `nntps:` and `snews:` with TLS from the first byte, and STARTTLS by `--ssl` or `--ssl-reqd`.
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
-use crate::live::place::{Place, fetch, key};
 use crate::live::program::Ran;
 use crate::live::server::CA;
+use crate::live::work_dir::{WorkDir, fetch, key};
 
 fn tls(path: &str) -> String {
     format!("nntps://{INN_TLS}/{path}")
@@ -18,10 +18,10 @@ fn trusting(arguments: &[&str]) -> Ran {
     fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat())
 }
 
-/// Each row of the table once more; without a server in the URL too.
+/// Each URL form over TLS, also without a server in the URL.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn every_kind_of_url() {
+fn every_url_form_over_tls_gives_its_object() {
     let article = INN.nth("ARTICLE", "fetch.test", 12);
     let range = INN.those("ARTICLE", "fetch.test", 100..=120).concat();
     let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
@@ -45,14 +45,14 @@ fn every_kind_of_url() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn by_the_address_of_the_certificate() {
+fn ip_address_in_the_certificate_is_accepted() {
     let url = tls("fetch.test/12").replace("localhost", "127.0.0.1");
     trusting(&[&url]).gives(INN.nth("ARTICLE", "fetch.test", 12));
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn of_one_version() {
+fn each_tls_version_fetches_the_article() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     for options in [&["--tls-max", "1.2"][..], &["--tlsv1.3"], &["--tlsv1.2"]] {
         trusting(&[options, &[&tls("fetch.test/12")]].concat()).gives(&expected);
@@ -62,7 +62,7 @@ fn of_one_version() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn ten_mebibytes() {
+fn article_of_10_mib_over_tls_is_unchanged() {
     let expected = INN.block(&["ARTICLE <huge@test.invalid>"]);
     let ran =
         trusting(&["--ssl-reqd", &format!("news://localhost:{}/huge@test.invalid", INN.port())]).exits(0);
@@ -71,21 +71,21 @@ fn ten_mebibytes() {
     assert!(ran.out == expected, "{} octets instead of {}", ran.out.len(), expected.len());
 }
 
-/// The name of a group tells what somebody reads: it does not go out before the server has shown who it is.
+/// The name of a group is confidential: it is not sent before the certificate was verified.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn who_is_not_believed_is_asked_nothing() {
+fn untrusted_certificate_exits_60_without_a_command() {
     let (group, watch) = (key(), INN.watch());
-    let place = Place::new();
+    let dir = WorkDir::new();
     let wrong = |url: String| url.replace("localhost", "wrong.example");
     let to_here = ["17563", "17119"].map(|port| format!("wrong.example:{port}:127.0.0.1"));
     for url in [tls(&group), plain(&group)] {
         let own = ["--ssl-reqd", "-o", "here"];
-        place.fetch(&[&own[..], &[&url]].concat()).exits(60);
+        dir.fetch(&[&own[..], &[&url]].concat()).exits(60);
         let resolve = ["--cacert", CA, "--resolve", &to_here[0], "--resolve", &to_here[1]];
-        place.fetch(&[&own[..], &resolve, &[&wrong(url)]].concat()).exits(60).says("wrong.example");
+        dir.fetch(&[&own[..], &resolve, &[&wrong(url)]].concat()).exits(60).says("wrong.example");
     }
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let later = key();
     INN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);
@@ -94,7 +94,7 @@ fn who_is_not_believed_is_asked_nothing() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn believed_whoever_it_is() {
+fn insecure_option_accepts_an_untrusted_certificate() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     fetch(&["-k", &tls("fetch.test/12")]).gives(&expected);
     fetch(&["-k", "--ssl-reqd", &plain("fetch.test/12")]).gives(&expected);
@@ -102,7 +102,7 @@ fn believed_whoever_it_is() {
 
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn by_starttls() {
+fn ssl_options_send_starttls_before_group() {
     let expected = INN.nth("ARTICLE", "fetch.test", 12);
     for option in ["--ssl", "--ssl-reqd"] {
         let ran = trusting(&["-v", option, &plain("fetch.test/12")]).exits(0).writes(&expected);
@@ -112,24 +112,24 @@ fn by_starttls() {
     }
     let overview = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
     trusting(&["--ssl-reqd", &plain("fetch.test")]).gives(overview);
-    // Unasked, it is not looked for.
+    // By default STARTTLS is not sent.
     let ran = fetch(&["-v", &plain("fetch.test/12")]).exits(0).writes(&expected);
     ran.hides("STARTTLS");
 }
 
-/// A server without TLS: `--ssl` is a wish, `--ssl-reqd` is not.
+/// A server without TLS: `--ssl` continues in plaintext, `--ssl-reqd` fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
-fn where_there_is_none() {
+fn server_without_tls_exits_35_with_ssl_reqd() {
     let (group, watch) = (key(), SN.watch());
     fetch(&["--ssl", &SN.nth_url("fetch.test", 12)]).gives(SN.nth("ARTICLE", "fetch.test", 12));
-    let place = Place::new();
-    let ran = place.fetch(&["-v", "--ssl-reqd", "-o", "here", &SN.url(&group)]).exits(35);
+    let dir = WorkDir::new();
+    let ran = dir.fetch(&["-v", "--ssl-reqd", "-o", "here", &SN.url(&group)]).exits(35);
     ran.says(&format!("({})", SN.reply(&["STARTTLS"]).line)).hides("> GROUP");
     let tls_at_a_plain_port = SN.nth_url("fetch.test", 12).replace("nntp:", "nntps:");
-    let ran = place.fetch(&["-k", "--connect-timeout", "3", "-m", "5", "-o", "here", &tls_at_a_plain_port]);
+    let ran = dir.fetch(&["-k", "--connect-timeout", "3", "-m", "5", "-o", "here", &tls_at_a_plain_port]);
     assert!([28, 35].contains(&ran.exit), "{} {}", ran.exit, ran.err);
-    place.holds(&[]);
+    dir.assert_entries(&[]);
     let later = key();
     SN.reply(&[&format!("GROUP {later}")]);
     watch.commands_for(&later);

@@ -1,24 +1,29 @@
-//! URLs that name no server: `--news-server`, else the environment's NNTPSERVER.
+//! URLs without a server: `--news-server`, otherwise the environment variable NNTPSERVER.
 
 use crate::live::nntp_server::{INN, NewsServer, SN, each_news_server};
-use crate::live::place::{Place, fetch};
 use crate::live::program::{Ran, fetch_url, start_other};
+use crate::live::work_dir::{WorkDir, fetch};
 
-each_news_server![by_the_option, by_the_environment, the_option_comes_first, the_url_comes_first];
+each_news_server![
+    news_server_option_selects_the_server,
+    nntpserver_variable_selects_the_server,
+    news_server_option_overrides_the_variable,
+    server_in_the_url_overrides_option_and_variable
+];
 
-/// Runs it with NNTPSERVER.
+/// Runs fetch-url with this value of NNTPSERVER.
 #[track_caller]
 fn with_environment(value: &str, arguments: &[&str]) -> Ran {
     let program = fetch_url();
     let own = [&format!("NNTPSERVER={value}"), program.to_str().expect("a path in UTF-8"), "--retry", "0"];
-    start_other("env", Place::new().folder(), &[&own[..], arguments].concat()).ended()
+    start_other("env", WorkDir::new().folder(), &[&own[..], arguments].concat()).ended()
 }
 
 fn other(server: NewsServer) -> NewsServer {
     if server.is_modern { SN } else { INN }
 }
 
-/// A URL of each kind and what the server gives for it.
+/// Returns a URL of each form, and its expected output.
 fn rows(server: NewsServer) -> [(String, Vec<u8>); 4] {
     let number = server.number(12);
     [
@@ -29,7 +34,7 @@ fn rows(server: NewsServer) -> [(String, Vec<u8>); 4] {
     ]
 }
 
-fn by_the_option(server: NewsServer) {
+fn news_server_option_selects_the_server(server: NewsServer) {
     for (url, expected) in rows(server) {
         for host in [server.authority(), format!("localhost:{}", server.port())] {
             fetch(&["--format", "raw", "--news-server", &host, &url]).gives(&expected);
@@ -37,30 +42,30 @@ fn by_the_option(server: NewsServer) {
     }
 }
 
-fn by_the_environment(server: NewsServer) {
+fn nntpserver_variable_selects_the_server(server: NewsServer) {
     for (url, expected) in rows(server) {
         with_environment(&server.authority(), &["--format", "raw", &url]).gives(&expected);
     }
 }
 
-fn the_option_comes_first(server: NewsServer) {
+fn news_server_option_overrides_the_variable(server: NewsServer) {
     for (url, expected) in rows(server) {
         let arguments = ["--format", "raw", "--news-server", &server.authority(), &url];
         with_environment(&other(server).authority(), &arguments).gives(&expected);
     }
 }
 
-fn the_url_comes_first(server: NewsServer) {
+fn server_in_the_url_overrides_option_and_variable(server: NewsServer) {
     let url = server.id_url("plain-0012@test.invalid");
     let expected = server.nth("ARTICLE", "fetch.test", 12);
     let elsewhere = other(server).authority();
     with_environment(&elsewhere, &["--news-server", &elsewhere, &url]).gives(expected);
 }
 
-/// No server: wrong use, and the way to set it.
+/// Without a server the run is a usage error, whose message names the option and the variable.
 #[test]
 #[ignore = "needs the built program"]
-fn by_nothing() {
+fn news_url_without_a_server_exits_2() {
     for url in
         ["news:*", "news:fetch.test", "news:plain-0001@test.invalid", "nntp:fetch.test/1", "snews:fetch.test"]
     {
@@ -71,7 +76,7 @@ fn by_nothing() {
 
 #[test]
 #[ignore = "needs the built program"]
-fn by_what_is_no_server() {
+fn invalid_news_server_exits_2() {
     for value in ["", "a b", "host:x", "host:99999", "a/b", "127.0.0.1:17119\r\nQUIT"] {
         fetch(&["--news-server", value, "news:fetch.test"]).exits(2).writes("");
     }

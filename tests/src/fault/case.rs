@@ -16,7 +16,7 @@ pub struct FaultCase<S: FaultServer> {
     pub fault: &'static Fault<S>,
     /// The transport.
     pub transport: Transport,
-    /// What exists under the output name before the run.
+    /// The content of the output name before the run.
     pub old_file: OldFile,
 }
 

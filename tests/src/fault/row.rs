@@ -18,7 +18,7 @@ pub trait FaultServer: Sized + 'static {
         FaultSetting::default()
     }
 
-    /// Starts a server that plays the row. `cert` is what it presents under TLS.
+    /// Starts a server that plays the row. `cert` is its certificate for TLS.
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
@@ -70,10 +70,10 @@ pub enum FaultCert {
     WrongName,
 }
 
-/// What the output file holds after exit status 0.
+/// The expected content of the output file after exit status 0.
 #[derive(Clone, Copy, Debug)]
 pub enum FaultResult {
-    /// All of these words, and no control characters.
+    /// Text that contains all of these words and no control characters.
     Contains(&'static [&'static str]),
     /// Exactly these bytes.
     Exactly(fn(&FaultSetting) -> Vec<u8>),
@@ -110,18 +110,18 @@ pub struct Fault<S: FaultServer> {
     pub exit: i32,
     /// Other exit statuses that are accepted.
     pub other_exits: &'static [i32],
-    /// What the output file holds after exit status 0, also if another status was expected.
+    /// The expected content of the output file after exit status 0, also if another status was expected.
     pub result: FaultResult,
-    /// How it is known that the result is complete. `None`: this is not tested.
+    /// How it is known that the result is complete. `None`: the test does not check it.
     pub completeness: Option<Completeness>,
-    /// After a failure a prefix of the content, at least one byte, is kept for a resume. If `false`,
-    /// nothing is left over.
+    /// After a failure a prefix of the content, at least one byte, is kept for a resume. If `false`, no temporary file
+    /// is left.
     pub keeps_part: bool,
     /// Words that the error message on standard error contains after a failure.
     pub message: &'static [&'static str],
 }
 
-/// What all rows of a test run share.
+/// The contents, stall and certificate that all rows of a test run share.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FaultSetting {
     /// The content of the object under test; more than 514 bytes.
@@ -129,7 +129,7 @@ pub struct FaultSetting {
     /// Gopher: the content of the text item. Complete lines that end in CR LF and do not start with a dot;
     /// more than 514 bytes.
     pub text: Vec<u8>,
-    /// How long a stalled server sends nothing. It must be longer than the idle timeout of the client.
+    /// The time for which a stalled server sends nothing. It must be longer than the idle timeout of the client.
     pub stall: Duration,
     /// HTTP: `host:port` for redirects that must not be followed.
     pub elsewhere: String,

@@ -9,7 +9,8 @@ use crate::ftp::rule::{FtpAction, FtpRule, FtpTrigger};
 use crate::ftp::tree::{Content, Node, Tree};
 use crate::server::channel::Ending;
 
-/// What an FTP server serves and how it behaves. Without accounts, every user and password is accepted.
+/// The configuration of an FTP server: its files and its behaviour. Without accounts, every user and password is
+/// accepted.
 #[derive(Clone, Debug)]
 pub struct FtpConfig {
     pub(crate) tree: Tree,
@@ -38,7 +39,7 @@ pub(crate) struct Behaviour {
     pub(crate) needs_no_password: bool,
 }
 
-/// What `CWD ` with an empty argument does. RFC 1738 §3.2.2 has clients send it; servers differ.
+/// The effect of `CWD ` with an empty argument. RFC 1738 §3.2.2 has clients send it; servers differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EmptyCwd {
     /// Replies 250 and changes to the login directory: pure-ftpd.
@@ -184,7 +185,7 @@ impl FtpConfig {
         self
     }
 
-    /// Discards what has been received when a command is executed: clients must not pipeline.
+    /// Discards the received data when a command is executed: clients must not pipeline.
     #[must_use]
     pub fn drops_pipelined_commands(mut self) -> Self {
         self.behaviour.drops_pipelined = true;
@@ -212,7 +213,7 @@ impl FtpConfig {
         self
     }
 
-    /// Sets what `CWD ` with an empty argument does.
+    /// Sets the effect of `CWD ` with an empty argument.
     #[must_use]
     pub fn empty_cwd(mut self, how: EmptyCwd) -> Self {
         self.behaviour.empty_cwd = how;
@@ -249,7 +250,7 @@ impl FtpConfig {
     }
 }
 
-/// Faults. All of them are rules; these methods are short forms of frequent ones.
+/// Faults. All of them are rules; these methods are short forms of frequent rules.
 impl FtpConfig {
     /// Adds a rule.
     #[must_use]

@@ -90,7 +90,7 @@ pub(crate) fn short(setting: &FaultSetting, bytes: usize) -> FtpConfig {
     correct(setting).close_data_after(bytes as u64)
 }
 
-/// Replies 226, whatever happened.
+/// Replies 226 to every transfer, even if it failed.
 pub(crate) fn with_226(config: FtpConfig) -> FtpConfig {
     config.final_reply("226 Transfer complete.\r\n")
 }

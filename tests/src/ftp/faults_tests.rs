@@ -26,7 +26,7 @@ impl NaiveClient {
         Self { control: BufReader::new(stream), host }
     }
 
-    /// Reads one reply, at most 3000 bytes of it. Empty if there is none.
+    /// Reads one reply, at most 3000 bytes of it. Returns an empty string if the server sends no reply.
     fn reply(&mut self) -> String {
         let mut reply = Vec::new();
         loop {

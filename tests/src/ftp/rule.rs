@@ -22,7 +22,7 @@ pub enum FtpTrigger {
     Matches(fn(&[u8]) -> bool),
 }
 
-/// What the server does. Actions for the same command are taken in the order of their rules.
+/// An action of the server. Actions for the same command are taken in the order of their rules.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FtpAction {

@@ -20,7 +20,7 @@ use crate::server::wire::Wire;
 /// An FTP server. It stops when dropped.
 pub struct FtpServer(Frame<FtpService>);
 
-/// What all control connections share.
+/// The state that all control connections share.
 pub(crate) struct FtpService {
     pub(crate) config: FtpConfig,
     pub(crate) tls: Option<Tls>,
@@ -42,7 +42,7 @@ pub(crate) enum TlsStart {
     Explicit,
 }
 
-/// What is logged besides commands.
+/// Log entries other than commands.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) data_connections: usize,

@@ -36,7 +36,7 @@ pub(crate) struct Session<'a> {
     pub(crate) peer: IpAddr,
     /// Bytes that were read, but not yet executed.
     received: Vec<u8>,
-    /// What the rules want for the current command.
+    /// The actions of the rules for the current command.
     pub(crate) actions: Vec<FtpAction>,
     pub(crate) login: Login,
     pub(crate) is_tls: bool,
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Carries out what the rules want before the command. Returns `true` if the command is executed.
+    /// Performs the actions before the command. Returns `true` if the command is executed.
     fn take_actions_before(&mut self) -> Result<bool, Stop> {
         let mut is_executed = true;
         for action in self.actions.clone() {
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
         Ok(is_executed)
     }
 
-    /// Sends what the rules want last, unless a reply has included it.
+    /// Performs the actions after the command, unless a reply has included them.
     fn take_actions_after(&mut self) -> Result<(), Stop> {
         let rest = self.take_bytes_after();
         self.send(&rest)
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
         self.control.as_mut().ok_or(Stop(Ending::Fin))
     }
 
-    /// Starts TLS with the next byte. What was received in plaintext is discarded.
+    /// Starts TLS with the next byte. Data received in plaintext is discarded.
     pub(crate) fn start_tls(&mut self) -> Result<(), Stop> {
         let shared = self.shared;
         let Some(Tls { control: config, .. }) = &shared.tls else { return Err(Stop(Ending::Fin)) };

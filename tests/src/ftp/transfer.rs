@@ -264,7 +264,7 @@ impl Session<'_> {
             Some(bytes) => self.send_blocks(connection, std::iter::once(bytes), &mut left),
             None => self.send_blocks(connection, blocks, &mut left),
         };
-        // A client that closes early has cut the transfer too.
+        // A client that closes early has aborted the transfer too.
         if sent.and_then(|()| self.send_blocks(connection, appended, &mut left)).is_err() {
             return Ok(Sent::Part);
         }

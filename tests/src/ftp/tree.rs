@@ -15,7 +15,7 @@ const MODIFIED: &str = "20240102030405";
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// What a path names.
+/// The file or directory that a path names.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Directory,

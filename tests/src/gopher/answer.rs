@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) terminator: Terminator,
 }
 
-/// What is sent after a body.
+/// The terminator that is sent after a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Terminator {
     /// A dot directly after the body, even if its last line has no end. Dots in the body are not doubled.

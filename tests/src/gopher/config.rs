@@ -90,7 +90,7 @@ impl GopherConfig {
     }
 }
 
-/// Faults. All of them are rules; these methods are short forms of frequent ones.
+/// Faults. All of them are rules; these methods are short forms of frequent rules.
 impl GopherConfig {
     /// Adds a rule.
     #[must_use]
@@ -135,7 +135,7 @@ impl GopherConfig {
         self.on(GopherTrigger::Any, GopherAction::StatusLine(line.into()))
     }
 
-    /// Sends a dot after every response, also where none is allowed: UMN gopherd after `+N`.
+    /// Sends a dot after every response, also where Gopher+ forbids it, as UMN gopherd does after `+N`.
     #[must_use]
     pub fn extra_dot(self) -> Self {
         self.on(GopherTrigger::Any, GopherAction::After(b".\r\n".to_vec()))

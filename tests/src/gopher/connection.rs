@@ -40,7 +40,7 @@ pub(crate) fn serve_connection(shared: &Shared<GopherService>, number: usize, wi
     shared.record_request(number, late);
 }
 
-/// Carries out what the rules want before a request is read. Returns an ending if no request is to be read.
+/// Performs the actions before a request is read. Returns an ending if no request is to be read.
 fn take_accept_actions(channel: &mut Channel, actions: &[GopherAction]) -> Result<Option<Ending>> {
     for action in actions {
         match action {
@@ -135,7 +135,7 @@ struct Sender<'a> {
     shared: &'a Shared<GopherService>,
     addr: SocketAddr,
     channel: &'a mut Channel,
-    /// How many bytes may be sent before the cut, and the ending then.
+    /// The number of bytes to send before the connection is cut, and the ending.
     left: u64,
     cut: Option<Ending>,
     drip: Option<(usize, Duration)>,

@@ -24,7 +24,7 @@ pub enum GopherTrigger {
     Matches(fn(&[u8]) -> bool),
 }
 
-/// What the server does. A response is: status line (Gopher+), body, terminating dot.
+/// An action of the server. A response is: status line (Gopher+), body, terminating dot.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum GopherAction {

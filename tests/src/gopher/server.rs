@@ -19,13 +19,13 @@ use crate::server::wire::Wire;
 /// A Gopher server. It stops when dropped.
 pub struct GopherServer(Frame<GopherService>);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct GopherService {
     pub(crate) config: GopherConfig,
     pub(crate) tls: Option<Arc<ServerConfig>>,
 }
 
-/// What is logged besides requests.
+/// Log entries other than requests.
 #[derive(Default)]
 pub(crate) struct Counters {
     /// The answers of each form that fit its questions.

@@ -165,7 +165,7 @@ impl HttpResponse {
         self
     }
 
-    /// Returns what the server sends.
+    /// Returns the bytes that the server sends.
     pub(crate) fn into_parts(self) -> ResponseParts {
         let head = self.status.map(|status| self.head(status)).unwrap_or_default();
         let cut = self.cut.map(|cut| match cut {
@@ -214,7 +214,7 @@ pub(crate) struct ResponseParts {
     /// Empty in raw responses.
     pub(crate) head: Vec<u8>,
     pub(crate) steps: Vec<Step>,
-    /// How many bytes are sent before the cut.
+    /// The number of bytes to send before the cut.
     pub(crate) cut: Option<u64>,
     pub(crate) drip: Option<(usize, Duration)>,
     /// The ending after the last step. `None` keeps the connection alive.

@@ -25,7 +25,7 @@ const BLOCK: usize = 256 * 1024;
 /// An HTTP server. It stops when dropped.
 pub struct HttpServer(Frame<HttpService>);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct HttpService {
     handler: Box<dyn Fn(&HttpRequest) -> HttpResponse + Send + Sync>,
     tls: Option<Arc<ServerConfig>>,

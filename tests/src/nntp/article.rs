@@ -42,7 +42,8 @@ impl NntpArticle {
         Self::new([head.as_bytes(), body.as_ref()].concat())
     }
 
-    /// Sets the message-id that the server finds it by, without angle brackets, whatever the header says.
+    /// Sets the message-id by which the server finds the article, without angle brackets. The header may contain
+    /// another one.
     #[must_use]
     pub fn with_id(mut self, id: impl AsRef<[u8]>) -> Self {
         self.id = [b"<", id.as_ref(), b">"].concat();

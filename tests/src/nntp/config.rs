@@ -12,7 +12,7 @@ use crate::server::channel::Ending;
 /// The first article number of sn.
 const FIRST_NUMBER_OF_SN: u64 = 10;
 
-/// What a news server serves and how it behaves.
+/// The configuration of a news server: its groups and its behaviour.
 #[derive(Clone, Debug)]
 pub struct NntpConfig {
     pub(crate) groups: Vec<NntpGroup>,
@@ -218,7 +218,7 @@ impl NntpConfig {
     }
 }
 
-/// Faults. All of them are rules; these methods are short forms of frequent ones.
+/// Faults. All of them are rules; these methods are short forms of frequent rules.
 impl NntpConfig {
     /// Adds a rule.
     #[must_use]

@@ -32,11 +32,11 @@ pub(crate) struct Connection<'a> {
     /// Bytes that were read, but not yet executed.
     received: Vec<u8>,
     session: Session<'a>,
-    /// What the rules want for the current command.
+    /// The actions of the rules for the current command.
     actions: Vec<NntpAction>,
     /// Bytes that are not sent yet.
     outgoing: Vec<u8>,
-    /// How many bytes may still be sent before the cut, and the ending then.
+    /// The number of bytes that may still be sent before the cut, and the ending.
     cut: Option<(u64, Ending)>,
     held: Option<HeldReplies>,
 }
@@ -104,7 +104,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Carries out what the rules want before the command. Returns the command line to execute.
+    /// Performs the actions before the command. Returns the command line to execute.
     fn take_actions_before(&mut self, line: &[u8]) -> Result<Option<Vec<u8>>, Stop> {
         let mut line = Some(line.to_vec());
         for action in self.actions.clone() {
@@ -166,7 +166,7 @@ impl<'a> Connection<'a> {
         self.send(stuffer.end(has_terminator))
     }
 
-    /// Sends or holds back the reply, with what the rules want after it.
+    /// Sends or holds back the reply, with the data that the rules add after it.
     fn take_actions_after(&mut self) -> Result<(), Stop> {
         self.cut = None;
         for action in take(&mut self.actions) {
@@ -221,7 +221,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Sends what is outgoing, unless replies are held back.
+    /// Sends the outgoing bytes, unless replies are held back.
     fn flush(&mut self) -> Result<(), Stop> {
         if self.outgoing.is_empty() || self.held.is_some() {
             return Ok(());

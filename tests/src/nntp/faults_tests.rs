@@ -21,7 +21,7 @@ impl<S: Read + Write> Stream for S {}
 /// A client that sends one command at a time and ignores reply codes.
 struct NaiveClient {
     stream: BufReader<Box<dyn Stream>>,
-    /// What the server sent before TLS.
+    /// The bytes that the server sent before TLS.
     plaintext: Vec<u8>,
 }
 

@@ -71,7 +71,7 @@ impl NntpGroup {
         self
     }
 
-    /// Sets the reported number of articles, low and high number, whatever the group contains.
+    /// Sets the reported number of articles, low and high number, independently of the articles in the group.
     #[must_use]
     pub fn reported_counts(mut self, count: impl ToString, low: impl ToString, high: impl ToString) -> Self {
         self.reported = Some([count.to_string(), low.to_string(), high.to_string()]);

@@ -2,14 +2,14 @@
 
 /// The reply to a command.
 pub(crate) struct Reply<'a> {
-    /// The status line with CR LF. Empty: none is sent.
+    /// The status line with CR LF. Empty: no status line is sent.
     pub(crate) status: Vec<u8>,
     /// The multi-line data block in pieces, before dot-stuffing.
     pub(crate) block: Option<Box<dyn Iterator<Item = Vec<u8>> + 'a>>,
     pub(crate) next: Next,
 }
 
-/// What follows the reply.
+/// The state of the connection after the reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     Close,

@@ -26,7 +26,7 @@ pub enum NntpTrigger {
     Matches(fn(&[u8]) -> bool),
 }
 
-/// What happened on the server, for its rules.
+/// An event on the server, to which rules apply.
 #[derive(Clone, Copy, Debug)]
 pub enum NntpEvent<'a> {
     /// A connection was accepted.
@@ -54,7 +54,7 @@ pub enum NntpAction {
     Pause(Duration),
     /// Ends the connection instead of executing the command.
     End(Ending),
-    /// Executes the command, but sends this status line, which includes its line end. Empty: sends none.
+    /// Executes the command, but sends this status line, which includes its line end. Empty: sends no status line.
     StatusLine(Vec<u8>),
     /// Sends exactly these bytes as the data block. The terminating dot follows.
     Block(Vec<u8>),

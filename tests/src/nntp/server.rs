@@ -20,7 +20,7 @@ use crate::server::wire::Wire;
 /// A news server. It stops when dropped.
 pub struct NntpServer(Frame<NntpService>);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct NntpService {
     pub(crate) config: NntpConfig,
     /// For TLS from the first byte.
@@ -29,7 +29,7 @@ pub(crate) struct NntpService {
     pub(crate) starttls: Option<Arc<ServerConfig>>,
 }
 
-/// What is logged besides commands.
+/// Log entries other than commands.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) plaintext_commands: Vec<Vec<u8>>,

@@ -6,7 +6,7 @@ use crate::prospero::object::ProsperoObject;
 use crate::prospero::packet::ProsperoPacket;
 use crate::prospero::rule::{ProsperoAction, ProsperoRule, ProsperoTrigger};
 
-/// What a Prospero server serves and how it behaves.
+/// The configuration of a Prospero server: its objects and its behaviour.
 #[derive(Clone, Debug, Default)]
 pub struct ProsperoConfig {
     objects: Vec<(Vec<u8>, u32, ProsperoObject)>,
@@ -76,7 +76,7 @@ impl ProsperoConfig {
     }
 }
 
-/// Faults. All of them are rules; these methods are short forms of frequent ones.
+/// Faults. All of them are rules; these methods are short forms of frequent rules.
 impl ProsperoConfig {
     /// Adds a rule.
     #[must_use]

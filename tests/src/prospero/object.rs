@@ -168,7 +168,7 @@ impl ProsperoObject {
         Some(all.chain(contents).flat_map(|attribute| attribute.line()).collect())
     }
 
-    /// dirsrv reports access methods of a directory, wrong ones, if its size is requested too.
+    /// If the size is requested too, dirsrv reports access methods for a directory, which are wrong.
     fn has_methods(&self, query: &AttributeQuery) -> bool {
         let is_requested = query.contains("ACCESS-METHOD");
         match self.kind {

@@ -27,7 +27,7 @@ pub enum ProsperoTrigger {
     Matches(fn(&[u8]) -> bool),
 }
 
-/// What the server does.
+/// An action of the server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ProsperoAction {
@@ -146,7 +146,7 @@ impl ProsperoPackets {
         Self { which: Which::Number(number), times: usize::MAX }
     }
 
-    /// The packet with this number and those after it, always.
+    /// The packet with this number and all later packets, always.
     #[must_use]
     pub const fn from(number: u16) -> Self {
         Self { which: Which::From(number), times: usize::MAX }

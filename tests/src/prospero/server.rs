@@ -23,7 +23,7 @@ pub struct ProsperoServer {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads of a server share. There is one for each socket.
+/// The state that the threads of a server share. Each socket has its own thread.
 pub(crate) struct ProsperoService {
     pub(crate) config: ProsperoConfig,
     pub(crate) addresses: Addresses,
@@ -38,7 +38,7 @@ pub(crate) struct Sockets {
     address: Option<UdpSocket>,
 }
 
-/// What is logged besides requests.
+/// Log entries other than requests.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) datagrams: Vec<ProsperoDatagram>,

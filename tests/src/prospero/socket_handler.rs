@@ -117,7 +117,7 @@ impl<'a> SocketHandler<'a> {
         self.send_window(at);
     }
 
-    /// Handles an acknowledgement or a repeated request: sends what the client does not have.
+    /// Handles an acknowledgement or a repeated request: sends the packets that the client has not acknowledged.
     fn handle_acknowledgement(&mut self, at: usize, header: &ProsperoHeader) {
         let Some(response) = &mut self.exchanges[at].response else { return };
         let is_progress = header.through > response.through;
@@ -146,7 +146,7 @@ impl<'a> SocketHandler<'a> {
         self.schedule(peer, connection, window);
     }
 
-    /// Schedules datagrams and sends those that are due now.
+    /// Schedules datagrams and sends those whose time has come.
     fn schedule(&mut self, to: SocketAddr, connection: u16, window: Vec<Outgoing>) {
         let now = Instant::now();
         for datagram in window {
@@ -155,7 +155,7 @@ impl<'a> SocketHandler<'a> {
         self.send_due();
     }
 
-    /// Sends what is due, in the order of scheduling.
+    /// Sends the datagrams whose time has come, in the order of scheduling.
     fn send_due(&mut self) {
         let now = Instant::now();
         let (due, later): (Vec<_>, Vec<_>) = self.scheduled.drain(..).partition(|it| it.at <= now);

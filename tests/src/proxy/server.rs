@@ -50,7 +50,7 @@ pub enum ConnectFault {
 /// A proxy. It stops when dropped.
 pub struct ProxyServer(Frame<ProxyService>);
 
-/// What all connections share.
+/// The state that all connections share.
 enum ProxyService {
     Http {
         /// The only accepted Proxy-Authorization. `None`: all clients are accepted.

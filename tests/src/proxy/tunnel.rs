@@ -38,7 +38,7 @@ pub struct Tunnel {
     pub port: u16,
     /// User and password of SOCKS5. Those of an HTTP proxy are in the header fields of the request.
     pub login: Option<(Vec<u8>, Vec<u8>)>,
-    /// What the client sent first in the tunnel: up to and including the first LF, at most 1024 bytes.
+    /// The first bytes from the client in the tunnel: up to and including the first LF, at most 1024 bytes.
     pub opening: Vec<u8>,
 }
 

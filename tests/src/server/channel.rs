@@ -110,7 +110,7 @@ impl Channel {
         self.wire().send_fin()
     }
 
-    /// Ends the connection and returns what the client still sent in plaintext.
+    /// Ends the connection and returns the remaining plaintext bytes of the client.
     pub(crate) fn end(mut self, ending: Ending) -> Vec<u8> {
         let ending = match ending {
             Ending::Stall(length) => self.pause(length).map_or(Ending::Fin, |()| Ending::Close),

@@ -11,13 +11,13 @@ use crate::server::listener::{Listener, locked};
 use crate::server::rule::{Rule, RuleSet, Trigger};
 use crate::server::wire::Wire;
 
-/// What differs between servers: the types of their rules and of their log.
+/// The types that differ between servers: their rules and their log.
 pub(crate) trait Service: Send + Sync + Sized + 'static {
     type Trigger: Trigger + Send + Sync;
     type Action: Clone + Send + Sync;
     /// A request as it is logged.
     type Request: Clone + Send;
-    /// What is logged besides requests and bytes.
+    /// Log entries other than requests and bytes.
     type Counters: Default + Send;
 }
 
@@ -32,14 +32,14 @@ pub(crate) trait TcpService: Service {
     fn serve(server: &Shared<Self>, number: usize, wire: Wire);
 }
 
-/// What all connections of a server share.
+/// The state that all connections of a server share.
 pub(crate) struct Shared<S: Service> {
     service: S,
     rules: RuleSet<S::Trigger, S::Action>,
     log: Mutex<Log<S>>,
 }
 
-/// What a server has received and sent.
+/// The bytes that a server has received and sent.
 pub(crate) struct Log<S: Service> {
     /// In the order of arrival, each with the number of its connection.
     pub(crate) requests: Vec<(usize, S::Request)>,
@@ -60,7 +60,7 @@ impl<S: Service> Shared<S> {
         Self { service, rules: RuleSet::new(rules), log: Mutex::new(log) }
     }
 
-    /// Returns what the rules want for this event.
+    /// Returns the actions of the rules for this event.
     pub(crate) fn actions(&self, event: <S::Trigger as Trigger>::Event<'_>) -> Vec<S::Action> {
         self.rules.actions(event)
     }

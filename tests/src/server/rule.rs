@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// When a rule applies. Each protocol has a trigger of its own, such as [`FtpTrigger`](crate::FtpTrigger).
 pub trait Trigger {
-    /// What a server checks its rules for, such as a command line or a new connection.
+    /// An event that rules are checked for, such as a command line or a new connection.
     type Event<'e>: Copy;
 
     /// Returns `true` if the rule applies to this event.
@@ -82,7 +82,7 @@ impl Trigger for NoTrigger {
     }
 }
 
-/// Where a reply is cut.
+/// The position at which a reply is cut.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CutPoint {
     /// After this many bytes.

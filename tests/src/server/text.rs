@@ -53,7 +53,7 @@ pub(crate) fn without_crlf(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-/// Decodes lines for comparison, with U+FFFD for what is not UTF-8.
+/// Decodes lines for comparison; invalid UTF-8 becomes U+FFFD.
 pub(crate) fn as_text(lines: &[Vec<u8>]) -> Vec<String> {
     lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect()
 }

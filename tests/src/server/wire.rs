@@ -18,7 +18,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 const MAX_DRAINED: usize = 1 << 20;
 /// How long [`Wire::reset`] waits for a client that has not sent anything.
 const FIRST_BYTES: Duration = Duration::from_millis(500);
-/// Time for the client to read what was sent. After RST its kernel discards unread data.
+/// Time for the client to read the sent bytes. After RST its kernel discards unread data.
 const BEFORE_RESET: Duration = Duration::from_millis(15);
 
 /// A TCP connection with a stop flag and an idle timeout.
@@ -83,7 +83,7 @@ impl Wire {
         self.stream.shutdown(Shutdown::Write)
     }
 
-    /// Reads until the client closes, 1 s passes without data or the server stops. Returns what was read.
+    /// Reads until the client closes, 1 s passes without data or the server stops. Returns the bytes read.
     pub(crate) fn drain(&mut self) -> Vec<u8> {
         self.idle_timeout = self.idle_timeout.min(DRAIN);
         let mut late = Vec::new();

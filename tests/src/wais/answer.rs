@@ -44,7 +44,7 @@ impl Apdu {
         Self { pdu: SEARCH_RESPONSE, fixed, fields, information: Some(records), count }
     }
 
-    /// The response that announces one record and has none.
+    /// Returns the response that announces one record and contains none.
     pub(crate) fn missing_record(reference: Option<&[u8]>) -> Self {
         Self { count: Some(1), ..Self::search_response(0, reference, Vec::new()) }
     }

@@ -8,7 +8,7 @@ use crate::server::text::percent_encode;
 use crate::wais::database::{Location, WaisDatabase};
 use crate::wais::rule::{WaisAction, WaisRule, WaisTrigger};
 
-/// What a WAIS server serves and how it behaves.
+/// The configuration of a WAIS server: its databases and its behaviour.
 #[derive(Clone, Debug)]
 pub struct WaisConfig {
     pub(crate) databases: Vec<WaisDatabase>,
@@ -72,7 +72,7 @@ impl WaisConfig {
     }
 }
 
-/// Faults. All of them are rules; these methods are short forms of frequent ones.
+/// Faults. All of them are rules; these methods are short forms of frequent rules.
 impl WaisConfig {
     /// Adds a rule.
     #[must_use]

@@ -99,7 +99,7 @@ impl<'a> Connection<'a> {
         response.send(&mut self.channel, |bytes| shared.record_sent(bytes))
     }
 
-    /// Discards what was received together with the request, as real servers do, and logs how much that was.
+    /// Discards the data that was received together with the request, as real servers do, and logs its length.
     fn drop_pending(&mut self) -> Result<()> {
         while self.channel.wire().has_pending() {
             let bytes = self.channel.receive()?;

@@ -27,7 +27,7 @@ pub enum WaisTrigger {
     Matches(fn(&WaisRequest) -> bool),
 }
 
-/// What the server does. A response is a header of 25 bytes and an APDU.
+/// An action of the server. A response is a header of 25 bytes and an APDU.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum WaisAction {
@@ -49,7 +49,7 @@ pub enum WaisAction {
     /// Sends no information part, and so no records.
     NoInformation,
 
-    /// Sends another reference than that of the request. Empty: sends none.
+    /// Sends another reference than that of the request. Empty: sends no reference.
     Reference(Vec<u8>),
     /// Sends another PDU type.
     Pdu(u8),
@@ -94,7 +94,7 @@ pub enum WaisAction {
     End(Ending),
 }
 
-/// What [`WaisAction::OverstateLength`] changes.
+/// The length that [`WaisAction::OverstateLength`] changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WaisLayer {
     /// The last field of each record.

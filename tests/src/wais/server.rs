@@ -15,12 +15,12 @@ use crate::wais::rule::{WaisAction, WaisTrigger};
 /// A WAIS server. It stops when dropped.
 pub struct WaisServer(Frame<WaisService>);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct WaisService {
     pub(crate) config: WaisConfig,
 }
 
-/// What is logged besides requests.
+/// Log entries other than requests.
 #[derive(Default)]
 pub(crate) struct Counters {
     /// The most requests that were received when one was answered.

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// Options for FTP, named as in curl.
 #[derive(Args, Debug)]
-pub struct Ftp {
+pub struct FtpFlags {
     /// List names only (NLST); the same as --list-format names
     #[arg(short = 'l', long, overrides_with = "list_format")]
     pub list_only: bool,

@@ -4,7 +4,7 @@ use clap::{ArgAction, Args};
 
 /// Gateways that fetch the URLs of a scheme.
 #[derive(Args, Debug)]
-pub struct Gateway {
+pub struct GatewayFlags {
     /// Fetch URLs of SCHEME through a gateway
     ///
     /// TEMPLATE contains {url}, {scheme}, {host}, {port} or {path}. Repeatable; the last one for a

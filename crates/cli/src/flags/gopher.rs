@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// Options for Gopher.
 #[derive(Args, Debug)]
-pub struct Gopher {
+pub struct GopherFlags {
     /// Request this view by Gopher+: a media type, optionally with a language
     #[arg(long, value_name = "TYPE[,LANG]")]
     pub view: Option<String>,

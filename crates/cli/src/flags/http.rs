@@ -6,7 +6,7 @@ use clap::{ArgAction, Args};
 
 /// Options for HTTP, named as in curl.
 #[derive(Args, Debug)]
-pub struct Http {
+pub struct HttpFlags {
     /// Request method; GET by default, POST with data
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     pub method: Option<String>,

@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Options for logins and their sources.
 #[derive(Args, Debug)]
-pub struct Login {
+pub struct LoginFlags {
     /// Login for the server of the URL
     ///
     /// It replaces a login in the URL. Without PASSWORD, fetch-url asks for it if the server

@@ -2,22 +2,22 @@
 
 use clap::{ArgAction, Args};
 
-use super::Fetch;
+use super::FetchFlags;
 
 /// Options of `fetch-url mirror`.
 #[derive(Args, Debug)]
-pub struct Mirror {
+pub struct MirrorFlags {
     /// Options for the files and directories to copy.
     #[command(flatten)]
-    pub tree: Tree,
+    pub tree: TreeFlags,
     /// Options for fetching each file.
     #[command(flatten)]
-    pub fetch: Fetch,
+    pub fetch: FetchFlags,
 }
 
 /// Options for the files and directories to copy.
 #[derive(Args, Debug)]
-pub struct Tree {
+pub struct TreeFlags {
     /// Maximum depth of directories
     ///
     /// 0 copies only the first directory.

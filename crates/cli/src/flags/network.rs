@@ -7,7 +7,7 @@ use super::route::{parse_connect_to, parse_interface, parse_resolve};
 
 /// Options for addresses, ports, schemes and proxies.
 #[derive(Args, Debug)]
-pub struct Network {
+pub struct NetworkFlags {
     /// Refuse every address that is not public
     ///
     /// Loopback, private, link-local and reserved addresses are refused, also after a redirect, and

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// Options for news.
 #[derive(Args, Debug)]
-pub struct News {
+pub struct NewsFlags {
     /// Server for URLs that name none, such as news:comp.lang.rust
     ///
     /// It has priority over the environment variable NNTPSERVER.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// Options for TLS.
 #[derive(Args, Debug)]
-pub struct Tls {
+pub struct TlsFlags {
     /// Trust only the certificate authorities in this PEM file
     ///
     /// By default those of the system are trusted, or Mozilla's if the system has none.

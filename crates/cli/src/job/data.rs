@@ -7,14 +7,14 @@ use fetch_url::Error;
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::Http;
+use crate::flags::HttpFlags;
 
 /// The maximum size of the data.
 const MAX_DATA_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Joins all data in the order of the command line: forms with `&`, JSON without separator. Returns `None` without
 /// data.
-pub(super) fn body(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn body(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
     let mut pieces: Vec<(usize, Vec<u8>)> = Vec::new();
     for (name, texts, read) in [
         ("data", &http.data, form as Reader),

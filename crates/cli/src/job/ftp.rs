@@ -6,10 +6,10 @@ use fetch_url::Error;
 use fetch_url::ftp::{ActiveAddress, FtpListing, FtpMethod, FtpOptions};
 
 use crate::error::usage_error;
-use crate::flags::{self, Fetch, Format, ListFormat};
+use crate::flags::{self, FetchFlags, Format, ListFormat};
 
 /// Makes the FTP options from the flags.
-pub(super) fn options(flags: &Fetch) -> Result<FtpOptions, Error> {
+pub(super) fn options(flags: &FetchFlags) -> Result<FtpOptions, Error> {
     let ftp = &flags.ftp;
     let mut options = FtpOptions::default();
     options.method = match ftp.ftp_method {

@@ -3,10 +3,10 @@
 use fetch_url::Error;
 use fetch_url::network::Gateways;
 
-use crate::flags::Gateway;
+use crate::flags::GatewayFlags;
 
 /// Makes the gateways from the flags, except news servers.
-pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
+pub(crate) fn gateways(flags: &GatewayFlags) -> Result<Gateways, Error> {
     let mut gateways = Gateways::default();
     for (scheme, template) in flags.gateways.iter().filter(|gateway| server_of(gateway).is_none()) {
         gateways.set(scheme, template)?;
@@ -15,12 +15,12 @@ pub(crate) fn gateways(flags: &Gateway) -> Result<Gateways, Error> {
 }
 
 /// Returns `true` if the scheme has a gateway.
-pub(super) fn is_for(flags: &Gateway, scheme: &str) -> bool {
+pub(super) fn is_for(flags: &GatewayFlags, scheme: &str) -> bool {
     flags.gateways.iter().any(|(own, _)| own.eq_ignore_ascii_case(scheme))
 }
 
 /// Returns the news server of a gateway such as `news=nntp://news.example`.
-pub(crate) fn news_server(flags: &Gateway) -> Option<String> {
+pub(crate) fn news_server(flags: &GatewayFlags) -> Option<String> {
     flags.gateways.iter().rev().find_map(server_of)
 }
 

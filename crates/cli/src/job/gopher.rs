@@ -8,10 +8,10 @@ use fetch_url_proto::gopher::DotStuffing;
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::{Fetch, Format, GopherDots};
+use crate::flags::{FetchFlags, Format, GopherDots};
 
 /// Makes the gopher options from the flags.
-pub(super) fn options(flags: &Fetch) -> Result<GopherOptions, Error> {
+pub(super) fn options(flags: &FetchFlags) -> Result<GopherOptions, Error> {
     let gopher = &flags.gopher;
     let mut options = GopherOptions::default();
     options.dots = match gopher.gopher_dots {

@@ -7,10 +7,10 @@ use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
 use super::data;
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::{Fetch, Http};
+use crate::flags::{FetchFlags, HttpFlags};
 
 /// Makes the HTTP options from the flags.
-pub(super) fn options(flags: &Fetch, matches: &ArgMatches) -> Result<HttpOptions, Error> {
+pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOptions, Error> {
     let http = &flags.http;
     let mut options = HttpOptions::default();
     options.method.clone_from(&http.method);
@@ -32,13 +32,13 @@ pub(super) fn options(flags: &Fetch, matches: &ArgMatches) -> Result<HttpOptions
 }
 
 /// Returns the query that `-G` adds to the URL.
-pub(super) fn search(http: &Http, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn search(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
     let data = if http.get { data::body(http, matches)? } else { None };
     Ok(data.filter(|data| !data.is_empty()))
 }
 
 /// Returns the headers in the order of curl: the named ones first, so that `-H` can replace them.
-fn fields(http: &Http) -> Result<Vec<HeaderField>, Error> {
+fn fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
     let mut named = Vec::new();
     named.extend(http.user_agent.iter().map(|name| header_field("User-Agent", name)));
     named.extend(http.referer.iter().map(|name| header_field("Referer", name)));
@@ -85,7 +85,7 @@ fn field(text: &str) -> Result<HeaderField, Error> {
 }
 
 /// Adds the content type of the data, unless the caller sets one.
-fn add_types(http: &Http, options: &mut HttpOptions) {
+fn add_types(http: &HttpFlags, options: &mut HttpOptions) {
     let (kind, accept) = match (&options.body, http.json.is_empty()) {
         (None, _) => return,
         (_, true) => ("application/x-www-form-urlencoded", None),
@@ -103,7 +103,7 @@ fn add_types(http: &Http, options: &mut HttpOptions) {
 }
 
 /// Returns the cookie jar for `-c`, or for `-b` with a file. A missing file is an empty jar.
-fn jar(http: &Http) -> Result<Option<CookieJar>, Error> {
+fn jar(http: &HttpFlags) -> Result<Option<CookieJar>, Error> {
     let mut files = http.cookie.iter().filter(|text| !text.contains('='));
     let file = files.next();
     if files.next().is_some() {

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::transfer::{Output, Transfer, named};
 use crate::error::usage_error;
-use crate::flags::Fetch;
+use crate::flags::FetchFlags;
 
 /// The number of lines that are read in advance.
 const READ_AHEAD_LINES: usize = 64;
@@ -56,9 +56,9 @@ impl Input {
 }
 
 /// Opens `--input-file`. Lines without a file name are named after their URLs.
-pub(super) fn input(flags: &Fetch) -> Result<Option<Input>, Error> {
+pub(super) fn input(flags: &FetchFlags) -> Result<Option<Input>, Error> {
     let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
-    flags.many.input_file.as_ref().map(open).transpose()
+    flags.batch.input_file.as_ref().map(open).transpose()
 }
 
 struct Lines {

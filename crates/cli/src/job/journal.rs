@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fetch_url::output::safe_name;
 
-use crate::flags::Fetch;
+use crate::flags::FetchFlags;
 
 /// The name of a mirror's journal. No name from a listing can be this one: sanitised names begin with no dot.
 const MIRROR_JOURNAL: &str = ".fetch-url-mirror";
@@ -24,8 +24,8 @@ pub(crate) struct JournalOptions {
 
 impl JournalOptions {
     /// The journal of `--input-file`, beside the files; `None` without an input file.
-    pub(super) fn for_batch(flags: &Fetch) -> Option<Self> {
-        let input = flags.many.input_file.as_ref()?;
+    pub(super) fn for_batch(flags: &FetchFlags) -> Option<Self> {
+        let input = flags.batch.input_file.as_ref()?;
         let name = input.file_name().and_then(|name| safe_name(name.as_encoded_bytes()));
         let name = name.filter(|_| input.as_os_str() != "-").unwrap_or_else(|| "stdin".to_owned());
         let directory = flags.output_dir.clone().unwrap_or_default();

@@ -10,46 +10,47 @@ use fetch_url::{Code, Credential, Credentials, Error, Phase};
 use super::environment;
 use crate::ask::TerminalPrompter;
 use crate::error::usage_error;
-use crate::flags::Login;
+use crate::flags::LoginFlags;
 use crate::render;
 
 /// The maximum size of a netrc or password file.
 const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
-/// Creates the credentials. With `says`, notes are printed to standard error.
-pub(super) fn credentials(flags: &Login, says: bool) -> Result<Credentials, Error> {
-    let asker = TerminalPrompter::new(flags.askpass.clone());
+/// Creates the credentials. With `prints_notes`, notes are printed to standard error.
+pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Credentials, Error> {
+    let prompter = TerminalPrompter::new(flags.askpass.clone());
     let mut credentials = Credentials::default();
     if let Some(text) = &flags.user {
-        if text.contains(':') && says {
+        if text.contains(':') && prints_notes {
             render::print_note(
                 "a password on the command line can be seen by others; --password-file hides it",
             );
         }
-        credentials = credentials.own(login_with_password(flags, Credential::from_text(text), &asker)?);
+        credentials =
+            credentials.for_origin(login_with_password(flags, Credential::from_text(text), &prompter)?);
     }
     if let Some((path, must_exist)) = netrc(flags)? {
-        match private(&path) {
+        match read_private(&path) {
             Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
             Err(error) => return Err(usage_error(format!("{}: {error}", path.display()))),
         }
     }
-    Ok(credentials.ask(asker))
+    Ok(credentials.prompt_with(prompter))
 }
 
 fn login_with_password(
-    flags: &Login,
+    flags: &LoginFlags,
     login: Credential,
-    asker: &TerminalPrompter,
+    prompter: &TerminalPrompter,
 ) -> Result<Credential, Error> {
     if let Some(path) = &flags.password_file {
         return Ok(login.with_password(Some(first_line(path)?)));
     }
     if flags.ask_password && login.expose().is_none() {
-        let question = PromptRequest::new("the server", Some(login.user().to_vec()), None);
-        let answered = fetch_url::credentials::Prompter::ask(asker, &question)?;
-        return answered.ok_or_else(|| {
+        let request = PromptRequest::new("the server", Some(login.user().to_vec()), None);
+        let answer = fetch_url::credentials::Prompter::ask(prompter, &request)?;
+        return answer.ok_or_else(|| {
             let detail = "--ask-password needs a terminal or --askpass";
             Error::new(Code::AuthNeeded, Phase::Plan, detail)
         });
@@ -58,7 +59,7 @@ fn login_with_password(
 }
 
 /// Returns the path of the netrc file, and whether it must exist.
-fn netrc(flags: &Login) -> Result<Option<(PathBuf, bool)>, Error> {
+fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
     let must_exist = !flags.netrc_optional;
     if let Some(path) = &flags.netrc_file {
         return Ok(Some((path.clone(), must_exist)));
@@ -80,7 +81,7 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
         io::stdin().take(MAX_FILE_SIZE).read_to_end(&mut text).map_err(failed)?;
         text
     } else {
-        private(path).map_err(failed)?
+        read_private(path).map_err(failed)?
     };
     let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     text.truncate(end);
@@ -91,11 +92,11 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// Reads a file that other users must not be able to read.
-fn private(path: &Path) -> io::Result<Vec<u8>> {
+fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::PermissionsExt as _;
     let file = File::open(path)?;
-    let facts = file.metadata()?;
-    if facts.is_file() && facts.permissions().mode() & 0o077 != 0 {
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             "others can read it; chmod 600 hides it",

@@ -14,7 +14,7 @@ use fetch_url::{Error, Request};
 
 use super::{FetchOptions, Invocation, JournalOptions};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, Fetch, Format, ListFormat, Mirror, command};
+use crate::flags::{ContinueAt, FetchFlags, Format, ListFormat, MirrorFlags, command};
 
 /// The default number of parallel transfers: archives allow few connections per client.
 const DEFAULT_PARALLEL: usize = 4;
@@ -100,8 +100,8 @@ impl MirrorJob {
 
 impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
-    pub(crate) fn mirror(flags: Mirror, matches: &ArgMatches) -> Result<Self, Error> {
-        let Mirror { tree, mut fetch } = flags;
+    pub(crate) fn mirror(flags: MirrorFlags, matches: &ArgMatches) -> Result<Self, Error> {
+        let MirrorFlags { tree, mut fetch } = flags;
         reject_single_object_options(&fetch, matches)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
@@ -147,7 +147,7 @@ impl Invocation {
 }
 
 /// Rejects the options in [`SINGLE_OBJECT_OPTIONS`].
-fn reject_single_object_options(flags: &Fetch, matches: &ArgMatches) -> Result<(), Error> {
+fn reject_single_object_options(flags: &FetchFlags, matches: &ArgMatches) -> Result<(), Error> {
     let is_given = |id: &&&str| {
         let is_text = **id == "format" && flags.format == Format::Text;
         let is_known = matches.try_contains_id(id).is_ok();

@@ -7,7 +7,7 @@ use fetch_url_proto::nntp::ArticlePart;
 
 use super::{environment, gateway};
 use crate::error::usage_error;
-use crate::flags::{Fetch, Format, NewsPart};
+use crate::flags::{FetchFlags, Format, NewsPart};
 
 /// The sources of the news server.
 #[derive(Clone, Debug)]
@@ -18,14 +18,14 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn of(flags: &Fetch) -> Self {
+    pub(super) fn of(flags: &FetchFlags) -> Self {
         let by_flag = flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway));
         Self { by_flag, by_default: flags.news.default_news_server.clone() }
     }
 }
 
 /// Makes the news options from the flags.
-pub(super) fn options(flags: &Fetch) -> Result<NewsOptions, Error> {
+pub(super) fn options(flags: &FetchFlags) -> Result<NewsOptions, Error> {
     let news = &flags.news;
     let mut options = NewsOptions::default();
     options.part = match news.part {

@@ -8,10 +8,10 @@ use fetch_url::{Error, Policy, Proxy};
 
 use super::environment;
 use crate::error::usage_error;
-use crate::flags::{Fetch, Network};
+use crate::flags::{FetchFlags, NetworkFlags};
 
 /// Makes the policy from the flags.
-pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
+pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     let mut policy = Policy::default();
     // 0 means no limit, as in curl.
     let bounded = |time: Duration| if time.is_zero() { Duration::MAX } else { time };
@@ -40,12 +40,12 @@ pub(super) fn policy(flags: &Fetch) -> Result<Policy, Error> {
         policy.redirects.access_schemes = schemes(text, policy.redirects.access_schemes)?;
         policy.redirects.allow_downgrade = names_http(text) && policy.redirects.redirect_schemes.has("http");
     }
-    policy.network = reach(&flags.network)?;
+    policy.network = network_policy(&flags.network)?;
     Ok(policy)
 }
 
 /// Each of `-Y` and `-y` has a default when the other is given, as in curl; 0 means no limit.
-fn min_rate(flags: &Fetch) -> Option<MinRate> {
+fn min_rate(flags: &FetchFlags) -> Option<MinRate> {
     let is_asked = flags.speed_limit.is_some() || flags.speed_time.is_some();
     let bytes_a_second = flags.speed_limit.unwrap_or(1);
     let time = flags.speed_time.unwrap_or(Duration::from_secs(30));
@@ -53,7 +53,7 @@ fn min_rate(flags: &Fetch) -> Option<MinRate> {
         .then_some(MinRate { bytes_per_second: bytes_a_second, time })
 }
 
-fn reach(flags: &Network) -> Result<NetworkPolicy, Error> {
+fn network_policy(flags: &NetworkFlags) -> Result<NetworkPolicy, Error> {
     let mut reach = NetworkPolicy::default();
     reach.public_only = flags.public_only;
     reach.allow_private = flags.allow_private;
@@ -71,7 +71,7 @@ fn reach(flags: &Network) -> Result<NetworkPolicy, Error> {
 }
 
 /// The proxy of `-x` replaces those of the environment; an empty one means none.
-fn proxies(flags: &Network) -> Result<Proxies, Error> {
+fn proxies(flags: &NetworkFlags) -> Result<Proxies, Error> {
     let direct = flags.noproxy.clone().unwrap_or_else(environment::no_proxy);
     let proxies = match flags.proxy.as_deref() {
         None => environment::proxies()?,

@@ -6,10 +6,10 @@ use fetch_url::tls::{Identity, Pins, StartTls, TlsVersion};
 use fetch_url::{Error, TlsOptions, Trust};
 
 use super::option_file::read_option_file;
-use crate::flags::{Tls, TlsMax};
+use crate::flags::{TlsFlags, TlsMax};
 
 /// Makes the TLS options from the flags.
-pub(super) fn options(flags: &Tls) -> Result<TlsOptions, Error> {
+pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
     let mut options = TlsOptions::default();
     if let Some(path) = &flags.cacert {
         options = options.trust(Trust::Authorities(read_option_file(path)?));

@@ -9,7 +9,7 @@ use fetch_url::{Checksum, Error};
 
 use super::news;
 use crate::error::usage_error;
-use crate::flags::{Fetch, Format};
+use crate::flags::{FetchFlags, Format};
 
 /// A URL and the output for its object.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub(crate) enum Output {
 }
 
 /// Pairs URLs and outputs: the first `-o` or `-O` belongs to the first URL, as in curl.
-pub(super) fn transfers(flags: &Fetch, matches: &ArgMatches) -> Result<Vec<Transfer>, Error> {
+pub(super) fn transfers(flags: &FetchFlags, matches: &ArgMatches) -> Result<Vec<Transfer>, Error> {
     let outputs = outputs(flags, matches);
     if outputs.len() > flags.urls.len() {
         return Err(usage_error("there are more -o and -O than URLs"));
@@ -67,7 +67,7 @@ pub(super) fn transfers(flags: &Fetch, matches: &ArgMatches) -> Result<Vec<Trans
     Ok(flags.urls.iter().map(transfer).collect())
 }
 
-fn outputs(flags: &Fetch, matches: &ArgMatches) -> Vec<Output> {
+fn outputs(flags: &FetchFlags, matches: &ArgMatches) -> Vec<Output> {
     let written = |name: &str| {
         let is_written = matches.value_source(name) == Some(ValueSource::CommandLine);
         matches.indices_of(name).filter(|_| is_written).into_iter().flatten().collect::<Vec<usize>>()
@@ -79,12 +79,12 @@ fn outputs(flags: &Fetch, matches: &ArgMatches) -> Vec<Output> {
     all.into_iter().map(|(_, output)| output).collect()
 }
 
-pub(super) fn named(flags: &Fetch) -> Output {
+pub(super) fn named(flags: &FetchFlags) -> Output {
     let directory = flags.output_dir.clone().unwrap_or_default();
     Output::Named { directory, by_server: flags.remote_header_name }
 }
 
-fn file(flags: &Fetch, path: &Path) -> Output {
+fn file(flags: &FetchFlags, path: &Path) -> Output {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         return Output::Stdout { is_explicit: true };
     }

@@ -73,7 +73,7 @@ impl Events {
             "assumed": tally.assumed,
             "failed": tally.failed,
             "deleted": tally.deleted,
-            "elsewhere": tally.elsewhere,
+            "elsewhere": tally.outside_tree,
             "octets": tally.bytes,
             "seconds": tally.started.elapsed().as_secs_f64(),
         }));

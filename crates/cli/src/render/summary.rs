@@ -19,7 +19,7 @@ fn summary_text(tally: &Totals, is_resumable: bool) -> String {
         (tally.assumed, "assumed complete"),
         (tally.skipped, "already present"),
         (tally.deleted, "deleted"),
-        (tally.elsewhere, "outside the start directory"),
+        (tally.outside_tree, "outside the start directory"),
         (tally.failed, "failed"),
     ] {
         if count > 0 {

@@ -192,7 +192,7 @@ impl Batch {
     fn handle_non_file(&self, transfer: &Transfer) -> bool {
         let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return false };
         match entry.uncertain_kind {
-            Some(UncertainKind::Unknown) => walker.enter(entry),
+            Some(UncertainKind::Unknown) => walker.queue_as_directory(entry),
             Some(_) => {
                 if self.run.log.notes {
                     let url = mask_password(&transfer.url);
@@ -218,7 +218,7 @@ impl Batch {
             return Ok(0);
         }
         let (deleted, kept) =
-            delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.listed())?;
+            delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.take_listed_names())?;
         if kept > 0 && !run.log.is_silent {
             let text = format!("kept {kept} files that are no longer listed, because they were changed here");
             let directory = mirror.directory.display().to_string();
@@ -233,7 +233,7 @@ impl Batch {
         let mut totals = self.totals.get();
         if let Some(walker) = &self.queue.walker {
             totals.skipped += walker.unchanged();
-            totals.elsewhere = walker.elsewhere();
+            totals.outside_tree = walker.outside_tree();
         }
         let failure = match deleted {
             Ok(deleted) => {

@@ -36,16 +36,16 @@ pub(super) async fn expected(
     if let Some(checksum) = &transfer.checksum {
         return Ok(Some(checksum.clone()));
     }
-    let check = &run.options.check;
-    let Some(from) = check.checksum_from.as_deref() else { return Ok(check.checksum.clone()) };
+    let options = &run.options.checksum;
+    let Some(from) = options.checksum_from.as_deref() else { return Ok(options.checksum.clone()) };
     let name = name_of(request.url())?;
     if from != "auto" {
-        let list = list(&resolved(request.url(), from)?, request, run).await?;
-        return found(list.as_deref(), &name, from).map(Some);
+        let list = fetch_list_once(&list_url(request.url(), from)?, request, run).await?;
+        return find_checksum(list.as_deref(), &name, from).map(Some);
     }
-    let alone = FILE_LIST_SUFFIXES.map(|ending| format!("{name}{ending}"));
-    for beside in DIRECTORY_LIST_NAMES.into_iter().map(str::to_owned).chain(alone) {
-        let list = match list(&resolved(request.url(), &beside)?, request, run).await {
+    let file_lists = FILE_LIST_SUFFIXES.map(|ending| format!("{name}{ending}"));
+    for list_name in DIRECTORY_LIST_NAMES.into_iter().map(str::to_owned).chain(file_lists) {
+        let list = match fetch_list_once(&list_url(request.url(), &list_name)?, request, run).await {
             Err(error) if is_missing_list(&error) => continue,
             list => list?,
         };
@@ -57,7 +57,8 @@ pub(super) async fn expected(
     Err(Error::new(Code::NotFound, Phase::Plan, detail))
 }
 
-fn resolved(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
+/// Resolves the value of `--checksum-from` against the URL of the object.
+fn list_url(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
     let text = resolve_reference(&url.to_string(), reference);
     Ok(parse(&text)
         .map_err(|error| usage_error(format!("--checksum-from {reference}: {error}")))?
@@ -65,19 +66,20 @@ fn resolved(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
         .url)
 }
 
-fn found(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error> {
+/// Returns the checksum of `name` in a list.
+fn find_checksum(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error> {
     list.and_then(|list| Checksum::listed(list, name.as_bytes())).ok_or_else(|| {
         let detail = format!("{from} does not contain a checksum of {name}");
         Error::new(Code::NotFound, Phase::Plan, detail)
     })
 }
 
-/// Returns a list, which is fetched once in a run.
-async fn list(url: &Url<'static>, request: &Request, run: &Run) -> Result<ChecksumList, Error> {
+/// Returns the list at `url`. Each list is fetched once in a run.
+async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Result<ChecksumList, Error> {
     let cell = run.checksum_lists.borrow_mut().entry(url.to_string()).or_default().clone();
-    let fetch = async || match fetched(url, request, run).await {
+    let fetch = async || match fetch_list(url, request, run).await {
         Err(error)
-            if is_missing_list(&error) && run.options.check.checksum_from.as_deref() == Some("auto") =>
+            if is_missing_list(&error) && run.options.checksum.checksum_from.as_deref() == Some("auto") =>
         {
             Ok(None)
         }
@@ -86,8 +88,9 @@ async fn list(url: &Url<'static>, request: &Request, run: &Run) -> Result<Checks
     cell.get_or_try_init(fetch).await.cloned()
 }
 
-async fn fetched(url: &Url<'static>, request: &Request, run: &Run) -> Result<Vec<u8>, Error> {
-    let response = run.fetcher.fetch(request.beside(url.clone())).await?;
+/// Fetches a list.
+async fn fetch_list(url: &Url<'static>, request: &Request, run: &Run) -> Result<Vec<u8>, Error> {
+    let response = run.fetcher.fetch(request.for_related(url.clone())).await?;
     match (response.refusal, response.content) {
         (Some(refusal), _) => Err(refusal),
         (None, Content::Body(body)) => body.collect(MAX_LIST_SIZE).await.map_err(|error| error.at(url)),

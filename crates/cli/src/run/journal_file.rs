@@ -12,7 +12,7 @@ use fetch_url::{Error, Meta};
 use crate::job::Transfer;
 use crate::report::TransferReport;
 
-/// Age in seconds from which a listed time is reliable: two changes within a minute may have the same listed time.
+/// Age in seconds from which a time in a listing is reliable: two changes within a minute may have the same time.
 const MIN_RELIABLE_AGE: i64 = 120;
 
 /// The journal of a batch or mirror.
@@ -29,40 +29,40 @@ impl JournalFile {
 
     /// Returns `true` if the file exists and the journal shows that it is current, without asking the server.
     pub(super) fn has(&self, transfer: &Transfer, path: &Path) -> bool {
-        let facts = transfer.entry.as_deref().map_or(Some(String::new()), listed);
-        let (Some(file), Some(facts)) = (plain_file(path), facts) else { return false };
+        let facts = transfer.entry.as_deref().map_or(Some(String::new()), facts_from_listing);
+        let (Some(file), Some(facts)) = (regular_file(path), facts) else { return false };
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
     /// Returns `true` if the listing has no time for a file of an earlier run, so that its metadata must be requested.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
-        let has_no_facts = transfer.entry.as_deref().is_some_and(|leaf| listed(leaf).is_none());
+        let has_no_facts = transfer.entry.as_deref().is_some_and(|entry| facts_from_listing(entry).is_none());
         let knows =
             |file: &Metadata| self.journal.borrow().knows(&name(transfer, path), &source(transfer), file);
-        has_no_facts && plain_file(path).is_some_and(|file| knows(&file))
+        has_no_facts && regular_file(path).is_some_and(|file| knows(&file))
     }
 
     /// Returns `true` if the metadata of the server matches the file.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
-        let (Some(file), Some(facts)) = (plain_file(path), listed_facts(meta)) else { return false };
+        let (Some(file), Some(facts)) = (regular_file(path), facts_from_metadata(meta)) else { return false };
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
     /// Records a finished file. Returns the error the first time that writing fails.
     pub(super) fn add(&self, transfer: &Transfer, path: &Path, report: &TransferReport) -> Option<Error> {
         // Devices are not recorded.
-        let file = plain_file(path)?;
+        let file = regular_file(path)?;
         if self.is_broken.get() {
             return None;
         }
         let meta = report.meta.as_ref();
         let facts = match transfer.entry.as_deref() {
             None => String::new(),
-            Some(leaf) => {
-                let is_settled = meta.is_none_or(|meta| !is_recent(leaf, meta));
-                let facts = listed(leaf).filter(|_| is_settled);
+            Some(entry) => {
+                let is_settled = meta.is_none_or(|meta| !is_recent(entry, meta));
+                let facts = facts_from_listing(entry).filter(|_| is_settled);
                 // An entry without facts only records that this program created the file.
-                facts.or_else(|| listed_facts(meta?)).unwrap_or_else(|| "?".to_owned())
+                facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
         let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, &file);
@@ -82,47 +82,50 @@ impl JournalFile {
     }
 }
 
-fn plain_file(path: &Path) -> Option<Metadata> {
+/// Returns the metadata of `path` if it is a regular file.
+fn regular_file(path: &Path) -> Option<Metadata> {
     fs::symlink_metadata(path).ok().filter(Metadata::is_file)
 }
 
 /// Returns the name of a file in the journal.
 fn name(transfer: &Transfer, path: &Path) -> String {
-    transfer.entry.as_ref().map_or_else(|| path.to_string_lossy().into_owned(), |leaf| leaf.path.clone())
+    transfer.entry.as_ref().map_or_else(|| path.to_string_lossy().into_owned(), |entry| entry.path.clone())
 }
 
 /// Returns the source of a file: its URL and required checksum.
 fn source(transfer: &Transfer) -> String {
     match (&transfer.entry, &transfer.checksum) {
-        (Some(leaf), _) => leaf.url.without_password().to_string(),
+        (Some(entry), _) => entry.url.without_password().to_string(),
         (None, Some(checksum)) => format!("{checksum} {}", mask_password(&transfer.url)),
         (None, None) => mask_password(&transfer.url),
     }
 }
 
-/// Returns the listed size and time, which change when the file changes, or `None` without a time. An article never
-/// changes.
-fn listed(leaf: &FileEntry) -> Option<String> {
-    let size = leaf.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    match leaf.modified {
+/// Returns size and modification time from the listing, which show whether the file has changed, or `None` if the listing
+/// has no time. Articles never change and need no time.
+fn facts_from_listing(entry: &FileEntry) -> Option<String> {
+    let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    match entry.modified {
         Some(modified) => Some(format!("{size} {modified}")),
-        None => matches!(leaf.url, Url::Nntp(_)).then(|| "article".to_owned()),
+        None => matches!(entry.url, Url::Nntp(_)).then(|| "article".to_owned()),
     }
 }
 
-/// Returns the same facts from the metadata of the object.
-fn listed_facts(meta: &Meta) -> Option<String> {
+/// Returns size, modification time and validator from the metadata of the object, or `None` if it has neither time nor
+/// validator.
+fn facts_from_metadata(meta: &Meta) -> Option<String> {
     let size = meta.head.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    let is_told = meta.validator.is_some() || meta.head.modified.is_some();
+    let is_known = meta.validator.is_some() || meta.head.modified.is_some();
     let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
-    is_told.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
+    is_known.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
 }
 
-/// Returns `true` if the object changed so recently that another change may not show in a listing with minutes.
-fn is_recent(leaf: &FileEntry, meta: &Meta) -> bool {
+/// Returns `true` if the object was modified so recently that a second change within the same minute would not show in
+/// a listing whose times are rounded to minutes.
+fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
-    let is_rounded = leaf.modified.is_some_and(|modified| modified % 60 == 0);
+    let is_rounded = entry.modified.is_some_and(|modified| modified % 60 == 0);
     match (now, meta.head.modified) {
         (Some(now), Some(modified)) => is_rounded && now - modified < MIN_RELIABLE_AGE,
         _ => false,

@@ -27,18 +27,18 @@ pub(super) fn path_before(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Resu
     }
 }
 
-/// Returns `true` if the file exists and need not be fetched.
-pub(super) fn is_there(transfer: &Transfer, path: &Path, run: &Run) -> bool {
+/// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
+pub(super) fn is_up_to_date(transfer: &Transfer, path: &Path, run: &Run) -> bool {
     let is_kept = run.options.skips_existing && path.exists();
-    is_kept || run.journal.as_ref().is_some_and(|ledger| ledger.has(transfer, path))
+    is_kept || run.journal.as_ref().is_some_and(|journal| journal.has(transfer, path))
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.
 pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
     let options = run.options.options;
-    if let (Some(leaf), Some(copy)) = (&transfer.entry, &run.mirror) {
-        let (below, name) = leaf.path.rsplit_once('/').unwrap_or(("", &leaf.path));
-        return FileSink::open_beneath(&DirHandle::open(&copy.directory, below)?, name, options);
+    if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
+        let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
+        return FileSink::open_beneath(&DirHandle::open(&mirror.directory, parent)?, name, options);
     }
     make_parent(path, run)?;
     FileSink::open(path, options)

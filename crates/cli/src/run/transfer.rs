@@ -13,7 +13,7 @@ use fetch_url::url::{Url, mask_password};
 use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, Response};
 
 use super::context::Run;
-use super::{advisory, checksum, output, session};
+use super::{checksum, not_fetchable, output, session};
 use crate::job::{Output, Transfer, news};
 use crate::render::progress::{ProgressMode, TransferProgress};
 use crate::render::{self, listing};
@@ -77,7 +77,7 @@ pub(super) async fn run_transfer(
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
 /// mirror.
 async fn can_skip(request: &Request, transfer: &Transfer, path: &Path, run: &Run) -> Result<bool, Error> {
-    if output::is_there(transfer, path, run) {
+    if output::is_up_to_date(transfer, path, run) {
         return Ok(true);
     }
     let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
@@ -110,10 +110,12 @@ async fn special_content(
 ) -> Result<Option<Response>, Error> {
     response.content = match response.content {
         Content::Session(session) => return session::hold(*session).await.map(|()| None),
-        Content::Advice(advice) => match advisory::advised(advice, &response.meta, transfer, run)? {
-            Some(advice) => Content::Advice(advice),
-            None => return Ok(None),
-        },
+        Content::Advice(advice) => {
+            match not_fetchable::advice_to_print(advice, &response.meta, transfer, run)? {
+                Some(advice) => Content::Advice(advice),
+                None => return Ok(None),
+            }
+        }
         Content::Listing(_) if transfer.entry.is_some() => {
             return Err(Error::new(Code::NotFound, Phase::Reply, "it is a directory"));
         }
@@ -167,13 +169,13 @@ fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     }
 }
 
-/// Prints the notes of a receipt, and that the end mark is missing if the object was stored.
+/// Prints the notes of a receipt, and the name of a missing terminator if the object was stored.
 fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {
     if run.log.is_silent || (run.mirror.is_some() && run.log.verbose == 0) {
         return;
     }
     let missing = receipt.missing.filter(|_| !is_read_now);
-    let missing = missing.map(|mark| format!("{mark} is missing: the object may be incomplete"));
+    let missing = missing.map(|terminator| format!("{terminator} is missing: the object may be incomplete"));
     for note in receipt.notes.iter().map(ToString::to_string).chain(missing) {
         run.progress.print_above(|| render::print_note_for(&receipt.url, &note, run.options.format));
     }

@@ -1,4 +1,4 @@
-//! User names and passwords: where they come from, who gets them, where they must never appear.
+//! User names and passwords: their sources, the servers that receive them, and output that must not contain them.
 
 mod credentials;
 mod prompts;

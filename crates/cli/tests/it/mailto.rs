@@ -266,7 +266,7 @@ fn open_starts_nothing_for_rejected_or_redirected_urls() {
     assert_eq!(desktop.recorded_calls(), "");
 }
 
-/// There is no program, or the program fails.
+/// The desktop program does not exist, or it fails.
 #[test]
 fn open_fails_without_a_working_desktop_program() {
     let desktop = FakeDesktop::new(0);

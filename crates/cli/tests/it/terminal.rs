@@ -1,4 +1,4 @@
-//! What a person sees: messages, help, progress, reports.
+//! Output for people: messages, help, progress, reports.
 
 mod config;
 mod control_characters;

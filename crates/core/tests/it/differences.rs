@@ -1,7 +1,7 @@
 //! Differences between this parser and the crates `url` and `fluent-uri`, listed in `data/expected_differences.tsv`.
 //!
-//! An unlisted difference fails, and so does a listed one that no longer exists: a program that checks a URL with one
-//! parser and fetches it with another depends on these differences.
+//! An unlisted difference fails, and so does a listed difference that no longer exists: a program that checks a URL
+//! with one parser and fetches it with another depends on these differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Properties of URLs generated from the grammar of RFC 1738 §5, and of mutated ones.
+//! Properties of URLs generated from the grammar of RFC 1738 §5, and of mutated URLs.
 use fetch_url_core::{Dialect, NoteKind, Parsed, parse_with};
 use proptest::prelude::*;
 

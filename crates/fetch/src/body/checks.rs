@@ -23,7 +23,7 @@ impl Body {
                         return Err(error.as_permanent().with_invalid_body());
                     }
                     self.expected = None;
-                    self.end_mark.set_missing("a size that is not less than the received bytes");
+                    self.terminator_check.set_missing("a size that is not less than the received bytes");
                 }
                 (_, Some(expected)) if received > expected => {
                     let detail = format!("the server sent more than the {expected} bytes it announced");
@@ -44,7 +44,7 @@ impl Body {
             return Some(Err(truncated_error(self.received, expected)));
         }
         let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
-        if let Err(error) = self.end_mark.check(requires_proof, &mut self.proof) {
+        if let Err(error) = self.terminator_check.apply(requires_proof, &mut self.proof) {
             return Some(Err(error));
         }
         match &self.source {

@@ -26,12 +26,12 @@ impl fmt::Display for Proof {
     }
 }
 
-/// Records that the terminator of an answer was missing. The decoder sets it, the body reads it; clones share the
-/// value.
+/// Records whether the terminator of a response was missing at its end. The decoder sets the value and the body reads
+/// it; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EndMark(Arc<OnceLock<&'static str>>);
+pub(crate) struct TerminatorCheck(Arc<OnceLock<&'static str>>);
 
-impl EndMark {
+impl TerminatorCheck {
     /// Records that `terminator` is missing.
     pub(crate) fn set_missing(&self, terminator: &'static str) {
         let _ = self.0.set(terminator);
@@ -41,8 +41,8 @@ impl EndMark {
     ///
     /// # Errors
     /// `Code::Truncated` if the terminator is missing and `requires_proof` is `true`.
-    pub(crate) fn check(&self, requires_proof: bool, proof: &mut Proof) -> Result<(), Error> {
-        let Some(terminator) = self.missing_terminator() else { return Ok(()) };
+    pub(crate) fn apply(&self, requires_proof: bool, proof: &mut Proof) -> Result<(), Error> {
+        let Some(terminator) = self.missing() else { return Ok(()) };
         if requires_proof {
             let detail = format!("its end cannot be proven: {terminator} is missing");
             return Err(Error::new(Code::Truncated, Phase::Body, detail).as_permanent());
@@ -51,8 +51,8 @@ impl EndMark {
         Ok(())
     }
 
-    /// Returns the name of the missing terminator.
-    pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
+    /// Returns the name of the terminator if it is missing.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
         self.0.get().copied()
     }
 }

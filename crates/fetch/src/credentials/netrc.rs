@@ -2,7 +2,6 @@
 //!
 //! No I/O: the caller chooses and reads the file. Ambiguous input is an error, because a wrong guess could
 //! send the password of one host to another.
-//! password of one machine to another.
 
 mod error;
 mod words;
@@ -11,10 +10,10 @@ use std::fmt;
 
 use super::secret::SecretBytes;
 use error::NetrcError;
-use words::{Word, Words};
+use words::{Word, WordReader};
 
 /// Maximum size of a file in bytes.
-const MAX_FILE: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// Keywords of other programs, each with one value. They are ignored.
 const IGNORED_KEYWORDS: [&str; 2] = ["method", "org"];
@@ -43,13 +42,13 @@ pub(crate) struct NetrcEntry<'n> {
 impl Netrc {
     /// Parses the contents of a netrc file.
     pub(crate) fn parse(file: &[u8]) -> Result<Self, NetrcError> {
-        if file.len() > MAX_FILE {
+        if file.len() > MAX_FILE_BYTES {
             return Err(NetrcError::TooLarge);
         }
         // Windows editors write a byte order mark at the beginning of a file.
-        let mut words = Words::new(file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file));
+        let mut words = WordReader::new(file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file));
         let mut netrc = Self::default();
-        while let Some(word) = words.keyword()? {
+        while let Some(word) = words.next_keyword()? {
             netrc.parse_keyword(&word, &mut words)?;
         }
         Ok(netrc)
@@ -58,16 +57,16 @@ impl Netrc {
     /// Returns the first entry for this host and, if `user` is given, for this user. An entry without a login
     /// does not match a given user. Values of different entries are never combined.
     ///
-    /// The `default` entry is used only if `allow_default` is set and no entry is for the host. An entry with
-    /// neither login nor password is treated as missing.
+    /// The `default` entry is used only if `allow_default` is `true` and no entry names the host. An entry with
+    /// neither login nor password is ignored.
     pub(crate) fn find(
         &self,
         host: &str,
         user: Option<&[u8]>,
         allow_default: bool,
     ) -> Option<NetrcEntry<'_>> {
-        let is_named = self.entries.iter().any(|entry| entry.matches_host(host));
-        let is_candidate = |entry: &&Entry| match is_named {
+        let has_host_entry = self.entries.iter().any(|entry| entry.matches_host(host));
+        let is_candidate = |entry: &&Entry| match has_host_entry {
             true => entry.matches_host(host),
             false => allow_default && entry.machine.is_none(),
         };
@@ -77,30 +76,31 @@ impl Netrc {
             .filter(|entry| !entry.is_service_specific)
             .find(|entry| user.is_none_or(|user| entry.login() == Some(user)))
             .filter(|entry| entry.login.is_some() || entry.password.is_some())
-            .map(Entry::shown)
+            .map(Entry::as_netrc_entry)
     }
 
-    fn parse_keyword(&mut self, word: &Word, words: &mut Words<'_>) -> Result<(), NetrcError> {
+    /// Parses the arguments of a keyword.
+    fn parse_keyword(&mut self, word: &Word, words: &mut WordReader<'_>) -> Result<(), NetrcError> {
         let keyword = Keyword::of(word).ok_or(NetrcError::UnknownKeyword(word.line))?;
         match keyword {
             Keyword::Default => self.entries.push(Entry::default()),
             Keyword::Machine => {
-                let machine = Some(words.value(is_keyword)?);
+                let machine = Some(words.next_value(is_keyword)?);
                 self.entries.push(Entry { machine, ..Entry::default() });
             }
             Keyword::Macdef => words.skip_macro(),
             Keyword::Ignored => {
-                words.value(is_keyword)?;
+                words.next_value(is_keyword)?;
             }
             Keyword::Service => {
-                words.value(is_keyword)?;
+                words.next_value(is_keyword)?;
                 self.current_entry(word.line)?.is_service_specific = true;
             }
             Keyword::Account | Keyword::Login | Keyword::Password => {
-                let value = words.value(is_keyword)?;
-                let field_mut = self.current_entry(word.line)?.field_mut(keyword);
-                if field_mut.replace(value.into()).is_some() {
-                    return Err(NetrcError::Twice(word.line));
+                let value = words.next_value(is_keyword)?;
+                let field = self.current_entry(word.line)?.field_mut(keyword);
+                if field.replace(value.into()).is_some() {
+                    return Err(NetrcError::DuplicateKeyword(word.line));
                 }
             }
         }
@@ -126,6 +126,7 @@ impl fmt::Debug for NetrcEntry<'_> {
     }
 }
 
+/// A `machine` or `default` entry.
 #[derive(Clone, Default)]
 struct Entry {
     /// The host; `None` for the `default` entry.
@@ -133,6 +134,7 @@ struct Entry {
     login: Option<SecretBytes>,
     password: Option<SecretBytes>,
     account: Option<SecretBytes>,
+    /// The entry has a keyword of [`SERVICE_KEYWORDS`].
     is_service_specific: bool,
 }
 
@@ -155,7 +157,7 @@ impl Entry {
         }
     }
 
-    fn shown(&self) -> NetrcEntry<'_> {
+    fn as_netrc_entry(&self) -> NetrcEntry<'_> {
         NetrcEntry { login: self.login(), password: self.password.as_ref(), account: self.account.as_ref() }
     }
 }
@@ -179,6 +181,7 @@ enum Keyword {
 }
 
 impl Keyword {
+    /// Returns the keyword, or `None` for a quoted or unknown word.
     fn of(word: &Word) -> Option<Self> {
         let is = |keyword: &str| !word.is_quoted && word.bytes.eq_ignore_ascii_case(keyword.as_bytes());
         let known = [
@@ -206,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Login, password and account, `-` for what is missing; "none" if nothing is found.
+    /// Returns login, password and account, with `-` for a missing value; "none" if no entry is found.
     fn found(file: &[u8], host: &str, user: Option<&str>, allow_default: bool) -> String {
         let netrc = Netrc::parse(file).expect("a good file");
         let Some(entry) = netrc.find(host, user.map(str::as_bytes), allow_default) else {
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn files() {
+    fn valid_files_give_their_login() {
         for (file, expected) in [
             ("machine h login u password p", "u p -"),
             ("machine h login u password p account a\n", "u p a"),
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts() {
+    fn hosts_match_without_case_final_dot_and_brackets() {
         let file = b"machine Example.com login a\nmachine 127.0.0.1 login b\nmachine ::1 login c\n\
             machine [::2] login d\nmachine dotted.example. login e\nmachine \"\" login f\nmachine . login g";
         for (host, login) in [
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn users() {
+    fn given_user_selects_the_first_entry_with_that_login() {
         let file = b"machine h password alone\nmachine h login a password pa\nmachine h login b\n\
             machine h login c password pc\nmachine h login a password second\nmachine h login \"\" password e";
         for (user, entry) in [
@@ -311,10 +314,10 @@ mod tests {
         }
     }
 
-    /// curl CVE-2024-11053: the password of one host was sent to another; CVE-2025-0167: the same with
-    /// an empty `default`.
+    /// curl CVE-2024-11053: the password of one host was sent to another host. CVE-2025-0167: an empty `default`
+    /// entry had the same effect.
     #[test]
-    fn entry_has_no_values_of_other_entries() {
+    fn entries_are_not_combined() {
         for (file, host, allow_default, entry) in [
             ("machine a login u\nmachine b login u password pb", "a", true, "u - -"),
             ("machine a\nlogin u\ndefault login d password pd", "a", true, "u - -"),
@@ -341,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn invalid_files_are_rejected_with_the_line_number() {
         use NetrcError::*;
         let word = "x".repeat(64 << 10);
         let rows: &[(&str, NetrcError)] = &[
@@ -352,17 +355,17 @@ mod tests {
             ("login canary", MissingMachine(1)),
             ("\n# x\npassword canary", MissingMachine(3)),
             ("port 1", MissingMachine(1)),
-            ("machine h login u\nlogin canary", Twice(2)),
-            ("machine h password a password canary", Twice(1)),
+            ("machine h login u\nlogin canary", DuplicateKeyword(2)),
+            ("machine h password a password canary", DuplicateKeyword(1)),
             // The login after a misspelt `machine` must not be added to the previous entry.
             ("machine h login u password p\nmachne h2 login canary", UnknownKeyword(2)),
             ("machine h login u password canary canary", UnknownKeyword(1)),
             ("machine h \"login\" canary", UnknownKeyword(1)),
             ("machine h login \"u\"canary", UnknownKeyword(1)),
-            ("machine h\n\nlogin \"canary\npassword p\"", Unclosed(3)),
-            ("machine h login \"canary", Unclosed(1)),
-            ("machine h login \"canary\\\"", Unclosed(1)),
-            ("machine h login \"canary\\", Unclosed(1)),
+            ("machine h\n\nlogin \"canary\npassword p\"", UnclosedQuote(3)),
+            ("machine h login \"canary", UnclosedQuote(1)),
+            ("machine h login \"canary\\\"", UnclosedQuote(1)),
+            ("machine h login \"canary\\", UnclosedQuote(1)),
             ("macdef m\nx\n\ncanary", UnknownKeyword(4)),
         ];
         for (file, error) in rows {
@@ -379,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_prints_nothing() {
+    fn debug_hides_all_values() {
         let netrc =
             Netrc::parse(b"machine m login canary password canary account canary").expect("a good file");
         let shown = format!("{netrc:?} {:?}", netrc.find("m", None, false));
@@ -388,7 +391,7 @@ mod tests {
 
     /// In a truncated file, each value of an entry is the value in the complete file, or a prefix of it.
     #[test]
-    fn truncated_files_have_no_wrong_values() {
+    fn truncated_files_give_no_wrong_values() {
         let file =
             b"# c\nmachine a login ua password \"p\\\"a\"\nmacdef m\nx\n\ndefault login ud password pd\n";
         for end in 0..=file.len() {
@@ -417,12 +420,12 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_bytes_are_read_or_refused(file in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_parse_without_panic(file in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Netrc::parse(&file);
         }
 
         #[test]
-        fn any_words_are_read_or_refused(
+        fn any_words_parse_without_panic(
             words in prop::collection::vec(
                 prop::sample::select(vec![
                     "machine", "default", "login", "password", "account", "macdef", "port", "a", "b", "\"", "\\",
@@ -436,7 +439,7 @@ mod tests {
         }
 
         #[test]
-        fn quoted_values_are_read_back(
+        fn quoted_values_parse_to_the_original_bytes(
             login in prop::collection::vec(any::<u8>(), 0..20),
             password in prop::collection::vec(any::<u8>(), 0..20),
         ) {

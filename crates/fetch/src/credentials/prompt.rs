@@ -15,16 +15,17 @@ use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
 pub struct PasswordPrompt(Option<Credentials>);
 
 impl PasswordPrompt {
-    /// Creates a prompt. `caller_url` is `None` after a redirect to another server; then nobody is asked, because the
-    /// password would be sent to a server that the caller did not name.
-    pub(crate) fn new(credentials: &Credentials, caller_url: Option<&Url<'_>>) -> Self {
-        Self(caller_url.map(|_| credentials.clone()))
+    /// Creates a prompt. `origin` is the caller's URL, and `None` after a redirect to another server: then no prompt is
+    /// shown, because the password would be sent to a server that the caller did not name.
+    pub(crate) fn new(credentials: &Credentials, origin: Option<&Url<'_>>) -> Self {
+        Self(origin.map(|_| credentials.clone()))
     }
 
     /// Asks for the password of `user`, or for user name and password, for the server of `url`.
     ///
     /// # Errors
-    /// Every error of the prompter, such as `auth_needed`; `timed_out` at the end of the total time.
+    /// Any error of the prompter, such as [`Code::AuthNeeded`]; [`Code::TimedOut`] when the maximum time of the request is
+    /// over.
     pub async fn ask(
         &self,
         url: &Url<'_>,
@@ -33,45 +34,47 @@ impl PasswordPrompt {
         deadline: &Deadline,
     ) -> Result<Option<Credential>, Error> {
         let Some(credentials) = &self.0 else { return Ok(None) };
-        let Some(asker) = credentials.asker().cloned() else { return Ok(None) };
+        let Some(prompter) = credentials.prompter().cloned() else { return Ok(None) };
         let (user, realm) = (user.map(<[u8]>::to_vec), realm.map(<[u8]>::to_vec));
-        let question = PromptRequest::new(url.redacted().to_string(), user, realm);
-        let asked = async {
-            let asked = spawn_blocking(move || asker.ask(&question)).await;
-            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        let request = PromptRequest::new(url.redacted().to_string(), user, realm);
+        let answered = async {
+            let answer = spawn_blocking(move || prompter.ask(&request)).await;
+            answer.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
         };
-        let answer = deadline.bound_total(Phase::Request, asked).await?;
+        let answer = deadline.bound_total(Phase::Request, answered).await?;
         if let Some(answer) = &answer {
-            credentials.keep_answer(url, answer);
+            credentials.store_answer(url, answer);
         }
         Ok(answer)
     }
 }
 
 impl PasswordPrompt {
-    /// Asks for the answers to the questions of a form that have no answer in `given`.
+    /// Asks for the answers to the questions of a form whose element in `given` is `None`.
     ///
     /// # Errors
     /// As for [`PasswordPrompt::ask`].
-    pub async fn fill(
+    pub async fn fill_form(
         &self,
         url: &Url<'_>,
         questions: &[FormQuestion],
         given: &[Option<Vec<u8>>],
         deadline: &Deadline,
     ) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let Some(asker) = self.0.as_ref().and_then(Credentials::asker).cloned() else { return Ok(None) };
-        let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
-        let asked = async {
-            let asked = spawn_blocking(move || asker.fill(&url, &questions, &given)).await;
-            asked.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        let Some(prompter) = self.0.as_ref().and_then(Credentials::prompter).cloned() else {
+            return Ok(None);
         };
-        deadline.bound_total(Phase::Request, asked).await
+        let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
+        let answered = async {
+            let answer = spawn_blocking(move || prompter.fill_form(&url, &questions, &given)).await;
+            answer.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+        };
+        deadline.bound_total(Phase::Request, answered).await
     }
 
     /// Returns `true` if a prompt can be shown to a user.
-    pub fn can_ask(&self) -> bool {
-        self.0.as_ref().and_then(Credentials::asker).is_some_and(|asker| asker.is_attended())
+    pub fn can_prompt(&self) -> bool {
+        self.0.as_ref().and_then(Credentials::prompter).is_some_and(|prompter| prompter.can_prompt())
     }
 
     /// Forgets the answer for the server of `url`, because the server rejected it.
@@ -84,6 +87,6 @@ impl PasswordPrompt {
 
 impl fmt::Debug for PasswordPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Asking" } else { "Nobody to ask" })
+        f.write_str(if self.0.is_some() { "PasswordPrompt(allowed)" } else { "PasswordPrompt(not allowed)" })
     }
 }

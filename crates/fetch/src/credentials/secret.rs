@@ -30,7 +30,7 @@ mod tests {
     use super::SecretBytes;
 
     #[test]
-    fn debug_prints_nothing() {
+    fn debug_hides_the_bytes() {
         let secret = SecretBytes::from(b"canary".to_vec());
         assert_eq!(format!("{secret:?}"), "SecretBytes(***)");
         assert_eq!(format!("{secret:#?}"), "SecretBytes(***)");

@@ -79,7 +79,7 @@ async fn check_answer(
             Err(refusal) => answer.refusal = Some(refusal),
         }
     }
-    if let Some(permit) = request.host_permit().filter(|permit| permit.is_at(request.url())) {
+    if let Some(permit) = request.host_permit().filter(|permit| permit.is_for(request.url())) {
         permit.record_served();
     }
     if resume::is_other_resource(&answer, &request) {
@@ -178,8 +178,8 @@ async fn attempt(
 
 /// The answer, or [`Content::Unchanged`] if the condition of the request does not hold: not every server checks it.
 fn apply_condition(mut answer: Response, request: &Request) -> Response {
-    let holds = request.condition().is_none_or(|condition| condition.holds(answer.meta.head.modified));
-    if !holds && answer.refusal.is_none() && !matches!(answer.content, Content::Head) {
+    let is_met = request.condition().is_none_or(|condition| condition.is_met_by(answer.meta.head.modified));
+    if !is_met && answer.refusal.is_none() && !matches!(answer.content, Content::Head) {
         answer.content = Content::Unchanged;
     }
     answer

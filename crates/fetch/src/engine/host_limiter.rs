@@ -134,7 +134,7 @@ fn server(url: &Url<'_>) -> Option<HostKey> {
 
 impl HostPermit {
     /// Returns `true` if the permit is for the host and port of `url`.
-    pub(crate) fn is_at(&self, url: &Url<'_>) -> bool {
+    pub(crate) fn is_for(&self, url: &Url<'_>) -> bool {
         let (host, port) = &self.server;
         url.host().is_some_and(|other| other == *host) && url.port().unwrap_or_default() == *port
     }

@@ -8,7 +8,7 @@ use fetch_url_proto::Entry;
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
-use crate::tree::is_same_place;
+use crate::tree::is_same_directory;
 use crate::{Code, Content, Error, Meta, Phase, Proof, Request};
 
 /// All entries of a directory, as returned by [`Fetcher::list`](crate::Fetcher::list).
@@ -57,7 +57,8 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                 Ok(None) => {
                     let is_proven =
                         matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
-                    let is_sure = is_proven && !entries.is_empty() && is_same_place(&meta.url, request.url());
+                    let is_sure =
+                        is_proven && !entries.is_empty() && is_same_directory(&meta.url, request.url());
                     return Ok(DirectoryListing { meta, entries, limit_error: None, is_complete: is_sure });
                 }
                 Err(error) => break error.at(&meta.url),

@@ -76,7 +76,7 @@ impl<'g> RedirectChain<'g> {
         checked.map_err(|error| error.with_reply(redirect.reason.as_bytes()))?;
         let text = target.to_string();
         // A redirect back to the same URL with a plain GET is not a loop (RFC 9110 §15.4.4).
-        if redirect.changes_state || (redirect.is_plain && !request.is_plain()) {
+        if redirect.changes_state || (redirect.switches_to_get && !request.is_plain_get()) {
             self.visited.clear();
         }
         if self.visited.contains(&text) {
@@ -86,7 +86,9 @@ impl<'g> RedirectChain<'g> {
         let redirect_state = RedirectState {
             is_cross_origin: request.is_cross_origin() || !from.same_origin(&target),
             // The caller's request body is not sent to a server that a name service selects.
-            is_plain: request.is_plain() || redirect.is_plain || redirect.kind == RedirectKind::Access,
+            is_plain_get: request.is_plain_get()
+                || redirect.switches_to_get
+                || redirect.kind == RedirectKind::Access,
             is_for_gateway: false,
         };
         Ok((target, redirect_state))

@@ -52,7 +52,7 @@ impl RetryState {
         }
         self.offset = self.offset.max(offset);
         let permit =
-            request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_at(request.url()));
+            request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_for(request.url()));
         // While a busy host answers other requests, the count of failures starts again.
         let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);
         // A wait beyond the limit must not delay the other requests to the host.

@@ -1,5 +1,5 @@
-//! FTP data connections. They are opened only to or from the address of the control connection, whatever address the
-//! server names in its replies (RFC 2577 §3).
+//! FTP data connections. They are opened only to or from the address of the control connection. Addresses in the
+//! server's replies are ignored (RFC 2577 §3).
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -146,7 +146,7 @@ impl Proxy {
         }
         let host_port = url.authority().host_port();
         let port = host_port.port().map_or(DEFAULT_PORT, std::num::NonZeroU16::get);
-        let login = url.authority().user_info().map(Credential::of_user_info);
+        let login = url.authority().user_info().map(Credential::from_user_info);
         Ok(Self { kind: *kind, host: host_port.host().clone(), port, login })
     }
 

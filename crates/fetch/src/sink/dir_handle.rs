@@ -19,8 +19,8 @@ pub struct DirHandle {
 }
 
 impl DirHandle {
-    /// Opens the directory `below` (names with `/` between them) in `root`; `root` itself may be reached through
-    /// links. Missing directories are created.
+    /// Opens the directory with the relative path `below` in `root`. Missing directories are created. Symbolic links are
+    /// followed in `root` but not in `below`.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if a component of the path is a link or a file, or cannot be opened.
@@ -45,9 +45,9 @@ impl DirHandle {
 
     /// Returns a path to `name` through `/proc/self/fd`, valid while a handle exists; without procfs, the plain path.
     pub fn path(&self, name: &str) -> PathBuf {
-        let held = PathBuf::from(self.held());
-        if cfg!(target_os = "linux") && held.exists() {
-            held.join(name)
+        let proc_path = PathBuf::from(self.proc_path());
+        if cfg!(target_os = "linux") && proc_path.exists() {
+            proc_path.join(name)
         } else {
             self.display_path.join(name)
         }
@@ -61,7 +61,7 @@ impl DirHandle {
     /// Removes the file `name`.
     ///
     /// # Errors
-    /// `sink_failed`.
+    /// [`Code::SinkFailed`] if the file cannot be removed.
     pub fn remove_file(&self, name: &str) -> Result<(), Error> {
         let removed = unlinkat(&self.directory, name, AtFlags::empty());
         removed.map_err(|errno| failed(&self.display_path.join(name), errno))
@@ -72,13 +72,17 @@ impl DirHandle {
         unlinkat(&self.directory, name, AtFlags::REMOVEDIR).is_ok()
     }
 
-    fn held(&self) -> String {
+    /// Returns the path of the open directory in procfs.
+    fn proc_path(&self) -> String {
         format!("/proc/self/fd/{}", self.directory.as_raw_fd())
     }
 
     /// Replaces the `/proc/self/fd` path in an error by the plain path.
-    pub fn known(&self, error: Error) -> Error {
-        error.replace_in_detail(&format!("{}/", self.held()), &format!("{}/", self.display_path.display()))
+    pub fn with_display_path(&self, error: Error) -> Error {
+        error.replace_in_detail(
+            &format!("{}/", self.proc_path()),
+            &format!("{}/", self.display_path.display()),
+        )
     }
 }
 
@@ -97,25 +101,25 @@ mod tests {
 
     #[test]
     fn links_are_not_followed_and_open_directories_stay_valid() {
-        let home = tempfile::tempdir().expect("a directory");
-        let at = |name: &str| home.path().join(name);
-        let held = DirHandle::open(home.path(), "a/b").expect("directories");
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        let handle = DirHandle::open(dir.path(), "a/b").expect("directories");
         fs::rename(at("a"), at("moved")).expect("a move");
         fs::create_dir(at("elsewhere")).expect("a directory");
         symlink(at("elsewhere"), at("a")).expect("a link");
-        fs::write(held.path("f"), "f").expect("a file");
+        fs::write(handle.path("f"), "f").expect("a file");
         assert!(at("moved/b/f").exists());
         for below in ["a", "a/b", "moved/b/f"] {
-            assert!(DirHandle::open(home.path(), below).is_err(), "{below}");
+            assert!(DirHandle::open(dir.path(), below).is_err(), "{below}");
         }
         fs::create_dir(at("elsewhere/b")).expect("a directory");
-        assert!(held.file("f").is_some() && held.file("g").is_none());
-        held.remove_file("f").expect("a file less");
-        assert!(held.remove_file("f").is_err() && !at("moved/b/f").exists());
-        let above = DirHandle::open(home.path(), "moved").expect("a directory");
-        assert!(above.remove_directory("b") && !above.remove_directory("b") && at("elsewhere/b").exists());
+        assert!(handle.file("f").is_some() && handle.file("g").is_none());
+        handle.remove_file("f").expect("a file less");
+        assert!(handle.remove_file("f").is_err() && !at("moved/b/f").exists());
+        let parent = DirHandle::open(dir.path(), "moved").expect("a directory");
+        assert!(parent.remove_directory("b") && !parent.remove_directory("b") && at("elsewhere/b").exists());
         fs::remove_dir(at("elsewhere/b")).expect("a directory");
         assert_eq!(fs::read_dir(at("elsewhere")).expect("a directory").count(), 0);
-        assert!(DirHandle::open(&at("a"), "x").is_ok(), "the first may be a link");
+        assert!(DirHandle::open(&at("a"), "x").is_ok(), "the root may be a link");
     }
 }

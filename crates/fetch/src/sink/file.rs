@@ -1,4 +1,4 @@
-//! Opens the file of a download. Problems with the name or an existing file are reported before a connection is made.
+//! Opens the file of a download. An unusable name or an existing file is reported before a connection is made.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -11,18 +11,18 @@ use rustix::fs::OFlags;
 use super::TargetKind;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
-use super::part::{Names, Part, Stage, identity, is_at};
+use super::part::{Part, PartPaths, PartStage, file_id, is_file_at};
 use super::state::State;
 use crate::{Code, Error, Meta, Phase, Resume};
 
 /// The permissions of a `.part` file: readable by its owner only. On Linux the sticky bit, which has no meaning on
-/// files, marks it as a file of this program.
+/// files, marks it as a file of fetch-url.
 const PART_MODE: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
 
-/// Maximum size in bytes of downloads that start without a check of the free space.
+/// The free space is not checked for downloads up to this size in bytes.
 const UNCHECKED_SIZE: u64 = 64 * 1024;
 
-/// How a file is written: resume, overwriting, times, syncing.
+/// Options for writing a file: resume, overwrite, modification time, sync.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct FileOptions {
@@ -38,16 +38,16 @@ pub struct FileOptions {
     pub sync: SyncMode,
 }
 
-/// When the file is synced to the disk. Default: [`SyncMode::Auto`].
+/// When a file is synced to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncMode {
-    /// Always, before the file gets its name.
+    /// Always, before the file is renamed to its final name.
     Always,
-    /// For files of 1 MiB and more.
+    /// Before the rename, for files of 1 MiB and more.
     #[default]
     Auto,
-    /// Never; the system decides.
+    /// Never: the operating system decides.
     Never,
 }
 
@@ -83,15 +83,19 @@ impl FileOptions {
 
 /// A file that is being downloaded: `NAME.part` until it is complete.
 pub struct FileSink {
-    kind: Kind,
+    kind: FileKind,
+    /// The resume data of an earlier run.
     resume: Option<Resume>,
+    /// The URL that an earlier run requested.
     earlier_url: Option<String>,
+    /// Number of bytes that are already present.
     kept: u64,
 }
 
-enum Kind {
+enum FileKind {
     /// A device or FIFO, written directly.
     Direct(File),
+    /// A `.part` file.
     Part(Box<Part>),
 }
 
@@ -106,39 +110,40 @@ impl FileSink {
             return Err(Error::new(Code::Usage, Phase::Deliver, "the file name is empty"));
         }
         let existing = fs::symlink_metadata(target);
-        if let Ok(facts) = &existing {
-            if let Some(device) = device(target, facts)? {
-                return Ok(Self { kind: Kind::Direct(device), resume: None, earlier_url: None, kept: 0 });
+        if let Ok(metadata) = &existing {
+            if let Some(device) = open_device(target, metadata)? {
+                return Ok(Self { kind: FileKind::Direct(device), resume: None, earlier_url: None, kept: 0 });
             }
-            check_target(target, facts, options)?;
+            check_target(target, metadata, options)?;
         }
-        let names = Names::of(target);
-        let Opened { mut file, facts, state, was_left_over } = open_part(&names)?;
+        let paths = PartPaths::of(target);
+        let OpenedPart { mut file, metadata, state, has_leftover } = open_part(&paths)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
-        let is_found = state.is_some();
-        // From here on, dropping the part cleans up.
+        let has_state = state.is_some();
+        // From here on, dropping `part` removes the file if it cannot be resumed.
         let mut part = Box::new(Part {
-            stage: if is_found { Stage::Found } else { Stage::Fresh },
+            stage: if has_state { PartStage::Found } else { PartStage::Fresh },
             state: state.unwrap_or_default(),
-            identity: identity(&facts),
+            file_id: file_id(&metadata),
             file,
-            names,
+            paths,
             options,
             modified: None,
             is_resumable: true,
             state_written: Instant::now(),
-            has_state: was_left_over,
+            has_state_file: has_leftover,
             replaces: existing.is_ok(),
         });
         if part.state.mode == 0 {
-            part.state.mode = make_private(&part.file, &facts).map_err(|error| cannot(target, error))?;
+            part.state.mode =
+                make_private(&part.file, &metadata).map_err(|error| file_error(target, error))?;
         }
         if resume.is_none() {
-            check_start(target, kept)?;
+            check_kept_bytes(target, kept)?;
         }
-        Ok(Self { kind: Kind::Part(part), resume, earlier_url, kept })
+        Ok(Self { kind: FileKind::Part(part), resume, earlier_url, kept })
     }
 
     /// Opens `name` in a directory that stays open until the file is finished.
@@ -147,14 +152,14 @@ impl FileSink {
     /// As for [`FileSink::open`].
     pub fn open_beneath(directory: &DirHandle, name: &str, options: FileOptions) -> Result<Self, Error> {
         let opened = Self::open(&directory.path(name), options);
-        let mut this = opened.map_err(|error| directory.known(error))?;
-        if let Kind::Part(part) = &mut this.kind {
-            part.names.directory = Some(directory.clone());
+        let mut this = opened.map_err(|error| directory.with_display_path(error))?;
+        if let FileKind::Part(part) = &mut this.kind {
+            part.paths.directory = Some(directory.clone());
         }
         Ok(this)
     }
 
-    /// Returns the resume data if the `.part` file of an earlier run is of `url`, for [`crate::Request::resuming`].
+    /// Returns the resume data if an earlier run requested the same `url`, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
         let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
         self.resume.clone().filter(|_| is_same)
@@ -163,35 +168,35 @@ impl FileSink {
     /// Prepares the file for the body that `meta` describes: appended to the partial download, or from the start.
     pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
-            Kind::Direct(file) => return Ok(TargetKind::Open(file)),
-            Kind::Part(part) => part,
+            FileKind::Direct(file) => return Ok(TargetKind::Open(file)),
+            FileKind::Part(part) => part,
         };
-        let is_joined = self.kept > 0 && meta.offset == self.kept;
-        let start = if is_joined { self.kept } else { 0 };
-        let is_resumed = is_joined && self.resume.is_some();
-        let is_kept_from_target = is_joined && !is_resumed;
-        let is_empty = part.stage == Stage::Fresh;
+        let is_appended = self.kept > 0 && meta.offset == self.kept;
+        let start = if is_appended { self.kept } else { 0 };
+        let is_resumed = is_appended && self.resume.is_some();
+        let copies_target = is_appended && !is_resumed;
+        let is_empty = part.stage == PartStage::Fresh;
         if !is_resumed && !is_empty {
-            part.forget();
+            part.remove_state_file();
         }
         part.begin(meta, start);
-        let target = part.names.target.clone();
-        let prepared = if is_kept_from_target { copy_start(&target, &mut part.file, start) } else { Ok(()) };
+        let target = part.paths.target.clone();
+        let prepared = if copies_target { copy_kept_bytes(&target, &mut part.file, start) } else { Ok(()) };
         if !(is_empty && start == 0) {
-            let prepared = prepared.and_then(|()| prepare(&mut part.file, start, digest));
-            prepared.map_err(|error| cannot(&target, error))?;
+            let prepared = prepared.and_then(|()| truncate_at(&mut part.file, start, digest));
+            prepared.map_err(|error| file_error(&target, error))?;
         }
         check_space(&part.file, meta.head.size.map(|size| size.saturating_sub(start)))?;
         Ok(TargetKind::Part(part))
     }
 }
 
-/// Checks that the existing file has the bytes that are to be kept.
-fn check_start(target: &Path, count: u64) -> Result<(), Error> {
+/// Fails if the existing file is shorter than the number of bytes to keep.
+fn check_kept_bytes(target: &Path, count: u64) -> Result<(), Error> {
     if count == 0 {
         return Ok(());
     }
-    let length = fs::metadata(target).map_err(|error| cannot(target, error))?.len();
+    let length = fs::metadata(target).map_err(|error| file_error(target, error))?.len();
     if length >= count {
         return Ok(());
     }
@@ -199,8 +204,8 @@ fn check_start(target: &Path, count: u64) -> Result<(), Error> {
     Err(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
-/// Copies the first `count` bytes of `target` into its `.part`.
-fn copy_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
+/// Copies the first `count` bytes of `target` into its `.part` file.
+fn copy_kept_bytes(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
     part.set_len(0)?;
     part.rewind()?;
     let copied = io::copy(&mut File::open(target)?.take(count), part)?;
@@ -208,7 +213,7 @@ fn copy_start(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
 }
 
 /// Truncates the file at `start` and seeks there; the bytes before it are added to the digest.
-fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Result<()> {
+fn truncate_at(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Result<()> {
     file.set_len(start)?;
     file.rewind()?;
     if let Some(digest) = digest {
@@ -220,20 +225,20 @@ fn prepare(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Resu
 /// Fails if the file system has too little free space.
 fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
     let Some(needed) = needed.filter(|&needed| needed > UNCHECKED_SIZE) else { return Ok(()) };
-    let Ok(facts) = rustix::fs::fstatvfs(file) else { return Ok(()) };
-    let free = facts.f_bavail.saturating_mul(facts.f_frsize);
+    let Ok(stat) = rustix::fs::fstatvfs(file) else { return Ok(()) };
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     // Some file systems do not report their free space.
-    if facts.f_blocks == 0 || needed <= free {
+    if stat.f_blocks == 0 || needed <= free {
         return Ok(());
     }
     let detail = format!("{needed} bytes are needed and {free} are free");
     Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
 }
 
-/// Opens the device or FIFO at `target` for writing, if it is one.
-fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
-    let kind = match facts.is_symlink().then(|| fs::metadata(target)) {
-        None => facts.file_type(),
+/// Opens `target` for writing if it is a device or FIFO, otherwise returns `None`.
+fn open_device(target: &Path, metadata: &Metadata) -> Result<Option<File>, Error> {
+    let kind = match metadata.is_symlink().then(|| fs::metadata(target)) {
+        None => metadata.file_type(),
         Some(Ok(target_facts)) => target_facts.file_type(),
         Some(Err(_)) => return Ok(None),
     };
@@ -247,123 +252,130 @@ fn device(target: &Path, facts: &Metadata) -> Result<Option<File>, Error> {
         Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => {
             Error::new(Code::SinkFailed, Phase::Deliver, format!("no process reads {}", target.display()))
         }
-        _ => cannot(target, error),
+        _ => file_error(target, error),
     })?;
-    rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| cannot(target, error.into()))?;
+    rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| file_error(target, error.into()))?;
     Ok(Some(device))
 }
 
-fn check_target(target: &Path, facts: &Metadata, options: FileOptions) -> Result<(), Error> {
-    let refused = |detail: &str| {
+/// Fails if the existing file must not be replaced.
+fn check_target(target: &Path, metadata: &Metadata, options: FileOptions) -> Result<(), Error> {
+    let not_writable = |detail: &str| {
         let detail = format!("{}: {detail}", target.display());
         Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
     };
-    if facts.is_dir() {
-        return refused("it is a directory");
+    if metadata.is_dir() {
+        return not_writable("it is a directory");
     }
-    if facts.is_symlink() {
-        return refused("it is a symbolic link; name the file it points to");
+    if metadata.is_symlink() {
+        return not_writable("it is a symbolic link; name the file it points to");
     }
-    if !facts.is_file() {
-        return refused("it is not a file");
+    if !metadata.is_file() {
+        return not_writable("it is not a file");
     }
     if options.no_clobber {
-        return Err(exists(target));
+        return Err(exists_error(target));
     }
     Ok(())
 }
 
-/// The error for an existing file that must not be replaced.
-pub(super) fn exists(target: &Path) -> Error {
+/// Returns the error for an existing file that must not be replaced.
+pub(super) fn exists_error(target: &Path) -> Error {
     Error::new(Code::Usage, Phase::Deliver, format!("{} exists and is not replaced", target.display()))
 }
 
-fn cannot(target: &Path, error: io::Error) -> Error {
+/// Returns the error of an operation on the file.
+fn file_error(target: &Path, error: io::Error) -> Error {
     Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error)
 }
 
-/// An open, locked `NAME.part`.
-struct Opened {
+/// An open, locked `.part` file.
+struct OpenedPart {
     file: File,
-    facts: Metadata,
+    metadata: Metadata,
+    /// The state of an earlier run, if it is valid.
     state: Option<State>,
-    /// `true` if an earlier run left a `.part` file, possibly invalid.
-    was_left_over: bool,
+    /// An earlier run left a `.part` file, valid or not.
+    has_leftover: bool,
 }
 
-/// Opens and locks `NAME.part`: a valid one of an earlier run, or a new one. Links are not followed, and files of
-/// other users or programs are not touched.
-fn open_part(names: &Names) -> Result<Opened, Error> {
-    let cannot = |error| cannot(&names.part, error);
-    let mut was_left_over = false;
+/// Opens and locks `NAME.part`: a valid one of an earlier run, or a new one. Symbolic links are not followed, and files of
+/// other users or programs are not changed.
+fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
+    let part_error = |error| file_error(&paths.part, error);
+    let mut has_leftover = false;
     for _ in 0..8 {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o666);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-        let (file, is_new) = match options.clone().create_new(true).open(&names.part) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match options.open(&names.part) {
+        let (file, is_new) = match options.clone().create_new(true).open(&paths.part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match options.open(&paths.part) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                opened => (opened.map_err(cannot)?, false),
+                opened => (opened.map_err(part_error)?, false),
             },
-            opened => (opened.map_err(cannot)?, true),
+            opened => (opened.map_err(part_error)?, true),
         };
-        lock(&file, names)?;
+        lock(&file, paths)?;
         // Another process may have finished or restarted the file between opening and locking.
-        let facts = file.metadata().map_err(cannot)?;
-        // A file that this process created keeps its link count until another process removes it.
-        let is_current = if is_new { facts.nlink() > 0 } else { is_at(identity(&facts), &names.part) };
+        let metadata = file.metadata().map_err(part_error)?;
+        // The link count of a file that this process created is 0 only if another process has removed it.
+        let is_current =
+            if is_new { metadata.nlink() > 0 } else { is_file_at(file_id(&metadata), &paths.part) };
         if !is_current {
             continue;
         }
-        if !is_new && !is_owned_file(&facts) {
-            return Err(foreign(names));
+        if !is_new && !is_owned_file(&metadata) {
+            return Err(foreign_file_error(paths));
         }
-        let state = if is_new { None } else { State::read(&names.state) };
+        let state = if is_new { None } else { State::read(&paths.state) };
         if is_new || state.is_some() {
-            return Ok(Opened { file, facts, was_left_over: was_left_over || state.is_some(), state });
+            return Ok(OpenedPart { file, metadata, has_leftover: has_leftover || state.is_some(), state });
         }
-        check_leftover(&facts, names)?;
-        was_left_over = true;
-        fs::remove_file(&names.part).map_err(cannot)?;
+        check_leftover(&metadata, paths)?;
+        has_leftover = true;
+        fs::remove_file(&paths.part).map_err(part_error)?;
     }
-    Err(busy(names))
+    Err(locked_error(paths))
 }
 
-/// Checks a `.part` without state: with this program's mode, or empty (a run was killed early), it is
-/// a leftover of this program; any other belongs to another program.
-fn check_leftover(facts: &Metadata, names: &Names) -> Result<(), Error> {
-    if facts.len() == 0 || facts.permissions().mode() & 0o7777 == PART_MODE {
+/// Fails if a `.part` file without state may belong to another program. It belongs to fetch-url if it has [`PART_MODE`], or
+/// is empty because a run was killed early.
+fn check_leftover(metadata: &Metadata, paths: &PartPaths) -> Result<(), Error> {
+    if metadata.len() == 0 || metadata.permissions().mode() & 0o7777 == PART_MODE {
         return Ok(());
     }
-    Err(foreign(names))
+    Err(foreign_file_error(paths))
 }
 
-/// Returns `true` if this program may have created the file: it is regular, owned by this user, with one hard link.
-fn is_owned_file(facts: &Metadata) -> bool {
-    facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw()
+/// Returns `true` if fetch-url may have created the file: a regular file, owned by this user, with one hard link.
+fn is_owned_file(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.nlink() == 1 && metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-fn foreign(names: &Names) -> Error {
-    let detail = format!("{} exists and belongs to another program or user", names.part.display());
+/// Returns the error for a `.part` file of another program or user.
+fn foreign_file_error(paths: &PartPaths) -> Error {
+    let detail = format!("{} exists and belongs to another program or user", paths.part.display());
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
-fn lock(file: &File, names: &Names) -> Result<(), Error> {
+/// Locks the `.part` file, so that no other process downloads to it.
+fn lock(file: &File, paths: &PartPaths) -> Result<(), Error> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(fs::TryLockError::WouldBlock) => Err(busy(names)),
-        Err(fs::TryLockError::Error(error)) => Err(cannot(&names.part, error)),
+        Err(fs::TryLockError::WouldBlock) => Err(locked_error(paths)),
+        Err(fs::TryLockError::Error(error)) => Err(file_error(&paths.part, error)),
     }
 }
 
-fn busy(names: &Names) -> Error {
-    let detail = format!("another process is fetching into {}", names.target.display());
+/// Returns the error for a `.part` file that another process has locked.
+fn locked_error(paths: &PartPaths) -> Error {
+    let detail = format!("another process is fetching into {}", paths.target.display());
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
 /// Returns the permissions that the umask gave the new file, and makes the file private (mode 0600).
-fn make_private(file: &File, facts: &Metadata) -> io::Result<u32> {
-    let mode = facts.permissions().mode() & 0o777;
+fn make_private(file: &File, metadata: &Metadata) -> io::Result<u32> {
+    let mode = metadata.permissions().mode() & 0o777;
     file.set_permissions(Permissions::from_mode(PART_MODE))?;
     Ok(mode)
 }

@@ -20,7 +20,7 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use self::line_hasher::LineHasher;
-use super::part::{identity, is_at};
+use super::part::{file_id, is_file_at};
 use super::private::write_atomically;
 use crate::{Code, Error, Phase};
 
@@ -56,7 +56,7 @@ pub struct Finished {
 
 impl Finished {
     /// Returns `true` if size and time of `file` are unchanged.
-    pub fn is(&self, file: &Metadata) -> bool {
+    pub fn is_unchanged(&self, file: &Metadata) -> bool {
         self.size == file.len() && self.changed == changed(file)
     }
 }
@@ -75,7 +75,7 @@ impl Journal {
         let file = options.open(path).map_err(cannot)?;
         let is_locked = file.try_lock().is_ok();
         // Another process may have replaced the journal between opening and locking.
-        if !is_locked || !is_at(identity(&file.metadata().map_err(cannot)?), path) {
+        if !is_locked || !is_file_at(file_id(&file.metadata().map_err(cannot)?), path) {
             return Err(journal_error(path, "another process is using it"));
         }
         let first = first_line(&file).map_err(cannot)?;
@@ -430,7 +430,7 @@ mod tests {
         assert!(journal.has("a", "s", "f", &facts) && !journal.has("b", "s", "f", &facts));
         assert!(!journal.has("a", "s", "g", &facts));
         assert!(journal.knows("a", "s", &facts) && !journal.knows("a", "t", &facts));
-        assert!(journal.finished().expect("files")["a"].is(&facts));
+        assert!(journal.finished().expect("files")["a"].is_unchanged(&facts));
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);

@@ -23,7 +23,7 @@ const MIN_SYNC_SIZE: u64 = 1024 * 1024;
 
 /// The paths of the final file, the `.part` file and the state file.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(super) struct PartPaths {
     pub(super) target: PathBuf,
     pub(super) part: PathBuf,
     pub(super) state: PathBuf,
@@ -31,38 +31,45 @@ pub(super) struct Names {
     pub(super) directory: Option<DirHandle>,
 }
 
-impl Names {
+impl PartPaths {
     pub(super) fn of(target: &Path) -> Self {
-        let with = |suffix: &str| {
+        let with_suffix = |suffix: &str| {
             let mut name = target.as_os_str().to_owned();
             name.push(suffix);
             PathBuf::from(name)
         };
-        Self { target: target.to_owned(), part: with(".part"), state: with(".part.json"), directory: None }
+        Self {
+            target: target.to_owned(),
+            part: with_suffix(".part"),
+            state: with_suffix(".part.json"),
+            directory: None,
+        }
     }
 }
 
-/// An open, locked `.part`.
+/// An open, locked `.part` file.
 pub(crate) struct Part {
     pub(super) file: File,
     /// Device and inode.
-    pub(super) identity: (u64, u64),
-    pub(super) names: Names,
+    pub(super) file_id: (u64, u64),
+    pub(super) paths: PartPaths,
     pub(super) state: State,
     pub(super) options: FileOptions,
+    /// The modification time of the object.
     pub(super) modified: Option<i64>,
     pub(super) is_resumable: bool,
+    /// The time at which the state file was last written.
     pub(super) state_written: Instant,
-    pub(super) stage: Stage,
-    /// A state file exists.
-    pub(super) has_state: bool,
-    /// The final file existed at the start and is replaced.
+    pub(super) stage: PartStage,
+    /// A state file of this program exists.
+    pub(super) has_state_file: bool,
+    /// The final file existed when the `.part` file was opened, and is replaced.
     pub(super) replaces: bool,
 }
 
 /// The progress of a `.part` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum PartStage {
     /// Created by this run and empty.
     Fresh,
     /// Left by an earlier run and not changed yet.
@@ -75,24 +82,24 @@ pub(super) enum Stage {
 
 impl Part {
     /// Removes the state file, because the bytes that it describes are replaced.
-    pub(super) fn forget(&self) {
+    pub(super) fn remove_state_file(&self) {
         // The state file may not exist.
-        let _ = fs::remove_file(&self.names.state);
+        let _ = fs::remove_file(&self.paths.state);
     }
 
     /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
     /// the bytes before `start`, so it stays valid until the next one is written.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
-        self.stage = Stage::Filling;
+        self.stage = PartStage::Filling;
         self.is_resumable = meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
         self.state = State {
             url: meta.requested_url.redacted().to_string(),
             size: meta.head.size,
             validator: meta.validator.clone(),
-            place: Some(resource_key(&meta.url)),
+            resource: Some(resource_key(&meta.url)),
             bytes: start,
-            tail: String::new(),
+            tail_digest: String::new(),
             mode: self.state.mode,
         };
     }
@@ -105,7 +112,7 @@ impl Part {
 
     /// Empties the file to receive another version of the object, which `meta` describes.
     pub(super) fn restart(&mut self, meta: &Meta) -> io::Result<()> {
-        self.forget();
+        self.remove_state_file();
         self.file.set_len(0)?;
         self.file.rewind()?;
         self.begin(meta, 0);
@@ -115,7 +122,7 @@ impl Part {
     /// Discards the file and its state.
     pub(super) fn discard(mut self: Box<Self>) {
         self.is_resumable = false;
-        self.forget();
+        self.remove_state_file();
     }
 
     pub(super) const fn file(&mut self) -> &mut File {
@@ -134,9 +141,9 @@ impl Part {
     /// Syncs the data, then writes the state file that describes it.
     fn save_state(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        self.state.tail = state::tail(&mut self.file, self.state.bytes)?;
-        self.has_state = true;
-        self.state.write(&self.names.state)?;
+        self.state.tail_digest = state::tail_digest(&mut self.file, self.state.bytes)?;
+        self.has_state_file = true;
+        self.state.write(&self.paths.state)?;
         self.state_written = Instant::now();
         Ok(())
     }
@@ -165,7 +172,7 @@ impl Part {
         if must_sync {
             self.file.sync_all().map_err(|error| failed("sync", error))?;
         }
-        if !is_at(self.identity, &self.names.part) {
+        if !is_file_at(self.file_id, &self.paths.part) {
             return Err(Error::new(
                 Code::SinkFailed,
                 Phase::Deliver,
@@ -173,30 +180,31 @@ impl Part {
             ));
         }
         self.rename()?;
-        self.stage = Stage::Done;
+        self.stage = PartStage::Done;
         // Only a state file of this program is removed. A small file that was fetched without `resume` and without
         // interruption has no state file.
-        if self.has_state || self.options.resume || self.state.bytes >= MIN_SYNC_SIZE {
-            let _ = fs::remove_file(&self.names.state);
+        if self.has_state_file || self.options.resume || self.state.bytes >= MIN_SYNC_SIZE {
+            let _ = fs::remove_file(&self.paths.state);
         }
         Ok(())
     }
 
     /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
     fn final_mode(&self) -> u32 {
-        let facts = if self.replaces { fs::metadata(&self.names.target).ok() } else { None };
-        facts.map_or(self.state.mode, |facts| facts.permissions().mode() & 0o777)
+        let replaced = if self.replaces { fs::metadata(&self.paths.target).ok() } else { None };
+        replaced.map_or(self.state.mode, |metadata| metadata.permissions().mode() & 0o777)
     }
 
+    /// Renames the file to its final name.
     fn rename(&self) -> Result<(), Error> {
-        let Names { target, part, .. } = &self.names;
+        let PartPaths { target, part, .. } = &self.paths;
         let renamed = if self.options.no_clobber {
             renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE).map_err(io::Error::from)
         } else {
             fs::rename(part, target)
         };
         renamed.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => super::file::exists(target),
+            io::ErrorKind::AlreadyExists => super::file::exists_error(target),
             _ => Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error),
         })
     }
@@ -207,32 +215,33 @@ impl Drop for Part {
     /// locked here is removed; an unchanged file of an earlier run is kept.
     fn drop(&mut self) {
         match self.stage {
-            Stage::Done | Stage::Found => return,
-            Stage::Filling if self.is_resumable && self.state.bytes > 0 => {
+            PartStage::Done | PartStage::Found => return,
+            PartStage::Filling if self.is_resumable && self.state.bytes > 0 => {
                 if self.save_state().is_ok() || self.save_state_on_full_disk().is_ok() {
                     return;
                 }
             }
-            Stage::Filling | Stage::Fresh => {}
+            PartStage::Filling | PartStage::Fresh => {}
         }
-        if is_at(self.identity, &self.names.part) {
-            let _ = fs::remove_file(&self.names.part);
-            let _ = fs::remove_file(&self.names.state);
+        if is_file_at(self.file_id, &self.paths.part) {
+            let _ = fs::remove_file(&self.paths.part);
+            let _ = fs::remove_file(&self.paths.state);
         }
     }
 }
 
 /// Returns device and inode, which identify a file.
-pub(super) fn identity(facts: &fs::Metadata) -> (u64, u64) {
-    (facts.dev(), facts.ino())
+pub(super) fn file_id(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
-/// Returns `true` if `path` names this file.
-pub(super) fn is_at(file: (u64, u64), path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|named| identity(&named) == file)
+/// Returns `true` if `path` names the file with this device and inode. Symbolic links are not followed.
+pub(super) fn is_file_at(id: (u64, u64), path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| file_id(&metadata) == id)
 }
 
+/// Converts seconds since 1970-01-01 UTC, which may be negative.
 fn system_time(seconds: i64) -> Option<SystemTime> {
-    let span = Duration::from_secs(seconds.unsigned_abs());
-    if seconds >= 0 { UNIX_EPOCH.checked_add(span) } else { UNIX_EPOCH.checked_sub(span) }
+    let since_epoch = Duration::from_secs(seconds.unsigned_abs());
+    if seconds >= 0 { UNIX_EPOCH.checked_add(since_epoch) } else { UNIX_EPOCH.checked_sub(since_epoch) }
 }

@@ -14,23 +14,25 @@ use super::private::write_atomically;
 use crate::{Resume, Validator};
 
 /// Number of bytes at the end of a `.part` file whose digest is stored, to detect changes by other programs.
-const TAIL: u64 = 64 * 1024;
+const TAIL_SIZE: u64 = 64 * 1024;
 /// Maximum size of a state file in bytes; a URL has at most 64 KiB.
 const MAX_STATE_SIZE: u64 = 256 * 1024;
 
+/// The contents of a state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     /// The requested URL, without its password.
     pub(super) url: String,
     /// The size of the complete object in bytes, if known.
     pub(super) size: Option<u64>,
+    /// The validator of the object that the bytes belong to.
     pub(super) validator: Option<Validator>,
     /// The resource that the bytes were received from, after redirects.
-    pub(super) place: Option<String>,
+    pub(super) resource: Option<String>,
     /// Number of valid bytes in the `.part` file.
     pub(super) bytes: u64,
     /// SHA-256 of the last 64 KiB of the valid bytes.
-    pub(super) tail: String,
+    pub(super) tail_digest: String,
     /// The permissions for the finished file.
     pub(super) mode: u32,
 }
@@ -44,9 +46,9 @@ impl State {
             url: text("url")?,
             size: value["size"].as_u64(),
             validator: text("validator").and_then(|text| Validator::from_text(&text)),
-            place: text("place"),
+            resource: text("place"),
             bytes: value["octets"].as_u64()?,
-            tail: text("tail_sha256")?,
+            tail_digest: text("tail_sha256")?,
             mode: u32::try_from(value["mode"].as_u64()?).ok()? & 0o777,
         })
     }
@@ -57,9 +59,9 @@ impl State {
             "url": self.url,
             "size": self.size,
             "validator": self.validator.as_ref().map(ToString::to_string),
-            "place": self.place,
+            "place": self.resource,
             "octets": self.bytes,
-            "tail_sha256": self.tail,
+            "tail_sha256": self.tail_digest,
             "mode": self.mode,
         });
         write_atomically(path, format!("{value:#}\n").as_bytes())
@@ -68,12 +70,12 @@ impl State {
     /// Returns the resume data, or `None` if `part` does not match this state or the state has no validator.
     pub(super) fn resume(&self, part: &mut File) -> Option<Resume> {
         let validator = self.validator.clone()?;
-        let is_sound = self.bytes > 0
+        let matches_part = self.bytes > 0
             && part.metadata().ok()?.len() >= self.bytes
-            && tail(part, self.bytes).ok()? == self.tail;
-        let place = self.place.clone();
-        let tail = if is_sound { last_bytes(part, self.bytes).ok()? } else { Vec::new() };
-        is_sound.then_some(Resume { offset: self.bytes, size: self.size, validator, resource: place, tail })
+            && tail_digest(part, self.bytes).ok()? == self.tail_digest;
+        let resource = self.resource.clone();
+        let tail = if matches_part { last_bytes(part, self.bytes).ok()? } else { Vec::new() };
+        matches_part.then_some(Resume { offset: self.bytes, size: self.size, validator, resource, tail })
     }
 }
 
@@ -99,8 +101,8 @@ fn read_small(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the digest of the last 64 KiB before `end`.
-pub(super) fn tail(part: &mut File, end: u64) -> io::Result<String> {
-    let start = end.saturating_sub(TAIL);
+pub(super) fn tail_digest(part: &mut File, end: u64) -> io::Result<String> {
+    let start = end.saturating_sub(TAIL_SIZE);
     part.seek(SeekFrom::Start(start))?;
     let mut digest = Digest::new(Algorithm::Sha256);
     digest.update_from(part, end - start)?;

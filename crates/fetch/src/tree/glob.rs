@@ -11,17 +11,20 @@ const MATCH_OPTIONS: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// A pattern for paths below the first directory: `*`, `?`, `[abc]`, and `**` across directories. Without a slash it
-/// is matched against the name of an entry at any depth.
+/// A pattern for paths below the start directory: `*`, `?`, `[abc]`, and `**` across directories. A pattern without a
+/// slash is matched against the names of entries at any depth.
 #[derive(Clone, Debug)]
 pub struct Glob {
     pattern: Pattern,
+    /// The pattern is matched against the path instead of the name.
     matches_path: bool,
 }
 
 impl Glob {
+    /// Parses a pattern.
+    ///
     /// # Errors
-    /// `usage` if `text` is not a valid pattern.
+    /// [`Code::Usage`] if `text` is not a valid pattern.
     pub fn new(text: &str) -> Result<Self, Error> {
         let matches_path = text.contains('/');
         let pattern = Pattern::new(text.strip_prefix('/').unwrap_or(text));
@@ -30,7 +33,8 @@ impl Glob {
         Ok(Self { pattern: pattern.map_err(pattern_error)?, matches_path })
     }
 
-    pub(super) fn takes(&self, path: &str) -> bool {
+    /// Returns `true` if the pattern matches the path of an entry, or its name.
+    pub(super) fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.pattern.matches_with(if self.matches_path { path } else { name }, MATCH_OPTIONS)
     }

@@ -1,18 +1,19 @@
-//! The identity of an entry: equal for two URLs of the same resource.
+//! Identifies the resource of a URL, to recognise entries that are listed twice.
 
 use fetch_url_core::{PercentEncoded, Url};
 
 use crate::output::Algorithm;
 use crate::sink::digest::Digest;
 
-/// Returns a short digest that is equal for URLs of the same resource. A gopher item is the same under every item type.
+/// Returns a digest that is equal for all URLs of one resource: passwords are ignored, and for gopher URLs also the item
+/// type and outer slashes of the selector.
 pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
     let text = match url {
         Url::Gopher(url) => {
-            let (at, selector) = (url.host_port().to_string().to_ascii_lowercase(), url.selector());
+            let (server, selector) = (url.host_port().to_string().to_ascii_lowercase(), url.selector());
             let selector = selector.as_str().trim_matches('/');
             let search = url.search().map_or_else(|| PercentEncoded::from(""), PercentEncoded::into_owned);
-            format!("{at} {selector:?} {search:?}")
+            format!("{server} {selector:?} {search:?}")
         }
         url => url.without_password().to_string(),
     };

@@ -14,9 +14,9 @@ pub(super) struct Candidate {
     /// The index of the entry in the listing.
     pub(super) index: usize,
     pub(super) url: Url<'static>,
-    /// The sanitised name; other entries may have the same.
+    /// The sanitised name, which several candidates may share.
     pub(super) name: String,
-    /// Sanitising did not change the server's name.
+    /// `true` if sanitising did not change the server's name.
     pub(super) is_verbatim: bool,
     pub(super) is_directory: bool,
     pub(super) size: Option<u64>,
@@ -42,19 +42,20 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
     }
 }
 
-/// Gives each candidate a unique name that does not depend on the order. A candidate keeps its name if no other has it,
-/// or if it is the only file whose name sanitising did not change. Others get a part of the URL's digest as suffix.
-pub(super) fn named(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
-    let plain = names_to_keep(&candidates);
-    let is_plain = |(_, is_plain): &(Candidate, bool)| *is_plain;
-    let (plain, shared): (Vec<_>, Vec<_>) = candidates.into_iter().zip(plain).partition(is_plain);
-    let mut used_names: HashSet<String> = plain.iter().map(|(candidate, _)| candidate.name.clone()).collect();
-    let plain = plain.into_iter().map(|(candidate, _)| {
+/// Gives each candidate a unique name that does not depend on the order of the listing. A candidate keeps its name if no
+/// other candidate has the same, or if it is the only file with that name which sanitising did not change. All others
+/// get a part of their URL's digest as suffix.
+pub(super) fn with_unique_names(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
+    let keeps_name = names_to_keep(&candidates);
+    let keeps_own_name = |(_, keeps_name): &(Candidate, bool)| *keeps_name;
+    let (kept, renamed): (Vec<_>, Vec<_>) = candidates.into_iter().zip(keeps_name).partition(keeps_own_name);
+    let mut used_names: HashSet<String> = kept.iter().map(|(candidate, _)| candidate.name.clone()).collect();
+    let kept = kept.into_iter().map(|(candidate, _)| {
         let name = candidate.name.clone();
         (candidate, name)
     });
-    let mut named: Vec<_> = plain.collect();
-    for (candidate, _) in shared {
+    let mut named: Vec<_> = kept.collect();
+    for (candidate, _) in renamed {
         let identity = resource_identity(&candidate.url);
         // A hostile server could list a file with the short suffix.
         let mut name = format!("{}~{:08x}", candidate.name, identity >> 96);
@@ -74,14 +75,15 @@ fn names_to_keep(candidates: &[Candidate]) -> Vec<bool> {
     for (index, candidate) in candidates.iter().enumerate() {
         groups.entry(&candidate.name).or_default().push(index);
     }
-    let mut plain = vec![false; candidates.len()];
+    let mut keeps_name = vec![false; candidates.len()];
     for group in groups.values() {
-        let is_best = |index: &&usize| candidates[**index].is_verbatim && !candidates[**index].is_directory;
-        let best: Vec<usize> = group.iter().filter(is_best).copied().collect();
-        match (&group[..], &best[..]) {
-            ([only], _) | (_, [only]) => plain[*only] = true,
+        let is_verbatim_file =
+            |index: &&usize| candidates[**index].is_verbatim && !candidates[**index].is_directory;
+        let verbatim_files: Vec<usize> = group.iter().filter(is_verbatim_file).copied().collect();
+        match (&group[..], &verbatim_files[..]) {
+            ([only], _) | (_, [only]) => keeps_name[*only] = true,
             _ => {}
         }
     }
-    plain
+    keeps_name
 }

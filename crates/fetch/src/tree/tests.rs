@@ -1,4 +1,4 @@
-//! What a hostile listing may say, and what of it is a file here.
+//! Classification of hostile and ambiguous listings.
 
 use super::*;
 
@@ -24,19 +24,20 @@ fn directory(name: &str, url: &str) -> Entry {
     entry(EntryKind::Directory, name, url)
 }
 
-/// The path of what one entry is, or why it is nothing: no reason where it is not wanted.
-fn path(tree: &mut Tree, branch: &DirEntry, entry: &Entry) -> Result<String, Option<Skipped>> {
-    let sorted = tree.sort(branch, std::slice::from_ref(entry));
-    match (sorted.directories.first(), sorted.files.first(), sorted.skipped.first()) {
-        (Some(branch), ..) => Ok(branch.path.clone() + "/"),
-        (_, Some(leaf), _) => Ok(leaf.path.clone()),
+/// Returns the local path of one classified entry, with a final slash for a directory, or the reason why it is skipped.
+/// Excluded entries have no reason.
+fn path(tree: &mut Tree, directory: &DirEntry, entry: &Entry) -> Result<String, Option<Skipped>> {
+    let classified = tree.classify(directory, std::slice::from_ref(entry));
+    match (classified.directories.first(), classified.files.first(), classified.skipped.first()) {
+        (Some(directory), ..) => Ok(directory.path.clone() + "/"),
+        (_, Some(file), _) => Ok(file.path.clone()),
         (_, _, Some((_, why))) => Err(Some(*why)),
         _ => Err(None),
     }
 }
 
 #[test]
-fn names_stay_below_the_directory() {
+fn names_that_leave_the_directory_are_skipped() {
     let (mut tree, root) = tree("ftp://h/pub/", TreeRules::default());
     for (name, url, expected) in [
         ("a", "ftp://h/pub/a", Ok("a")),
@@ -55,7 +56,7 @@ fn names_stay_below_the_directory() {
 
 #[test]
 fn names_are_unique_in_any_order() {
-    let known = format!("a_b~{:08x}", resource_identity(&url("http://h/a:b")) >> 96);
+    let suffixed_name = format!("a_b~{:08x}", resource_identity(&url("http://h/a:b")) >> 96);
     let entries = [
         file("a_b", "http://h/a_b"),
         file("a:b", "http://h/a:b"),
@@ -64,21 +65,24 @@ fn names_are_unique_in_any_order() {
         file("y:", "http://h/y:"),
         file("y*", "http://h/y*"),
         file("f", "http://h/f"),
-        // The server knows the digest of a URL.
-        file(&known, &format!("http://h/{known}")),
+        // A hostile server lists a file with the name that another file would get.
+        file(&suffixed_name, &format!("http://h/{suffixed_name}")),
         directory("f", "http://h/f/"),
     ];
     let names = |entries: &[Entry]| {
         let (mut tree, root) = tree("http://h/", TreeRules::default());
-        let sorted = tree.sort(&root, entries);
-        let leaves = sorted.files.iter().map(|leaf| (leaf.url.to_string(), leaf.path.clone()));
-        let branches = sorted.directories.iter().map(|branch| (branch.url.to_string(), branch.path.clone()));
-        leaves.chain(branches).collect::<std::collections::BTreeMap<_, _>>()
+        let classified = tree.classify(&root, entries);
+        let files = classified.files.iter().map(|file| (file.url.to_string(), file.path.clone()));
+        let directories = classified
+            .directories
+            .iter()
+            .map(|directory| (directory.url.to_string(), directory.path.clone()));
+        files.chain(directories).collect::<std::collections::BTreeMap<_, _>>()
     };
     let first = names(&entries);
-    let mut turned = entries.clone();
-    turned.reverse();
-    assert_eq!(names(&turned), first);
+    let mut reversed = entries.clone();
+    reversed.reverse();
+    assert_eq!(names(&reversed), first);
     let all: HashSet<&String> = first.values().collect();
     assert_eq!(all.len(), entries.len());
     for (url, path) in [("http://h/a_b", "a_b"), ("http://h/x:", "x_"), ("http://h/f", "f")] {
@@ -92,29 +96,32 @@ fn names_are_unique_in_any_order() {
 #[test]
 fn directories_are_followed_down_to_max_depth() {
     let rules = TreeRules { max_depth: 2, ..TreeRules::default() };
-    let (mut tree, mut branch) = tree("http://h/", rules);
+    let (mut tree, mut parent) = tree("http://h/", rules);
     for (depth, expected) in [(1, "d"), (2, "d/d")] {
         let entry = directory("d", &format!("http://h/{}", "d/".repeat(depth)));
-        branch = tree.sort(&branch, &[entry]).directories.remove(0);
-        assert_eq!(branch.path, expected);
+        parent = tree.classify(&parent, &[entry]).directories.remove(0);
+        assert_eq!(parent.path, expected);
     }
-    assert_eq!(path(&mut tree, &branch, &directory("d", "http://h/d/d/d/")), Err(Some(Skipped::TooDeep)));
+    assert_eq!(path(&mut tree, &parent, &directory("d", "http://h/d/d/d/")), Err(Some(Skipped::TooDeep)));
 }
 
 #[test]
-fn login_of_the_start_applies_to_its_server_only() {
+fn login_of_the_start_is_used_for_its_server_only() {
     let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
-    let leaf = tree.sort(&root, &[file("a", "ftp://u@h/a")]).files.remove(0);
-    assert_eq!(leaf.url.to_string(), "ftp://u:p@h/a");
-    for place in ["ftp://other/", "ftp://h:2121/", "nntp://h/a.b"] {
-        assert!(tree.accept_final_url(&mut root, &url(place)).is_err(), "{place}");
+    let entry = tree.classify(&root, &[file("a", "ftp://u@h/a")]).files.remove(0);
+    assert_eq!(entry.url.to_string(), "ftp://u:p@h/a");
+    for target in ["ftp://other/", "ftp://h:2121/", "nntp://h/a.b"] {
+        assert!(tree.accept_final_url(&mut root, &url(target)).is_err(), "{target}");
     }
-    assert!(tree.accept_final_url(&mut root, &url("ftp://h/else/")).is_ok(), "a redirect of the first");
+    assert!(
+        tree.accept_final_url(&mut root, &url("ftp://h/else/")).is_ok(),
+        "the start directory may redirect"
+    );
     root.depth = 1;
-    for (place, expected) in
+    for (target, expected) in
         [("ftp://h/else", true), ("ftp://u:p@h/else/", true), ("ftp://h/", false), ("ftp://i/else/", false)]
     {
-        assert_eq!(tree.accept_final_url(&mut root, &url(place)).ok(), Some(expected), "{place}");
+        assert_eq!(tree.accept_final_url(&mut root, &url(target)).ok(), Some(expected), "{target}");
     }
 }
 
@@ -128,8 +135,8 @@ fn globs_select_entries() {
         ..TreeRules::default()
     };
     let (mut tree, root) = tree("http://h/", rules);
-    let below = tree.sort(&root, &[directory("d", "http://h/d/")]).directories.remove(0);
-    for (branch, name, expected) in [
+    let below = tree.classify(&root, &[directory("d", "http://h/d/")]).directories.remove(0);
+    for (parent, name, expected) in [
         (&root, "a.txt", Ok("a.txt")),
         (&root, "a.gz", Err(None)),
         (&root, "secret.txt", Err(None)),
@@ -140,31 +147,31 @@ fn globs_select_entries() {
         let url = format!("http://h/{name}");
         let last = name.trim_end_matches('/').rsplit('/').next().expect("a name");
         let entry = if name.ends_with('/') { directory(last, &url) } else { file(last, &url) };
-        assert_eq!(path(&mut tree, branch, &entry), expected.map(str::to_owned), "{name}");
+        assert_eq!(path(&mut tree, parent, &entry), expected.map(str::to_owned), "{name}");
     }
     let two =
         [file("no.gz", "http://h/no.gz"), file("c.txt", "http://h/c.txt"), file("e.txt", "http://h/e.txt")];
-    let sorted = tree.sort(&root, &two);
-    assert_eq!(sorted.names.len(), 2, "what is not wanted is there all the same");
-    assert_eq!(sorted.files.len(), 1, "what was found before the limit is fetched");
-    assert!(sorted.limit_error.is_some(), "one too many");
+    let classified = tree.classify(&root, &two);
+    assert_eq!(classified.names.len(), 2, "names contains excluded entries too");
+    assert_eq!(classified.files.len(), 1, "entries before the limit are fetched");
+    assert!(classified.limit_error.is_some(), "one too many");
     assert!(Glob::new("a***b").is_err());
 }
 
 #[test]
-fn a_menu_names_files_by_their_selectors() {
+fn menu_items_are_named_by_their_selectors() {
     let (mut tree, root) = tree("gopher://h/", TreeRules::default());
-    let words = "A long line of words";
+    let display_string = "A long line of words";
     let mut of = |entry: Entry| path(&mut tree, &root, &entry);
-    assert_eq!(of(file(words, "gopher://h/0/docs/a.txt")), Ok("a.txt".to_owned()));
-    assert_eq!(of(file(words, "gopher://h/0?")), Ok("_".to_owned()));
+    assert_eq!(of(file(display_string, "gopher://h/0/docs/a.txt")), Ok("a.txt".to_owned()));
+    assert_eq!(of(file(display_string, "gopher://h/0?")), Ok("_".to_owned()));
     for other in ["7/find", "8/login", "T/login", "2/names"] {
-        let entry = entry(EntryKind::Other, words, &format!("gopher://h/{other}"));
+        let entry = entry(EntryKind::Other, display_string, &format!("gopher://h/{other}"));
         assert_eq!(of(entry), Err(Some(Skipped::OutsideTree)));
     }
     assert_eq!(of(directory("1  2026", "gopher://h/1/docs/sub/")), Ok("sub/".to_owned()));
     for again in ["gopher://H/9/docs/a.txt", "gopher://h/1/docs/sub", "gopher://h/1/"] {
-        assert_eq!(of(file(words, again)), Err(Some(Skipped::Duplicate)), "{again}");
+        assert_eq!(of(file(display_string, again)), Err(Some(Skipped::Duplicate)), "{again}");
     }
 }
 
@@ -187,15 +194,18 @@ fn menu_items_above_the_start_are_skipped() {
 }
 
 #[test]
-fn entry_without_kind_may_be_a_directory() {
+fn entries_of_unknown_kind_can_become_directories() {
     let (mut tree, root) = tree("ftp://u:p@h/", TreeRules::default());
     let unknown = entry(EntryKind::Other, "a", "ftp://h/a");
     let link = entry(EntryKind::Link, "b", "ftp://h/b");
     let device = Entry { modified: Some(1), ..entry(EntryKind::Other, "c", "ftp://h/c") };
-    let leaves = tree.sort(&root, &[unknown, link, device]).files;
-    let doubts: Vec<_> = leaves.iter().map(|leaf| leaf.uncertain_kind).collect();
-    assert_eq!(doubts, [Some(UncertainKind::Unknown), Some(UncertainKind::Link), Some(UncertainKind::Link)]);
-    let branch = tree.as_branch(&leaves[0]).expect("a directory");
-    assert_eq!((branch.url.to_string().as_str(), branch.path.as_str()), ("ftp://u:p@h/a/", "a"));
-    assert!(tree.as_branch(&leaves[1]).is_none());
+    let files = tree.classify(&root, &[unknown, link, device]).files;
+    let uncertain_kinds: Vec<_> = files.iter().map(|file| file.uncertain_kind).collect();
+    assert_eq!(
+        uncertain_kinds,
+        [Some(UncertainKind::Unknown), Some(UncertainKind::Link), Some(UncertainKind::Link)]
+    );
+    let directory = tree.as_directory(&files[0]).expect("a directory");
+    assert_eq!((directory.url.to_string().as_str(), directory.path.as_str()), ("ftp://u:p@h/a/", "a"));
+    assert!(tree.as_directory(&files[1]).is_none());
 }

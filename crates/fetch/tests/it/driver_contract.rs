@@ -1,5 +1,5 @@
-//! What every driver must hold to, whatever it speaks: a cut, a stall, an object too large, a refusal,
-//! a caller that goes away. A new driver adds its rows to the tables.
+//! Requirements for every driver: truncation, stalls, the size limit, rejections, and callers that drop the future. A
+//! new driver adds its rows to the tables.
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use fetch_url::output::{FileOptions, FileSink, Sink, save};
 use fetch_url::{Code, Error, Fetcher, Policy, Receipt, Request};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
-/// Somewhere to fetch from, kept alive as long as it is asked.
+/// A URL, with the server or directory behind it, which is kept until the end of the test.
 struct Origin {
     url: String,
     _server: Option<HttpServer>,
@@ -38,8 +38,8 @@ async fn fetch(origin: &Origin, target: &Path) -> Result<Receipt, Error> {
     save(response, Sink::file(sink), &mut ()).await
 }
 
-/// A directory with an old file under the name that is fetched into.
-fn place() -> (tempfile::TempDir, PathBuf) {
+/// Returns a directory with an old file under the target name.
+fn old_target() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");
     let target = directory.path().join("target");
     std::fs::write(&target, "old").expect("an old file");
@@ -54,12 +54,12 @@ fn fifo(directory: &Path) -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
-    let (directory, target) = place();
+async fn failed_fetch_returns_its_code_and_keeps_the_old_file() {
+    let (directory, target) = old_target();
     let large = directory.path().join("large");
     std::fs::write(&large, vec![0; 20_000]).expect("a large file");
     let pipe = fifo(directory.path());
-    // A writer that says nothing, so that opening succeeds and reading waits.
+    // A writer that sends nothing, so that opening the FIFO succeeds and reading waits.
     let _silent = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("an open pipe");
     let rows: Vec<(&str, Code, Origin)> = vec![
         ("http, cut", Code::Truncated, http(|| HttpResponse::new(200).body(vec![1; 100]).cut_body_at(50))),
@@ -92,8 +92,8 @@ async fn whatever_goes_wrong_has_its_code_and_leaves_the_old_file() {
 }
 
 #[tokio::test]
-async fn a_file_that_shrinks_while_it_is_read_is_cut() {
-    let (directory, target) = place();
+async fn file_that_shrinks_before_saving_fails_as_truncated() {
+    let (directory, target) = old_target();
     let source = directory.path().join("source");
     std::fs::write(&source, vec![7; 5000]).expect("a file");
     let origin = local(&source);
@@ -110,8 +110,8 @@ async fn a_file_that_shrinks_while_it_is_read_is_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_goes_away_leaves_the_old_file_and_what_can_be_resumed() {
-    let (directory, target) = place();
+async fn dropped_fetch_keeps_the_old_file_and_a_resumable_part() {
+    let (directory, target) = old_target();
     let origin = http(|| {
         HttpResponse::new(200)
             .header("ETag", "\"a\"")

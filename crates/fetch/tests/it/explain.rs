@@ -1,4 +1,5 @@
-//! `Fetcher::explain` against the `wire` column of the URL tables in `crates/core/tests/data`: what each URL would send.
+//! `Fetcher::explain` against the `wire` column of the URL tables in `crates/core/tests/data`, which contains the bytes
+//! that each URL sends.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use fetch_url::url::{Dialect, parse_with};
 use fetch_url::{Code, Error, Fetcher, Request};
 
 #[test]
-fn every_url_of_the_tables_sends_what_its_row_says() {
+fn explained_commands_equal_the_wire_column_for_every_url() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../core/tests/data");
     let fetcher = Fetcher::default();
     let (mut rows, mut failures) = (0, String::new());
@@ -52,8 +53,8 @@ fn check_row(fetcher: &Fetcher, row: &str, dialects: &str, url: &str, wire: &str
     }
 }
 
-/// The explained commands as the tables write them: without the commands that go with a request (login, data
-/// connection, file facts), joined by ` | `.
+/// Returns the explained commands in the format of the tables: joined by ` | `, without the commands that accompany
+/// every request (login, data connection, file facts).
 fn wire_text(scheme: &str, explained: Result<Explained, Error>) -> String {
     let commands = match explained {
         Ok(explained) => explained.commands,
@@ -66,7 +67,7 @@ fn wire_text(scheme: &str, explained: Result<Explained, Error>) -> String {
             let aside = ["USER ", "PASS ", "SIZE ", "MDTM ", "EPSV"];
             join(lines.filter(|line| !aside.iter().any(|verb| line.starts_with(verb))))
         }
-        // Without the header fields that every request has.
+        // The header fields that every request has are omitted.
         "http" | "https" => join(lines.take(2)),
         "prospero" => join(lines.filter_map(|line| line.strip_prefix("  ")).skip(3)),
         "gopher" | "gophers" => gopher_text(lines),
@@ -77,14 +78,14 @@ fn wire_text(scheme: &str, explained: Result<Explained, Error>) -> String {
     }
 }
 
-/// The lines of the request, without the plan's remarks, which are in parentheses.
+/// Returns the lines of the request, without remarks, which are in parentheses.
 fn gopher_text<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let lines = lines.map(|line| if line == "(an empty line)" { "" } else { line });
     let sent: Vec<&str> = lines.filter(|line| !line.starts_with('(')).collect();
     if sent.is_empty() { "-".to_owned() } else { join(sent.into_iter()) }
 }
 
-/// `SEARCH database words` or `RETRIEVE database type identifier`.
+/// Returns `SEARCH database words` or `RETRIEVE database type identifier`.
 fn wais_text(commands: &[String]) -> String {
     let field = |name: &str| {
         let prefix = format!("  {name} ");
@@ -100,7 +101,7 @@ fn join<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     lines.collect::<Vec<_>>().join(" | ")
 }
 
-/// Undoes the tables' own escapes: `\t \n \r \\ \xHH \u{…}`.
+/// Decodes the escapes of the tables: `\t \n \r \\ \xHH \u{…}`.
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.chars();

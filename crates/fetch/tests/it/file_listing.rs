@@ -1,4 +1,4 @@
-//! Directories of this machine as listings (docs/spec/semantics.md §9).
+//! Listings of local directories (docs/spec/semantics.md §9).
 
 #![cfg(unix)]
 use std::ffi::OsStr;
@@ -27,9 +27,9 @@ fn url_of(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn names_are_bytes_and_urls_lead_to_them() {
+async fn entries_keep_every_byte_of_a_name_and_their_urls_fetch_the_files() {
     let directory = tempfile::tempdir().expect("a directory");
-    // Every byte that a name may hold.
+    // Names with every byte that a file name may contain.
     let all: Vec<Vec<u8>> =
         (1..=255).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte, b'y']).collect();
     for name in &all {
@@ -50,7 +50,7 @@ async fn names_are_bytes_and_urls_lead_to_them() {
 }
 
 #[tokio::test]
-async fn kinds() {
+async fn entries_of_a_directory_have_kind_size_and_time() {
     let directory = tempfile::tempdir().expect("a directory");
     fs::create_dir(directory.path().join("directory")).expect("a directory");
     fs::write(directory.path().join("directory/inner"), "").expect("a file");
@@ -61,19 +61,19 @@ async fn kinds() {
     assert_eq!(kinds, [EntryKind::Directory, EntryKind::File, EntryKind::Link]);
     assert_eq!(entries[1].size, Some(5));
     assert!(entries[1].modified.is_some_and(|seconds| seconds > 1_600_000_000));
-    // The way goes on from a directory's URL.
+    // The URL of a directory entry lists that directory.
     let inner = self::entries(entries[0].url.as_deref().expect("a URL")).await;
     assert_eq!(inner[0].name, b"inner");
 }
 
 #[tokio::test]
-async fn an_empty_directory_is_an_empty_listing() {
+async fn empty_directory_gives_an_empty_listing() {
     let directory = tempfile::tempdir().expect("a directory");
     assert!(entries(&url_of(directory.path())).await.is_empty());
 }
 
 #[tokio::test]
-async fn delivered_it_is_its_names() {
+async fn saved_listing_contains_one_name_per_line() {
     let directory = tempfile::tempdir().expect("a directory");
     for name in ["b", "a", "c"] {
         fs::write(directory.path().join(name), name).expect("a file");
@@ -101,7 +101,7 @@ impl std::io::Write for Shared {
 }
 
 #[tokio::test]
-async fn many_entries() {
+async fn directory_of_5000_files_lists_each_file_once() {
     let directory = tempfile::tempdir().expect("a directory");
     for number in 0..5000 {
         fs::write(directory.path().join(format!("{number:05}")), "").expect("a file");
@@ -112,16 +112,16 @@ async fn many_entries() {
 }
 
 #[tokio::test]
-async fn only_what_is_known_of_a_directory() {
+async fn head_of_a_directory_returns_metadata_only() {
     let directory = tempfile::tempdir().expect("a directory");
     let request = Request::new(&url_of(directory.path())).expect("a URL").head();
     let response = Fetcher::new().fetch(request).await.expect("an answer");
     assert!(matches!(response.content, Content::Head), "{:?}", response.content);
 }
 
-/// A directory in the middle of the way that is a file, and a file with a slash behind it.
+/// A path through a file, and the name of a file with a final slash.
 #[tokio::test]
-async fn a_slash_behind_a_file() {
+async fn file_with_a_final_slash_is_not_found() {
     let directory = tempfile::tempdir().expect("a directory");
     fs::write(directory.path().join("file"), "octets").expect("a file");
     for rest in ["/file/", "/file/x", "/none", "/none/"] {

@@ -1,4 +1,4 @@
-//! A menu taken entry by entry by a program: its limits hold there too.
+//! A gopher menu read entry by entry: limits and the missing terminator apply there too.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ async fn menu(site: GopherConfig, policy: Policy) -> (Listing, GopherServer) {
 }
 
 #[tokio::test]
-async fn who_takes_entries_is_not_held_for_ever() {
+async fn stalled_menu_fails_after_the_idle_timeout() {
     let mut policy = Policy::default();
     policy.timeouts.idle = Duration::from_millis(200);
     policy.retry.max_retries = 0;
@@ -31,7 +31,7 @@ async fn who_takes_entries_is_not_held_for_ever() {
 }
 
 #[tokio::test]
-async fn the_missing_mark_is_told() {
+async fn menu_without_final_dot_is_assumed_or_fails_if_proof_is_required() {
     for requires_proof in [false, true] {
         let mut policy = Policy::default();
         policy.limits.requires_proof = requires_proof;

@@ -1,5 +1,5 @@
-//! HTTP/2 from a server that plays frames by hand (RFC 9113 §4.1): an end is END_STREAM and nothing else, and
-//! a connection that went silent is not asked twice.
+//! HTTP/2 from a server that sends handwritten frames (RFC 9113 §4.1): a body is complete only with END_STREAM, and a
+//! connection that timed out is not reused.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,10 +18,10 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// HPACK's static table, entry 8: `:status: 200`.
+/// Entry 8 of the static table of HPACK: `:status: 200`.
 const STATUS_200: &[u8] = &[0x88];
 
-/// Plays one connection after the other; `play` gets the number of each.
+/// Serves one connection after the other; `play` gets the number of each.
 fn server(cert: &ServerCert, play: fn(usize, &mut Tls)) -> SocketAddr {
     let mut config = ServerConfig::clone(&*cert.server_config().expect("a configuration"));
     config.alpn_protocols = vec![b"h2".to_vec()];
@@ -44,14 +44,14 @@ fn server(cert: &ServerCert, play: fn(usize, &mut Tls)) -> SocketAddr {
     address
 }
 
-/// Writes a frame; whoever should read it may have gone.
+/// Writes a frame. The client may have closed the connection.
 fn frame(stream: &mut Tls, kind: u8, flags: u8, id: u32, payload: &[u8]) {
     let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
     let head = [&length[1..], &[kind, flags], &id.to_be_bytes()].concat();
     let _ = stream.write_all(&[&head, payload].concat()).and_then(|()| stream.flush());
 }
 
-/// Reads frames until a request has come: its stream. None when the connection is over.
+/// Reads frames until a request has arrived and returns its stream, or `None` at the end of the connection.
 fn request(stream: &mut Tls) -> Option<u32> {
     loop {
         let mut head = [0; 9];
@@ -93,7 +93,7 @@ fn half(stream: &mut Tls, flags: u8) -> u32 {
 }
 
 #[tokio::test]
-async fn an_end_is_end_stream_and_nothing_else() {
+async fn body_without_end_stream_fails_as_truncated() {
     let cert = ServerCert::good().expect("a certificate");
     let whole = server(&cert, |_, stream| {
         half(stream, END_STREAM);
@@ -121,9 +121,9 @@ async fn an_end_is_end_stream_and_nothing_else() {
     }
 }
 
-/// The first connection answers once and is silent from then on; the next ones are sound.
+/// The first connection answers once and then sends nothing; later connections work.
 #[tokio::test]
-async fn a_silent_connection_is_left() {
+async fn silent_connection_is_replaced_by_a_new_one() {
     let cert = ServerCert::good().expect("a certificate");
     let address = server(&cert, |number, stream| {
         half(stream, END_STREAM);

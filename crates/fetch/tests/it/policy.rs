@@ -1,4 +1,4 @@
-//! What a policy refuses, it refuses before a connection is made (docs/spec/faults.md, 2.B and 2.D).
+//! A request that the policy forbids is refused before a connection is made (docs/spec/faults.md, 2.B and 2.D).
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ async fn bytes(response: Response) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn public_only_refuses_every_way_to_write_a_private_address() {
+async fn public_only_refuses_every_spelling_of_a_private_address() {
     let server = server();
     let port = server.addr().port();
     let fetcher = with(|policy| policy.network = NetworkPolicy::strict());
@@ -76,7 +76,7 @@ async fn public_only_refuses_every_way_to_write_a_private_address() {
 }
 
 #[tokio::test]
-async fn a_private_address_of_the_user_s_own_is_fine() {
+async fn private_address_is_allowed_by_default() {
     let server = server();
     let by_name = format!("http://localhost:{}/", server.addr().port());
     for url in [server.url("/"), by_name] {
@@ -86,9 +86,9 @@ async fn a_private_address_of_the_user_s_own_is_fine() {
 }
 
 #[tokio::test]
-async fn ports_of_other_protocols() {
+async fn ports_of_other_protocols_are_refused_unless_allowed() {
     let fetcher = Fetcher::new();
-    // The WHATWG list, but for what http itself may use.
+    // The ports that the WHATWG blocks, except those that HTTP itself may use.
     for port in [
         1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
         104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
@@ -105,7 +105,7 @@ async fn ports_of_other_protocols() {
 }
 
 #[tokio::test]
-async fn hops_when_they_are_not_wanted() {
+async fn redirects_beyond_the_limit_are_not_followed() {
     let server = HttpServer::start(|request| match request.path().as_str() {
         "/a" => HttpResponse::new(302).header("Location", "/b").body("moved"),
         _ => HttpResponse::new(200).body("found"),
@@ -123,7 +123,7 @@ async fn hops_when_they_are_not_wanted() {
 }
 
 #[tokio::test]
-async fn a_downgrade_only_when_allowed() {
+async fn redirect_from_https_to_http_is_refused_unless_allowed() {
     let cert = ServerCert::good().expect("a certificate");
     let plain = server();
     let location = plain.url("/");
@@ -141,7 +141,7 @@ async fn a_downgrade_only_when_allowed() {
 }
 
 #[tokio::test]
-async fn times_say_their_phase() {
+async fn timeouts_report_the_phase_that_expired() {
     let mute =
         HttpServer::start(|_| HttpResponse::raw("").then_stall(Duration::from_secs(9))).expect("a server");
     let stalled = HttpServer::start(|_| {
@@ -163,7 +163,7 @@ async fn times_say_their_phase() {
 }
 
 #[tokio::test]
-async fn a_scheme_that_was_taken_out_is_unsupported() {
+async fn removed_scheme_is_unsupported() {
     let server = server();
     let fetcher = Fetcher::builder().without("http").build();
     assert_eq!(refusal(&fetcher, &server.url("/")).await.code(), Code::Unsupported);
@@ -173,9 +173,9 @@ async fn a_scheme_that_was_taken_out_is_unsupported() {
     assert_eq!(Fetcher::new().support(request.url()), SchemeSupport::BuiltIn);
 }
 
-/// An error can be shown to anybody.
+/// Errors contain no passwords, so that they can be shown to everybody.
 #[tokio::test]
-async fn errors_keep_the_secret() {
+async fn errors_and_debug_output_hide_the_password() {
     let server = HttpServer::start(|_| HttpResponse::new(404)).expect("a server");
     let url = server.url("/x").replacen("://", "://u:KanarienVogel@", 1);
     for url in [
@@ -196,9 +196,9 @@ async fn errors_keep_the_secret() {
     assert!(!response.contains("Kanarien"), "{response}");
 }
 
-/// The preset for servers that fetch what strangers name.
+/// The preset for servers that fetch URLs of untrusted users.
 #[tokio::test]
-async fn the_strict_policy() {
+async fn strict_policy_refuses_private_addresses_files_and_other_schemes() {
     let server = server();
     let fetcher = Fetcher::builder().policy(Policy::strict()).build();
     let private = server.url("/");

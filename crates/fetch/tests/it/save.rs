@@ -16,7 +16,7 @@ use fetch_url_tests::{
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * 1024;
 
-/// Sizes around those at which another way of copying begins.
+/// Sizes around the thresholds between copy methods.
 const SIZES: [u64; 13] = [
     0,
     1,
@@ -33,7 +33,7 @@ const SIZES: [u64; 13] = [
     32 * MIB + 1,
 ];
 
-/// Takes everything, as much at a time as it likes.
+/// A writer that accepts a part of the bytes in each call.
 #[derive(Clone, Default)]
 struct Heap {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -66,7 +66,7 @@ fn saved_to(path: &Path) -> Sink {
     Sink::file(FileSink::open(path, FileOptions::default()).expect("a sink"))
 }
 
-/// Delivers and checks that the watch only ever moves forward, up to `size`.
+/// Saves the response and checks that the reported progress only increases, up to `size`.
 async fn watched(response: Response, sink: Sink, size: u64) -> Receipt {
     let mut told: Vec<(u64, Option<u64>)> = Vec::new();
     let mut watch = |done, total| told.push((done, total));
@@ -81,9 +81,9 @@ async fn watched(response: Response, sink: Sink, size: u64) -> Receipt {
     receipt
 }
 
-/// The same object by kernel copy, piece by piece, through a digest, to an open file and into a writer.
+/// Saves the same object by kernel copy, chunk by chunk, with a digest, to an open file and into a writer.
 #[tokio::test]
-async fn every_road_brings_the_same() {
+async fn every_kind_of_sink_receives_the_same_bytes() {
     let directory = tempfile::tempdir().expect("a directory");
     let (source, target) = (directory.path().join("source"), directory.path().join("target"));
     let url = format!("file://{}", source.display());
@@ -121,7 +121,7 @@ fn pattern_server(
     pattern_handler(size, FileHeaders::default())
 }
 
-/// SHA-256 by the system's own tool, so that one wrong road cannot hide another.
+/// Returns the SHA-256 digest that the program `sha256sum` computes.
 async fn in_heap(bytes: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), bytes).expect("a file");
@@ -130,7 +130,7 @@ async fn in_heap(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn known_digests() {
+async fn digest_of_known_bytes_equals_the_published_value() {
     let server = HttpServer::start(|_| HttpResponse::new(200).body("abc")).expect("a server");
     for (algorithm, begin) in [
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -145,7 +145,7 @@ async fn known_digests() {
 }
 
 #[tokio::test]
-async fn how_the_end_is_known() {
+async fn proof_is_proven_unless_only_the_connection_ends_the_body() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let server = HttpServer::start(|request| match request.path().as_str() {
         "/chunked" => HttpResponse::new(200).chunked(vec![b"octets".to_vec()]),
@@ -171,7 +171,7 @@ async fn how_the_end_is_known() {
 }
 
 #[tokio::test]
-async fn writers_that_take_little() {
+async fn partial_writes_are_continued() {
     let content = pattern_vec(0, 100_000);
     let served = content.clone();
     let server = HttpServer::start(move |_| HttpResponse::new(200).body(served.clone())).expect("a server");
@@ -182,7 +182,7 @@ async fn writers_that_take_little() {
     }
 }
 
-/// Fails in one way, for ever or once.
+/// A writer that fails with this error, always or once.
 struct Faulty(io::ErrorKind, bool);
 
 impl Write for Faulty {
@@ -200,7 +200,7 @@ impl Write for Faulty {
 }
 
 #[tokio::test]
-async fn writers_that_fail() {
+async fn write_errors_fail_with_sink_failed_unless_interrupted() {
     let server = HttpServer::start(|_| HttpResponse::new(200).body(vec![1; 100_000])).expect("a server");
     for kind in [io::ErrorKind::StorageFull, io::ErrorKind::BrokenPipe, io::ErrorKind::WriteZero] {
         let sink = Sink::writer(Faulty(kind, false));
@@ -212,7 +212,7 @@ async fn writers_that_fail() {
     assert!(save(get(&server.url("/")).await, sink, &mut ()).await.is_ok(), "an interruption is no failure");
 }
 
-/// Fetches to `target` with at most `most` bytes.
+/// Fetches to `target` with a size limit of `most` bytes.
 async fn limited(url: &str, target: &Path, most: u64) -> Result<Receipt, Error> {
     let mut policy = Policy::default();
     policy.limits.max_size = Some(most);
@@ -222,7 +222,7 @@ async fn limited(url: &str, target: &Path, most: u64) -> Result<Receipt, Error> 
 }
 
 #[tokio::test]
-async fn limits_hold_on_every_road() {
+async fn object_above_max_size_fails_and_keeps_the_old_file() {
     let directory = tempfile::tempdir().expect("a directory");
     let (source, target) = (directory.path().join("source"), directory.path().join("target"));
     let server =
@@ -241,7 +241,8 @@ async fn limits_hold_on_every_road() {
     }
 }
 
-/// docs/spec/faults.md, 3.2: a file is whole when it ended and is the same as before.
+/// docs/spec/faults.md, 3.2: a file is complete if it was read to its end and did not change. This changes it during
+/// the transfer.
 async fn changed_on_the_way(
     change: impl FnOnce(&Path),
     sink: impl FnOnce(&Path) -> Sink,
@@ -264,7 +265,7 @@ fn digested(path: &Path) -> Sink {
 }
 
 #[tokio::test]
-async fn a_file_that_shrinks_while_it_is_read() {
+async fn file_that_shrinks_during_the_copy_fails_as_truncated() {
     for sink in [saved_to, digested] {
         let shrink = |path: &Path| {
             File::options().write(true).open(path).and_then(|file| file.set_len(500_000)).expect("shrunk")
@@ -275,7 +276,7 @@ async fn a_file_that_shrinks_while_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_file_that_grows_while_it_is_read() {
+async fn file_that_grows_during_the_copy_fails() {
     for sink in [saved_to, digested] {
         let grow = |path: &Path| {
             File::options()
@@ -289,7 +290,7 @@ async fn a_file_that_grows_while_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_rewritten_while_it_is_read() {
+async fn file_that_is_rewritten_during_the_copy_fails() {
     for sink in [saved_to, digested] {
         let rewrite = |path: &Path| fs::write(path, vec![2; 600_000]).expect("rewritten");
         assert!(changed_on_the_way(rewrite, sink).await.is_err(), "a mixture could have come");
@@ -297,7 +298,7 @@ async fn a_file_that_is_rewritten_while_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_resumed_delivery_counts_what_was_there() {
+async fn resumed_save_reports_progress_from_the_resume_offset() {
     let content = pattern_vec(0, 300_000);
     let facts =
         FileHeaders { etag: Some("\"v1\"".to_owned()), last_modified: None, ranges: RangeSupport::Correct };
@@ -326,9 +327,9 @@ async fn a_resumed_delivery_counts_what_was_there() {
     assert!(fs::read(&target).expect("a file") == content);
 }
 
-/// A caller that gives up leaves the old file, and what can be resumed.
+/// If the future is dropped, the old file is kept, and a partial download that can be resumed.
 #[tokio::test]
-async fn a_delivery_that_is_dropped() {
+async fn dropped_save_keeps_the_old_file_and_the_state_of_the_part() {
     let server = HttpServer::start(|_| {
         let reply = HttpResponse::new(200).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes");
         reply.body(vec![1; 300_000]).drip(3000, std::time::Duration::from_millis(20))
@@ -353,7 +354,7 @@ async fn a_delivery_that_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_listing_or_a_head_can_be_delivered_too() {
+async fn saving_a_head_response_writes_no_bytes() {
     let server = HttpServer::start(|_| HttpResponse::new(200).body("octets")).expect("a server");
     let request = Request::new(&server.url("/")).expect("a URL").head();
     let response = Fetcher::new().fetch(request).await.expect("an answer");

@@ -1,7 +1,7 @@
-//! Who a server is, and who we are: good, expired, foreign and self-made certificates, under authorities of
-//! the caller's choice and under the machine's; pins, client certificates, versions (docs/spec/faults.md, row 42).
+//! TLS: valid, expired, foreign and self-signed server certificates, with CAs of the caller and of the system; pins,
+//! client certificates, versions (docs/spec/faults.md, row 42).
 //!
-//! The names that a resolver would have to know are tried in `src/net/tls/tls_tests.rs`.
+//! Host names that need a resolver are tested in `src/net/tls/tls_tests.rs`.
 
 use fetch_url::tls::TlsVersion::{V12, V13};
 use fetch_url::tls::{Identity, Pins};
@@ -48,7 +48,8 @@ async fn get(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// What one who takes `options` gets from the server of `cert`; nothing is sent to one who is refused.
+/// Returns the result of a client with `options` for the server of `cert`. Nothing is sent to the server if the
+/// handshake fails.
 async fn outcome(cert: &ServerCert, options: TlsOptions) -> Result<(), Error> {
     let server = serve(cert);
     let result = get(&fetcher(options), &server.url("/")).await.map(|body| assert_eq!(body, b"octets"));
@@ -68,7 +69,7 @@ fn assert_failed(result: Result<(), Error>, kind: Kind, words: &str, hint: Optio
 }
 
 #[tokio::test]
-async fn good_certificates_under_their_authority() {
+async fn valid_certificates_of_a_trusted_ca_are_accepted() {
     for cert in [
         ServerCert::good(),
         ServerCert::self_signed(),
@@ -87,9 +88,9 @@ async fn good_certificates_under_their_authority() {
     assert_eq!(get(&fetcher(trusting(cert.ca_pem())), &by_name).await.expect("an answer"), b"octets");
 }
 
-/// Under their own authority. `None` for a hint: there is no good advice.
+/// Tests certificates with their own CA. A hint of `None` means that there is no advice.
 #[tokio::test]
-async fn faulty_certificates() {
+async fn faulty_certificates_are_rejected_with_the_reason() {
     let wrong_address = ServerCert::for_names(&["127.0.0.2", "localhost"]);
     let cut = ServerCert::with_intermediate().map(ServerCert::without_intermediates);
     for (name, cert, words, hint) in [
@@ -116,9 +117,9 @@ async fn faulty_certificates() {
 }
 
 #[tokio::test]
-async fn foreign_certificates() {
+async fn certificates_of_an_untrusted_ca_are_rejected() {
     let foreign = made(ServerCert::good());
-    // The authorities of the tests are all of one name, so a foreign one has the right name.
+    // All test CAs have the same name, so the certificate of a foreign CA has the expected issuer name.
     for (name, cert, by_machine, by_foreign) in [
         ("good", ServerCert::good(), UNKNOWN, FOREIGN),
         ("chain", ServerCert::with_intermediate(), UNKNOWN, FOREIGN),
@@ -135,7 +136,7 @@ async fn foreign_certificates() {
 }
 
 #[tokio::test]
-async fn authorities_that_are_none() {
+async fn invalid_ca_files_are_a_usage_error() {
     let cert = made(ServerCert::good());
     let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let beside = format!("{}{garbage}", cert.ca_pem());
@@ -161,7 +162,7 @@ fn identity(cert: &ServerCert) -> Identity {
 }
 
 #[tokio::test]
-async fn client_certificates() {
+async fn handshake_fails_unless_the_required_client_certificate_is_sent() {
     let client = made(ServerCert::client_only());
     let below = made(ServerCert::with_intermediate());
     let expired = made(ServerCert::expired());
@@ -197,7 +198,7 @@ fn pin(cert: &ServerCert) -> Pins {
 }
 
 #[tokio::test]
-async fn pins() {
+async fn certificate_without_the_pinned_key_is_rejected() {
     let (cert, other) = (made(ServerCert::good()), made(ServerCert::good()));
     let (expired, foreign) = (made(ServerCert::expired()), made(ServerCert::self_signed()));
     let words = "the certificate's key is not the pinned one";
@@ -225,9 +226,9 @@ async fn pins() {
     }
 }
 
-/// A pin is for the server's own key; that of its authority does not help.
+/// A pin is for the server's own key; a pin for the key of its CA does not match.
 #[tokio::test]
-async fn a_pin_is_held_against_each_connection() {
+async fn pin_is_checked_for_each_server() {
     let cert = made(ServerCert::with_intermediate());
     let fetcher = fetcher(anybody().pins(pin(&cert)));
     let (server, other) = (serve(&cert), serve(&made(ServerCert::good())));
@@ -240,7 +241,7 @@ async fn a_pin_is_held_against_each_connection() {
 }
 
 #[tokio::test]
-async fn versions() {
+async fn handshake_fails_without_a_common_tls_version() {
     let (old, new) = (made(ServerCert::good()).only_tls12(), made(ServerCert::good()).only_tls13());
     let words = "supports no TLS version that is enabled";
     for (name, server, min, max, is_good) in [
@@ -264,7 +265,7 @@ async fn versions() {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_no_tls() {
+async fn plaintext_server_fails_the_handshake() {
     let mut told = Vec::new();
     for text in ["S: 220 ftp ready", "S: HTTP/1.1 400 Bad Request", "@close", "@reset"] {
         let script = Script::parse(text).expect("a script");
@@ -279,9 +280,9 @@ async fn a_server_that_speaks_no_tls() {
     assert!(told.is_empty(), "{told:#?}");
 }
 
-/// One fetcher, two servers: what was learnt of one says nothing of the other.
+/// One fetcher and two servers: the TLS state of one server is not used for the other.
 #[tokio::test]
-async fn trust_is_not_carried_over() {
+async fn tls_state_of_one_server_does_not_make_another_trusted() {
     let good = made(ServerCert::good());
     let (server, other) = (serve(&good), serve(&made(ServerCert::good())));
     let fetcher = Fetcher::builder().trust(Trust::Authorities(good.ca_pem().into())).build();

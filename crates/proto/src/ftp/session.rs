@@ -43,7 +43,7 @@ pub struct Session {
     queued: VecDeque<Command>,
     /// A step to return before anything else is sent or received.
     urgent: Option<SessionStep>,
-    stage: Stage,
+    stage: RequestStage,
     /// The first rejection. It is reported after the replies to all pending commands have arrived.
     rejection: Option<SessionError>,
     working_dir: working_dir::WorkingDir,
@@ -61,7 +61,7 @@ pub struct Session {
 
 /// The progress of the current request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum RequestStage {
     /// Commands before the transfer are being sent.
     Preparing,
     /// The transfer command was queued or sent.
@@ -96,7 +96,7 @@ impl Session {
             pending: VecDeque::from([Pending::Greeting]),
             queued: VecDeque::new(),
             urgent: None,
-            stage: Stage::Preparing,
+            stage: RequestStage::Preparing,
             rejection: None,
             working_dir: working_dir::WorkingDir::default(),
             transfer_type: None,
@@ -147,7 +147,7 @@ impl Session {
     pub fn start_request(&mut self, request: &FtpRequest, mode: &DataMode) -> Result<(), SessionError> {
         // From another directory, the same names would name another file.
         let cwds = self.working_dir.cwds_to(&request.cwds).ok_or(SessionError::UnreachableDir)?;
-        (self.stage, self.facts) = (Stage::Preparing, FileFacts::default());
+        (self.stage, self.facts) = (RequestStage::Preparing, FileFacts::default());
         self.transfer_command = request.transfer_command()?;
         let data = if self.transfer_command.is_some() { self.data_command(mode) } else { None };
         // With high latency, the data connection is opened while the other replies are on their way.
@@ -228,7 +228,7 @@ impl Session {
 
     /// Returns `true` until [`Self::start_transfer`] is called for the current request.
     pub fn is_preparing(&self) -> bool {
-        self.stage == Stage::Preparing
+        self.stage == RequestStage::Preparing
     }
 
     /// Takes the port on which the server listens; `None` in active mode, or if it was taken before.
@@ -239,7 +239,7 @@ impl Session {
     /// Queues the transfer, starting `offset` bytes into the file. With `prefetch_port`, EPSV or PASV for the next
     /// transfer is sent together with it, unless pipelining is off or the server might then abort the transfer.
     pub fn start_transfer(&mut self, offset: u64, prefetch_port: bool) {
-        self.stage = Stage::Transferring;
+        self.stage = RequestStage::Transferring;
         self.data.rest_rejected = false;
         if offset > 0 {
             self.queued.push_back(Command::with_safe_argument(Verb::Rest, offset));
@@ -282,21 +282,21 @@ impl Session {
         if let Some(rejection) = self.rejection.take() {
             return Err(rejection);
         }
-        Ok(if self.stage == Stage::Preparing { SessionStep::Ready } else { SessionStep::Done })
+        Ok(if self.stage == RequestStage::Preparing { SessionStep::Ready } else { SessionStep::Done })
     }
 
     /// Returns `true` if a reply must arrive before the request can continue. The reply to an EPSV or PASV that was sent
     /// ahead is awaited only when its port is needed.
     fn must_await_reply(&self) -> bool {
         match self.stage {
-            Stage::Ended => self.pending.len() > usize::from(self.is_port_pending()),
+            RequestStage::Ended => self.pending.len() > usize::from(self.is_port_pending()),
             _ => !self.pending.is_empty(),
         }
     }
 
     /// Returns `true` if the request is over and the reply with the port of the next transfer is pending.
     pub fn is_next_port_pending(&self) -> bool {
-        self.stage == Stage::Ended && self.is_port_pending()
+        self.stage == RequestStage::Ended && self.is_port_pending()
     }
 
     /// Returns `true` if the server has accepted the login.

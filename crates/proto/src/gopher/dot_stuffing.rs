@@ -47,9 +47,9 @@ impl Tail {
         self.has_more |= skipped + over > 0;
     }
 
-    /// Returns `true` if they are a line of one dot.
-    pub(super) fn is_mark(&self) -> bool {
-        mark(&self.bytes, !self.has_more).is_some()
+    /// Returns `true` if the last bytes are a line of one dot.
+    pub(super) fn is_terminator(&self) -> bool {
+        final_dot_line(&self.bytes, !self.has_more).is_some()
     }
 }
 
@@ -64,9 +64,10 @@ impl Decoder {
 pub(super) struct TextReader {
     decoder: Decoder,
     ready: VecDeque<Bytes>,
-    is_marked: bool,
+    /// A line of one dot has ended the text.
+    is_terminated: bool,
     /// Gopher+ status `-1`: a line of one dot must end the text.
-    must_be_marked: bool,
+    must_be_terminated: bool,
     /// A text without a final dot contains a line of one dot, which may have ended it.
     has_inner_dot: bool,
 }
@@ -82,13 +83,19 @@ enum Decoder {
 }
 
 impl TextReader {
-    pub(super) fn new(dots: DotStuffing, must_be_marked: bool) -> Self {
+    pub(super) fn new(dots: DotStuffing, must_be_terminated: bool) -> Self {
         let decoder = match dots {
             DotStuffing::Detect => Decoder::Buffered(BytesMut::new()),
             DotStuffing::Raw => Decoder::Raw(Tail::default()),
             DotStuffing::Rfc1436 => Decoder::rfc1436(),
         };
-        Self { decoder, ready: VecDeque::new(), is_marked: false, must_be_marked, has_inner_dot: false }
+        Self {
+            decoder,
+            ready: VecDeque::new(),
+            is_terminated: false,
+            must_be_terminated,
+            has_inner_dot: false,
+        }
     }
 
     /// Returns the next decoded bytes.
@@ -97,8 +104,8 @@ impl TextReader {
     }
 
     /// Returns `true` if a line of one dot ended the text.
-    pub(super) const fn is_marked(&self) -> bool {
-        self.is_marked
+    pub(super) const fn is_terminated(&self) -> bool {
+        self.is_terminated
     }
 
     /// Returns `true` if a text without a final dot contains a line of one dot, after which other bytes follow.
@@ -108,7 +115,7 @@ impl TextReader {
 
     /// Returns `true` if the text has ended and later bytes do not belong to it.
     pub(super) fn is_over(&self) -> bool {
-        self.is_marked && matches!(self.decoder, Decoder::Rfc1436(_)) && self.ready.is_empty()
+        self.is_terminated && matches!(self.decoder, Decoder::Rfc1436(_)) && self.ready.is_empty()
     }
 
     /// Adds received bytes.
@@ -119,9 +126,9 @@ impl TextReader {
                 if buffered.len() > MAX_BUFFERED {
                     let all = std::mem::take(buffered).freeze();
                     // The last line may be incomplete, or be the final dot.
-                    let sure =
-                        mark(&all, false).unwrap_or_else(|| memrchr(b'\n', &all).map_or(0, |feed| feed + 1));
-                    let is_stuffed = self.must_be_marked && is_stuffed(&all[..sure]);
+                    let decided = final_dot_line(&all, false)
+                        .unwrap_or_else(|| memrchr(b'\n', &all).map_or(0, |feed| feed + 1));
+                    let is_stuffed = self.must_be_terminated && is_stuffed(&all[..decided]);
                     self.decoder =
                         if is_stuffed { Decoder::rfc1436() } else { Decoder::Streamed(BytesMut::new()) };
                     self.push(all);
@@ -132,12 +139,12 @@ impl TextReader {
                 self.ready.push_back(bytes);
             }
             Decoder::Streamed(tail) => {
-                let sure = bytes.len().saturating_sub(TERMINATOR_LEN);
-                if sure > 0 {
+                let decided = bytes.len().saturating_sub(TERMINATOR_LEN);
+                if decided > 0 {
                     self.ready.push_back(std::mem::take(tail).freeze());
-                    self.ready.push_back(bytes.slice(..sure));
+                    self.ready.push_back(bytes.slice(..decided));
                 }
-                tail.extend_from_slice(&bytes[sure..]);
+                tail.extend_from_slice(&bytes[decided..]);
                 if let Some(over) = tail.len().checked_sub(TERMINATOR_LEN) {
                     self.ready.push_back(tail.split_to(over).freeze());
                 }
@@ -155,24 +162,25 @@ impl TextReader {
         match &mut self.decoder {
             Decoder::Buffered(buffered) => {
                 let text = std::mem::take(buffered).freeze();
-                let mark = mark(&text, true);
-                self.is_marked = mark.is_some();
+                let terminator = final_dot_line(&text, true);
+                self.is_terminated = terminator.is_some();
                 self.has_inner_dot =
-                    mark.is_none() && lines(&text).any(|line| matches!(line, b".\r\n" | b".\n"));
-                self.ready
-                    .push_back(mark.map_or_else(|| text.clone(), |mark| unstuffed(&text.slice(..mark))));
+                    terminator.is_none() && lines(&text).any(|line| matches!(line, b".\r\n" | b".\n"));
+                self.ready.push_back(
+                    terminator.map_or_else(|| text.clone(), |start| unstuffed(&text.slice(..start))),
+                );
             }
-            Decoder::Raw(tail) => self.is_marked = tail.is_mark(),
+            Decoder::Raw(tail) => self.is_terminated = tail.is_terminator(),
             Decoder::Streamed(tail) => {
-                let mark = mark(tail, false);
-                self.is_marked = mark.is_some();
-                tail.truncate(mark.unwrap_or(tail.len()));
+                let terminator = final_dot_line(tail, false);
+                self.is_terminated = terminator.is_some();
+                tail.truncate(terminator.unwrap_or(tail.len()));
                 self.ready.push_back(std::mem::take(tail).freeze());
             }
             Decoder::Rfc1436(reader) => {
                 reader.1.mark_closed();
                 self.unstuff();
-                if let (false, Decoder::Rfc1436(reader)) = (self.is_marked, &mut self.decoder) {
+                if let (false, Decoder::Rfc1436(reader)) = (self.is_terminated, &mut self.decoder) {
                     self.ready.push_back(reader.1.take(usize::MAX));
                 }
             }
@@ -183,23 +191,23 @@ impl TextReader {
     fn unstuff(&mut self) {
         let Decoder::Rfc1436(reader) = &mut self.decoder else { return };
         let (block, buffer) = &mut **reader;
-        while !self.is_marked {
+        while !self.is_terminated {
             match block.step(buffer) {
                 Ok(Step::Emit(Event::Body(bytes))) => self.ready.push_back(bytes),
-                Ok(Step::Done) => self.is_marked = true,
+                Ok(Step::Done) => self.is_terminated = true,
                 _ => return,
             }
         }
     }
 }
 
-/// Returns the offset of the final line of one dot in `text`. `is_whole` is `true` if `text` begins at the start
-/// of a line. A dot without a line end does not count: it may be the beginning of a truncated line.
-fn mark(text: &[u8], is_whole: bool) -> Option<usize> {
+/// Returns the offset of the final line of one dot in `text`. `is_line_start` is `true` if `text` begins at the
+/// start of a line. A dot without a line end does not count: it may be the beginning of a truncated line.
+fn final_dot_line(text: &[u8], is_line_start: bool) -> Option<usize> {
     let line = text.strip_suffix(b"\n")?;
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let before = line.strip_suffix(b".")?;
-    (before.ends_with(b"\n") || (before.is_empty() && is_whole)).then_some(before.len())
+    (before.ends_with(b"\n") || (before.is_empty() && is_line_start)).then_some(before.len())
 }
 
 /// Returns the text without doubled dots if it is dot-stuffed.
@@ -242,7 +250,7 @@ mod tests {
         }
         reader.end();
         out.extend(std::iter::from_fn(|| reader.next()).flatten());
-        (out, reader.is_marked())
+        (out, reader.is_terminated())
     }
 
     /// Reads the text in one piece and byte by byte; both results must be equal.
@@ -258,7 +266,7 @@ mod tests {
 
     #[test]
     fn dot_stuffing_is_detected() {
-        for (text, expected, is_marked) in [
+        for (text, expected, is_terminated) in [
             (&b""[..], &b""[..], false),
             (b"a\r\n", b"a\r\n", false),
             (b"a\r\n.\r\n", b"a\r\n", true),
@@ -281,7 +289,7 @@ mod tests {
             let (out, marked) = read(DotStuffing::Detect, text);
             assert_eq!(
                 (out.as_slice(), marked),
-                (expected, is_marked),
+                (expected, is_terminated),
                 "{:?}",
                 text.escape_ascii().to_string()
             );
@@ -290,7 +298,7 @@ mod tests {
 
     #[test]
     fn requested_decoding_is_applied() {
-        for (dots, text, expected, is_marked) in [
+        for (dots, text, expected, is_terminated) in [
             (DotStuffing::Raw, &b"..a\r\n.\r\n"[..], &b"..a\r\n.\r\n"[..], true),
             (DotStuffing::Raw, b"..a\r\n", b"..a\r\n", false),
             (DotStuffing::Raw, b".\r\n", b".\r\n", true),
@@ -304,7 +312,7 @@ mod tests {
             let (out, marked) = read(dots, text);
             assert_eq!(
                 (out.as_slice(), marked),
-                (expected, is_marked),
+                (expected, is_terminated),
                 "{:?}",
                 text.escape_ascii().to_string()
             );
@@ -318,8 +326,8 @@ mod tests {
         let at = MAX_BUFFERED / 15 * 15 + 16;
         let whole = [&text[..], b".\r\n"].concat();
         for pieces in [vec![&text[..at], &text[at..], b".\r\n"], vec![&whole]] {
-            let (out, is_marked) = run(TextReader::new(DotStuffing::Detect, true), pieces);
-            assert!(is_marked && out == b".line\r\nother\r\n".repeat(MAX_BUFFERED / 8));
+            let (out, is_terminated) = run(TextReader::new(DotStuffing::Detect, true), pieces);
+            assert!(is_terminated && out == b".line\r\nother\r\n".repeat(MAX_BUFFERED / 8));
         }
     }
 
@@ -327,7 +335,7 @@ mod tests {
     fn long_text_is_kept_except_for_its_final_dot() {
         let line = b"..a line of some length that begins with dots\r\n";
         let text = line.repeat(2 * MAX_BUFFERED / line.len());
-        for (end, expected, is_marked) in [
+        for (end, expected, is_terminated) in [
             (&b".\r\n"[..], &b""[..], true),
             (b".\n", b"", true),
             (b".", b".", false),
@@ -336,7 +344,7 @@ mod tests {
         ] {
             let whole = [&text, end].concat();
             let (out, marked) = run(TextReader::new(DotStuffing::Detect, false), whole.chunks(4099));
-            assert!(out == [&text, expected].concat() && marked == is_marked, "{end:?}");
+            assert!(out == [&text, expected].concat() && marked == is_terminated, "{end:?}");
         }
     }
 }

@@ -15,18 +15,21 @@ use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 /// One Gopher request and its response (RFC 1436, Gopher+), a [`Machine`] without I/O.
 #[derive(Debug)]
 pub struct Exchange {
-    stage: Stage,
+    state: ExchangeState,
     is_plus: bool,
     expected: Expected,
     /// The expected type of the response if the server does not support Gopher+.
-    plain: Expected,
+    plain_expected: Expected,
     dots: DotStuffing,
     framing: Option<Framing>,
-    here: Option<ServerAddress>,
+    /// The address of the server if the connection is in TLS.
+    tls_server: Option<ServerAddress>,
 }
 
+/// The progress of the exchange.
 #[derive(Debug)]
-enum Stage {
+enum ExchangeState {
+    /// The request is not sent yet.
     Send(Bytes),
     /// Reading the Gopher+ status line.
     Status,
@@ -34,7 +37,9 @@ enum Stage {
     Sniff,
     /// The response was empty.
     Empty,
+    /// Reading the body.
     Body(Box<Body>),
+    /// Reading the body of a Gopher+ error response.
     Refusal(RefusalReader),
     Done,
 }
@@ -51,16 +56,16 @@ struct Body {
 
 impl Exchange {
     /// Creates the client for `request`. The response is parsed by the item type `gtype`; menus and
-    /// attributes are returned unparsed if `is_raw`. `tls` is the server's address if it is contacted over
-    /// TLS: menu items on that server then get `gophers:` URLs.
+    /// attributes are returned unparsed if `is_raw`. `tls_server` is the server's address if
+    /// it is contacted over TLS: menu items on that server then get `gophers:` URLs.
     pub fn new(
         request: &GopherRequest,
         gtype: u8,
         dots: DotStuffing,
         is_raw: bool,
-        tls: Option<ServerAddress>,
+        tls_server: Option<ServerAddress>,
     ) -> Self {
-        let plain = match ItemType::of(gtype) {
+        let plain_expected = match ItemType::of(gtype) {
             ItemType::Text => Expected::Text(dots),
             ItemType::Menu if is_raw => Expected::Text(DotStuffing::Raw),
             ItemType::Menu => Expected::Menu,
@@ -70,10 +75,10 @@ impl Exchange {
             Some(Plus::Attributes(_) | Plus::Form) if is_raw => Expected::Text(DotStuffing::Raw),
             Some(Plus::Attributes(_) | Plus::Form) => Expected::Attributes,
             _ if request.view().is_some_and(|view| !is_menu(view)) => Expected::Binary,
-            _ => plain,
+            _ => plain_expected,
         };
-        let (stage, is_plus) = (Stage::Send(request.bytes()), request.plus().is_some());
-        Self { stage, is_plus, expected, plain, dots, framing: None, here: tls }
+        let (state, is_plus) = (ExchangeState::Send(request.bytes()), request.plus().is_some());
+        Self { state, is_plus, expected, plain_expected, dots, framing: None, tls_server }
     }
 
     /// Returns the type of the response. It may change until [`Event::Head`] is emitted.
@@ -88,37 +93,37 @@ impl Exchange {
 
     /// Processes input. Returns `None` if there is no step to return yet.
     fn advance(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Step>, WireError> {
-        match &mut self.stage {
-            Stage::Send(bytes) => {
+        match &mut self.state {
+            ExchangeState::Send(bytes) => {
                 let bytes = std::mem::take(bytes);
-                self.stage = if self.is_plus { Stage::Status } else { Stage::Sniff };
+                self.state = if self.is_plus { ExchangeState::Status } else { ExchangeState::Sniff };
                 Ok(Some(Step::Send(bytes)))
             }
-            Stage::Status if buffer.is_ended() && buffer.bytes().is_empty() => {
+            ExchangeState::Status if buffer.is_ended() && buffer.bytes().is_empty() => {
                 Err(WireError::UnexpectedEnd { what: "the answer" })
             }
-            Stage::Status => Ok(self.read_status(buffer)),
+            ExchangeState::Status => Ok(self.read_status(buffer)),
             // Nothing was received: the request can be repeated.
-            Stage::Sniff if buffer.is_lost() && buffer.bytes().is_empty() => {
+            ExchangeState::Sniff if buffer.is_lost() && buffer.bytes().is_empty() => {
                 Err(WireError::UnexpectedEnd { what: "the answer" })
             }
-            Stage::Sniff => Ok(self.sniff(buffer)),
-            Stage::Empty => Ok(Some(self.begin_body(Frame::Plain, None))),
-            Stage::Body(body) => {
-                let step = body.step(buffer, self.here.as_ref())?;
-                if let Step::Emit(Event::Rejected(refused)) = step {
-                    return Ok(Some(self.refuse(*refused)));
+            ExchangeState::Sniff => Ok(self.sniff(buffer)),
+            ExchangeState::Empty => Ok(Some(self.begin_body(Frame::Plain, None))),
+            ExchangeState::Body(body) => {
+                let step = body.step(buffer, self.tls_server.as_ref())?;
+                if let Step::Emit(Event::Rejected(rejection)) = step {
+                    return Ok(Some(self.reject(*rejection)));
                 }
                 if matches!(step, Step::Done | Step::Emit(Event::UnterminatedEnd(_))) {
-                    self.stage = Stage::Done;
+                    self.state = ExchangeState::Done;
                 }
                 Ok(Some(step))
             }
-            Stage::Refusal(reader) => Ok(Some(match reader.read(buffer) {
+            ExchangeState::Refusal(reader) => Ok(Some(match reader.read(buffer) {
                 None => Step::NeedMore,
-                Some(refused) => self.refuse(refused),
+                Some(rejection) => self.reject(rejection),
             })),
-            Stage::Done => Ok(Some(Step::Done)),
+            ExchangeState::Done => Ok(Some(Step::Done)),
         }
     }
 
@@ -128,8 +133,8 @@ impl Exchange {
         const MAX_LINE: usize = MAX_STATUS_BYTES + 2;
         let bytes = buffer.bytes();
         let end = bytes.iter().take(MAX_LINE).position(|&byte| byte == b'\n');
-        let may_be = bytes.first().is_none_or(|first| matches!(first, b'+' | b'-'));
-        if may_be && end.is_none() && bytes.len() < MAX_LINE && !buffer.is_ended() {
+        let may_be_status = bytes.first().is_none_or(|first| matches!(first, b'+' | b'-'));
+        if may_be_status && end.is_none() && bytes.len() < MAX_LINE && !buffer.is_ended() {
             return Some(Step::NeedMore);
         }
         let line = &bytes[..end.unwrap_or(bytes.len())];
@@ -139,20 +144,21 @@ impl Exchange {
                 self.begin(status)
             }
             None => {
-                (self.expected, self.stage) = (self.plain, Stage::Sniff);
+                (self.expected, self.state) = (self.plain_expected, ExchangeState::Sniff);
                 let note = "the server does not support Gopher+: its response is used as it is";
                 Some(Step::Emit(Event::Note(note.into())))
             }
         }
     }
 
+    /// Processes the status line: starts the body or reads an error response.
     fn begin(&mut self, Status { is_error, framing, .. }: Status) -> Option<Step> {
         if is_error {
-            self.stage = Stage::Refusal(RefusalReader::new(framing.into()));
+            self.state = ExchangeState::Refusal(RefusalReader::new(framing.into()));
             return None;
         }
         self.framing = Some(framing);
-        // Dots are doubled only in responses that end with a line of one dot.
+        // Dot-stuffing is used only in responses that end with a line of one dot.
         self.expected = match (self.expected, framing) {
             (Expected::Binary, Framing::Dot) => Expected::Text(self.dots),
             (Expected::Text(_), Framing::Length(_) | Framing::End) => Expected::Binary,
@@ -165,9 +171,10 @@ impl Exchange {
         Some(self.begin_body(framing.into(), size))
     }
 
+    /// Starts the body and emits [`Event::Head`].
     fn begin_body(&mut self, frame: Frame, size: Option<u64>) -> Step {
         let reader = Reader::new(self.expected, frame);
-        self.stage = Stage::Body(Box::new(Body {
+        self.state = ExchangeState::Body(Box::new(Body {
             frame,
             reader,
             refusal_detector: RefusalDetector::default(),
@@ -188,23 +195,24 @@ impl Exchange {
         Some(match sniffed {
             Sniffed::Need => Step::NeedMore,
             // Some servers send nothing for a missing item.
-            Sniffed::Object if self.is_nothing(buffer) => {
-                self.stage = Stage::Empty;
+            Sniffed::Object if self.is_empty_response(buffer) => {
+                self.state = ExchangeState::Empty;
                 Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist".into()))
             }
             Sniffed::Object => self.begin_body(Frame::Plain, None),
-            Sniffed::Refusal(words) => self.refuse(Rejection::from_text(words)),
+            Sniffed::Refusal(words) => self.reject(Rejection::from_text(words)),
         })
     }
 
     /// Returns `true` if the server closed the connection without data for an item that has no terminator.
-    fn is_nothing(&self, buffer: &RecvBuffer) -> bool {
+    fn is_empty_response(&self, buffer: &RecvBuffer) -> bool {
         self.expected == Expected::Binary && buffer.bytes().is_empty() && !buffer.is_lost()
     }
 
-    fn refuse(&mut self, refused: Rejection) -> Step {
-        self.stage = Stage::Done;
-        Step::Emit(Event::Rejected(Box::new(refused)))
+    /// Ends the exchange with a rejection.
+    fn reject(&mut self, rejection: Rejection) -> Step {
+        self.state = ExchangeState::Done;
+        Step::Emit(Event::Rejected(Box::new(rejection)))
     }
 }
 
@@ -219,14 +227,18 @@ impl Machine for Exchange {
 }
 
 impl Body {
-    fn step(&mut self, buffer: &mut RecvBuffer, here: Option<&ServerAddress>) -> Result<Step, WireError> {
+    fn step(
+        &mut self,
+        buffer: &mut RecvBuffer,
+        tls_server: Option<&ServerAddress>,
+    ) -> Result<Step, WireError> {
         loop {
             if let Some(item) = self.refusal_detector.next_decided_item() {
-                return Ok(Step::Emit(Event::Entry(item.into_entry(here))));
+                return Ok(Step::Emit(Event::Entry(item.into_entry(tls_server))));
             }
             match self.reader.next()? {
                 Some(Found::Attributes(attributes)) => {
-                    return Ok(Step::Emit(Event::Entry(entry::attributes_entry(attributes, here))));
+                    return Ok(Step::Emit(Event::Entry(entry::attributes_entry(attributes, tls_server))));
                 }
                 Some(Found::Data(bytes)) => return Ok(Step::Emit(Event::Body(bytes))),
                 Some(Found::Item(item)) => {
@@ -245,15 +257,15 @@ impl Body {
                 if self.refusal_detector.ends() {
                     continue;
                 }
-                let unmarked = self.reader.check_end(self.frame, end, self.ends_line)?;
-                return Ok(unmarked.map_or(Step::Done, |mark| Step::Emit(Event::UnterminatedEnd(mark))));
+                let missing = self.reader.check_end(self.frame, end, self.ends_line)?;
+                return Ok(missing.map_or(Step::Done, |name| Step::Emit(Event::UnterminatedEnd(name))));
             }
             match self.frame.next(buffer)? {
                 Chunk::Data(bytes) => {
                     self.ends_line = bytes.ends_with(b"\n");
                     self.reader.push(bytes);
                 }
-                Chunk::Need => return Ok(Step::NeedMore),
+                Chunk::NeedMore => return Ok(Step::NeedMore),
                 Chunk::End(end) => {
                     self.ended = Some(end);
                     self.reader.end(end);

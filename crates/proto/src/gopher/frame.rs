@@ -30,10 +30,10 @@ pub(super) enum Frame {
     ConnectionEnd,
 }
 
-/// The result of reading a response.
+/// The next part of a response, as the framing delimits it.
 pub(super) enum Chunk {
     Data(Bytes),
-    Need,
+    NeedMore,
     End(End),
 }
 
@@ -57,7 +57,7 @@ impl Frame {
             return Ok(Chunk::End(End::Counted));
         }
         match (self, buffer.bytes().is_empty(), buffer.is_ended()) {
-            (_, true, false) => Ok(Chunk::Need),
+            (_, true, false) => Ok(Chunk::NeedMore),
             (Self::Counted(_), true, true) => {
                 Err(WireError::UnexpectedEnd { what: "the announced number of bytes" })
             }
@@ -78,7 +78,7 @@ impl Frame {
     ///
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
-    pub(super) const fn check_unmarked(
+    pub(super) const fn check_unterminated(
         self,
         end: End,
         ends_line: bool,

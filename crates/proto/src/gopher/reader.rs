@@ -25,6 +25,7 @@ pub enum Expected {
 /// The parser of a response body.
 #[derive(Debug)]
 pub(super) enum Reader {
+    /// With the last bytes received, which may be the terminator.
     Attributes(RecvBuffer, AttributesReader, Tail),
     Menu(RecvBuffer, MenuReader),
     Data(Bytes),
@@ -104,14 +105,14 @@ impl Reader {
         end: End,
         ends_line: bool,
     ) -> Result<Option<&'static str>, WireError> {
-        let is_marked = match self {
-            Self::Attributes(_, _, tail) => tail.is_mark(),
+        let is_terminated = match self {
+            Self::Attributes(_, _, tail) => tail.is_terminator(),
             Self::Menu(_, reader) => reader.has_final_dot(),
-            Self::Text(text) => text.is_marked(),
+            Self::Text(text) => text.is_terminated(),
             // Binary data has no terminator.
             Self::Data(_) => end != End::Lost,
         };
         let ends_line = ends_line && matches!(self, Self::Text(text) if !text.has_inner_dot());
-        if is_marked { Ok(None) } else { frame.check_unmarked(end, ends_line) }
+        if is_terminated { Ok(None) } else { frame.check_unterminated(end, ends_line) }
     }
 }

@@ -27,18 +27,19 @@ impl RefusalReader {
         while self.body.len() < REFUSAL_BYTES {
             match self.frame.next(buffer) {
                 Ok(Chunk::Data(bytes)) => self.body.extend_from_slice(&bytes),
-                Ok(Chunk::Need) if self.frame != Frame::Dot || !self.is_marked() => return None,
-                Ok(Chunk::Need | Chunk::End(_)) | Err(_) => break,
+                Ok(Chunk::NeedMore) if self.frame != Frame::Dot || !self.has_final_dot_line() => return None,
+                Ok(Chunk::NeedMore | Chunk::End(_)) | Err(_) => break,
             }
         }
-        Some(self.refused())
+        Some(self.rejection())
     }
 
-    fn is_marked(&self) -> bool {
+    /// Returns `true` if the body ends with a line of one dot.
+    fn has_final_dot_line(&self) -> bool {
         self.body == b".\r\n" || self.body.ends_with(b"\n.\r\n") || self.body.ends_with(b"\n.\n")
     }
 
-    fn refused(&self) -> Rejection {
+    fn rejection(&self) -> Rejection {
         let refusal = Refusal::parse(self.body.strip_suffix(b".\r\n").unwrap_or(&self.body));
         let moved_to = refusal.moved_to().map(|line| MenuItem::parse(&Bytes::copy_from_slice(line)));
         Rejection { command: None, code: refusal.code, text: refusal.words().into(), moved_to }

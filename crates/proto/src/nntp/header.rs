@@ -17,7 +17,7 @@ const OVERVIEW_FIELDS: [&[u8]; 7] =
 #[derive(Debug)]
 pub struct HeaderReader {
     number: u64,
-    place: Place,
+    position: HeaderPosition,
     /// The last byte was a CR, which may be the first half of a CRLF.
     has_cr: bool,
     /// The field name that is being parsed.
@@ -29,15 +29,15 @@ pub struct HeaderReader {
 
 /// The position of the next byte in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum HeaderPosition {
     /// At the start of a line.
-    Start,
+    LineStart,
     /// In a field name.
     Name,
     /// In a field value, or in a line that is not a field.
     Value,
     /// After the header.
-    Behind,
+    AfterHeader,
 }
 
 impl HeaderReader {
@@ -45,7 +45,7 @@ impl HeaderReader {
     pub const fn new(number: u64) -> Self {
         Self {
             number,
-            place: Place::Start,
+            position: HeaderPosition::LineStart,
             has_cr: false,
             name: Vec::new(),
             is_kept: false,
@@ -65,7 +65,7 @@ impl HeaderReader {
 
     /// Returns `true` once the empty line that ends the header was parsed.
     pub fn is_done(&self) -> bool {
-        self.place == Place::Behind
+        self.position == HeaderPosition::AfterHeader
     }
 
     /// Returns the entry for the article, equal to the one from an overview line.
@@ -103,34 +103,38 @@ impl HeaderReader {
     }
 
     fn end_line(&mut self) {
-        self.place = if self.place == Place::Start { Place::Behind } else { Place::Start };
+        self.position = if self.position == HeaderPosition::LineStart {
+            HeaderPosition::AfterHeader
+        } else {
+            HeaderPosition::LineStart
+        };
     }
 
     /// Parses a byte that is not part of a line end.
     fn put(&mut self, byte: u8) {
-        match self.place {
+        match self.position {
             // A folded line belongs to the field before it.
-            Place::Start if matches!(byte, b' ' | b'\t') => {
-                self.place = Place::Value;
+            HeaderPosition::LineStart if matches!(byte, b' ' | b'\t') => {
+                self.position = HeaderPosition::Value;
                 self.keep(byte);
             }
-            Place::Start => {
+            HeaderPosition::LineStart => {
                 self.is_kept = false;
                 self.name.clear();
-                self.place = Place::Name;
+                self.position = HeaderPosition::Name;
                 self.put(byte);
             }
-            Place::Name if byte == b':' => self.begin_value(),
-            Place::Name if self.name.len() == NAME_BYTES => self.place = Place::Value,
-            Place::Name => self.name.push(byte),
-            Place::Value => self.keep(byte),
-            Place::Behind => {}
+            HeaderPosition::Name if byte == b':' => self.begin_value(),
+            HeaderPosition::Name if self.name.len() == NAME_BYTES => self.position = HeaderPosition::Value,
+            HeaderPosition::Name => self.name.push(byte),
+            HeaderPosition::Value => self.keep(byte),
+            HeaderPosition::AfterHeader => {}
         }
     }
 
     /// Starts a field value. Only the first of several fields with the same name is stored.
     fn begin_value(&mut self) {
-        self.place = Place::Value;
+        self.position = HeaderPosition::Value;
         let name = self.name.trim_ascii_end();
         let wanted = OVERVIEW_FIELDS.into_iter().find(|wanted| wanted.eq_ignore_ascii_case(name));
         if let Some(name) = wanted.filter(|name| self.fields.iter().all(|(known, _)| known != name)) {

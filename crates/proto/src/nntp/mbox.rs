@@ -44,7 +44,7 @@ impl Mbox {
         self.lines.push(bytes, &mut out);
         let Some(mut header) = self.header.take() else { return out };
         header.push(bytes, &out);
-        if header.is_known() {
+        if header.is_complete() {
             return header.entry();
         }
         self.header = Some(header);
@@ -67,31 +67,34 @@ impl Mbox {
 struct Header {
     reader: HeaderReader,
     /// The number of bytes that may still be buffered.
-    left: usize,
-    held: Vec<u8>,
+    bytes_left: usize,
+    buffered: Vec<u8>,
 }
 
 impl Header {
     const fn new() -> Self {
-        Self { reader: HeaderReader::new(0), left: HEADER_BYTES, held: Vec::new() }
+        Self { reader: HeaderReader::new(0), bytes_left: HEADER_BYTES, buffered: Vec::new() }
     }
 
     fn push(&mut self, bytes: &[u8], out: &[u8]) {
-        let look = bytes.get(..self.left).unwrap_or(bytes);
-        self.reader.push(look);
-        self.left -= look.len();
-        self.held.extend_from_slice(out);
+        let header_part = bytes.get(..self.bytes_left).unwrap_or(bytes);
+        self.reader.push(header_part);
+        self.bytes_left -= header_part.len();
+        self.buffered.extend_from_slice(out);
     }
 
-    fn is_known(&self) -> bool {
-        self.left == 0 || self.reader.is_done()
+    /// Returns `true` if the header has ended or the buffer is full.
+    fn is_complete(&self) -> bool {
+        self.bytes_left == 0 || self.reader.is_done()
     }
 
+    /// Returns the `From ` line and the buffered bytes.
     fn entry(self) -> Vec<u8> {
         let facts = self.reader.facts();
         let date = asctime(date_seconds(&facts.date).unwrap_or_default());
         let from = without_comments(&facts.from);
-        [FROM, address(&from).unwrap_or(DEFAULT_SENDER), b" ", date.as_bytes(), b"\n", &self.held].concat()
+        [FROM, address(&from).unwrap_or(DEFAULT_SENDER), b" ", date.as_bytes(), b"\n", &self.buffered]
+            .concat()
     }
 }
 
@@ -113,68 +116,68 @@ fn name(names: &[&'static str], number: i64) -> &'static str {
 ///
 /// UUCP paths (`host!host!user`) are accepted.
 fn address(from: &[u8]) -> Option<&[u8]> {
-    let address = match unquoted(from, b'<') {
+    let address = match before_unquoted(from, b'<') {
         Some(before) => {
-            let behind = from.get(before.len() + 1..)?;
-            behind.get(..memchr::memchr(b'>', behind)?)?
+            let after = from.get(before.len() + 1..)?;
+            after.get(..memchr::memchr(b'>', after)?)?
         }
-        None => unquoted(from, b',').unwrap_or(from),
+        None => before_unquoted(from, b',').unwrap_or(from),
     };
     let address = address.trim_ascii();
     let is_word = !address.iter().any(|byte| byte.is_ascii_control() || *byte == b' ');
     (is_word && memchr2(b'@', b'!', address).is_some()).then_some(address)
 }
 
-/// Returns the text before the first `sign` outside quotes.
-fn unquoted(field: &[u8], sign: u8) -> Option<&[u8]> {
+/// Returns the text before the first `separator` outside quotes.
+fn before_unquoted(field: &[u8], separator: u8) -> Option<&[u8]> {
     let (mut is_quoted, mut is_escaped) = (false, false);
-    let is_sign = |byte: &u8| {
+    let is_separator = |byte: &u8| {
         match byte {
             _ if std::mem::take(&mut is_escaped) => {}
             b'\\' => is_escaped = true,
             b'"' => is_quoted = !is_quoted,
-            byte => return *byte == sign && !is_quoted,
+            byte => return *byte == separator && !is_quoted,
         }
         false
     };
-    let at = field.iter().position(is_sign)?;
+    let at = field.iter().position(is_separator)?;
     field.get(..at)
 }
 
 /// Converts line ends to LF and quotes lines that look like the start of an entry.
 #[derive(Debug)]
 struct Lines {
-    place: Place,
+    position: LinePosition,
     /// The last byte was a CR, which may be the first half of a CRLF.
     has_cr: bool,
 }
 
 /// The position of the next byte in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum LinePosition {
     /// At the start of the line.
-    Start,
-    /// After any number of `>`, which are already written, and this many bytes of `From `, which are not. The
-    /// added `>` may be at any position among the others.
-    Word(usize),
+    LineStart,
+    /// After any number of `>`, which are already written, and this many bytes of `From `, which are not written yet.
+    /// Another `>` may still be written, because its position among the others does not matter.
+    FromPrefix(usize),
     /// In the rest of the line, which is copied up to its end.
-    Within,
+    Rest,
 }
 
 impl Lines {
     const fn new() -> Self {
-        Self { place: Place::Start, has_cr: false }
+        Self { position: LinePosition::LineStart, has_cr: false }
     }
 
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut rest = bytes;
-        while let Some((&byte, behind)) = rest.split_first() {
+        while let Some((&byte, after)) = rest.split_first() {
             self.take(byte, out);
-            rest = behind;
-            if self.place == Place::Within && !self.has_cr {
-                let (plain, behind) = rest.split_at(memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()));
+            rest = after;
+            if self.position == LinePosition::Rest && !self.has_cr {
+                let (plain, after) = rest.split_at(memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()));
                 out.extend_from_slice(plain);
-                rest = behind;
+                rest = after;
             }
         }
     }
@@ -184,7 +187,7 @@ impl Lines {
         if self.has_cr {
             self.put(b'\r', out);
         }
-        if self.place != Place::Start {
+        if self.position != LinePosition::LineStart {
             self.end_line(out);
         }
     }
@@ -201,35 +204,37 @@ impl Lines {
     }
 
     fn end_line(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.held());
+        out.extend_from_slice(self.unwritten_prefix());
         out.push(b'\n');
-        self.place = Place::Start;
+        self.position = LinePosition::LineStart;
     }
 
     /// Copies a byte that is not part of a line end.
     fn put(&mut self, byte: u8, out: &mut Vec<u8>) {
-        let held = self.held().len();
-        self.place = match self.place {
-            Place::Start | Place::Word(0) if byte == b'>' => Place::Word(0),
-            Place::Start | Place::Word(_) if FROM.get(held) == Some(&byte) => {
-                if held + 1 < FROM.len() {
-                    self.place = Place::Word(held + 1);
+        let prefix_len = self.unwritten_prefix().len();
+        self.position = match self.position {
+            LinePosition::LineStart | LinePosition::FromPrefix(0) if byte == b'>' => {
+                LinePosition::FromPrefix(0)
+            }
+            LinePosition::LineStart | LinePosition::FromPrefix(_) if FROM.get(prefix_len) == Some(&byte) => {
+                if prefix_len + 1 < FROM.len() {
+                    self.position = LinePosition::FromPrefix(prefix_len + 1);
                     return;
                 }
                 out.push(b'>');
-                Place::Within
+                LinePosition::Rest
             }
-            _ => Place::Within,
+            _ => LinePosition::Rest,
         };
-        out.extend_from_slice(FROM.get(..held).unwrap_or_default());
+        out.extend_from_slice(FROM.get(..prefix_len).unwrap_or_default());
         out.push(byte);
     }
 
     /// Returns the bytes of `From ` that were received but not written yet.
-    fn held(&self) -> &'static [u8] {
-        match self.place {
-            Place::Word(length) => FROM.get(..length).unwrap_or_default(),
-            Place::Start | Place::Within => b"",
+    fn unwritten_prefix(&self) -> &'static [u8] {
+        match self.position {
+            LinePosition::FromPrefix(length) => FROM.get(..length).unwrap_or_default(),
+            LinePosition::LineStart | LinePosition::Rest => b"",
         }
     }
 }

@@ -47,9 +47,9 @@ pub struct Session {
     /// The multi-line block that is being received.
     block: Option<Block>,
     /// The rejection of the current request, not reported yet.
-    refused: Option<Rejection>,
+    rejection: Option<Rejection>,
     progress: Progress,
-    stage: Stage,
+    state: ConnectionState,
     has_wire_trace: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Session {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PendingReply {
     Greeting,
-    /// A command sent before STARTTLS, AUTHINFO or MODE READER: its request has been refused and will be sent
+    /// A command sent before STARTTLS, AUTHINFO or MODE READER: its request was rejected and is sent
     /// again.
     Superseded,
     Command(Verb),
@@ -80,13 +80,13 @@ impl PendingReply {
 
 /// The state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ConnectionState {
     /// No request was answered yet: the server may demand TLS, a login or MODE READER.
     New,
     /// A request was answered: requests are pipelined.
-    Answering,
+    Pipelining,
     /// The server has closed the connection, or its next reply cannot be predicted.
-    Over,
+    Closed,
 }
 
 /// The known state of the server.
@@ -97,11 +97,11 @@ struct ServerState {
     is_logged_in: bool,
     is_deflated: bool,
     is_mode_reader_done: bool,
-    said_starttls: bool,
-    said_compress: bool,
-    said_login: bool,
+    sent_starttls: bool,
+    sent_compress: bool,
+    sent_login: bool,
     /// The server has sent 480 (login required).
-    wants_login: bool,
+    requires_login: bool,
 }
 
 /// The currently selected group, from the reply to GROUP (RFC 3977 §6.1.1).
@@ -159,24 +159,24 @@ impl Session {
             requests: VecDeque::new(),
             sent_requests: 0,
             block: None,
-            refused: None,
+            rejection: None,
             progress: Progress::default(),
-            stage: Stage::New,
+            state: ConnectionState::New,
             has_wire_trace: false,
         }
     }
 
     /// Enables or disables the wire trace: [`Event::Sent`] and [`Event::Received`] for each line.
     #[must_use]
-    pub const fn with_wire_trace(mut self, tells: bool) -> Self {
-        self.has_wire_trace = tells;
+    pub const fn with_wire_trace(mut self, is_enabled: bool) -> Self {
+        self.has_wire_trace = is_enabled;
         self
     }
 
     /// Adds a request. It is answered by [`Event::Head`], its data and [`Step::Done`], or by
     /// [`Event::Rejected`], which can also end a partly received list.
-    pub fn add_request(&mut self, ask: NewsRequest) {
-        self.requests.push_back(ask);
+    pub fn add_request(&mut self, request: NewsRequest) {
+        self.requests.push_back(request);
     }
 
     /// Returns the unanswered requests, the next one first.
@@ -187,15 +187,15 @@ impl Session {
     /// Returns `true` if a login could help after a 480 reply: none was sent, and it is allowed on this
     /// connection or STARTTLS is still possible.
     pub fn can_log_in(&self) -> bool {
-        let has_way = self.options.is_secure || self.options.clear_login || self.can_start_tls();
+        let is_permitted = self.options.is_secure || self.options.clear_login || self.can_start_tls();
         let is_known = self.server.is_logged_in || self.options.login.is_some();
-        self.stage == Stage::New && !is_known && has_way && !self.server.is_deflated
+        self.state == ConnectionState::New && !is_known && is_permitted && !self.server.is_deflated
     }
 
-    /// Sends a login, then `ask` again, after the server has refused `ask` with 480.
-    pub fn log_in(&mut self, login: Login, ask: NewsRequest) {
+    /// Sends a login, then `request` again, after the server has rejected `request` with 480.
+    pub fn log_in(&mut self, login: Login, request: NewsRequest) {
         self.options.login = Some(login);
-        self.requests.push_front(ask);
+        self.requests.push_front(request);
         self.prepare_login();
     }
 
@@ -217,7 +217,10 @@ impl Session {
 
     /// Returns `true` if the last request was answered completely and the connection can be reused.
     pub fn is_open(&self) -> bool {
-        self.stage != Stage::Over && self.block.is_none() && self.refused.is_none() && self.ready.is_empty()
+        self.state != ConnectionState::Closed
+            && self.block.is_none()
+            && self.rejection.is_none()
+            && self.ready.is_empty()
     }
 
     /// Returns the next step, or `None` if input was processed that needs no step.
@@ -228,15 +231,15 @@ impl Session {
         if self.block.is_some() {
             return self.read_block(buffer);
         }
-        if self.refused.is_some() && !self.awaits_rest() {
-            self.end_refused();
+        if self.rejection.is_some() && !self.has_pending_replies() {
+            self.finish_rejected();
             return Ok(None);
         }
-        let is_silent = self.pending.is_empty();
-        if self.refused.is_none()
+        let is_idle = self.pending.is_empty();
+        if self.rejection.is_none()
             && let Some(commands) = self.next_commands()
         {
-            if is_silent {
+            if is_idle {
                 self.check_silence(buffer)?;
             }
             return Ok(Some(self.send(&commands)));
@@ -251,10 +254,10 @@ impl Session {
         }
     }
 
-    /// Returns `true` if replies to the refused request are still pending.
-    fn awaits_rest(&self) -> bool {
-        let has_several = self.stage == Stage::New || self.progress.heads.is_some();
-        has_several && self.stage != Stage::Over && !self.pending.is_empty()
+    /// Returns `true` if replies to the rejected request are still pending.
+    fn has_pending_replies(&self) -> bool {
+        let has_several_commands = self.state == ConnectionState::New || self.progress.heads.is_some();
+        has_several_commands && self.state != ConnectionState::Closed && !self.pending.is_empty()
     }
 
     /// Sends the commands in one write.
@@ -281,13 +284,13 @@ impl Session {
                 }
                 match Reply::parse(&line, shown) {
                     Ok(reply) => self.process_reply(&reply)?,
-                    Err(_) if self.refused.is_some() => self.close(),
+                    Err(_) if self.rejection.is_some() => self.close(),
                     Err(error) => return Err(error),
                 }
                 Ok(None)
             }
-            // A connection error after a refusal does not replace the refusal.
-            Ok(ReadLine::End) | Err(_) if self.refused.is_some() => {
+            // A connection error after a rejection does not replace the rejection.
+            Ok(ReadLine::End) | Err(_) if self.rejection.is_some() => {
                 self.close();
                 Ok(None)
             }
@@ -309,7 +312,7 @@ impl Session {
 
     /// Marks the connection as unusable: no more commands are sent, and replies are ignored.
     fn close(&mut self) {
-        self.stage = Stage::Over;
+        self.state = ConnectionState::Closed;
         self.preparing.clear();
         self.pending.clear();
     }
@@ -324,14 +327,15 @@ impl Session {
 
     /// Ends the current request successfully.
     fn finish_request(&mut self) {
-        self.drop_first();
+        self.remove_current_request();
         self.ready.push_back(Step::Done);
-        if self.stage == Stage::New {
-            self.stage = Stage::Answering;
+        if self.state == ConnectionState::New {
+            self.state = ConnectionState::Pipelining;
         }
     }
 
-    fn drop_first(&mut self) {
+    /// Removes the current request.
+    fn remove_current_request(&mut self) {
         self.requests.pop_front();
         self.sent_requests = self.sent_requests.saturating_sub(1);
         self.progress = Progress::default();
@@ -350,10 +354,11 @@ impl Session {
         self.finish_request();
     }
 
-    fn end_refused(&mut self) {
-        let Some(refused) = self.refused.take() else { return };
-        self.drop_first();
-        self.ready.push_back(Step::Emit(Event::Rejected(Box::new(refused))));
+    /// Ends the rejected request.
+    fn finish_rejected(&mut self) {
+        let Some(rejection) = self.rejection.take() else { return };
+        self.remove_current_request();
+        self.ready.push_back(Step::Emit(Event::Rejected(Box::new(rejection))));
     }
 
     /// Reads more of the multi-line block.

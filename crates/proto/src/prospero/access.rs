@@ -3,7 +3,7 @@
 use fetch_url_core::{HostPort, PercentEncoded, Url, WaisResource, charset, parse};
 
 use super::object::{Attribute, ObjectName};
-use super::question::ObjectId;
+use super::query::ObjectId;
 use super::tokens::keyword;
 use crate::untrusted::untrusted_link;
 use crate::{check_sendable, wais};
@@ -103,7 +103,7 @@ impl AccessMethod {
             "DIRECTORY" => return None,
             _ => "",
         };
-        Some(format!("ftp://{}/{root}{}{typecode}", self.object.place()?, segments.join("/")))
+        Some(format!("ftp://{}/{root}{}{typecode}", self.object.host_port()?, segments.join("/")))
     }
 
     /// Returns a `gopher:` URL. The type is an argument, or the first character of the name.
@@ -118,7 +118,7 @@ impl AccessMethod {
         };
         let gtype = PercentEncoded::encode(&[gtype], charset::FSEGMENT);
         let selector = PercentEncoded::encode(selector, charset::FPATH);
-        Some(format!("gopher://{}/{gtype}{selector}", self.object.place()?))
+        Some(format!("gopher://{}/{gtype}{selector}", self.object.host_port()?))
     }
 
     /// Returns a `wais:` URL for a name of the form `WAIS-GW/host(port)/type/database/id` or `WAIS/OBJECT/`
@@ -134,11 +134,11 @@ impl AccessMethod {
         // percent-encoded.
         let is_escaped = id.starts_with(b"%");
         let id = if is_escaped { std::str::from_utf8(id).ok()?.to_owned() } else { encoded(id) };
-        wais_url(&place(host)?, database, wtype, &id)
+        wais_url(&host_port(host)?, database, wtype, &id)
     }
 
     fn session(&self, scheme: &str) -> Option<String> {
-        parseable_url(&format!("{scheme}://{}/", self.object.place()?))
+        parseable_url(&format!("{scheme}://{}/", self.object.host_port()?))
     }
 }
 
@@ -148,12 +148,12 @@ const TAGS: std::ops::RangeInclusive<u8> = 1..=10;
 /// Builds the URL for `1=host:port;2=database;3=id;`, the components of RFC 1738's draft of 1993.
 fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
     let mut written = String::new();
-    let (mut host, mut database) = (object.place(), None);
+    let (mut host, mut database) = (object.host_port(), None);
     for part in locator.split(|&byte| byte == b';').filter(|part| !part.is_empty()) {
         let at = part.iter().position(|&byte| byte == b'=')?;
         let (tag, value) = (std::str::from_utf8(&part[..at]).ok()?, &part[at + 1..]);
         match tag.parse().ok().filter(|tag| TAGS.contains(tag))? {
-            1 => host = Some(place(value)?),
+            1 => host = Some(host_port(value)?),
             2 => database = Some(value),
             _ => {}
         }
@@ -164,8 +164,8 @@ fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
 }
 
 /// Returns the URL in the form of RFC 1738, with a percent-encoded identifier.
-fn wais_url(place: &str, database: &[u8], wtype: &[u8], wpath: &str) -> Option<String> {
-    let start = format!("wais://{place}/{}/{}", encoded(database), encoded(wtype));
+fn wais_url(host_port: &str, database: &[u8], wtype: &[u8], wpath: &str) -> Option<String> {
+    let start = format!("wais://{host_port}/{}/{}", encoded(database), encoded(wtype));
     let text = format!("{start}/{wpath}");
     let Url::Wais(url) = parse(&text).ok()?.url else { return None };
     let WaisResource::Document { wpath, .. } = url.resource() else { return None };
@@ -178,8 +178,8 @@ fn encoded(bytes: &[u8]) -> String {
 
 impl ObjectName {
     /// Returns host and port in URL form, or `None` for a host that is not an Internet host.
-    fn place(&self) -> Option<String> {
-        place(&self.host).filter(|_| self.host_type.to_ascii_uppercase().starts_with(b"INTERNET"))
+    fn host_port(&self) -> Option<String> {
+        host_port(&self.host).filter(|_| self.host_type.to_ascii_uppercase().starts_with(b"INTERNET"))
     }
 
     /// Returns the `prospero:` URL of the object (RFC 4157), or `None` if its host or name cannot be written
@@ -190,7 +190,7 @@ impl ObjectName {
             b"" | b"0" => String::new(),
             version => format!(";VERSION={}", PercentEncoded::encode(version, charset::FIELD)),
         };
-        let text = parseable_url(&format!("prospero://{}/{name}{version}", self.place()?))?;
+        let text = parseable_url(&format!("prospero://{}/{name}{version}", self.host_port()?))?;
         // A name that would be parsed differently, for example with a NUL, has no URL.
         let Url::Prospero(url) = parse(&text).ok()?.url else { return None };
         let is_same = ObjectId::of(&url).is_ok_and(|id| id.name() == self.name);
@@ -208,14 +208,14 @@ impl ObjectName {
 }
 
 /// Converts `host(port)` to URL form.
-fn place(host: &[u8]) -> Option<String> {
+fn host_port(host: &[u8]) -> Option<String> {
     // Non-ASCII hosts are rejected: they could be mistaken for another name.
     let text = std::str::from_utf8(host).ok().filter(|text| text.is_ascii())?;
-    let place = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+    let host_port = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((host, port)) => format!("{host}:{port}"),
         None => text.to_owned(),
     };
-    HostPort::parse(&place).ok().map(|place| place.to_string())
+    HostPort::parse(&host_port).ok().map(|host_port| host_port.to_string())
 }
 
 /// Returns the normalised text if it is a URL that may be requested.

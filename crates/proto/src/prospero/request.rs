@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::line::Line;
-use super::question::{ObjectId, Question};
+use super::query::{ObjectId, Query};
 use super::tokens::Tokens;
 use crate::text::escape_non_ascii;
 use crate::{Event, Rejection, Step, WireError};
@@ -16,9 +16,9 @@ pub(super) struct OutgoingRequest {
 }
 
 impl OutgoingRequest {
-    pub(super) fn new(question: &Question, object: &ObjectId) -> Self {
-        let text = question.text(object).into();
-        Self { lines: question.lines(object).into_iter(), text: Some(text) }
+    pub(super) fn new(query: &Query, object: &ObjectId) -> Self {
+        let text = query.text(object).into();
+        Self { lines: query.lines(object).into_iter(), text: Some(text) }
     }
 
     /// Returns the next step, or `None` once the request was sent.
@@ -37,31 +37,35 @@ pub(super) fn received_line(tokens: &Tokens) -> Event {
 
 /// An evaluated line.
 #[derive(Debug)]
-pub(super) enum Read {
+pub(super) enum EvaluatedLine {
     Line(Line),
-    /// The server refused the request.
-    Refused(Event),
+    /// The server rejected the request.
+    Rejected(Event),
 }
 
 /// Parses and evaluates a line.
 ///
 /// # Errors
 /// [`WireError::Unexpected`] if the server rejected the request as malformed, or sent too few words.
-pub(super) fn read(tokens: Tokens) -> Result<Read, WireError> {
+pub(super) fn evaluate_line(tokens: Tokens) -> Result<EvaluatedLine, WireError> {
     match Line::of(tokens) {
-        Line::Failure(words) | Line::VersionRefused(words) => Ok(Read::Refused(refused(words.into()))),
+        Line::Failure(words) | Line::VersionRefused(words) => {
+            Ok(EvaluatedLine::Rejected(rejection(words.into())))
+        }
         Line::Error(words) => {
             Err(WireError::Unexpected { what: "an answer to the request", got: words.into() })
         }
         Line::Short => Err(unexpected("a line with all its words")),
-        line => Ok(Read::Line(line)),
+        line => Ok(EvaluatedLine::Line(line)),
     }
 }
 
-pub(super) fn refused(words: Bytes) -> Event {
+/// Returns the event for a rejected request.
+pub(super) fn rejection(words: Bytes) -> Event {
     Event::Rejected(Box::new(Rejection::from_text(words)))
 }
 
+/// Returns the error for a response without `what`.
 pub(super) fn unexpected(what: &'static str) -> WireError {
     WireError::Unexpected { what, got: Bytes::new() }
 }

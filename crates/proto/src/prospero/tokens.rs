@@ -30,20 +30,23 @@ pub(super) enum Next {
     /// A line, and whether it had a line end; the last one may have none.
     Line(Tokens, bool),
     /// More data is needed.
-    Need,
+    NeedMore,
     /// Data of the streamed token. In its line, that token is empty.
     Data(Bytes),
 }
 
-/// Returns `true` if the token after these tokens is streamed.
-pub(super) type Streams = fn(&[Vec<u8>]) -> bool;
+/// Returns `true` if the token after the given tokens is streamed.
+pub(super) type StreamSelector = fn(&[Vec<u8>]) -> bool;
 
-/// The position of the next byte.
+/// The state of the tokeniser before the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum TokenState {
     #[default]
+    /// Between two tokens.
     Between,
+    /// In the unquoted part of a token.
     Token,
+    /// Inside quotes.
     Quoted,
     /// After an apostrophe inside quotes: a second one is data.
     QuoteMayEnd,
@@ -52,22 +55,23 @@ enum Place {
 /// An incremental tokeniser.
 #[derive(Debug, Default)]
 pub(super) struct TokenReader {
-    place: Place,
+    state: TokenState,
     tokens: Tokens,
     current: Vec<u8>,
     bytes: usize,
     /// Selects the token to stream by the tokens before it.
-    streams: Option<Streams>,
+    stream_selector: Option<StreamSelector>,
     is_streaming: bool,
     /// An unquoted CR was received: before LF it belongs to the line end, otherwise it is data.
-    has_return: bool,
+    has_cr: bool,
+    /// Parsed parts that are not returned yet.
     parts: VecDeque<Next>,
 }
 
 impl TokenReader {
-    /// Creates a tokeniser that streams the token selected by `streams`.
-    pub(super) fn streaming(streams: Streams) -> Self {
-        Self { streams: Some(streams), ..Self::default() }
+    /// Creates a tokeniser that streams the token for which `selector` returns `true`.
+    pub(super) fn streaming(selector: StreamSelector) -> Self {
+        Self { stream_selector: Some(selector), ..Self::default() }
     }
 
     /// Returns the next part of the text.
@@ -76,7 +80,7 @@ impl TokenReader {
     /// [`WireError`] if a line is too long, or a quote is open at the end of the text.
     pub(super) fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Next, WireError> {
         if self.parts.is_empty() {
-            self.read(buffer)?;
+            self.parse(buffer)?;
         }
         if let Some(parts) = self.parts.pop_front() {
             return Ok(parts);
@@ -85,9 +89,9 @@ impl TokenReader {
             return Ok(Next::Data(std::mem::take(&mut self.current).into()));
         }
         if !buffer.is_ended() {
-            return Ok(Next::Need);
+            return Ok(Next::NeedMore);
         }
-        if self.place == Place::Quoted {
+        if self.state == TokenState::Quoted {
             return Err(WireError::UnexpectedEnd { what: "a quoted token" });
         }
         self.end_token();
@@ -98,61 +102,64 @@ impl TokenReader {
     }
 
     /// Parses input until a part is complete or no input is left.
-    fn read(&mut self, buffer: &mut RecvBuffer) -> Result<(), WireError> {
-        let mut read = 0;
+    fn parse(&mut self, buffer: &mut RecvBuffer) -> Result<(), WireError> {
+        let mut parsed = 0;
         for &byte in buffer.bytes() {
-            read += 1;
-            let is_quoted = self.place == Place::Quoted;
-            if std::mem::take(&mut self.has_return) && byte != b'\n' {
-                self.take(b'\r')?;
+            parsed += 1;
+            let is_quoted = self.state == TokenState::Quoted;
+            if std::mem::take(&mut self.has_cr) && byte != b'\n' {
+                self.process_byte(b'\r')?;
             }
             match byte {
-                b'\r' if !is_quoted => self.has_return = true,
-                byte => self.take(byte)?,
+                b'\r' if !is_quoted => self.has_cr = true,
+                byte => self.process_byte(byte)?,
             }
             if !self.parts.is_empty() {
                 break;
             }
         }
-        buffer.skip(read);
+        buffer.skip(parsed);
         Ok(())
     }
 
-    fn take(&mut self, byte: u8) -> Result<(), WireError> {
-        match (self.place, byte) {
-            (Place::Quoted, QUOTE) => self.place = Place::QuoteMayEnd,
-            (Place::QuoteMayEnd, QUOTE) => {
-                self.place = Place::Quoted;
-                self.keep(byte)?;
+    /// Processes one byte of a token or line end.
+    fn process_byte(&mut self, byte: u8) -> Result<(), WireError> {
+        match (self.state, byte) {
+            (TokenState::Quoted, QUOTE) => self.state = TokenState::QuoteMayEnd,
+            (TokenState::QuoteMayEnd, QUOTE) => {
+                self.state = TokenState::Quoted;
+                self.push_byte(byte)?;
             }
-            (Place::Quoted, _) => self.keep(byte)?,
+            (TokenState::Quoted, _) => self.push_byte(byte)?,
             (_, b'\n') => {
                 self.end_token();
                 self.end_line(true);
             }
             (_, b' ' | b'\t') => self.end_token(),
-            (place, _) => {
-                if place == Place::Between {
+            (state, _) => {
+                if state == TokenState::Between {
                     self.begin_token()?;
                 }
-                self.place = if byte == QUOTE { Place::Quoted } else { Place::Token };
+                self.state = if byte == QUOTE { TokenState::Quoted } else { TokenState::Token };
                 if byte != QUOTE {
-                    self.keep(byte)?;
+                    self.push_byte(byte)?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Starts a token and decides whether it is streamed.
     fn begin_token(&mut self) -> Result<(), WireError> {
         if self.tokens.len() == LINE_TOKENS {
             return Err(WireError::LimitExceeded { limit: "tokens in a line", max: LINE_TOKENS });
         }
-        self.is_streaming = self.streams.is_some_and(|streams| streams(&self.tokens));
+        self.is_streaming = self.stream_selector.is_some_and(|selector| selector(&self.tokens));
         Ok(())
     }
 
-    fn keep(&mut self, byte: u8) -> Result<(), WireError> {
+    /// Appends a byte to the current token.
+    fn push_byte(&mut self, byte: u8) -> Result<(), WireError> {
         self.bytes += usize::from(!self.is_streaming);
         if self.bytes > LINE_BYTES {
             return Err(WireError::LimitExceeded { limit: "bytes in a line", max: LINE_BYTES });
@@ -163,7 +170,7 @@ impl TokenReader {
 
     /// Ends the current token, if there is one.
     fn end_token(&mut self) {
-        if std::mem::take(&mut self.place) == Place::Between {
+        if std::mem::take(&mut self.state) == TokenState::Between {
             return;
         }
         let token = std::mem::take(&mut self.current);
@@ -177,9 +184,10 @@ impl TokenReader {
         }
     }
 
-    fn end_line(&mut self, has_end: bool) {
+    /// Ends the current line.
+    fn end_line(&mut self, has_line_end: bool) {
         self.bytes = 0;
-        self.parts.push_back(Next::Line(std::mem::take(&mut self.tokens), has_end));
+        self.parts.push_back(Next::Line(std::mem::take(&mut self.tokens), has_line_end));
     }
 }
 

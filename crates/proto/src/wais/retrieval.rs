@@ -33,9 +33,9 @@ pub struct Retrieval {
     has_ended: bool,
     has_started: bool,
     /// The reference id of the latest request.
-    reference: u64,
+    reference_id: u64,
     /// The server returns reference ids.
-    is_named: bool,
+    has_ids: bool,
 }
 
 /// A request without a response.
@@ -43,7 +43,7 @@ pub struct Retrieval {
 struct Pending {
     /// The number of requested bytes.
     count: u64,
-    reference: u64,
+    reference_id: u64,
 }
 
 impl Retrieval {
@@ -62,8 +62,8 @@ impl Retrieval {
             has_ended: false,
             has_started: false,
             // Old clients always sent 3, so the first id is 3.
-            reference: 2,
-            is_named: false,
+            reference_id: 2,
+            has_ids: false,
         }
     }
 
@@ -89,9 +89,9 @@ impl Retrieval {
 
     fn send_request(&mut self) -> Step {
         let piece = self.next_piece();
-        self.reference += 1;
-        self.pending.push_back(Pending { count: piece.end - piece.start, reference: self.reference });
-        Step::Send(request::retrieval(&self.database, &self.id, &self.wtype, &piece, self.reference))
+        self.reference_id += 1;
+        self.pending.push_back(Pending { count: piece.end - piece.start, reference_id: self.reference_id });
+        Step::Send(request::retrieval(&self.database, &self.id, &self.wtype, &piece, self.reference_id))
     }
 
     /// Processes a response.
@@ -101,7 +101,7 @@ impl Retrieval {
             self.end(refused(Bytes::new()));
             return Ok(());
         };
-        self.check_names(&answer, request.reference)?;
+        self.check_ids(&answer, request.reference_id)?;
         let count: u64 = answer.texts.iter().map(|text| text.bytes.len() as u64).sum();
         if count > request.count {
             return Err(unexpected("the requested number of bytes"));
@@ -122,13 +122,13 @@ impl Retrieval {
     }
 
     /// Checks that the response belongs to this request, if the server returns ids.
-    fn check_names(&mut self, answer: &Answer, reference: u64) -> Result<(), WireError> {
+    fn check_ids(&mut self, answer: &Answer, reference: u64) -> Result<(), WireError> {
         let is_ours = |returned: &Bytes| *returned == reference.to_string();
-        let is_named = answer.reference.is_some();
-        if !answer.reference.as_ref().is_none_or(is_ours) || (self.is_named && !is_named) {
+        let has_ids = answer.reference.is_some();
+        if !answer.reference.as_ref().is_none_or(is_ours) || (self.has_ids && !has_ids) {
             return Err(unexpected("the answer to this request"));
         }
-        self.is_named = is_named;
+        self.has_ids = has_ids;
         let is_other = |id: &Bytes| *id != self.id.0;
         if answer.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
             return Err(unexpected("the requested document"));

@@ -36,13 +36,13 @@ pub struct Search {
     max_documents: u32,
     /// The maxima of further requests.
     larger_maxima: std::slice::Iter<'static, u32>,
-    stage: Stage,
+    state: SearchState,
     /// The identifiers of the first response, if it was full.
     returned: HashSet<Vec<u8>>,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum SearchState {
     Send,
     Answer,
     /// Events to emit, and whether another request follows.
@@ -62,7 +62,7 @@ impl Search {
             words,
             max_documents: MAX_DOCUMENTS,
             larger_maxima: MORE_DOCUMENTS.iter(),
-            stage: Stage::Send,
+            state: SearchState::Send,
             returned: HashSet::new(),
         })
     }
@@ -76,19 +76,19 @@ impl Search {
         if self.asks_for_more() { MAX_LARGER_RESPONSE } else { MAX_RESPONSE }
     }
 
-    /// Returns the stage that sends the search with the next maximum, or reports that the result is cut.
-    fn next_request(&mut self) -> Stage {
+    /// Returns the state that sends the search with the next maximum, or reports that the result is cut.
+    fn next_request(&mut self) -> SearchState {
         match self.larger_maxima.next() {
             Some(max_documents) => {
                 self.max_documents = *max_documents;
-                Stage::Send
+                SearchState::Send
             }
-            None => Stage::Emitting(cut_result(), false),
+            None => SearchState::Emitting(cut_result(), false),
         }
     }
 
     /// Reads a response. Returns `None` if it is incomplete.
-    fn receive(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Stage>, WireError> {
+    fn receive(&mut self, buffer: &mut RecvBuffer) -> Result<Option<SearchState>, WireError> {
         let answer = match frame::read(buffer, self.max_response()) {
             Ok(None) => return Ok(None),
             Ok(Some(message)) => Answer::parse(&message),
@@ -97,19 +97,19 @@ impl Search {
         match answer {
             // The documents of the first response are kept, whatever happens to the other requests.
             Ok(None) if self.asks_for_more() => Ok(Some(self.next_request())),
-            Err(_) if self.asks_for_more() => Ok(Some(Stage::Emitting(cut_result(), false))),
-            answer => Ok(Some(self.answer_stage(answer?))),
+            Err(_) if self.asks_for_more() => Ok(Some(SearchState::Emitting(cut_result(), false))),
+            answer => Ok(Some(self.answer_state(answer?))),
         }
     }
 
     /// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
-    fn answer_stage(&mut self, answer: Option<Answer>) -> Stage {
-        let Some(answer) = answer else { return Stage::Emitting(refused(Bytes::new()), false) };
+    fn answer_state(&mut self, answer: Option<Answer>) -> SearchState {
+        let Some(answer) = answer else { return SearchState::Emitting(refused(Bytes::new()), false) };
         let is_full = answer.documents.len() >= self.max_documents as usize;
         let is_first = !self.asks_for_more();
         let mut events = if is_first { self.first_events(&answer) } else { VecDeque::new() };
         if matches!(events.front(), Some(Event::Rejected(_))) {
-            return Stage::Emitting(events, false);
+            return SearchState::Emitting(events, false);
         }
         let lost_documents = !is_first && answer.documents.len() < self.returned.len();
         let asks_again = is_first && is_full;
@@ -121,7 +121,7 @@ impl Search {
         if !is_first && (is_full || lost_documents) {
             events.extend(cut_result());
         }
-        Stage::Emitting(events, asks_again)
+        SearchState::Emitting(events, asks_again)
     }
 
     /// Returns the events before the documents of the first response.
@@ -145,19 +145,19 @@ impl Search {
 impl Machine for Search {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
-            match &mut self.stage {
-                Stage::Send => {
+            match &mut self.state {
+                SearchState::Send => {
                     frame::check_silence(buffer)?;
-                    self.stage = Stage::Answer;
+                    self.state = SearchState::Answer;
                     return Ok(Step::Send(request::search(&self.database, &self.words, self.max_documents)));
                 }
-                Stage::Answer => match self.receive(buffer)? {
-                    Some(stage) => self.stage = stage,
+                SearchState::Answer => match self.receive(buffer)? {
+                    Some(state) => self.state = state,
                     None => return Ok(Step::NeedMore),
                 },
-                Stage::Emitting(events, asks_again) => match events.pop_front() {
+                SearchState::Emitting(events, asks_again) => match events.pop_front() {
                     Some(event) => return Ok(Step::Emit(event)),
-                    None if *asks_again => self.stage = self.next_request(),
+                    None if *asks_again => self.state = self.next_request(),
                     None => return Ok(Step::Done),
                 },
             }

@@ -227,7 +227,7 @@ fn host_that_stays_busy_fails_without_delaying_others() {
     assert!((12..=18).contains(&request_count), "{request_count} requests");
     assert_files(dir.path(), &others);
     assert!(dir.path().join(".list.journal").exists());
-    // A Retry-After of an hour is not waited for, and other hosts are not delayed.
+    // A file whose Retry-After is an hour fails at once; other hosts are not delayed.
     let server = http_server(|_| HttpResponse::new(429).header("Retry-After", "3600"));
     let lines: Vec<String> = urls(&server, &names).into_iter().chain(urls(&other, &others)).collect();
     for options in [&["--retry", "3"][..], &["--retry", "0"], &["--retry", "3", "--retry-max-time", "1"]] {
@@ -340,7 +340,7 @@ fn check_two_sessions_are_enough(options: &[&str]) {
     batch(dir.path(), &proxy.urls(&names), options).assert_exit(0);
     assert_files(dir.path(), &names);
     assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
-    // The 16 workers do not connect again and again.
+    // Refused workers wait before they connect again, so the number of connections is limited.
     let connections = proxy.sessions.count();
     assert!(connections <= 40, "{connections} connections");
 }
@@ -356,7 +356,7 @@ fn all_files_arrive_from_ftp_server_with_two_sessions_and_fixed_delay() {
     check_two_sessions_are_enough(&["--retry", "3", "--retry-delay", "0.2"]);
 }
 
-/// `--fail-early` sends no further request, also none for files that wait for a busy host.
+/// After a failure with `--fail-early` no request is sent, not even for files that wait for a busy host.
 #[test]
 fn fail_early_cancels_files_that_wait_for_busy_host() {
     let server = http_server(|_| HttpResponse::new(503));

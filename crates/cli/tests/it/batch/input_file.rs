@@ -52,7 +52,7 @@ fn comments_names_and_checksums_in_input_lines_are_used() {
     let options = ["--output-dir", "sub", "--create-dirs"];
     run_input_file(dir.path(), &lines, &options).assert_exit(0);
     assert_eq!(read_if_exists(dir.path(), "sub/named file").as_deref(), Some("other"));
-    // Together with URLs on the command line, and from standard input.
+    // An input file together with URLs on the command line, and on standard input.
     let dir = temp_dir();
     let url = at("/typed");
     run_input_file(dir.path(), &lines, &["-o", "typed", &url]).assert_exit(0);

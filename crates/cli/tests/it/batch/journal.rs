@@ -221,8 +221,7 @@ fn truncated_journal_keeps_its_complete_lines() {
         ensure(entry_names(dir.path()) == ["a", "b", "c", "list", "no"], || {
             format!("{cut}: {:?}", entry_names(dir.path()))
         })?;
-        // The first line identifies the list. The other lines count if they are complete and the system was not
-        // restarted.
+        // The first line identifies the list. All other complete lines are valid if the system was not restarted.
         let mut end = 0;
         let is_complete = |line: &&&[u8]| {
             end += line.len();
@@ -232,7 +231,7 @@ fn truncated_journal_keeps_its_complete_lines() {
             lines.iter().filter(is_complete).filter(|line| line.windows(6).any(|part| part == b"\"path\""));
         let finished = complete_lines.count();
         let skipped = result.stdout_text().matches("\"skipped\":true").count();
-        // A line without its final LF may count or not.
+        // The last line without its final LF may be valid or not.
         ensure(skipped == finished || skipped == finished + 1 && full_journal[cut] == b'\n', || {
             format!("cut at {cut}: {finished} finished, {skipped} skipped")
         })

@@ -106,7 +106,7 @@ fn summary_event_agrees_with_the_events_of_all_transfers() {
         let result = batch(dir.path(), &lines, &options);
         result.assert_exit(78);
         let events = parse_json_lines(&fs::read_to_string(dir.path().join("events")).expect("events"));
-        // a, bb, slow, ccc, f, second.
+        // The contents of `a`, `bb`, `slow`, `ccc`, `f` and `second`.
         let [files, failed, skipped, _, bytes] = check_summary(&events);
         assert_eq!((files, failed, skipped), (6, 7, 1), "{parallel:?}");
         let complete_bytes = 1 + 2 + 4 + 3 + 5 + 4;
@@ -175,7 +175,7 @@ fn write_out_prints_one_line_per_transfer() {
     }
 }
 
-/// "First" is the order of the list, not the order of time.
+/// "First" means first in the list, not first to fail.
 #[test]
 fn exit_status_is_that_of_the_first_failed_line() {
     let site = start_server();
@@ -270,7 +270,7 @@ fn no_summary_is_printed_to_pipes() {
     }
 }
 
-/// Also for an input file: one progress bar for each running transfer and one for the total.
+/// An input file shows one progress bar for each running transfer and one for the total.
 #[test]
 fn progress_shows_each_file_and_the_total() {
     let slow = http_server(|_| HttpResponse::new(200).stream(60_000).drip(5000, Duration::from_millis(60)));

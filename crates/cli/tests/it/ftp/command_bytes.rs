@@ -1,6 +1,5 @@
-//! The bytes of FTP commands: every byte except CR, LF and NUL is sent unchanged; those three are never sent,
-//! whichever part of the URL or the login they come from (docs/spec/semantics.md §2; docs/spec/faults.md, rows 1 to
-//! 4).
+//! The bytes of FTP commands: every byte except CR, LF and NUL is sent unchanged. CR, LF and NUL are never sent, in any
+//! part of the URL or the login (docs/spec/semantics.md §2; docs/spec/faults.md, rows 1 to 4).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,7 +21,7 @@ fn percent_encode(byte: usize) -> String {
     format!("%{byte:02X}")
 }
 
-/// docs/spec/faults.md, row 4: in a file name and in a directory name.
+/// docs/spec/faults.md, row 4: bytes in a file name and in a directory name.
 #[test]
 fn every_byte_except_cr_lf_nul_is_sent_unchanged() {
     let allowed: Vec<usize> = (0..256).filter(|byte| ![0, 10, 13].contains(byte)).collect();

@@ -113,7 +113,7 @@ fn long_listing_falls_back_from_mlsd_to_list_to_nlst() {
     assert!(raw.contains("type=file;size=5;modify=19941201123456; one\r\n"), "{raw}");
 }
 
-/// LIST replies in DOS and Unix format, with a line that is no entry.
+/// LIST replies in DOS and Unix format, with a line that is not an entry.
 #[test]
 fn unix_and_dos_list_formats_are_parsed() {
     let unix = "total 8\r\ndrwxr-xr-x 2 0 0 4096 Jan 02  2024 sub\r\n-rw-r--r-- 1 me us 5 Dec 01  1994 two words\r\n\
@@ -202,7 +202,7 @@ fn endless_line_and_endless_listing_exit_63() {
     );
 }
 
-/// In every output format.
+/// Tests every output format.
 #[test]
 fn truncated_listing_exits_18_and_writes_no_file() {
     for (case, config) in [

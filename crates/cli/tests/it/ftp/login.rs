@@ -275,7 +275,8 @@ fn password_prompt_is_not_limited_by_the_read_timeout() {
     assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
 }
 
-/// docs/spec/faults.md, row 36: in every output and file, whatever happens to the login or the transfer.
+/// docs/spec/faults.md, row 36: the password appears in no output and no file, for logins and transfers that succeed or
+/// fail.
 #[test]
 fn password_never_appears_in_output_or_files() {
     let user = || FtpConfig::new().pattern("/x", 300_000).user("u", CANARY);
@@ -293,7 +294,8 @@ fn password_never_appears_in_output_or_files() {
     let leaks = Mutex::new(Vec::new());
     check_in_parallel(&configs, 6, |(name, config)| {
         let server = start_server(config.clone());
-        // The case "early" takes three seconds per run, because pipelined commands are lost first; it runs once.
+        // The case "early" takes three seconds per run, because the server first discards pipelined commands; it runs
+        // once.
         let all = ["-vvv", "", "--format json -v", "-I -vv", "--list -vvv", "-w %{json}"];
         let count = if *name == "early" { 1 } else { all.len() };
         for options in &all[..count] {

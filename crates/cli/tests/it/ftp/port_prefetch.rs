@@ -1,5 +1,5 @@
-//! The port of the next data connection is requested during a transfer (EPSV behind RETR): only from servers that are
-//! known to finish the transfer first, and only if another file follows. pyftpdlib and others abort the transfer.
+//! EPSV for the next data connection is sent behind RETR, during the transfer, but only to servers that are known to
+//! finish the transfer first, and only if another file follows. pyftpdlib and other servers abort the transfer.
 
 use crate::support::{RunResult, run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer};
@@ -35,7 +35,7 @@ fn commands(server: &FtpServer, verb: &str) -> usize {
     server.received_text().iter().filter(|line| line.starts_with(verb)).count()
 }
 
-/// Returns `true` if a port was requested right behind a transfer command.
+/// Returns `true` if EPSV or PASV was sent right behind a transfer command.
 fn requests_port_behind_transfer(server: &FtpServer) -> bool {
     let lines = server.received_text();
     lines.windows(2).any(|pair| pair[0].starts_with("RETR") && matches!(pair[1].as_str(), "EPSV" | "PASV"))
@@ -62,8 +62,8 @@ fn parallel_files_of_an_unknown_server_are_all_complete() {
     }
 }
 
-/// Some banner names another server than the one that runs: the first abort is noticed, the file is fetched again, and
-/// the server is asked one command at a time from then on.
+/// The banner names another server software than the one that runs: after the first aborted transfer the file is
+/// fetched again, and commands are sent one at a time from then on.
 #[test]
 fn server_that_aborts_despite_its_greeting_is_remembered() {
     let server = start(aborting_site().greeting("220 (vsFTPd 3.0.3)"));
@@ -90,7 +90,7 @@ fn disable_epsv_disables_the_request_during_transfers() {
     assert_eq!((commands(&server, "EPSV"), commands(&server, "PASV")), (0, 4));
 }
 
-/// A wrong final reply is no sign of an abort if no port was requested behind the transfer.
+/// An unexpected final reply does not count as an abort if EPSV was not sent behind the transfer command.
 #[test]
 fn unexpected_final_reply_without_a_requested_port_is_a_protocol_error() {
     let server = start(site().rule(FtpRule::on("RETR", FtpAction::ReplaceReply(b"331 odd\r\n".to_vec()))));

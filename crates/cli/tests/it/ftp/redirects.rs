@@ -55,7 +55,7 @@ fn login_and_account_are_not_sent_to_the_ftp_server() {
     );
 }
 
-/// docs/spec/faults.md, rows 1 and 19.
+/// docs/spec/faults.md, rows 1 and 19: forbidden bytes and ports in the redirect target.
 #[test]
 fn redirect_target_is_checked_like_a_command_line_url() {
     let target = start_server(FtpConfig::new().file("/x", "object"));

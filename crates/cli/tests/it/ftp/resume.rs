@@ -117,7 +117,7 @@ fn second_run_downloads_only_missing_bytes() {
     }
 }
 
-/// The first run finds this object, truncated; the second run finds [`new_content`], modified at [`MODIFIED`].
+/// The first run finds this object, which is truncated; the second run finds [`new_content`], modified at [`MODIFIED`].
 fn config_with_earlier_object(bytes: Vec<u8>, time: &str) -> FtpConfig {
     test_config()
         .replace_reply("SIZE", format!("213 {}\r\n", bytes.len()))
@@ -204,7 +204,7 @@ fn ignored_rest_never_splices_content() {
             last_stderr = result.stderr;
         }
         assert_target_content(&target, &new_content(), &format!("{reply:?} {last_stderr}"));
-        // A range to a pipe: the requested bytes or a failure.
+        // A range to a pipe: either the requested bytes are delivered or the run fails.
         let result = run_fetch_url(["-r", "1000-", &server.url("/d/o")]);
         assert!(
             result.exit != 0 || result.stdout == new_content()[1000..],

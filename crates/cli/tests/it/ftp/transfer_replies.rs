@@ -28,7 +28,7 @@ fn assert_complete(result: &RunResult, case: &str) {
     assert!(result.stdout == pattern_vec(0, SIZE), "{case}: {} bytes", result.stdout.len());
 }
 
-/// docs/spec/faults.md, row 97.
+/// docs/spec/faults.md, row 97: malformed replies to SIZE and MDTM.
 #[test]
 fn malformed_size_and_mdtm_replies_are_not_fatal() {
     let rows: Vec<(&str, &str)> = ["SIZE", "MDTM"]
@@ -88,7 +88,7 @@ fn empty_file_succeeds_but_failed_empty_transfer_does_not() {
     let output = dir.path().join("void");
     run_fetch_url(["-o", output.to_str().expect("valid UTF-8"), &server.url("/a/void")]).assert_exit(0);
     assert_eq!(fs::metadata(&output).expect("read file metadata").len(), 0);
-    // No SIZE, no data and a negative final reply: incomplete.
+    // Without SIZE, data and a positive final reply, the transfer is incomplete.
     let server = start_server(
         test_config().without("SIZE").on("RETR", FtpAction::Data(Vec::new())).final_reply("426 Gone.\r\n"),
     );

@@ -120,7 +120,7 @@ fn url_selector_is_followed_like_a_redirect() {
     assert_eq!((content.as_deref(), server.connections()), (Some(b"secret\r\n".as_slice()), 1));
 }
 
-/// Malformed lines included; each entry has a URL or `null`.
+/// Every line of a faulty menu, malformed lines included, is an entry with a URL or `null`.
 #[test]
 fn every_line_of_a_faulty_menu_becomes_valid_json() {
     let runner = FaultRunner::new::<GopherServer>();

@@ -141,7 +141,7 @@ fn form_without_answers_or_terminal_is_shown_with_question_numbers() {
     let result = run_fetch_url(["--format", "json", &server.url("0/ask%09%09?")]);
     let entry: Value = serde_json::from_str(&result.assert_exit(0).stdout_text()).expect("valid JSON");
     assert_eq!(entry["attributes"]["ASK"].as_array().map(Vec::len), Some(10), "{entry}");
-    // docs/spec/faults.md, row 39: fetch-url neither hangs nor asks where nobody can read the question.
+    // docs/spec/faults.md, row 39: without a terminal, fetch-url prints the form and does not wait for input.
     for line in ["setsid -w \"$F\" \"$1\" </dev/null", "echo me | \"$F\" \"$1\""] {
         let result = run_shell(line, [server.url("0/ask%09%09?")]);
         assert_eq!(
@@ -178,7 +178,7 @@ fn form_is_submitted_in_every_output_format() {
     }
 }
 
-/// The same holds for a server without Gopher+.
+/// Answers are not sent to an item without a form, with and without Gopher+.
 #[test]
 fn answers_are_not_sent_to_an_item_without_form() {
     let item = GopherItem::text("/ask", "no form\r\n").abstract_text(&["x"]);
@@ -203,7 +203,7 @@ fn answers_are_not_sent_to_an_item_without_form() {
     result.assert_exit(78).assert_stderr_contains("1 lines too many");
 }
 
-/// docs/spec/faults.md, row 36: not even with `-vvv`.
+/// docs/spec/faults.md, row 36: answers are not printed, not even with `-vvv`.
 #[test]
 fn answers_do_not_appear_in_log_trace_events_or_output() {
     let dir = temp_dir();
@@ -226,7 +226,7 @@ fn answers_do_not_appear_in_log_trace_events_or_output() {
         }
         assert_eq!(server.form_answers().len(), 3);
     }
-    // Rejected answers do not appear either.
+    // Rejected answers are not printed either.
     let server = form_server(GopherForm::new().ask(AskP, "Password").ask(Ask, "Name"));
     for options in [
         &["--form", "Password=Kanarienvogel"][..],
@@ -498,7 +498,7 @@ fn truncated_form_is_not_submitted() {
     }
 }
 
-/// Neither after an HTTP redirect nor after a Gopher+ "moved" error.
+/// Form answers are sent neither after an HTTP redirect nor after a Gopher+ "moved" error.
 #[test]
 fn form_answers_are_not_sent_to_another_server() {
     let other_server = start_server(guest_book());

@@ -86,7 +86,7 @@ fn text_of_one_long_line_is_streamed() {
     }
 }
 
-/// docs/spec/faults.md, rows 83 and 101.
+/// docs/spec/faults.md, rows 83 and 101: endless data after the terminator or after the announced length.
 #[test]
 fn data_after_the_terminator_is_not_buffered() {
     let flood = |start: &[u8]| {

@@ -115,7 +115,7 @@ fn empty_menu_prints_nothing() {
     assert_eq!(fetch_path(&server_sending(".\r\n"), "1", "--require-complete").exit, 0);
 }
 
-/// Lines that are not valid menu lines.
+/// Invalid menu lines and their entries.
 const MALFORMED_LINES: [&[u8]; 12] = [
     b"no line at all",
     b"0name only",
@@ -251,7 +251,7 @@ const SELECTORS: [&[u8]; 16] = [
     b"URL:http://h/",
 ];
 
-/// With and without Gopher+.
+/// Tests servers with and without Gopher+.
 #[test]
 fn entry_url_fetches_its_item() {
     let config = || {
@@ -406,7 +406,7 @@ fn hostile_menu_sends_no_controls_to_the_terminal() {
     }
 }
 
-/// docs/spec/faults.md, row 76.
+/// docs/spec/faults.md, row 76: a terminal receives no binary data.
 #[test]
 fn raw_menu_with_binary_bytes_is_refused_on_a_terminal() {
     let server = server_sending(b"0a\x00\x01\x02\t/a\th\t70\r\n.\r\n");

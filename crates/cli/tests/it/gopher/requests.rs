@@ -189,7 +189,7 @@ fn malformed_form_data_is_rejected() {
     assert_eq!(server.connections(), 0);
 }
 
-/// docs/spec/faults.md, row 19.
+/// docs/spec/faults.md, row 19: ports of other protocols are refused.
 #[test]
 fn ports_of_other_services_are_rejected_without_allow_port() {
     for port in [1, 7, 22, 25, 80, 110, 143, 443, 587, 1023, 2049, 6000, 6667] {
@@ -258,7 +258,7 @@ fn verbose_log_shows_the_request_lines_that_are_sent() {
     assert_eq!(sent_lines(&result), sent, "{}", result.stderr);
 }
 
-/// Nor does it show a form that was not sent.
+/// The wire trace shows neither the answers of a sent form nor those of a form that was not sent.
 #[test]
 fn verbose_log_does_not_show_form_answers() {
     for config in [form_config(), GopherConfig::new().plus().item(GopherItem::text("/ask", ""))] {

@@ -312,7 +312,7 @@ fn plain_part_is_never_joined_with_an_encoded_body() {
     assert!(fs::read(dir.path().join("target")).expect("read file") == bytes, "spliced content");
 }
 
-/// Responses without a body, or whose body is not delivered.
+/// Responses without a body, and responses whose body is not delivered.
 #[test]
 fn coding_is_ignored_when_the_body_is_not_read() {
     let server = http_server(|request| {

@@ -251,7 +251,7 @@ fn truncated_page_exits_18_and_endless_page_uses_bounded_memory() {
     }
 }
 
-/// For HTTP, FTP, Gopher, file and news listings.
+/// The limit applies to HTTP, FTP, Gopher, file and news listings.
 #[test]
 fn listing_with_more_than_max_entries_exits_63() {
     let rows: String = (0..10).map(|number| format!("<a href=\"f{number}\">f{number}</a>\n")).collect();

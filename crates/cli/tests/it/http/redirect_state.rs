@@ -1,6 +1,6 @@
-//! What a redirect keeps and what it removes: credentials, method, body, allowed schemes (docs/spec/semantics.md §3,
-//! "Redirects"; docs/spec/faults.md, rows 26 to 31 and 44). Which targets are allowed is tested in
-//! `redirect_targets.rs`.
+//! The state of a request after a redirect: credentials, method, body and allowed schemes are kept or removed
+//! (docs/spec/semantics.md §3, "Redirects"; docs/spec/faults.md, rows 26 to 31 and 44). The allowed targets are tested
+//! in `redirect_targets.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -263,7 +263,7 @@ fn netrc_login_is_looked_up_for_each_redirect() {
     assert_ne!(sent.as_deref(), Some(FIRST_LOGIN));
 }
 
-/// RFC 9110 §15.4.
+/// RFC 9110 §15.4: the status decides whether the redirected request keeps method and body.
 #[test]
 fn redirect_status_decides_method_and_body() {
     for (options, status, method, body) in [

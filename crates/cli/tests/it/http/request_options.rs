@@ -434,8 +434,8 @@ fn include_option_writes_header_and_body_to_the_output_file() {
     assert!(head.to_ascii_lowercase().contains("x-a: 1") && !head.contains("the body"), "{head}");
 }
 
-/// Without ALPN the protocol is HTTP/1.1, whatever option is given. HTTP/2 is covered by the live tests, whose servers
-/// support it.
+/// Without ALPN the protocol is HTTP/1.1, with every option for the HTTP version. The live tests cover HTTP/2, because
+/// their servers support it.
 #[test]
 fn http_version_is_1_1_without_alpn() {
     let cert = ServerCert::good().expect("create certificate");

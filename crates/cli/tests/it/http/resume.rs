@@ -225,7 +225,7 @@ fn restarted_download_obeys_require_complete() {
     assert_eq!((result.exit, content), (0, Some(vec![2; 100])), "{}", result.stderr);
 }
 
-/// The same ETag for an encoded and for a plain response.
+/// The server uses the same ETag for an encoded and for a plain response.
 #[test]
 fn encoded_part_is_never_joined_with_plain_bytes() {
     let encoded = || truncated_response().header("Content-Encoding", "gzip");

@@ -1,5 +1,5 @@
-//! HTTP credentials: where user name and password come from, which source takes precedence, and that they are never
-//! printed (docs/spec/faults.md, rows 30, 31 and 36 to 38). Challenges and password prompts are tested in `prompts.rs`.
+//! HTTP credentials: sources of user name and password, their order of precedence, and that they are never printed
+//! (docs/spec/faults.md, rows 30, 31 and 36 to 38). Challenges and password prompts are tested in `prompts.rs`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -99,7 +99,7 @@ fn credential_sources_have_documented_precedence() {
     }
 }
 
-/// Two sources with different user names: never the user name of one with the password of the other.
+/// If two sources have different user names, the user name of one is never combined with the password of the other.
 #[test]
 fn user_and_password_of_two_sources_are_never_mixed() {
     let server = start_open_server();
@@ -220,7 +220,7 @@ fn netrc_file_readable_by_others_exits_2() {
     assert_eq!(fetch_with_netrc(dir.path(), "").1.as_deref(), Some(""));
 }
 
-/// Like curl 7.88 (docs/spec/cli.md).
+/// The results are those of curl 7.88 (docs/spec/cli.md).
 #[test]
 fn user_option_takes_precedence_over_the_url() {
     let server = start_open_server();
@@ -391,7 +391,7 @@ fn read_all_files(directory: &Path) -> String {
     entry_names(directory).iter().filter(|name| !name.starts_with("own-")).map(failures).collect()
 }
 
-/// docs/spec/faults.md, row 36: in verbose output, in every format, and in every file that is written.
+/// docs/spec/faults.md, row 36: the password appears in no verbose output, in no format, and in no file.
 #[test]
 fn credentials_never_appear_in_output_or_files() {
     let truncated_response =

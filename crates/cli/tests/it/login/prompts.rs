@@ -357,7 +357,7 @@ fn hostile_realm_is_sanitised_in_the_prompt() {
     assert!(!read_text_file(dir.path(), "prompts").contains('\u{1b}'));
 }
 
-/// docs/spec/faults.md, row 39.
+/// docs/spec/faults.md, row 39: a run without a terminal does not prompt.
 #[test]
 fn missing_password_without_a_terminal_exits_67_without_a_prompt() {
     let server = start_protected_server(&[BASIC]);

@@ -153,7 +153,7 @@ fn password_in_any_url_is_never_printed() {
     });
 }
 
-/// Successful responses, error statuses, garbage, truncation and a stall.
+/// Tests successful responses, error statuses, garbage, truncation and a stall.
 #[test]
 fn password_is_never_printed_whatever_the_server_sends() {
     let echo = |request: &HttpRequest| HttpResponse::new(404).header("X-Seen", request.target.as_slice());
@@ -218,7 +218,7 @@ fn password_is_not_in_part_metadata_or_file_names() {
     assert_eq!(entry_names(target.dir()), ["target.bin.part", "target.bin.part.json"]);
 }
 
-/// A part belongs to one login; a second run with the same login resumes it.
+/// A `.part` file belongs to one login; a second run with the same login resumes it.
 #[test]
 fn download_with_the_same_login_is_resumed() {
     let complete_handler = file_handler(vec![b'x'; 5000], strong_etag_headers());
@@ -284,7 +284,7 @@ fn login_is_not_sent_again_after_redirect_back_to_the_origin() {
     assert_eq!(has_authorization(&other_server), [false]);
 }
 
-/// A Location header can contain a login; it is not printed either.
+/// A login in a Location header is not printed either.
 #[test]
 fn password_in_location_is_never_printed() {
     let other_server = http_server(|_| HttpResponse::new(404));

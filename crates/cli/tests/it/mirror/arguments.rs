@@ -107,7 +107,7 @@ fn url_of_a_file_is_rejected() {
     }
 }
 
-/// With and without a final slash, `;type=d` and `%2F`; and a LIST in DOS format.
+/// Tests the start URL with and without a final slash, with `;type=d` and `%2F`, and with a LIST in DOS format.
 #[test]
 fn all_forms_of_ftp_directory_urls_are_mirrored() {
     for path in ["d/", "d", "d/;type=d", "d;type=d", "%2Fd/", "/d/"] {

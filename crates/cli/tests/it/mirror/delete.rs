@@ -1,4 +1,5 @@
-//! `mirror --delete`: what it deletes and keeps when runs or downloads fail, and the journal that it relies on.
+//! `mirror --delete`: the files that it deletes and keeps when runs or downloads fail, and the journal that it relies
+//! on.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,7 +64,7 @@ impl Site {
 
 const ALL_FILES: [&str; 4] = ["a", "b", "one/x", "two/y"];
 
-/// A file that is in the listing is never deleted, also if its download fails.
+/// A file that is in the listing is never deleted, even if its download fails.
 #[test]
 fn delete_keeps_listed_file_when_its_download_fails() {
     for (case, reply) in [

@@ -1,5 +1,5 @@
-//! `mirror` when index pages or files fail: what is still downloaded, the exit status, and what `--delete` keeps; and
-//! huge index pages.
+//! `mirror` when index pages or files fail: the files that are still downloaded, the exit status, the files that
+//! `--delete` keeps; and huge index pages.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! File names of a mirror: whatever a listing contains, local names are sanitised, unique, stable and inside DIR
+//! File names of a mirror: for any listing, local names are sanitised, unique, stable and inside DIR
 //! (docs/spec/faults.md, rows 17, 66, 68, 69 and 76, and rule N6).
 
 use std::ffi::OsStr;

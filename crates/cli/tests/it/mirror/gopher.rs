@@ -116,7 +116,7 @@ fn delete_needs_menu_with_final_dot() {
     assert_eq!(list_files(dir.path()), ["one"]);
 }
 
-/// Cut at every sixth byte: no file is deleted, and no file gets a truncated name.
+/// The menu is truncated at every sixth byte: no file is deleted, and no file gets a truncated name.
 #[test]
 fn truncated_menu_deletes_nothing() {
     let site = || {

@@ -51,7 +51,7 @@ fn schemes_without_access_method_exit_with_1_and_a_reason() {
             assert!(explained.assert_exit(0).stdout_text().contains("scheme"), "{explained:?}");
         }
     }
-    // No scheme is guessed for a text without one.
+    // A text without a scheme is rejected; no scheme is guessed.
     for text in ["example.com", "www.example.com/x", "//h/x", "/etc/passwd", ""] {
         run_fetch_url([text]).assert_exit(3);
     }
@@ -109,7 +109,7 @@ fn gateway_template_is_filled_for_every_scheme() {
         }
         Ok(())
     });
-    // A placeholder may occur several times, not at all, and in a query.
+    // A placeholder may occur several times, in a query, or not at all.
     for (template, requested) in [
         ("/{path}/{path}", "/db/db"),
         ("/fixed", "/fixed"),

@@ -80,7 +80,7 @@ fn connect_to_replaces_host_and_port() {
         ("--connect-to ::127.0.0.1:PORT", "http://a.test:4711/", 0),
         ("--connect-to :::PORT", "http://127.0.0.1/", 0),
         ("--connect-to a.test:PORT:127.0.0.1:", "http://a.test:PORT/", 0),
-        // Also for IP addresses; the first rule that matches is used.
+        // The rule also applies to IP addresses; the first rule that matches is used.
         ("--connect-to 192.0.2.1:80:127.0.0.1:PORT", "http://192.0.2.1/", 0),
         ("--connect-to [2001:db8::1]:80:127.0.0.1:PORT", "http://[2001:db8::1]/", 0),
         ("--connect-to a.test:80:127.0.0.1:PORT --connect-to ::127.0.0.2:1", "http://a.test/", 0),
@@ -249,7 +249,7 @@ const PRIVATE: [&str; 41] = [
     "[::ffff:127.0.0.1]",
     "[::ffff:a9fe:a9fe]",
     "[0:0:0:0:0:ffff:10.0.0.1]",
-    // Private IPv4 addresses within NAT64 and 6to4 addresses.
+    // Private IPv4 addresses within NAT64 and 6to4 addresses are refused.
     "[64:ff9b::127.0.0.1]",
     "[64:ff9b::a00:1]",
     "[64:ff9b:1::1]",

@@ -1,5 +1,5 @@
-//! `--retry` and its options: which errors are retried, after which delay, and what is printed (docs/spec/faults.md,
-//! section 3.3). Interrupted bodies are tested in `resume/within_a_run.rs`.
+//! `--retry` and its options: the errors that are retried, the delays, and the messages (docs/spec/faults.md, section
+//! 3.3). Interrupted bodies are tested in `resume/within_a_run.rs`.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -291,7 +291,7 @@ fn retry_delay_and_time_limits_are_kept() {
     assert!(start.elapsed() < Duration::from_millis(2000), "{:?}", start.elapsed());
 }
 
-/// As in curl, a time limit of 0 means none, and `--retry-delay 0` means the default delay.
+/// As in curl, a time limit of 0 means no limit, and `--retry-delay 0` means the default delay.
 #[test]
 fn zero_disables_limits_and_selects_default_delay() {
     let server = server_with_first_reply(HttpResponse::new(503));
@@ -424,7 +424,7 @@ fn each_retry_prints_one_line_unless_silent() {
     }
 }
 
-/// docs/spec/faults.md, rows 36 and 76.
+/// docs/spec/faults.md, rows 36 and 76: messages about retries contain neither passwords nor control characters.
 #[test]
 fn retry_messages_contain_no_password_and_no_control_characters() {
     let hostile = "HTTP/1.1 503 \u{1b}[2J\u{202e}\u{9b}x\r\nContent-Length: 0\r\n\r\n";

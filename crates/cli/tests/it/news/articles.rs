@@ -409,7 +409,7 @@ fn missing_article_or_group_exits_78_with_the_reply_code() {
     }
 }
 
-/// docs/spec/faults.md, row 89.
+/// docs/spec/faults.md, row 89: MODE READER is sent at most once.
 #[test]
 fn mode_reader_is_sent_once_if_required() {
     let server = start_server(group_with([whole_article()]).requires_mode_reader().no_posting());

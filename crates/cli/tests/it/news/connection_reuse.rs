@@ -1,5 +1,5 @@
 //! Several URLs over one connection (docs/spec/semantics.md §6; docs/spec/faults.md, rows 33 and 99): requests are
-//! pipelined, and each URL gets its own article whatever happens between.
+//! pipelined, and each URL gets its own article, also after errors.
 
 use std::fs;
 use std::time::Duration;

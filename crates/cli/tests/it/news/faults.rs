@@ -155,7 +155,7 @@ fn list_of_a_million_lines_is_streamed() {
     }
 }
 
-/// docs/spec/faults.md, rows 83, 84 and 112.
+/// docs/spec/faults.md, rows 83, 84 and 112: an endless header line.
 #[test]
 fn header_line_of_a_gibibyte_exits_63() {
     const PIECE: &[u8] = &[b'x'; 1024];

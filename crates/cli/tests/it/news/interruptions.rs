@@ -123,7 +123,7 @@ fn truncated_article_is_not_saved_without_retry() {
     }
 }
 
-/// With one file for each article.
+/// The same with one file for each article.
 #[test]
 fn truncated_article_of_a_range_is_not_saved_without_retry() {
     for ending in [Ending::Close, Ending::Reset] {

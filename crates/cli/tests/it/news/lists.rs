@@ -175,7 +175,7 @@ fn article_with_headers(from: &str, subject: &str) -> NntpConfig {
     NntpConfig::new().group(NntpGroup::new("fetch.test").append(NntpArticle::new(head)))
 }
 
-/// RFC 2047.
+/// Encoded words in headers (RFC 2047) are decoded.
 #[test]
 fn encoded_words_are_decoded_in_text_output_only() {
     let rows = [
@@ -442,7 +442,7 @@ fn lists_of_an_rfc977_server_are_supported() {
     }
 }
 
-/// They neither hide other articles nor add articles.
+/// Malformed overview lines neither hide other articles nor add articles.
 #[test]
 fn malformed_overview_lines_are_ignored() {
     let block = "3\tone\ta@b\tx\t<1@b>\t\t10\t1\r\n\r\nnot a number\tx\r\n4\tshort\r\n-5\ta\tb\tc\td\te\tf\tg\r\n\

@@ -245,7 +245,7 @@ fn failed_starttls_sends_no_login() {
     assert_eq!(fetch_path(&server, "--ssl", "a.open/1").assert_exit(0).stdout_text(), article_text("open"));
 }
 
-/// Not again on a retry, nor after another reply to the login.
+/// The login is not sent again on a retry, nor after another reply to the login.
 #[test]
 fn wrong_password_is_sent_at_most_once_per_url() {
     let configs = [
@@ -431,7 +431,7 @@ fn password_does_not_appear_in_any_output() {
     }
 }
 
-/// docs/spec/faults.md, row 33.
+/// docs/spec/faults.md, row 33: a login is bound to host and port.
 #[test]
 fn login_is_sent_to_its_own_server_only() {
     let (one, two) = (start_server(login_config()), start_server(login_config()));

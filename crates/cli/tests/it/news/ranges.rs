@@ -1,5 +1,5 @@
-//! Article ranges such as `nntp://host/group/1-9` (docs/spec/semantics.md §6; docs/spec/faults.md, row 99): which
-//! articles are requested, how they are formatted, and how the files are named.
+//! Article ranges such as `nntp://host/group/1-9` (docs/spec/semantics.md §6; docs/spec/faults.md, row 99): the
+//! requested articles, their format, and the names of the files.
 
 use std::fs;
 

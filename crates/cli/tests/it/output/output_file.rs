@@ -382,7 +382,7 @@ fn remote_time_sets_modification_time() {
     }
 }
 
-/// Input and output are the same file.
+/// The input file and the output file are the same.
 #[test]
 fn file_copied_onto_itself_is_not_truncated() {
     let target = Target::new(OldFile::Present).expect("a directory");

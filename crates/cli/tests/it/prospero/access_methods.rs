@@ -1,5 +1,5 @@
-//! How Prospero names and access methods lead to an object (docs/spec/prospero.md): the choice of the method, what is
-//! sent to its target, forwarded names, and sanitising of server text.
+//! Resolution of Prospero names and access methods (docs/spec/prospero.md): the choice of the method, the request to
+//! its target, forwarded names, and sanitising of server text.
 
 use crate::support::run_fetch_url;
 use fetch_url_tests::{

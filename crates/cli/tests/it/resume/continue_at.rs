@@ -1,5 +1,5 @@
-//! `--continue-at` (`-C -`, `-C OFFSET`) and `--range` (`-r`): the file is correct whatever the server sends and
-//! whatever `.part` and `.part.json` contain (docs/spec/faults.md, rows 103 to 108, and rules N4 and N5).
+//! `--continue-at` (`-C -`, `-C OFFSET`) and `--range` (`-r`): the file is correct for every server response and for
+//! any content of `.part` and `.part.json` (docs/spec/faults.md, rows 103 to 108, and rules N4 and N5).
 
 use std::fs;
 use std::path::Path;
@@ -325,7 +325,7 @@ fn continue_restarts_when_metadata_does_not_match() {
     two_runs(truncated_reply, with_field("validator", "etag \"v9\"".into()), serve_file(), &first_version());
 }
 
-/// Whatever the metadata contains, the same command results in the same file (docs/spec/faults.md, rule N5).
+/// For any content of the metadata, the same command results in the same file (docs/spec/faults.md, rule N5).
 #[test]
 fn continue_ignores_validator_with_control_characters() {
     for evil in ["etag \"v1\"\r\nX-Evil: 1", "etag \"\0\"", "modified \n"] {

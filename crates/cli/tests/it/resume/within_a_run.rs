@@ -256,7 +256,7 @@ fn pipe_output_fails_when_the_object_changed() {
     }
 }
 
-/// Also with `--retry-all-errors` nothing is written twice (docs/spec/faults.md, row 107).
+/// Even with `--retry-all-errors` no byte is written twice (docs/spec/faults.md, row 107).
 #[test]
 fn pipe_output_is_one_version_with_retry_all_errors() {
     for (case, then) in doubtful_handlers() {

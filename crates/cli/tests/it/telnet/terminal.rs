@@ -1,5 +1,5 @@
-//! Telnet sessions on a terminal: what is displayed, when the echo is off, how the user leaves the session, and
-//! sanitising of hostile server data.
+//! Telnet sessions on a terminal: displayed text, local echo, ways to leave the session, and sanitising of hostile
+//! server data.
 
 use std::process::Command;
 use std::time::Duration;
@@ -136,7 +136,7 @@ fn queries_and_mode_changes_are_removed() {
     });
 }
 
-/// With controls inside a sequence; the session continues after an endless one.
+/// Tests sequences with controls inside them; the session continues after an endless sequence.
 #[test]
 fn unterminated_sequences_are_sanitised() {
     check_in_parallel(&BROKEN_SEQUENCES, 4, |&row| {
@@ -196,7 +196,7 @@ fn other_controls_are_shown_in_escaped_form() {
     assert_eq!(displayed_bytes(b"a\x01\x7f\x0b", 0), b"a\\x01\\x7F\\x0B");
 }
 
-/// Even if standard input is a terminal.
+/// A pipe receives the exact bytes, even if standard input is a terminal.
 #[test]
 fn pipe_receives_the_exact_bytes() {
     let bytes = b"\x1b]0;t\x07\x1b[6n\x9b\x01\0x\xe2\x80\xae\x1b";
@@ -342,7 +342,7 @@ fn ctrl_z_suspends_and_resumes_the_session() {
     });
 }
 
-/// For one line: what is typed afterwards is visible again.
+/// The echo is off for one line only: input after it is visible again.
 #[test]
 fn password_prompt_turns_the_echo_off() {
     let prompts: [&[u8]; 7] = [

@@ -103,7 +103,7 @@ fn hostile_servers(hostile: &'static [u8]) -> Vec<(&'static str, HttpServer)> {
 const WRITE_OUT_FORMAT: &str = "%{json}\\n%{header_json}\\n%{url_effective} %{redirect_url} %{content_type} %{errormsg} \
     %header{x-evil} %header{location} %header{www-authenticate} %header{etag} %header{set-cookie} %{filename_effective}\\n";
 
-/// Standard error, --write-out, events, trace and file names, at several levels of verbosity.
+/// Tests standard error, --write-out, events, trace and file names, at several levels of verbosity.
 #[test]
 fn control_characters_are_escaped_in_pipes_and_files() {
     let servers: Vec<_> = [HOSTILE, HOSTILE_BUT_VALID].into_iter().flat_map(hostile_servers).collect();

@@ -62,7 +62,7 @@ fn search_as_text_lists_hits_with_urls() {
     assert_eq!(url.trim(), document_url(&server, "Gopher burrows"));
 }
 
-/// A note explains how to search it.
+/// A note explains how to search the database.
 #[test]
 fn database_without_search_words_lists_its_description() {
     let server = start_server();
@@ -95,7 +95,7 @@ fn unknown_database_exits_78_without_output_file() {
     }
 }
 
-/// Over one connection, each chunk requested after the previous one.
+/// All chunks are requested over one connection, each after the previous one.
 #[test]
 fn long_document_is_retrieved_chunk_by_chunk() {
     let server = start_server();
@@ -131,7 +131,7 @@ fn document_of_non_text_type_is_delivered_unchanged() {
     assert!(url.contains("/GIF/"), "{url}");
 }
 
-/// RFC 1738, WAIS of 1993, and libwww.
+/// Document identifiers in the forms of RFC 1738, WAIS of 1993, and libwww.
 #[test]
 fn document_identifier_in_three_notations_names_the_same_document() {
     let database = WaisDatabase::new("t").document(
@@ -181,7 +181,7 @@ fn closed_port_exits_7() {
     run_fetch_url([&url]).assert_exit(7);
 }
 
-/// With the first and with a later request of a document.
+/// The server sends the diagnostic instead of the first or of a later piece of the document.
 #[test]
 fn diagnostic_during_retrieval_exits_9_without_output_file() {
     let none = WaisDiagnostic::new(*b"T2", "no access");
@@ -208,7 +208,7 @@ fn range_after_the_end_exits_33() {
     }
 }
 
-/// A hit must not lead to a local file of the user.
+/// The URL of a hit must not lead to a local file of the user.
 #[test]
 fn hit_of_type_url_is_shown_only_for_safe_schemes_without_login() {
     let hit = |headline: &str| WaisDocument::new(headline, "x", "URL", "");

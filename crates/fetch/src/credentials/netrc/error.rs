@@ -14,11 +14,11 @@ pub(crate) enum NetrcError {
     TooLarge,
     /// An entry has the same keyword twice.
     #[error("line {0}: a second value for the same keyword and machine")]
-    Twice(usize),
+    DuplicateKeyword(usize),
     /// A quoted word has no closing quote on its line.
     #[error("line {0}: a quoted word without its closing quote")]
-    Unclosed(usize),
-    /// A word in the place of a keyword is not a keyword.
+    UnclosedQuote(usize),
+    /// A word that is not a keyword stands where a keyword is expected.
     #[error("line {0}: an unknown keyword (a value with a space needs quotes)")]
     UnknownKeyword(usize),
     /// A word has 64 KiB or more.

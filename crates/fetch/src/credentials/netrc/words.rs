@@ -2,8 +2,8 @@
 
 use super::error::NetrcError;
 
-/// Limit of the length of a word: words have fewer bytes than this.
-const MAX_WORD: usize = 64 << 10;
+/// Words must be shorter than this number of bytes.
+const MAX_WORD_BYTES: usize = 64 << 10;
 
 /// One word and its position in the file.
 pub(super) struct Word {
@@ -15,33 +15,34 @@ pub(super) struct Word {
 }
 
 /// A reader of the words of a file.
-pub(super) struct Words<'f> {
+pub(super) struct WordReader<'f> {
     rest: &'f [u8],
     line: usize,
     is_at_line_start: bool,
 }
 
-/// How a `#` that is not at the start of a line is interpreted.
+/// The meaning of a `#` that is not at the start of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HashMeaning {
+    /// The start of a comment.
     Comment,
     /// The first byte of a value: a password may begin with `#`.
     Word,
 }
 
-impl<'f> Words<'f> {
+impl<'f> WordReader<'f> {
     pub(super) const fn new(file: &'f [u8]) -> Self {
         Self { rest: file, line: 1, is_at_line_start: true }
     }
 
     /// Returns the next word, which must be a keyword, or `None` at the end of the file.
-    pub(super) fn keyword(&mut self) -> Result<Option<Word>, NetrcError> {
+    pub(super) fn next_keyword(&mut self) -> Result<Option<Word>, NetrcError> {
         self.next(HashMeaning::Comment)
     }
 
-    /// Returns the value of the keyword that was read last. On the same line it may be any word; on a later
-    /// line, a keyword without quotes is not a value: the value is missing.
-    pub(super) fn value(&mut self, is_keyword: fn(&Word) -> bool) -> Result<Vec<u8>, NetrcError> {
+    /// Returns the value of the keyword that was read last. On the keyword's line, any word is a value; on a later
+    /// line, an unquoted keyword means that the value is missing.
+    pub(super) fn next_value(&mut self, is_keyword: fn(&Word) -> bool) -> Result<Vec<u8>, NetrcError> {
         let line = self.line;
         match self.next(HashMeaning::Word)? {
             Some(word) if !(word.is_first_on_line && is_keyword(&word)) => Ok(word.bytes),
@@ -55,6 +56,7 @@ impl<'f> Words<'f> {
         while !self.rest.is_empty() && !self.skip_line().trim_ascii().is_empty() {}
     }
 
+    /// Returns the next word, or `None` at the end of the file.
     fn next(&mut self, hash: HashMeaning) -> Result<Option<Word>, NetrcError> {
         loop {
             match self.rest {
@@ -67,15 +69,16 @@ impl<'f> Words<'f> {
                 [b'#', ..] if self.is_at_line_start || hash == HashMeaning::Comment => {
                     self.skip_line();
                 }
-                _ => return self.word().map(Some),
+                _ => return self.parse_word().map(Some),
             }
         }
     }
 
-    fn word(&mut self) -> Result<Word, NetrcError> {
+    /// Parses the word at the current position.
+    fn parse_word(&mut self) -> Result<Word, NetrcError> {
         let (bytes, rest, is_quoted) = match self.rest {
             [b'"', quoted @ ..] => {
-                let (bytes, rest) = parse_quoted(quoted).ok_or(NetrcError::Unclosed(self.line))?;
+                let (bytes, rest) = parse_quoted(quoted).ok_or(NetrcError::UnclosedQuote(self.line))?;
                 (bytes, rest, true)
             }
             bare => {
@@ -84,7 +87,7 @@ impl<'f> Words<'f> {
                 (bytes.to_vec(), rest, false)
             }
         };
-        if bytes.len() >= MAX_WORD {
+        if bytes.len() >= MAX_WORD_BYTES {
             return Err(NetrcError::WordTooLong(self.line));
         }
         self.rest = rest;
@@ -103,7 +106,7 @@ impl<'f> Words<'f> {
     }
 }
 
-/// Returns `true` for bytes that separate words within a line. The CR of a CRLF counts as one.
+/// Returns `true` for bytes that separate words within a line, including the CR of a CRLF.
 const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }

@@ -10,7 +10,7 @@ use fetch_url_proto::ftp::{SessionStep, TransferType};
 
 use super::data_connection::DataConnection;
 use super::server_cache::PooledConnection;
-use crate::body::{EndMark, LocalLines};
+use crate::body::{LocalLines, TerminatorCheck};
 use crate::{Body, ByteSource, Code, Error, Phase, Proof, RunContext};
 
 type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -19,7 +19,7 @@ type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 pub(super) struct Transfer {
     state: State,
     /// Set if the final reply says that data was left out.
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
     ctx: RunContext,
 }
 
@@ -35,14 +35,14 @@ impl Transfer {
     pub(super) fn new(data: DataConnection, pooled: PooledConnection, ctx: &RunContext) -> Self {
         Self {
             state: State::Receiving(Box::new((data, pooled))),
-            end_mark: EndMark::default(),
+            terminator_check: TerminatorCheck::default(),
             ctx: ctx.clone(),
         }
     }
 
-    /// Returns the mark that is set if the final reply says that data was left out.
-    pub(super) fn end_mark(&self) -> EndMark {
-        self.end_mark.clone()
+    /// Returns the check that is set if the final reply reports that data was left out.
+    pub(super) fn terminator_check(&self) -> TerminatorCheck {
+        self.terminator_check.clone()
     }
 
     /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the
@@ -64,8 +64,8 @@ impl Transfer {
             }
             (_, None, Some(size)) => {
                 let proof = Proof::Proven("SIZE and the reply 226");
-                let end_mark = self.end_mark();
-                Body::from_source(self, Some(size), proof).with_end_mark(end_mark)
+                let terminator_check = self.terminator_check();
+                Body::from_source(self, Some(size), proof).with_terminator_check(terminator_check)
             }
             _ => Body::from_source(self, None, Proof::Assumed("the server does not report the size")),
         }
@@ -73,7 +73,7 @@ impl Transfer {
 
     /// Waits for the final reply. The data connection is closed before, because some servers wait for that.
     fn complete(&self, mut pooled: PooledConnection) -> CompletionFuture {
-        let (ctx, end_mark) = (self.ctx.clone(), self.end_mark.clone());
+        let (ctx, terminator_check) = (self.ctx.clone(), self.terminator_check.clone());
         Box::pin(async move {
             match pooled.connection.run_until_event(&ctx).await {
                 Ok(SessionStep::Done) => {}
@@ -91,7 +91,7 @@ impl Transfer {
                 }
             }
             if pooled.connection.reported_incomplete() {
-                end_mark.set_missing("the confirmation that the listing is complete");
+                terminator_check.set_missing("the confirmation that the listing is complete");
             }
             if pooled.connection.prefetch_data_connection(&ctx.connector).await {
                 pooled.release();

@@ -19,7 +19,7 @@ use super::driver_error::{DriverError, unexpected_step};
 use super::plan::FtpPlan;
 use super::reply_text::reply_summary;
 use super::server_cache::{PooledConnection, ServerCache};
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::{Body, Content, Error, Listing, Meta, Proof, Response, RunContext};
 
 /// Maximum number of entries that are buffered until it is known that the directory exists.
@@ -40,7 +40,7 @@ pub(super) fn listing_from_transfer(
         ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
     };
     let proof = Proof::Proven("the reply 226");
-    let end_mark = transfer.end_mark();
+    let terminator_check = transfer.terminator_check();
     let body = Body::from_source(transfer, None, proof);
     let entries = Listing::new(EntryStream {
         body: Some(body),
@@ -52,10 +52,10 @@ pub(super) fn listing_from_transfer(
         ready: VecDeque::new(),
         repeats_argument: false,
         check: name.map(|_| DirectoryCheck::new(plan.clone(), servers.clone(), ctx.clone())),
-        end_mark: end_mark.clone(),
+        terminator_check: terminator_check.clone(),
         ends_with_newline: true,
     });
-    entries.with_end_mark(proof, end_mark)
+    entries.with_terminator_check(proof, terminator_check)
 }
 
 /// Returns the current time, from which the year of dates without a year is derived.
@@ -79,7 +79,7 @@ struct EntryStream {
     repeats_argument: bool,
     /// The check whether the directory exists; `None` if it is known to exist.
     check: Option<DirectoryCheck>,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
     /// The last line received so far is complete.
     ends_with_newline: bool,
 }
@@ -110,7 +110,7 @@ impl Stream for EntryStream {
                 Some(Err(error)) => return Poll::Ready(Some(Err(this.fail(error)))),
                 None => {
                     if !this.ends_with_newline {
-                        this.end_mark.set_missing("the end of the last line");
+                        this.terminator_check.set_missing("the end of the last line");
                     }
                     this.buffer.mark_closed();
                     this.body = None;

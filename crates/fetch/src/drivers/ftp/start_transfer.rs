@@ -221,8 +221,8 @@ fn content_without_transfer(
         }
         return Ok(Some(Content::Head));
     }
-    let holds = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
-    Ok((!holds).then_some(Content::Unchanged))
+    let is_met = plan.condition.is_none_or(|condition| condition.is_met_by(meta.head.modified));
+    Ok((!is_met).then_some(Content::Unchanged))
 }
 
 /// Returns an error if the server replied 550 to SIZE and to MDTM: the file does not exist, or it is a directory.

@@ -137,7 +137,8 @@ async fn collect_answers(
     let is_incomplete =
         questions.iter().zip(&given).any(|(question, answer)| question.is_answered() && answer.is_none());
     if is_incomplete
-        && let Some(answers) = ctx.password_prompt.fill(&plan.url, questions, &given, &ctx.deadline).await?
+        && let Some(answers) =
+            ctx.password_prompt.fill_form(&plan.url, questions, &given, &ctx.deadline).await?
     {
         return Ok(Some(answers));
     }

@@ -12,7 +12,7 @@ use futures_core::Stream;
 
 use super::plan::GopherPlan;
 use super::rejection::rejection_error;
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
 use crate::{
     Body, ByteSource, Code, Content, Error, Listing, Meta, Outcome, Phase, Proof, Response, RunContext,
@@ -105,19 +105,21 @@ impl GopherResponse {
     }
 
     fn into_content(self, kept_attributes: Vec<Vec<u8>>) -> Content {
-        let end_mark = EndMark::default();
+        let terminator_check = TerminatorCheck::default();
         let (proof, expected) = (end_proof(self.connection.machine()), self.connection.machine().expected());
         let source = ResponseSource {
             connection: self.connection,
-            end_mark: end_mark.clone(),
+            terminator_check: terminator_check.clone(),
             kept_attributes,
             is_finished: false,
         };
         match expected {
             Expected::Attributes | Expected::Menu => {
-                Content::Listing(Listing::new(source).with_end_mark(proof, end_mark))
+                Content::Listing(Listing::new(source).with_terminator_check(proof, terminator_check))
             }
-            _ => Content::Body(Body::from_source(source, self.head.size, proof).with_end_mark(end_mark)),
+            _ => Content::Body(
+                Body::from_source(source, self.head.size, proof).with_terminator_check(terminator_check),
+            ),
         }
     }
 }
@@ -132,7 +134,7 @@ pub(super) fn response_meta(plan: &GopherPlan, is_gopher_plus: bool) -> Meta {
 /// The rest of a response: the bytes of an object, or the entries of a menu.
 struct ResponseSource {
     connection: Connection<Exchange>,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
     kept_attributes: Vec<Vec<u8>>,
     is_finished: bool,
 }
@@ -145,7 +147,7 @@ impl ResponseSource {
         }
         let last = loop {
             match ready!(self.connection.poll_step(cx)) {
-                Ok(Step::Emit(Event::UnterminatedEnd(missing))) => self.end_mark.set_missing(missing),
+                Ok(Step::Emit(Event::UnterminatedEnd(missing))) => self.terminator_check.set_missing(missing),
                 Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
                 Ok(Step::Done) => break None,
                 Ok(_) => break Some(Err(unexpected_step())),

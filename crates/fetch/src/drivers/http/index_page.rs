@@ -8,7 +8,7 @@ use fetch_url_proto::{Entry, IndexPage};
 use futures_core::Stream;
 
 use super::plan::HttpPlan;
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::{Body, Code, Content, Error, Listing, Phase, Response};
 
 /// The largest index page, in bytes.
@@ -31,7 +31,10 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
     (meta.head.size, meta.validator) = (None, None);
     let (url, proof) = (plan.url.to_string(), body.proof());
     let page = PageEntries::Receiving(Box::pin(receive_page(body, url)));
-    Ok(Response::new(meta, Content::Listing(Listing::new(page).with_end_mark(proof, EndMark::default()))))
+    Ok(Response::new(
+        meta,
+        Content::Listing(Listing::new(page).with_terminator_check(proof, TerminatorCheck::default())),
+    ))
 }
 
 fn not_an_index_error(why: &str) -> Error {

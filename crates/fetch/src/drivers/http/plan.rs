@@ -67,7 +67,7 @@ impl HttpPlan {
             port,
             target: url.origin_form(),
             headers,
-            body: options.body.clone().filter(|_| !request.is_plain()),
+            body: options.body.clone().filter(|_| !request.is_plain_get()),
             wants_head,
             authorization: sent_login.map(authorization::basic_authorization).transpose()?,
             login,
@@ -109,11 +109,11 @@ fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
 
 fn request_method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {
     match &options.method {
-        Some(method) if !request.is_plain() => Method::from_bytes(method.as_bytes()).map_err(|_| {
+        Some(method) if !request.is_plain_get() => Method::from_bytes(method.as_bytes()).map_err(|_| {
             Error::new(Code::Usage, Phase::Plan, format!("{method:?} is not a valid HTTP method"))
         }),
         None if request.want() == Want::Head => Ok(Method::HEAD),
-        None if options.body.is_some() && !request.is_plain() => Ok(Method::POST),
+        None if options.body.is_some() && !request.is_plain_get() => Ok(Method::POST),
         _ => Ok(Method::GET),
     }
 }

@@ -69,7 +69,7 @@ fn add_caller_headers(
     for field in &options.headers {
         let name = header_name(field)?;
         let is_allowed = !request.is_cross_origin() || CROSS_ORIGIN_HEADERS.contains(&name.as_str());
-        let describes_body = name == CONTENT_TYPE && request.is_plain();
+        let describes_body = name == CONTENT_TYPE && request.is_plain_get();
         if !seen.contains(&name) {
             headers.remove(&name);
             seen.push(name.clone());

@@ -120,9 +120,9 @@ fn redirect_outcome(
         return Err(error.with_reply(reply.as_bytes()));
     };
     let to = location_text(location.as_bytes());
-    let is_plain = switches_to_get(plan, response.status());
+    let switches_to_get = switches_to_get(plan, response.status());
     let mut redirect = Redirect::new(to, reply.clone(), whole_response(plan, response, reply)?);
-    (redirect.is_plain, redirect.changes_state) = (is_plain, changes_state);
+    (redirect.switches_to_get, redirect.changes_state) = (switches_to_get, changes_state);
     Ok(Outcome::Follow(redirect))
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn single_article(
     if plan.options.part != ArticlePart::Body {
         meta.head.modified = source.read_date().await?;
     }
-    let is_wanted = plan.condition.is_none_or(|condition| condition.holds(meta.head.modified));
+    let is_wanted = plan.condition.is_none_or(|condition| condition.is_met_by(meta.head.modified));
     let content =
         if is_wanted { Content::Body(Body::from_source(source, None, PROOF)) } else { Content::Unchanged };
     Ok(Outcome::Answer(Response::new(meta, content)))

@@ -48,7 +48,7 @@ impl NntpConnection {
         };
         terms.clear_login = plan.options.insecure_auth;
         terms.plain_lists = plain_lists;
-        terms.can_prompt = ctx.password_prompt.can_ask();
+        terms.can_prompt = ctx.password_prompt.can_prompt();
         terms.login = login;
         let stream = if plan.is_tls {
             let stream = ctx.connector.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;

@@ -14,7 +14,7 @@ use super::active_request::ActiveRequest;
 use super::connection::{NntpConnection, unexpected_step};
 use super::plan::{NewsOperation, NntpPlan};
 use super::rejection::rejection_error;
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::{Body, ByteSource, Content, Error, Listing, Proof};
 
 /// How the end of a list is known.
@@ -29,7 +29,9 @@ pub(super) fn list_content(connection: NntpConnection, request: &Arc<ActiveReque
     };
     match request.plan.list_form() {
         ListForm::Raw => Content::Body(Body::from_source(source, None, PROOF)),
-        ListForm::Entries => Content::Listing(Listing::new(source).with_end_mark(PROOF, EndMark::default())),
+        ListForm::Entries => {
+            Content::Listing(Listing::new(source).with_terminator_check(PROOF, TerminatorCheck::default()))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Attributes of an object: returned as metadata, and compared with the attributes in the URL.
 
-use fetch_url_proto::prospero::{InquiryResult, ObjectFacts, Question};
+use fetch_url_proto::prospero::{AttributesResult, ObjectFacts, Query};
 use fetch_url_proto::text::sanitise;
 
 use super::plan::ProsperoPlan;
@@ -18,7 +18,7 @@ pub(super) async fn fetch_head(
     ctx: &RunContext,
 ) -> Result<Outcome, QueryError> {
     // If the server does not answer a query for all attributes, those of the first query remain.
-    if let (Some(all), _) = query_optional(&Question::All, datagrams, plan, ctx).await?
+    if let (Some(all), _) = query_optional(&Query::All, datagrams, plan, ctx).await?
         && !all.attributes.is_empty()
     {
         facts = all;
@@ -37,7 +37,7 @@ pub(super) async fn query_size_and_time(
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<Datagrams, QueryError> {
-    let question = Question::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
+    let question = Query::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
     let (facts, datagrams) = query_optional(&question, datagrams, plan, ctx).await?;
     if let Some(facts) = facts {
         (meta.head.size, meta.head.modified) = (facts.size(), facts.modified());
@@ -64,7 +64,7 @@ pub(super) async fn verify_required(
     let mut datagrams = datagrams;
     let mut returned = ObjectFacts::default();
     if !names.is_empty() {
-        let (facts, rest) = query_optional(&Question::Attributes(names), datagrams, plan, ctx).await?;
+        let (facts, rest) = query_optional(&Query::Attributes(names), datagrams, plan, ctx).await?;
         (returned, datagrams) = (facts.unwrap_or_default(), rest);
     }
     for (name, value) in &plan.required_attributes {
@@ -86,13 +86,13 @@ pub(super) async fn verify_required(
 
 /// Sends a query that the server need not support: returns `None` if it is refused or not understood.
 async fn query_optional(
-    question: &Question,
+    question: &Query,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<(Option<ObjectFacts>, Datagrams), QueryError> {
     match query_attributes(question, datagrams, plan, ctx).await {
-        Ok(QueryReply::Found(InquiryResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
+        Ok(QueryReply::Found(AttributesResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
         Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),
         Err(QueryError::Failed(error)) if error.code() == Code::PeerMisbehaved => {
             Ok((None, ctx.connector.datagrams(&plan.host, plan.port, &ctx.deadline).await?))

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::prospero::Contents;
+use fetch_url_proto::prospero::ContentsQuery;
 use fetch_url_proto::{Event, Step};
 
 use super::attributes::query_size_and_time;
@@ -27,7 +27,7 @@ pub(super) async fn fetch_contents(
 ) -> Result<Outcome, QueryError> {
     plan.check_no_range()?;
     let datagrams = query_size_and_time(datagrams, &mut meta, plan, ctx).await?;
-    let connection = start_query(Contents::new(&plan.object), datagrams, plan, ctx).await?;
+    let connection = start_query(ContentsQuery::new(&plan.object), datagrams, plan, ctx).await?;
     let body = Body::from_source(ContentsSource { connection: Some(connection) }, meta.head.size, PROOF);
     Ok(outcome(meta, Content::Body(body)))
 }
@@ -35,7 +35,7 @@ pub(super) async fn fetch_contents(
 /// The bytes of the contents, one chunk per packet.
 struct ContentsSource {
     /// `None` after the end.
-    connection: Option<DatagramConnection<Contents>>,
+    connection: Option<DatagramConnection<ContentsQuery>>,
 }
 
 impl ByteSource for ContentsSource {

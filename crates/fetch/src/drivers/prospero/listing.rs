@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use fetch_url_proto::prospero::Links;
+use fetch_url_proto::prospero::LinksQuery;
 use fetch_url_proto::{Entry, Event, Step};
 use futures_core::Stream;
 
@@ -23,13 +23,13 @@ pub(super) async fn fetch_listing(
     ctx: &RunContext,
 ) -> Result<Outcome, QueryError> {
     plan.check_no_range()?;
-    let connection = start_query(Links::new(&plan.object), datagrams, plan, ctx).await?;
+    let connection = start_query(LinksQuery::new(&plan.object), datagrams, plan, ctx).await?;
     Ok(outcome(meta, Content::Listing(Listing::new(LinkEntries { connection: Some(connection) }))))
 }
 
 struct LinkEntries {
     /// `None` after the end.
-    connection: Option<DatagramConnection<Links>>,
+    connection: Option<DatagramConnection<LinksQuery>>,
 }
 
 impl Stream for LinkEntries {

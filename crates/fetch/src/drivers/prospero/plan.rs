@@ -4,7 +4,7 @@ use std::fmt;
 
 use fetch_url_core::{Host, Url};
 use fetch_url_proto::ardp::Exchange;
-use fetch_url_proto::prospero::{ObjectId, ObjectName, Question};
+use fetch_url_proto::prospero::{ObjectId, ObjectName, Query};
 use fetch_url_proto::text::escape_non_ascii;
 
 use crate::{Code, Error, Phase, Request, Want};
@@ -65,11 +65,11 @@ impl ProsperoPlan {
 impl fmt::Display for ProsperoPlan {
     /// Shows the fields of the first datagram, one per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = Question::Ways.text(&self.object);
+        let text = Query::AccessMethods.text(&self.object);
         let packets = text.len().div_ceil(Exchange::MAX_DATA_BYTES);
         writeln!(f, "ARDP datagram, version 0, header of 9 bytes")?;
         writeln!(f, "  connection id (a random number)\n  packet 1 of {packets}\n  received through 0")?;
-        for line in Question::Ways.lines(&self.object) {
+        for line in Query::AccessMethods.lines(&self.object) {
             writeln!(f, "  {}", escape_non_ascii(&line))?;
         }
         f.write_str("(then the first access method that is supported and allowed, or CONTENTS, or LIST)")

@@ -1,6 +1,6 @@
 //! Sends one query and receives its response.
 
-use fetch_url_proto::prospero::{Inquiry, InquiryResult, Question};
+use fetch_url_proto::prospero::{AttributesQuery, AttributesResult, Query};
 use fetch_url_proto::{Event, Machine, Rejection, Step};
 
 use super::plan::ProsperoPlan;
@@ -25,18 +25,18 @@ impl From<Error> for QueryError {
 
 /// The response to a query for attributes, with the socket for the next query.
 pub(super) enum QueryReply {
-    Found(InquiryResult, Datagrams),
+    Found(AttributesResult, Datagrams),
     Rejected(Box<Rejection>, Datagrams),
 }
 
 /// Queries attributes of the object and reads the complete response.
 pub(super) async fn query_attributes(
-    question: &Question,
+    question: &Query,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<QueryReply, QueryError> {
-    let mut connection = connect(Inquiry::new(question, &plan.object), datagrams, ctx);
+    let mut connection = connect(AttributesQuery::new(question, &plan.object), datagrams, ctx);
     let rejection = match first_step(&mut connection, plan, ctx).await? {
         Step::Done => None,
         Step::Emit(Event::Rejected(rejection)) => Some(rejection),

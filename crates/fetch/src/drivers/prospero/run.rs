@@ -1,6 +1,6 @@
 //! Runs a plan: locates the object, verifies its attributes, and retrieves or redirects.
 
-use fetch_url_proto::prospero::{InquiryResult, Question};
+use fetch_url_proto::prospero::{AttributesResult, Query};
 
 use super::access::{AccessChoice, choose_access};
 use super::attributes::{fetch_head, verify_required};
@@ -34,13 +34,13 @@ async fn run_plan(plan: ProsperoPlan, ctx: RunContext) -> Result<Outcome, Error>
 
 async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outcome, QueryError> {
     let datagrams = ctx.connector.datagrams(&plan.host, plan.port, &ctx.deadline).await?;
-    let (found, datagrams) = match query_attributes(&Question::Ways, datagrams, plan, ctx).await? {
+    let (found, datagrams) = match query_attributes(&Query::AccessMethods, datagrams, plan, ctx).await? {
         QueryReply::Found(found, datagrams) => (found, datagrams),
         QueryReply::Rejected(rejection, _) => return Err(rejection_error(&rejection).into()),
     };
     let facts = match found {
-        InquiryResult::Facts(facts) => facts,
-        InquiryResult::Elsewhere(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
+        AttributesResult::Facts(facts) => facts,
+        AttributesResult::Moved(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
         _ => return Err(unexpected_step().into()),
     };
     let mut meta = response_meta(plan);

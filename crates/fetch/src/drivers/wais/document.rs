@@ -9,7 +9,7 @@ use fetch_url_proto::{Event, Step};
 
 use super::exchange::unexpected_step;
 use super::rejection::mid_transfer_error;
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
 use crate::{Body, ByteSource, Error, Proof};
 
@@ -19,16 +19,16 @@ const PROOF: Proof = Proof::Proven("the end reported by the server, or the lengt
 
 /// Returns the body of a document whose first response has arrived.
 pub(super) fn document_body(connection: Connection<Retrieval>) -> Body {
-    let end_mark = EndMark::default();
-    let source = DocumentSource { connection: Some(connection), end_mark: end_mark.clone() };
-    Body::from_source(source, None, PROOF).with_end_mark(end_mark)
+    let terminator_check = TerminatorCheck::default();
+    let source = DocumentSource { connection: Some(connection), terminator_check: terminator_check.clone() };
+    Body::from_source(source, None, PROOF).with_terminator_check(terminator_check)
 }
 
 /// The bytes of a document, in the pieces of the responses.
 struct DocumentSource {
     /// `None` after the end.
     connection: Option<Connection<Retrieval>>,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
 }
 
 impl ByteSource for DocumentSource {
@@ -40,7 +40,7 @@ impl ByteSource for DocumentSource {
                 // The note concerns a diagnostic that came with all requested bytes.
                 Ok(Step::Emit(Event::Note(_))) => continue,
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
-                    self.end_mark.set_missing(missing);
+                    self.terminator_check.set_missing(missing);
                     continue;
                 }
                 Ok(Step::Emit(Event::Rejected(rejection))) => Some(mid_transfer_error(&rejection)),

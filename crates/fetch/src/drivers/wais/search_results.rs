@@ -10,7 +10,7 @@ use futures_core::Stream;
 
 use super::exchange::unexpected_step;
 use super::plan::WaisPlan;
-use crate::body::EndMark;
+use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
 use crate::{Error, Listing, Proof, Request};
 
@@ -20,13 +20,13 @@ const PROOF: Proof = Proof::Proven("fewer documents than requested");
 
 /// Returns the listing of a search whose response has arrived.
 pub(super) fn search_listing(connection: Connection<Search>, plan: &WaisPlan) -> Listing {
-    let end_mark = EndMark::default();
+    let terminator_check = TerminatorCheck::default();
     let results = SearchResults {
         connection: Some(connection),
         database_url: database_url(&plan.url),
-        end_mark: end_mark.clone(),
+        terminator_check: terminator_check.clone(),
     };
-    Listing::new(results).with_end_mark(PROOF, end_mark)
+    Listing::new(results).with_terminator_check(PROOF, terminator_check)
 }
 
 /// Returns `wais://host:port/database/`.
@@ -54,7 +54,7 @@ struct SearchResults {
     /// `None` after the end.
     connection: Option<Connection<Search>>,
     database_url: String,
-    end_mark: EndMark,
+    terminator_check: TerminatorCheck,
 }
 
 impl Stream for SearchResults {
@@ -72,7 +72,7 @@ impl Stream for SearchResults {
                 }
                 Ok(Step::Emit(Event::Note(_))) => continue,
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
-                    self.end_mark.set_missing(missing);
+                    self.terminator_check.set_missing(missing);
                     continue;
                 }
                 Ok(Step::Done) => None,

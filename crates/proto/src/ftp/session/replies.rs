@@ -1,7 +1,7 @@
 //! The meaning of replies: for each command the codes that RFC 959 §5.4 and later RFCs allow.
 
 use super::server_software::finishes_transfers_first;
-use super::{Pending, Pipelining, Session, SessionError, SessionStep, Stage};
+use super::{Pending, Pipelining, RequestStage, Session, SessionError, SessionStep};
 use crate::ftp::{Command, ModifiedTime, Verb, file_facts, port};
 use crate::text::Reply;
 
@@ -166,12 +166,12 @@ impl Session {
         let Some(Pending::Command(command)) = self.pending.front().cloned() else {
             return Err(SessionError::UnexpectedReply { command: None, reply });
         };
-        let has_started = self.stage == Stage::Receiving;
+        let has_started = self.stage == RequestStage::Receiving;
         let is_listing = command.verb() != Verb::Retr;
         match (reply.code, has_started) {
             (125 | 150, false) => {
                 // Continue when the data connection has ended.
-                (self.stage, self.urgent) = (Stage::Receiving, Some(SessionStep::ReceiveData));
+                (self.stage, self.urgent) = (RequestStage::Receiving, Some(SessionStep::ReceiveData));
                 return Ok(());
             }
             (226 | 250, true) => {}
@@ -181,7 +181,7 @@ impl Session {
             (400..=599, true) => return Err(SessionError::TransferFailed(reply)),
             _ => return Err(SessionError::UnexpectedReply { command: Some(command.verb()), reply }),
         }
-        self.stage = Stage::Ended;
+        self.stage = RequestStage::Ended;
         self.pending.pop_front();
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Handles refusals that TLS, a login or MODE READER can resolve.
 
-use super::{PendingReply, Progress, Session, Stage};
+use super::{ConnectionState, PendingReply, Progress, Session};
 use crate::nntp::command::Verb;
 
 impl Session {
@@ -8,10 +8,10 @@ impl Session {
     /// queued. Each command is tried once, and only before requests are pipelined.
     pub(super) fn prepare_retry(&mut self, code: u16) -> bool {
         // Neither STARTTLS nor a login is allowed on a compressed connection (RFC 8054 §2.2.2).
-        if self.stage != Stage::New || self.server.is_deflated {
+        if self.state != ConnectionState::New || self.server.is_deflated {
             return false;
         }
-        self.server.wants_login |= code == 480;
+        self.server.requires_login |= code == 480;
         match code {
             480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
             483 if self.can_start_tls() => self.prepare(self.tls_commands()),
@@ -45,12 +45,12 @@ impl Session {
     }
 
     pub(super) const fn can_start_tls(&self) -> bool {
-        !self.options.is_secure && !self.server.said_starttls && !self.server.is_deflated
+        !self.options.is_secure && !self.server.sent_starttls && !self.server.is_deflated
     }
 
     /// Returns `true` if the server may have refused a command because it needs MODE READER first.
     pub(super) fn may_need_mode_reader(&self) -> bool {
-        self.stage == Stage::New && !self.server.is_mode_reader_done && !self.server.is_deflated
+        self.state == ConnectionState::New && !self.server.is_mode_reader_done && !self.server.is_deflated
     }
 
     /// Queues these commands and sends the current request again after them. Pending replies are read first

@@ -15,7 +15,7 @@ impl Session {
     /// Processes the reply to the oldest pending command.
     pub(super) fn process_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
         let Some(asked) = self.pending.pop_front() else { return Err(reply.unexpected_error("the end")) };
-        if self.refused.is_some() {
+        if self.rejection.is_some() {
             // The request was already refused, so this reply is ignored. An unexpected positive reply makes the
             // connection unusable.
             if reply.code <= CLOSING {
@@ -50,7 +50,7 @@ impl Session {
 
     /// Rejects the current request with this reply.
     fn refuse(&mut self, asked: &PendingReply, reply: &Reply) {
-        self.refused = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
+        self.rejection = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
     }
 
     /// Rejects the current request and marks the connection as unusable, because a preparing command failed.
@@ -147,7 +147,7 @@ impl Session {
             (Verb::User, 381) => self.preparing.push_front(Verb::Pass),
             (Verb::User, 483) if self.can_start_tls() => self.preparing.extend([Verb::StartTls, Verb::User]),
             // The server did not require a login and does not support AUTHINFO.
-            (Verb::User, 500..=503) if !self.server.wants_login => {}
+            (Verb::User, 500..=503) if !self.server.requires_login => {}
             (_, 400..) => self.refuse_and_close(asked, reply),
             _ => return Err(reply.unexpected_error("a reply to AUTHINFO")),
         }

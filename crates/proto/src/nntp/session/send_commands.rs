@@ -1,6 +1,6 @@
 //! Chooses the commands to send next.
 
-use super::{Overview, PendingReply, Session, Stage};
+use super::{ConnectionState, Overview, PendingReply, Session};
 use crate::nntp::command::{Command, Verb};
 use crate::nntp::{ArticleAt, ArticlePart, GroupName, NewsRequest};
 
@@ -13,10 +13,11 @@ const WORTH_DEFLATING: u64 = 200;
 impl Session {
     /// Returns the commands to send now, or `None` if a reply must arrive first or no request is left.
     pub(super) fn next_commands(&mut self) -> Option<Vec<Command>> {
-        if self.stage == Stage::Over {
+        if self.state == ConnectionState::Closed {
             return None;
         }
-        if !self.pending.is_empty() && (self.stage == Stage::New || self.pending.len() > WINDOW / 2) {
+        if !self.pending.is_empty() && (self.state == ConnectionState::New || self.pending.len() > WINDOW / 2)
+        {
             return None;
         }
         if let Some(verb) = self.preparing.pop_front() {
@@ -45,9 +46,9 @@ impl Session {
     fn preparing_command(&mut self, verb: Verb) -> Command {
         self.pending.push_back(PendingReply::Command(verb));
         self.server.is_mode_reader_done |= verb == Verb::ModeReader;
-        self.server.said_starttls |= verb == Verb::StartTls;
-        self.server.said_login |= verb == Verb::User;
-        self.server.said_compress |= verb == Verb::Compress;
+        self.server.sent_starttls |= verb == Verb::StartTls;
+        self.server.sent_login |= verb == Verb::User;
+        self.server.sent_compress |= verb == Verb::Compress;
         match (verb, &self.options.login) {
             (Verb::User, Some(login)) => Command::with(verb, &login.user),
             (Verb::Pass, Some(login)) => Command::with(verb, &login.password),
@@ -80,7 +81,7 @@ impl Session {
                         commands.push(self.select(group.clone()));
                         // GROUP and ARTICLE are sent together only for the first request,
                         // so that a refusal of both is counted once.
-                        if self.server.selected.is_some() || self.stage != Stage::New {
+                        if self.server.selected.is_some() || self.state != ConnectionState::New {
                             break;
                         }
                     }
@@ -91,7 +92,7 @@ impl Session {
             commands.push(Command::with(verb, &argument));
             self.pending.push_back(PendingReply::Command(verb));
             self.sent_requests += 1;
-            if self.stage == Stage::New {
+            if self.state == ConnectionState::New {
                 break;
             }
         }
@@ -109,7 +110,7 @@ impl Session {
         // Servers list only the groups that the user may see, without a 480, so a known login is sent
         // first.
         // MODE READER may not follow a login (RFC 4643 §2.2).
-        if self.options.login.is_some() && !self.server.said_login && self.may_log_in() {
+        if self.options.login.is_some() && !self.server.sent_login && self.may_log_in() {
             let verb = if self.server.is_mode_reader_done { Verb::User } else { Verb::ModeReader };
             return vec![self.preparing_command(verb)];
         }
@@ -171,7 +172,7 @@ impl Session {
             Overview::Xover => Verb::Xover,
             Overview::Heads => {
                 self.progress.heads = Some(first..=last);
-                self.stage = Stage::Answering;
+                self.state = ConnectionState::Pipelining;
                 self.emit_head();
                 return self.head_commands();
             }
@@ -191,7 +192,7 @@ impl Session {
 
     /// Returns `true` if a login may be sent now.
     fn may_log_in(&self) -> bool {
-        self.stage == Stage::New
+        self.state == ConnectionState::New
             && self.pending.is_empty()
             && (self.options.is_secure || self.options.clear_login)
     }
@@ -201,8 +202,8 @@ impl Session {
         // A login is impossible on a compressed connection (RFC 8054 §2.2.2), so compression waits until
         // it is no longer needed.
         let may_log_in =
-            self.stage == Stage::New && self.options.login.is_some() && !self.server.is_logged_in;
-        let wants = !self.server.said_compress && !self.options.plain_lists && !may_log_in;
+            self.state == ConnectionState::New && self.options.login.is_some() && !self.server.is_logged_in;
+        let wants = !self.server.sent_compress && !self.options.plain_lists && !may_log_in;
         offers && wants && self.pending.is_empty()
     }
 }

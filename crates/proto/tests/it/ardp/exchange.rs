@@ -1,4 +1,5 @@
-//! ARDP, packet by packet, in virtual time: when a client asks again, what it acknowledges, what it believes.
+//! ARDP, packet by packet, in virtual time: when a client retransmits, what it acknowledges, and which control values
+//! it accepts.
 
 use std::time::Duration;
 
@@ -48,25 +49,26 @@ fn requests_of_several_packets() {
     }
 }
 
-/// Only what the server has not acknowledged; all of it when that is nothing.
+/// Only unacknowledged packets are retransmitted; all packets if none is acknowledged.
 #[test]
 fn acknowledged_packets_are_not_repeated() {
     let through = |through: u16| Packet { through, ..Packet::default() };
     let mut talk = Talk::new(3700, MINUTE);
     talk.at(0.0);
-    // Progress begins the tries anew.
+    // Progress resets the number of tries.
     assert_eq!(talk.hear_at(3.0, &through(1)), "wait 7");
     assert_eq!(talk.hear_at(5.0, &through(1)), "wait 7");
     assert_eq!(talk.at(7.0), "ask 2/3 | ask 3/3 | wait 15");
     assert_eq!(talk.hear_at(8.0, &through(2)), "wait 12");
     assert_eq!(talk.at(12.0), "ask 3/3 | wait 20");
-    // What was acknowledged stays so; nobody has packets that were not sent.
+    // An acknowledgement is never withdrawn, and one of packets that were not sent is ignored.
     assert_eq!(talk.hear_at(13.0, &through(1)), "wait 20");
     assert_eq!(talk.hear_at(13.0, &through(4)), "wait 20");
     assert_eq!(talk.at(20.0), "ask 3/3 | wait 36");
 }
 
-/// A server that has all of the request and says nothing more is asked again in some way, four times in all.
+/// A server that has acknowledged the complete request and sends no answer gets a retransmission in some form, four
+/// times in all.
 #[test]
 fn a_server_that_has_it_all_and_is_silent() {
     let mut talk = Talk::new(1251, MINUTE);
@@ -86,7 +88,7 @@ fn wait_packets() {
     for (seconds, until) in [(1, 14), (4, 14), (5, 15), (9, 19), (60, 70), (180, 70), (0xffff, 70)] {
         let mut talk = Talk::asked();
         talk.at(4.0);
-        // At least the first wait, at most all that there is, and all tries again.
+        // The wait is at least the first timeout and at most the total time, and the number of tries is reset.
         assert_eq!(talk.hear_at(10.0, &wait(seconds)), format!("wait {until}"), "{seconds}");
         let until = f64::from(until);
         assert_eq!(talk.at(until), format!("ask 1/1 | wait {}", until + 8.0));
@@ -95,7 +97,7 @@ fn wait_packets() {
         assert_eq!(talk.at(until + 56.0), "give up");
     }
     assert_eq!(Talk::asked().hear_at(2.0, &wait(0)), "wait 4");
-    // An answer does not wait; nor does it after a wait that came with a part of it.
+    // A complete answer is delivered without a wait, also if the wait was requested together with a part of it.
     let mut talk = Talk::asked();
     talk.hear(&wait(100));
     assert_eq!(talk.hear_at(1.0, &part(1, 1, "a")), "piece a | done");
@@ -106,7 +108,7 @@ fn wait_packets() {
 
 #[test]
 fn wait_packets_that_were_built_from_the_code() {
-    // 180 s, and 900 s with a place in a queue (option 254): capped by the user's patience.
+    // 180 s, and 900 s with a position in a queue (option 254); both are limited by the patience of the user.
     let bytes = [0x0b, 1, 0x1a, 0, 0, 0, 0, 0, 0, 0, 0xb4];
     assert_eq!(Talk::asked().hear_bytes(&bytes), "wait 60");
     let bytes = [0x14, 1, 0x1a, 0, 0, 0, 0, 0, 0, 3, 0x84, 0, 0xfe, 3, 0, 3, 0, 0, 0, 0x3c];
@@ -121,7 +123,8 @@ fn acknowledgements_are_asked_for() {
     let flagged = |number, data: &str| Packet { flags: 0x80, ..part(number, 0, data) };
     assert_eq!(talk.hear(&flagged(2, "b")), "ack 0 | wait 4");
     assert_eq!(talk.hear(&flagged(1, "a")), "ack 2 | piece a | piece b | wait 4");
-    // Again: the acknowledgement may have been lost; but not at once, or each would make the other.
+    // The acknowledgement is repeated, because it may have been lost; but after a delay, so that client and server do
+    // not trigger each other endlessly.
     assert_eq!(talk.hear(&flagged(1, "a")), "wait 1");
     assert_eq!(talk.hear(&flagged(0, "")), "wait 1");
     assert_eq!(talk.hear(&part(3, 0, "c")), "piece c | wait 1");
@@ -129,7 +132,7 @@ fn acknowledgements_are_asked_for() {
     assert_eq!(talk.hear(&part(4, 4, "d")), "done");
     assert_eq!(talk.hear(&flagged(2, "b")), "done");
     assert_eq!(talk.hear_bytes(&flagged(5, "e").bytes(ID + 1)), "done");
-    // One that is all is acknowledged when that is asked for, once.
+    // A complete answer is acknowledged once, if the server asks for it.
     assert_eq!(Talk::asked().hear(&part(1, 1, "a")), "piece a | done");
     assert_eq!(Talk::asked().hear(&Packet { flags: 0x80, ..part(1, 1, "a") }), "ack 1 | piece a | done");
     let mut last = Talk::asked();
@@ -143,12 +146,13 @@ fn lost_packets_are_requested_again() {
     talk.hear_at(1.0, &part(1, 0, "a"));
     assert_eq!(talk.hear_at(1.0, &part(2, 0, "b")), "piece b | wait 5");
     assert_eq!(talk.hear_at(2.0, &part(4, 5, "d")), "wait 6");
-    // The request is not repeated any more: what is there is told, and the server sends the rest.
+    // The request is not retransmitted any more: the client acknowledges the received packets, and the server sends the
+    // rest.
     assert_eq!(talk.at(6.0), "ack 2 | wait 14");
     assert_eq!(talk.at(14.0), "ack 2 | wait 30");
     assert_eq!(talk.hear_at(15.0, &part(3, 5, "c")), "piece c | piece d | wait 19");
     assert_eq!(talk.at(19.0), "ack 4 | wait 27");
-    // What is known already is no progress.
+    // A repeated packet is not progress.
     assert_eq!(talk.hear_at(20.0, &part(4, 5, "d")), "wait 27");
     assert_eq!(talk.at(27.0), "ack 4 | wait 43");
     assert_eq!(talk.at(43.0), "ack 4 | wait 75");
@@ -159,7 +163,7 @@ fn lost_packets_are_requested_again() {
     assert_eq!(first.hear_at(6.0, &part(1, 2, "a")), "ack 2 | piece a | piece b | done");
 }
 
-/// All orders of four packets, each of them once and twice.
+/// Tests all orders of four packets, each of them sent once and twice.
 #[test]
 fn every_order() {
     for order in 0..24 {

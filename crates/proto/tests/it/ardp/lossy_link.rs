@@ -1,5 +1,6 @@
-//! A model server behind a link that loses, doubles, delays and reorders, in virtual time, always in the same ways:
-//! what arrives is the text in order, all of it or the beginning; and the client does not say more than it must.
+//! A model server behind a link that loses, duplicates, delays and reorders datagrams, in virtual time and with fixed
+//! seeds. The received text is the text in order, complete or truncated, and the number of datagrams that the client
+//! sends is limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
@@ -12,7 +13,7 @@ const RUNS: u64 = 4000;
 const PATIENCE: Duration = Duration::from_secs(60);
 const DATA: usize = 1250;
 
-/// How the link is, in hundredths.
+/// The faults of the link, in percent.
 #[derive(Clone, Copy, Debug)]
 struct Weather {
     lost: usize,
@@ -21,7 +22,7 @@ struct Weather {
     strange: usize,
 }
 
-/// A server after the recipe of §10, with dirsrv's headers (§4).
+/// A server that follows §10, with the headers of dirsrv (§4).
 struct Server {
     id: u16,
     request: BTreeMap<u16, Vec<u8>>,
@@ -30,12 +31,12 @@ struct Server {
     through: u16,
     asked: Vec<u8>,
     asks_for_time: bool,
-    /// When it has said something of its answer, in milliseconds.
+    /// The time in milliseconds at which it last sent a part of its answer.
     said: Option<u64>,
 }
 
 impl Server {
-    /// What it says to a datagram.
+    /// Returns the datagrams that answer a datagram.
     fn hear(&mut self, datagram: &[u8], now: u64) -> Vec<Vec<u8>> {
         let (header, data) = datagram.split_at(usize::from(datagram[0] & 63));
         assert_eq!((header.len(), &header[1..3]), (9, &self.id.to_be_bytes()[..]));
@@ -55,7 +56,7 @@ impl Server {
         if std::mem::take(&mut self.asks_for_time) {
             return vec![self.control(0, 9)];
         }
-        // Repeats within the same second are ignored (§4): else windows that are doubled double again and again.
+        // Repeats within the same second are ignored (§4); otherwise duplicated windows would multiply.
         if through <= self.through && self.said.is_some_and(|said| now < said + 1000) {
             return Vec::new();
         }
@@ -73,7 +74,7 @@ impl Server {
         [&[11][..], &fields.map(u16::to_be_bytes).concat()].concat()
     }
 
-    /// A window of the answer, behind what the client has.
+    /// Returns a window of the answer that starts after the packets that the client has acknowledged.
     fn packets(&self) -> Vec<Vec<u8>> {
         let last = self.answer.len() as u16;
         let from = self.through + 1;
@@ -88,7 +89,7 @@ impl Server {
         let header = match (total, is_end_of_window) {
             (1, _) => [vec![3], fields(&[self.id])].concat(),
             (_, true) => [vec![12], fields(&[self.id, number, total, 1, 0]), vec![0x80]].concat(),
-            // While it is being made nobody knows how long it will be.
+            // While the answer is being generated, its length is unknown.
             _ if number % 3 == 1 && number < total => [vec![7], fields(&[self.id, number, 0])].concat(),
             _ => [vec![9], fields(&[self.id, number, total, 1])].concat(),
         };
@@ -96,7 +97,7 @@ impl Server {
     }
 }
 
-/// What is on its way: when it arrives, in milliseconds, and whose it is.
+/// The datagrams in transit, with their arrival time in milliseconds and their destination.
 struct Link {
     weather: Weather,
     random: Random,
@@ -122,7 +123,7 @@ impl Link {
         }
     }
 
-    /// Of another exchange, or no ARDP.
+    /// Returns a datagram of another exchange, or one that is not valid ARDP.
     fn strange(&mut self, datagram: &[u8]) -> Vec<u8> {
         let mut strange = datagram.to_vec();
         match self.random.below(4) {
@@ -165,7 +166,7 @@ fn server(random: &mut Random, id: u16) -> Server {
     Server { id, request: BTreeMap::new(), answer, window, through: 0, asked, asks_for_time, said: None }
 }
 
-/// One exchange; what has arrived is always the beginning of the text.
+/// Runs one exchange and checks that the received text is always a prefix of the text.
 fn run(seed: u64) -> (End, Weather) {
     let mut random = Random(seed);
     let id = 1 + random.below(0xffff) as u16;
@@ -181,7 +182,7 @@ fn run(seed: u64) -> (End, Weather) {
             Action::Send(datagram) => {
                 out += 1;
                 link.put(now, true, &datagram);
-                // Every try may say all of the request; everything heard, one acknowledgement.
+                // Each try may send the complete request, and each received datagram may cause one acknowledgement.
                 assert!(
                     out <= heard + tries * usize::from(server.total()),
                     "seed {seed}: {out} {heard} {tries}"
@@ -248,14 +249,15 @@ fn all_of_it_in_order_or_nothing_more() {
         *if end == End::Done { done } else { gave_up } += 1;
     }
     assert_eq!(ends.keys().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 5, 20, 50, 80, 100]));
-    // Nothing is lost for good where one of four tries arrives.
+    // The exchange succeeds as long as one of four tries arrives.
     assert_eq!(ends[&0].1, 0, "{ends:?}");
     assert!(ends[&5].0 > 99 * ends[&5].1, "{ends:?}");
     assert_eq!(ends[&100].0, 0, "{ends:?}");
     assert!(ends[&20].0 > 9 * ends[&20].1, "{ends:?}");
 }
 
-/// Datagrams of any bytes with the right id: never more out than came in, and what is told never changes.
+/// Random datagrams with the right id: the client sends at most a fixed number of datagrams for each one received, and
+/// never withdraws delivered text.
 #[test]
 fn any_bytes_of_the_right_id() {
     let mut random = Random(1525);
@@ -305,7 +307,8 @@ fn any_bytes_of_the_right_id() {
                 "round {round}"
             );
         }
-        // The first of them is the request; one that is forgotten asks for it, and may ask for an acknowledgement too.
+        // The first datagram is the request. A datagram that says that the server lost the request causes a
+        // retransmission, and may also cause an acknowledgement.
         assert!(out <= 1 + 2 * heard, "round {round}: {out} {heard}");
     }
 }

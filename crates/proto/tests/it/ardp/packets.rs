@@ -1,8 +1,8 @@
-//! ARDP datagrams, field by field: what is none of ours, what is cut off, what contradicts itself, what options ask.
+//! ARDP datagrams, field by field: other exchanges, truncated headers, contradictory fields, and options.
 
 use crate::ardp::virtual_time::{ID, MINUTE, Packet, Talk, part};
 
-/// A header of as many bytes as can be; it says packet 1 of 1.
+/// Returns a header of the maximum length for packet 1 of 1.
 fn long_header() -> Vec<u8> {
     let mut header = vec![0, 1, 0x1a, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0];
     header.resize(63, 0);
@@ -25,13 +25,13 @@ fn other_ids_change_nothing() {
             assert_eq!(talk.hear_bytes(&other.bytes(id)), "wait 4", "{id}");
         }
     }
-    // No id at all: 0.
+    // Without an id field, the id is 0.
     assert_eq!(talk.hear_bytes(b"\x01a"), "wait 4");
     assert_eq!(talk.hear_bytes(b"\x02\x01a"), "wait 4");
     assert_eq!(talk.hear(&part(1, 1, "a")), "piece a | done");
 }
 
-/// §2: 0 is a sender of no version, from 32 on it is old text or another version, 129 is version 1.
+/// §2: 0 means a sender without a version; values from 32 on are old text or another version; 129 is version 1.
 #[test]
 fn first_bytes() {
     for first in 0..=255_u8 {
@@ -44,7 +44,7 @@ fn first_bytes() {
         let words = talk.hear_bytes(&bytes);
         match first {
             0 | 32.. => assert_eq!(words, "wait 4", "{first}"),
-            // The header ends before the id, or within a field.
+            // The header ends before the id or within a field.
             1 | 2 | 4 | 6 | 8 | 10 => {}
             13.. => assert_eq!(words, "piece data | done", "{first}"),
             _ => {
@@ -72,15 +72,15 @@ fn headers_longer_than_the_datagram() {
 
 #[test]
 fn fields_that_are_cut_off() {
-    // Nothing but the id: packet 1 of 1.
+    // A header with only the id means packet 1 of 1.
     assert_eq!(Talk::asked().hear_bytes(b"\x03\x01\x1atext"), "piece text | done");
     assert_eq!(Talk::asked().hear_bytes(b"\x03\x01\x1a"), "done");
-    // A number without a total: not known yet.
+    // A packet number without a total: the total is not known yet.
     let mut talk = Talk::asked();
     assert_eq!(talk.hear_bytes(b"\x05\x01\x1a\0\x01a"), "piece a | wait 4");
     assert_eq!(talk.hear_bytes(b"\x07\x01\x1a\0\x02\0\0b"), "piece b | wait 4");
     assert_eq!(talk.hear_bytes(b"\x07\x01\x1a\0\x03\0\x03c"), "ack 3 | piece c | done");
-    // Then a whole answer in one: two totals.
+    // A complete answer in one packet afterwards contradicts the first total.
     let mut talk = Talk::asked();
     talk.hear(&part(1, 3, "a"));
     assert_eq!(talk.hear_bytes(b"\x03\x01\x1ab"), "unexpected");
@@ -105,12 +105,12 @@ fn totals_must_agree() {
     check(&[(1, 0), (2, 0), (3, 3)], "ack 3 | piece x | done");
     check(&[(1, 0), (2, 2)], "ack 2 | piece x | done");
     check(&[(1, 2), (2, 0)], "ack 2 | piece x | done");
-    // The total may come with what is known already.
+    // A repeated packet may supply the total.
     check(&[(1, 0), (2, 0), (2, 2)], "done");
     check(&[(1, 65535)], "piece x | wait 4");
 }
 
-/// All numbers that there are, in windows of 16.
+/// Tests all packet numbers, in windows of 16.
 #[test]
 fn the_longest_answer() {
     let mut talk = Talk::asked();
@@ -124,7 +124,7 @@ fn the_longest_answer() {
     assert_eq!(talk.hear(&part(65535, 65535, "x")), "done");
 }
 
-/// Without a total there is no end, and nothing behind the last number.
+/// Without a total the answer has no end, and packets after the highest number are rejected.
 #[test]
 fn numbers_without_a_total() {
     let mut talk = Talk::asked();
@@ -136,7 +136,7 @@ fn numbers_without_a_total() {
     assert_eq!(talk.hear(&part(65535, 65535, "x")).split(" | ").last(), Some("done"));
 }
 
-/// Number 0 is control only; flag 40 has a number, but nothing for the text.
+/// Packet number 0 is a control packet; flag 40 has a number but no text.
 #[test]
 fn control_packets_have_no_text() {
     let mut talk = Talk::asked();
@@ -169,7 +169,7 @@ fn refused() {
     let mut begun = Talk::asked();
     begun.hear(&part(1, 2, "a"));
     assert_eq!(begun.hear(&refused), "refused");
-    // What was whole before stays so.
+    // A complete answer stays complete.
     let mut whole = Talk::asked();
     whole.hear(&part(1, 1, "a"));
     assert_eq!(whole.hear(&refused), "done");
@@ -192,7 +192,7 @@ fn redirected() {
         for (flags, before) in fields {
             let packet = Packet { option, flags, extra: [before, &address].concat(), ..Packet::default() };
             assert_eq!(Talk::asked().hear(&packet), "elsewhere 10.1.2.3:65535");
-            // Too short to name anyone.
+            // The address is too short.
             for short in 0..6 {
                 let extra = [before, &address[..short]].concat();
                 let packet = Packet { option, flags, extra, ..Packet::default() };
@@ -214,15 +214,15 @@ fn a_server_that_has_forgotten() {
     );
     let words = talk.at(6.0);
     assert!(words.starts_with("ask 1/3 | ask 2/3 | ask 3/3 | wait "), "{words}");
-    // One that forgets again and again has no client that asks without end.
+    // If the server repeatedly reports that it lost the request, the number of retransmissions is limited.
     let mut talk = Talk::asked();
     let words: Vec<_> = (0..1000).map(|_| talk.hear(&forgotten)).collect();
     let asked = words.iter().filter(|words| words.contains("ask")).count();
     assert!((1..100).contains(&asked), "{asked}");
 }
 
-/// Without the request, that server will never send the rest: it gets it again, or that is the end at once, since two
-/// runs of a server may say two things.
+/// Without the request, the server will never send the rest. The client sends the request again, or fails at once,
+/// since two runs of a query may return different answers.
 #[test]
 fn a_server_that_has_forgotten_in_the_middle_of_its_answer() {
     let mut talk = Talk::asked();
@@ -231,7 +231,7 @@ fn a_server_that_has_forgotten_in_the_middle_of_its_answer() {
     assert!(words == "cut" || words.starts_with("ask 1/1 | "), "{words}");
 }
 
-/// What was whole before stays so.
+/// A complete answer stays complete.
 #[test]
 fn a_server_that_has_forgotten_after_its_answer() {
     let mut talk = Talk::asked();
@@ -241,7 +241,7 @@ fn a_server_that_has_forgotten_after_its_answer() {
     assert_eq!(words, "done");
 }
 
-/// What is not defined, and what servers tell each other: the option is nothing, the data is kept.
+/// Undefined options and options between servers are ignored, but the data of the packet is kept.
 #[test]
 fn options_that_ask_nothing_keep_their_data() {
     for option in (0..=255).filter(|option| !matches!(option, 1 | 2 | 4 | 5)) {
@@ -255,7 +255,7 @@ fn options_that_ask_nothing_keep_their_data() {
     }
 }
 
-/// Flags whose fields are not there, and those that are not defined.
+/// Flags with missing fields, and undefined flags.
 #[test]
 fn flags_without_their_fields() {
     for flags in 0..=255_u8 {
@@ -279,7 +279,7 @@ fn cancellations() {
     assert_eq!(talk.exchange.cancellation(), &cancel[..]);
 }
 
-/// Another server is asked: all of the request, in the time that the try has left.
+/// After a redirect, the complete request is sent to the other server, within the remaining time of the try.
 #[test]
 fn asked_anew() {
     let mut talk = Talk::new(1251, MINUTE);

@@ -1,4 +1,4 @@
-//! Plays ARDP exchanges in virtual time: packets of a server in, the client's moves out, in words.
+//! Runs ARDP exchanges in virtual time: packets of a server as input, the actions of the client as text.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
@@ -9,10 +9,10 @@ use fetch_url_proto::WireError;
 use fetch_url_proto::ardp::{Action, Exchange};
 
 pub(crate) const ID: u16 = 0x011a;
-/// 4, 8, 16 and 32 seconds.
+/// The time for timeouts of 4, 8, 16 and 32 seconds.
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
-/// A datagram of a server, field by field; what is not set is 0.
+/// A datagram of a server, field by field. Fields that a test does not set are 0.
 #[derive(Clone, Default)]
 pub(crate) struct Packet {
     pub(crate) number: u16,
@@ -54,14 +54,14 @@ impl Talk {
         Self { exchange: Exchange::new(id, &request, patience, Duration::ZERO), request, now: Duration::ZERO }
     }
 
-    /// One that has asked, at 0.
+    /// Returns an exchange that has sent its request at 0 s.
     pub(crate) fn asked() -> Self {
         let mut talk = Self::new(10, MINUTE);
         assert_eq!(talk.at(0.0), "ask 1/1 | wait 4");
         talk
     }
 
-    /// What it does at this time.
+    /// Returns the actions of the client at this time.
     pub(crate) fn at(&mut self, seconds: f64) -> String {
         self.now = Duration::from_secs_f64(seconds);
         self.moves()
@@ -90,7 +90,7 @@ impl Talk {
         }
     }
 
-    /// `ask number/total` or `ack through`, byte by byte as §3 says.
+    /// Returns `ask number/total` or `ack through` for a sent datagram and checks its bytes against §3.
     fn sent(&self, datagram: &[u8]) -> String {
         let (header, data) = datagram.split_at(9);
         let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
@@ -106,7 +106,7 @@ impl Talk {
         format!("ask {}/{}", field(3), field(5))
     }
 
-    /// What it does when this has come.
+    /// Returns the actions of the client after it received `packet`.
     pub(crate) fn hear(&mut self, packet: &Packet) -> String {
         self.hear_bytes(&packet.bytes(ID))
     }

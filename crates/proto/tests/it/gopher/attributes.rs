@@ -1,11 +1,11 @@
-//! Attributes as servers send them: whole, byte by byte, cut at every position, and gone wrong.
+//! Attributes as servers send them: complete, byte by byte, cut at every position, and malformed.
 
 use std::fmt::Write as _;
 
 use fetch_url_proto::gopher_plus::{Admin, Attributes, AttributesReader, View};
 use fetch_url_proto::{RecvBuffer, WireError};
 
-/// What pygopherd says of a file (`!`).
+/// The response of pygopherd for a file (`!`).
 const FILE: &[u8] = b"+INFO: 0doc.txt\t/gplus/doc.txt\t127.0.0.1\t17071\t+\r\n\
     +ADMIN:\r\n Admin: Test Admin <admin@example.org>\r\n \
     Mod-Date: Sat Nov 21 00:35:43 2026 <20261121003543>\r\n\
@@ -20,7 +20,7 @@ const FILE_SAYS: &str = "info 0doc.txt\\x09/gplus/doc.txt\\x09127.0.0.1\\x091707
     ABSTRACT\n  What the document is about,\n  in two lines.\n\
     KEYWORDS\n  gopher plus test\n";
 
-/// What pygopherd says of the items of a menu (`$`).
+/// The response of pygopherd for the items of a menu (`$`).
 const MENU: &[u8] = b"+INFO: iWhat the document is about,\tfake\t(NULL)\t0\r\n\
     +ADMIN:\r\n Admin: Test Admin <admin@example.org>\r\n\
     +INFO: 1A link elsewhere\t1/pub\t127.0.0.1\t17071\r\n\
@@ -51,7 +51,7 @@ fn shown(item: &Attributes) -> String {
     shown
 }
 
-/// What `pieces` say, one after the other, and how it ended.
+/// Parses `pieces`, received one after another. Returns the items and how the parser ended.
 fn play(pieces: &[&[u8]]) -> (Vec<Attributes>, Result<(), WireError>) {
     let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
     let (mut said, mut pieces) = (Vec::new(), pieces.iter());
@@ -71,7 +71,7 @@ fn play(pieces: &[&[u8]]) -> (Vec<Attributes>, Result<(), WireError>) {
     (said, Ok(()))
 }
 
-/// Holds one body against what it says, however it is cut into pieces.
+/// Checks that a body is parsed as `expected`, however it is cut into pieces.
 fn check_cuts(bytes: &[u8], expected: &str) {
     let said = |pieces: &[&[u8]]| {
         let (items, end) = play(pieces);
@@ -82,12 +82,12 @@ fn check_cuts(bytes: &[u8], expected: &str) {
     assert_eq!(said(&bytes.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
     for (head, tail) in (0..bytes.len()).map(|at| bytes.split_at(at)) {
         assert_eq!(said(&[head, tail]), expected, "cut at {}", head.len());
-        // What was cut off for good may say anything, but does not go wrong.
+        // A truncated body may give any items but no error.
         assert_eq!(said(&[head]).1, Ok(()));
     }
 }
 
-/// And with whatever line ends, with a final dot and without one, with no last line end.
+/// Checks a body with every kind of line end, with and without a final dot, and without the last line end.
 fn check(bytes: &[u8], expected: &str) {
     let text: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     let line = |line: &[u8]| line.strip_suffix(b"\r\n").expect("the tables have CR LF").to_vec();
@@ -126,28 +126,28 @@ fn an_item_comes_as_soon_as_the_next_begins() {
 #[test]
 fn servers_in_their_own_ways() {
     for (bytes, expected) in [
-        // Blocks of one item that does not say which.
+        // Blocks of an item without `+INFO`.
         (&b"+ADMIN:\r\n Admin: x\r\n"[..], "info \nADMIN\n  Admin: x\n"),
         (b"+VIEWS: text/plain: <1k>\r\n+INFO: 0a\r\n", "info \nVIEWS = text/plain: <1k>\ninfo 0a\n"),
-        // Lines below no head.
+        // Lines before the first block.
         (b"hello\r\n\r\n you\r\n", "info \n\n  hello\n  \n  you\n"),
         (b"\r\n+INFO: 0a\r\n\r\n x\r\n+B:\r\n", "info 0a\n\n  x\nB\n"),
-        // Only one blank is not the line's own; without one it still goes on.
+        // One leading blank is removed. A line without a leading blank still belongs to the block.
         (b"+A:\r\n  two\r\nnone\r\n\ttab\r\n \r\n", "info \nA\n   two\n  none\n  \\x09tab\n  \n"),
         (b"+A:  b\r\n+B:c\r\n", "info \nA =  b\nB = c\n"),
         (b"+INFO:0a\r\n+info:  0b\r\n", "info 0a\ninfo  0b\n"),
-        // What begins with a plus and is no head.
+        // Lines that begin with `+` but do not start a block.
         (b"+A:\r\n+ B:\r\n+:\r\n+\r\n+x y:\r\n +B:\r\n", "info \nA\n  + B:\n  +:\n  +\n  +x y:\n  +B:\n"),
-        // A colon left out.
+        // A block name without its colon.
         (b"+INFO 0a\r\n+ASK\r\n Ask: b\r\n", "info 0a\nASK\n  Ask: b\n"),
         (b"+A:\r\n+INFORMATION\r\n+B\r\n+ASK\tme\r\n", "info \nA\n  +INFORMATION\n  +B\n  +ASK\\x09me\n"),
-        // A dot that is not the end, and blanks in blocks.
+        // A dot that is not the terminator, and lines of blanks within blocks.
         (b"+A:\r\n.\r\nb\r\n", "info \nA\n  .\n  b\n"),
         (b"+A:\r\n.\r\n+INFO: 0a\r\n", "info \nA\n  .\ninfo 0a\n"),
         (b".\r\n+A:\r\n .\r\n", "info \n\n  .\nA\n  .\n"),
         (b"+A:\r\n..\r\n", "info \nA\n  ..\n"),
         (b"+A:\r\n\r\nb\r\n", "info \nA\n  \n  b\n"),
-        // Names as some servers have them, twice.
+        // Names of real servers, and a duplicate block.
         (b"+Site-1.x_y:\r\n+Site-1.x_y:\r\n", "info \nSite-1.x_y\nSite-1.x_y\n"),
     ] {
         check(bytes, expected);
@@ -200,7 +200,7 @@ fn everything_has_a_limit_with_a_name() {
         assert_eq!(play(&[&fits]).1, Ok(()), "{limit}");
         assert_eq!(play(&[&exceeds]).1, error, "{limit}");
     }
-    // Each item has them anew.
+    // The limits apply to each item separately.
     let of_item = |below: Vec<u8>| [b"+INFO:\n", &below[..]].concat();
     for (fits, exceeds) in [
         (of_item(line(LINE).repeat(15)), of_item(line(LINE).repeat(16))),
@@ -217,20 +217,20 @@ fn everything_has_a_limit_with_a_name() {
             assert_eq!(error.is_ok(), length == LINE, "{length} {end:?}");
         }
     }
-    // An endless line is not waited for.
+    // An endless line is rejected before its end.
     let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
     buffer.push(&b"x".repeat(2 * LINE));
     assert!(reader.read(&mut buffer).is_err());
 }
 
-/// A name that is known, without its colon.
+/// Returns name and value if the line is a known block name without its colon.
 fn bare_head(line: &str) -> Option<(&str, &str)> {
     let (name, inline) = line.strip_prefix('+')?.split_at(line.find(' ').unwrap_or(line.len()) - 1);
     let is_known = |known: &&str| name.eq_ignore_ascii_case(known);
     ["INFO", "ADMIN", "VIEWS", "ABSTRACT", "ASK"].iter().any(is_known).then_some((name, inline))
 }
 
-/// What a whole body says, worked out in one go.
+/// Parses a complete body with an independent implementation.
 fn whole(bytes: &[u8]) -> String {
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
@@ -264,7 +264,7 @@ fn whole(bytes: &[u8]) -> String {
     said
 }
 
-/// Bodies with bytes changed, doubled and left out, in pieces of any length.
+/// Bodies with random bytes changed, duplicated and removed, in pieces of any length.
 #[test]
 fn bodies_gone_wrong() {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;

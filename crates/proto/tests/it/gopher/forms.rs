@@ -1,4 +1,4 @@
-//! Forms: what is asked, what a filled form sends, and what a URL may carry.
+//! Gopher+ forms: parsing of questions, the data of a filled form, and the form data that a URL may contain.
 
 use fetch_url_proto::gopher_plus::{AnswerError, Question, QuestionKind, answers, is_data_block};
 
@@ -11,7 +11,7 @@ fn question(line: &str) -> Question {
 #[test]
 fn questions() {
     for (line, kind, prompt, defaults, default) in [
-        // As pygopherd sends them.
+        // In the format of pygopherd.
         ("Note: a form", Note, "a form", "", None),
         ("Ask: Your name?\tanonymous", Ask, "Your name?", "anonymous", Some("anonymous")),
         ("AskP: A password?", AskP, "A password?", "", None),
@@ -20,7 +20,7 @@ fn questions() {
         ("AskL: Tell us", AskL, "Tell us", "", None),
         ("AskF: A file?", AskF, "A file?", "", None),
         ("ChooseF: A file here?", ChooseF, "A file here?", "", None),
-        // In other ways.
+        // In other formats.
         ("Select: By mail:\t1", Select, "By mail:", "1", Some("1")),
         ("Select: At 10:1\t0", Select, "At 10:1", "0", Some("0")),
         ("Select: At 10:10", Select, "At 10:10", "", None),
@@ -118,7 +118,7 @@ fn one_answer() {
         ("Choose: x\tred\tgreen", "Red", choice.clone()),
         ("Choose: x\tred\tgreen", "", choice.clone()),
         ("Choose: x", "1", choice),
-        // What the server lets choose is not to be trusted either.
+        // Choices come from the server and are checked like any other answer.
         ("Choose: x\ta\rb\tc", "1", byte(b'\r')),
         ("Select: x", "1", Ok("1\r\n")),
         ("Select: x", "YES", Ok("1\r\n")),

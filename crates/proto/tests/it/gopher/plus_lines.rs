@@ -50,7 +50,7 @@ fn status_lines() {
     assert_eq!((longest.len(), status(longest.as_bytes()).is_some()), (MAX_STATUS_BYTES, true));
 }
 
-/// Body, code, who to tell, lines of text with ` | ` between them.
+/// Body, code, administrator, and text lines joined by ` | `.
 const REFUSALS: [(&str, Option<u32>, &str, &str); 24] = [
     (
         "1 Test Admin <admin@example.org>\r\n'/nope' does not exist (no handler found)\r\n",

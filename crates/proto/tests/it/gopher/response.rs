@@ -1,4 +1,4 @@
-//! Conversations with Gopher servers, played whole, byte by byte and cut at every position.
+//! Exchanges with Gopher servers, played complete, byte by byte and cut at every position.
 
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::{DotStuffing, Exchange, GopherRequest};
@@ -9,12 +9,12 @@ use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step, WireError};
 enum After {
     Closed,
     Lost,
-    /// It does not: the answer must be over by its own word.
+    /// It stays open: the end must follow from the response itself.
     Open,
 }
 
-/// What came out, in words: `body:…`, `entry:…`, `head:N`, `note`, `refused:CODE:…`, `unmarked`, and the
-/// end: `done`, `cut`, `limit` or `waits`.
+/// Returns the events as words: `body:…`, `entry:…`, `head:N`, `note`, `refused:CODE:…`, `unmarked` (the terminator is
+/// missing), and the end: `done`, `cut`, `limit` or `waits`.
 fn play(url: &str, dots: DotStuffing, is_raw: bool, pieces: &[&[u8]], after: After) -> Vec<String> {
     let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
     let request = GopherRequest::of(&url).expect("it can be sent");
@@ -68,7 +68,7 @@ fn word(event: Event) -> String {
     }
 }
 
-/// The same however the answer is cut.
+/// Checks that the events are the same however the response is cut.
 #[track_caller]
 fn check(url: &str, answer: &[u8], after: After, expected: &[&str]) {
     check_as(url, DotStuffing::Detect, false, answer, after, expected);
@@ -148,7 +148,7 @@ fn one_line_of_type_3_is_a_refusal() {
     check(MENU, footer, After::Closed, &["head:-", "refused:-:not here", "done"]);
     let below = b"iHello\tfake\t(NULL)\t0\r\n3not here\t\terror.host\t1\r\n";
     check(MENU, below, After::Closed, &["head:-", "entry:iHello -", "refused:-:not here", "done"]);
-    // What is read goes out at once, and an error among items is one of them.
+    // Entries are emitted as soon as they are parsed, and an error item among other items is an entry.
     check(MENU, b"iHello\tfake\t(NULL)\t0\r\n", After::Open, &["head:-", "entry:iHello -", "waits"]);
     check(
         MENU,

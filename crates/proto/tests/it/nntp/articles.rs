@@ -1,4 +1,4 @@
-//! Articles from a news server, as they come.
+//! Articles as news servers send them.
 
 use crate::nntp::transcript::check;
 use fetch_url_proto::nntp::{
@@ -57,11 +57,11 @@ fn one_article_by_its_number() {
     for code in ["423", "430", "420", "403", "400"] {
         check("", &format!("{asked}\nS: 211 3 5 9 g\nS: {code} no\n= refused {code} ARTICLE"));
     }
-    // The article of no group: INN says 412, sn closes the connection.
+    // For an article in no group, INN replies 412 and sn closes the connection.
     check("", &format!("{asked}\nS: 411 no\nS: 412 no group\n= refused 411 GROUP"));
     check("", &format!("{asked}\nS: 411 no\nX:\n= refused 411 GROUP"));
     check("", &format!("{asked}\nS: 411 no\ns: 41\nX:\n= refused 411 GROUP"));
-    // An empty group says 423 or 420.
+    // For an empty group, servers reply 423 or 420.
     check("", &format!("{asked}\nS: 211 0 1 0 g\nS: 423 no\n= refused 423 ARTICLE"));
 }
 
@@ -78,7 +78,7 @@ fn another_article_is_none() {
         check("", &dialogue);
     }
     check("", &format!("{asked}\nS: 211 3 5 9 h\nS: 220 7 <a@b>\nS: evil\nS: .\n= unexpected"));
-    // An article though there is no such group: the refusal is the answer, and nobody knows what comes then.
+    // An article after a 411 reply to GROUP: the request is rejected, and the session cannot continue.
     check("", &format!("{asked}\nS: 411 no\nS: 220 7 <a@b>\nS: evil\nS: .\n= refused 411 GROUP"));
 }
 
@@ -172,14 +172,14 @@ fn endless_lines() {
     let (long, too_long) = ("x".repeat(60_000), "x".repeat(70_000));
     let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
     check("", &format!("{asked}\nS: X: {long}\nS: .\n= head\n= body X: {long}|\n= done"));
-    // Not in a header; a body is as long as it is.
+    // The limit applies to header lines; lines of a body may have any length.
     let body = format!("{asked}\nS: A: b\nS:\nS: {too_long}\nS: .\n= head\n= body A: b||{too_long}|\n= done");
     check("", &body);
     let of_body = "A: body <a@b>\nS: 200 hi\nC: BODY <a@b>\nS: 222 0 <a@b>";
     check("", &format!("{of_body}\nS: {too_long}\nS: .\n= head\n= body {too_long}|\n= done"));
 }
 
-/// Wherever the endless line is cut, the fault comes; how much of it came before is not told the same.
+/// Wherever an endless line is cut, the error is reported; the number of bytes delivered before it may differ.
 #[test]
 fn an_endless_line_of_a_header() {
     for length in [1, 1000, 100_000] {
@@ -204,7 +204,7 @@ fn an_endless_line_of_a_header() {
     }
 }
 
-/// SECURITY 9: one argument is one argument.
+/// docs/spec/faults.md, row 9: an argument cannot add another one.
 #[test]
 fn arguments_with_separators_are_rejected() {
     for byte in *b"\r\n\0\t <>" {
@@ -219,7 +219,7 @@ fn arguments_with_separators_are_rejected() {
     assert!(GroupName::new(b"").is_err() && MessageId::new(b"").is_err());
     let long = |length| vec![b'a'; length];
     assert!(MessageId::new(&long(248)).is_ok() && MessageId::new(&long(249)).is_err());
-    // With its command and the line end, 512 bytes (RFC 3977 §3.1).
+    // The limit with command and line end is 512 bytes (RFC 3977 §3.1).
     assert!(GroupName::new(&long(497)).is_ok() && GroupName::new(&long(498)).is_err());
     let debug = format!("{:?}", Login::new(b"me", b"canary"));
     assert!(!debug.contains("canary"), "{debug}");

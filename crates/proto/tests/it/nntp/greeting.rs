@@ -1,4 +1,4 @@
-//! How a connection to a news server begins: greeting, TLS, MODE READER, capabilities, compression.
+//! The start of a connection to a news server: greeting, TLS, MODE READER, capabilities, compression.
 
 use crate::nntp::transcript::check;
 
@@ -65,7 +65,7 @@ fn tls_comes_first() {
     }
 }
 
-/// What came with the reply, before the handshake, is nobody's answer (RFC 4642 §2.2.2).
+/// Data that arrived with the reply to STARTTLS, before the handshake, is discarded (RFC 4642 §2.2.2).
 #[test]
 fn replies_before_tls_are_discarded() {
     check(
@@ -86,7 +86,7 @@ fn replies_before_tls_are_discarded() {
         = head
         = done",
     );
-    // GROUP and CAPABILITIES count for nothing any more.
+    // The replies to GROUP and CAPABILITIES from before TLS are discarded.
     check(
         "login",
         "A: over g
@@ -129,7 +129,7 @@ fn tls_that_is_refused() {
         check("try", &format!("{opening}\n{rest}"));
         check("must", &format!("{opening}\n= refused {code} STARTTLS"));
     }
-    // It is not asked for once more.
+    // STARTTLS is not sent again after a refusal.
     check(
         "try",
         "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 502 no\nC: ARTICLE <a@b>\nS: 483 TLS!\n= refused 483 ARTICLE",
@@ -217,7 +217,7 @@ fn compression_for_a_list() {
     );
 }
 
-/// RFC 8054 §2.2.2: neither a login nor TLS nor MODE READER goes through a compressed stream.
+/// RFC 8054 §2.2.2: no login, STARTTLS or MODE READER follows compression.
 #[test]
 fn no_detour_follows_compression() {
     let asked = "A: groups
@@ -239,7 +239,7 @@ fn no_detour_follows_compression() {
     }
 }
 
-/// Who may have to log in says nothing of compression before that.
+/// A session that may still need a login does not enable compression before it.
 #[test]
 fn compression_waits_for_a_login() {
     let asked = "A: groups\nA: groups\nS: 200 hi";
@@ -248,7 +248,7 @@ fn compression_waits_for_a_login() {
     let login = "C: MODE READER\nS: 200 reader\nC: AUTHINFO USER me\nS: 281 in";
     let deflate = "C: COMPRESS DEFLATE\nS: 206\n= deflate";
     check("login tls", &format!("{asked}\n{login}\n{capabilities}\n{deflate}\n{list}\n{list}"));
-    // In the clear it may still be wanted.
+    // In plaintext a login may still be required.
     check("login", &format!("{asked}\n{capabilities}\n{list}\n{deflate}\n{list}"));
     check("tls plain", &format!("{asked}\n{capabilities}\n{list}\n{list}"));
 }

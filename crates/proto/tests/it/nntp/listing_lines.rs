@@ -1,4 +1,4 @@
-//! Lines of LIST ACTIVE and of the overview, headers read in place of one, dates and wildmats.
+//! Lines of LIST ACTIVE and of overviews, article headers in place of an overview, dates and wildmats.
 
 use fetch_url_proto::nntp::{
     ArticleFacts, GroupFacts, HeaderReader, active_entry, date_seconds, overview_entry, overview_line,
@@ -67,7 +67,7 @@ fn group_facts(entry: &Entry) -> &GroupFacts {
 const LINE: &str = "3000234\tI am just a test article\t\"Demo User\" <nobody@example.com>\t\
                     6 Nov 1994 08:49:37 -0000\t<45223423@example.com>\t<45454@example.net>\t1234\t17";
 
-/// What the line says.
+/// The parsed line.
 fn demo() -> ArticleFacts {
     let mut facts = ArticleFacts::default();
     facts.number = 3_000_234;
@@ -160,13 +160,13 @@ fn facts_make_the_line_they_came_from() {
     assert_eq!(overview_line(&hostile), b"0\ta b c d e  \xff\t\t\t\t<a@b> <c@d>\t\t");
 }
 
-/// The same article as `LINE`.
+/// The header of the article that `LINE` describes.
 const HEADER: &str = "Path: a!b\r\nSUBJECT:I am\r\n just a\r\n\ttest article \r\n\
      from : \"Demo User\"\r\n <nobody@example.com>\r\nDate: 6 Nov 1994 08:49:37 -0000\r\nSubject: not this\r\n\
      Message-ID: <45223423@example.com>\r\nReferences: <45454@example.net>\r\nLines: 17\r\nBytes:1234\r\n\
      Subjects: nor this\r\nX-From: no\r\n\r\nFrom: body\r\nReferences: body\r\n";
 
-/// What is read of a header that comes in these pieces.
+/// Parses a header that arrives in these pieces.
 fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Entry {
     let mut reader = HeaderReader::new(3_000_234);
     for piece in pieces {
@@ -221,7 +221,7 @@ fn subjects_of_headers() {
 
 #[test]
 fn a_header_of_any_length_is_read_in_little_memory() {
-    /// Four fields of 4 KiB, where each byte is written as `120, `, and not much else.
+    /// The size of the debug output of four fields of 4 KiB, in which each byte is written as `120, `.
     const MOST_SHOWN: usize = 4 * 4096 * 5 + 1000;
     let long = [b'x'; 1 << 20];
     let mut reader = HeaderReader::new(1);
@@ -431,7 +431,7 @@ fn wildmats() {
         ("**a**", "bab", true),
         ("*?*?*", "a", false),
         ("*?*?*", "ab", true),
-        // RFC 3977 §4.2 and §4.4: the rightmost that matches decides.
+        // RFC 3977 §4.2 and §4.4: the rightmost matching pattern decides.
         ("a*,!*b,*c*", "aaa", true),
         ("a*,!*b,*c*", "abb", false),
         ("a*,!*b,*c*", "ccb", true),
@@ -449,7 +449,7 @@ fn wildmats() {
         ("!!a", "!a", false),
         ("*,!!a", "a", true),
         ("a!b", "a!b", true),
-        // Characters, not bytes.
+        // `?` matches a character, not a byte.
         ("?", "é", true),
         ("??", "é", false),
         ("?", "\u{1f600}", true),
@@ -457,7 +457,7 @@ fn wildmats() {
         ("*??*", "\u{1f600}é", true),
         ("gr?n.*", "grün.test", true),
         ("*ü?", "grün", true),
-        // Sets and escapes are none.
+        // Sets and escapes are not part of a wildmat.
         ("[a-z]", "a", false),
         ("[a-z]", "[a-z]", true),
         ("\\*", "*", false),
@@ -484,7 +484,7 @@ fn bytes_that_are_no_characters() {
     }
 }
 
-/// Tries everything.
+/// Matches by trying all possibilities, as a reference.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern.split_first(), name.split_first()) {
         (None, None) => true,
@@ -498,7 +498,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Every word of up to so many letters.
+/// Returns all words of up to `most` letters.
 fn words(letters: &[u8], most: usize) -> Vec<Vec<u8>> {
     let mut words = vec![Vec::new()];
     let mut start = 0;
@@ -535,7 +535,7 @@ fn hostile_patterns_end_soon() {
     assert!(wildmat(",".repeat(100_000).as_bytes(), b""));
 }
 
-/// Numbers that look random and are the same every time.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {

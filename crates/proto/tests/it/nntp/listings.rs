@@ -1,14 +1,14 @@
-//! Lists of groups and of articles, from servers old and new.
+//! Lists of groups and of articles, from old and new servers.
 
 use crate::nntp::transcript::check;
 
-/// After a greeting and no capabilities.
+/// Checks a list of groups after a greeting and a rejected CAPABILITIES.
 #[track_caller]
 fn check_groups(ask: &str, rest: &str) {
     check("", &format!("A: {ask}\nS: 200 hi\nC: CAPABILITIES\nS: 500 what\n{rest}"));
 }
 
-/// After a greeting, no capabilities, and this reply to GROUP g.
+/// Checks an overview after a greeting, a rejected CAPABILITIES, and this reply to GROUP g.
 #[track_caller]
 fn check_over(ask: &str, group: &str, rest: &str) {
     let opening = "S: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 500 what";
@@ -148,7 +148,7 @@ fn a_server_that_knows_no_keywords() {
             "C: LIST ACTIVE a\nS: 500 what\nC: MODE READER\nS: 500 what\nC: LIST ACTIVE a\nS: 500 what\n{list}"
         ),
     );
-    // LIST has the last word.
+    // If LIST ACTIVE and LIST fail, the reply to LIST is reported.
     for code in ["503", "502", "501"] {
         check_groups(
             "groups",
@@ -200,10 +200,10 @@ fn overviews() {
     check_over("over g", "211 2 10 12 g", &format!("C: OVER 10-12\n{list}"));
     check_over("over g", "211 2 10 12", &format!("C: OVER 10-12\n{list}"));
     check_over("over g", "211 2 10 12 g group selected", &format!("C: OVER 10-12\n{list}"));
-    // Only what there is, and what is wanted.
+    // Only the requested numbers that exist are sent.
     check_over("over g 11-999", "211 2 10 12 g", &format!("C: OVER 11-12\n{list}"));
     check_over("over g 1-11", "211 2 10 12 g", &format!("C: OVER 10-11\n{list}"));
-    // Old servers.
+    // Old servers support XOVER only.
     check_over("over g", "211 2 10 12 g", &format!("C: OVER 10-12\nS: 500 what\nC: XOVER 10-12\n{list}"));
     for code in ["420", "423"] {
         check_over("over g", "211 2 10 12 g", &format!("C: OVER 10-12\nS: {code} none\n= head\n= done"));
@@ -264,7 +264,7 @@ fn group_entries_have_their_facts() {
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 411 no\n= refused 411 GROUP");
 }
 
-/// A server without any overview is asked for one header after another.
+/// On a server without overviews, HEAD is sent for each article.
 #[test]
 fn lists_by_headers() {
     let asked = "C: OVER 5-8\nS: 503 no\n= head\nC: HEAD 5\nC: HEAD 6\nC: HEAD 7\nC: HEAD 8";
@@ -299,7 +299,7 @@ fn lists_by_headers() {
     let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
     check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: 220 5 <5@x>\n= unexpected"));
     check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: 221 5 <5@x>\nS: A: b\nX:\n= cut"));
-    // A list of which a part is refused never ends as if it were whole.
+    // If a part of a list is rejected, the list does not end as complete.
     for code in ["400", "403", "480", "502"] {
         check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: {code} no\n= refused {code} HEAD"));
     }
@@ -403,7 +403,8 @@ fn one_list_after_another() {
     );
 }
 
-/// A server lists what who asks may see: a login that may go out goes first, and MODE READER before it.
+/// The list depends on the account, so a login that is permitted on the connection is sent first, and MODE READER
+/// before it.
 #[test]
 fn a_list_behind_a_login() {
     let list = "C: CAPABILITIES\nS: 101 list\nS: .\nC: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
@@ -411,15 +412,15 @@ fn a_list_behind_a_login() {
         let reader = "A: groups\nS: 200 hi\nC: MODE READER\nS: 200 reader\nC: AUTHINFO USER me";
         let login = "S: 381 and?\nC: AUTHINFO PASS canary\nS: 281 in";
         check(&format!("login {road}"), &format!("{reader}\n{login}\n{list}"));
-        // Who does not know what a login is lists all the same.
+        // A server that does not support AUTHINFO still sends the list.
         check(&format!("login {road}"), &format!("{reader}\nS: 500 what\n{list}"));
         check(&format!("login {road}"), &format!("{reader}\nS: 481 no\n= refused 481 AUTHINFO USER"));
     }
-    // In the clear it waits until it is wanted.
+    // In plaintext the login is sent only if the server requires it.
     check("login", &format!("A: groups\nS: 200 hi\n{list}"));
 }
 
-/// Whatever comes behind it, a list that has ended is whole.
+/// Data after the terminator does not change a complete list.
 #[test]
 fn bytes_behind_a_list() {
     check_groups("groups", "C: LIST ACTIVE\nS: 215 list\nS: .\nS: more\n= head\n= done");

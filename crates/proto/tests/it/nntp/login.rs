@@ -1,4 +1,4 @@
-//! Logins at a news server: in TLS or not, refused at each step, and what nobody is told.
+//! Logins to news servers: with and without TLS, rejected at each step, and cases in which no login is sent.
 
 use crate::nntp::transcript::check;
 use fetch_url_proto::nntp::{ListForm, Login, NewsRequest, Session, SessionOptions};
@@ -12,12 +12,12 @@ fn logins() {
     for terms in ["login tls", "login clear"] {
         check(terms, &format!("{asked}\n{given}\n{got}"));
         check(terms, &format!("{asked}\nC: AUTHINFO USER me\nS: 281 in\n{got}"));
-        // Once.
+        // The login is sent once.
         let again = "C: ARTICLE <a@b>\nS: 502 not you\n= refused 502 ARTICLE";
         check(terms, &format!("{asked}\n{given}\n{again}"));
     }
     check("login", &format!("{asked}\nC: STARTTLS\nS: 382\n= secure\n{given}\n{got}"));
-    // Who is not asked says nothing.
+    // No login is sent unless the server requires it.
     check("login tls", &format!("A: <a@b>\nS: 200 hi\n{got}"));
 }
 
@@ -45,7 +45,7 @@ fn a_login_with_a_group() {
         = body x|
         = done",
     );
-    // The group may be had, and its articles not.
+    // GROUP is permitted, but ARTICLE requires a login.
     check(
         "login tls",
         "A: g 7
@@ -115,7 +115,7 @@ fn no_login_goes_out_in_the_clear_for_the_next_ask() {
     }
 }
 
-/// SECURITY 89: what was wrong once is not sent again.
+/// docs/spec/faults.md, row 89: a rejected login is not sent again.
 #[test]
 fn a_login_is_tried_once() {
     for code in ["423", "430", "481", "502"] {
@@ -176,7 +176,7 @@ fn a_login_that_somebody_is_asked_for() {
         S: .
         = head
         = done";
-    // What was said in the clear counts for nothing in TLS.
+    // The state from before TLS is discarded.
     let again = "C: STARTTLS\nS: 382\n= secure\nC: MODE READER\nS: 200 hi";
     check("", &format!("{refused}\n{again}\n{given}"));
     check("", &format!("{refused}\nC: STARTTLS\nS: 500\n= refused 500 STARTTLS"));
@@ -226,7 +226,7 @@ fn secrets_in_what_nobody_asked_for() {
                 Err(error) => break error.to_string(),
             }
         };
-        // Not a part of it, either.
+        // The error contains no part of the password either.
         assert!(error.contains("pending command") && !error.contains("can"), "{error}");
     }
 }
@@ -241,7 +241,7 @@ fn mode_reader_never_follows_a_login() {
     }
 }
 
-/// Every detour there is, each once.
+/// STARTTLS, login and MODE READER in one session, each once.
 #[test]
 fn one_detour_after_another() {
     check(
@@ -273,7 +273,7 @@ fn one_detour_after_another() {
     );
 }
 
-/// Whatever the server is asked for, it may have had enough, or answer what is no answer.
+/// At every step the server may close the session or send an invalid reply.
 #[test]
 fn the_server_ends_it_at_every_step() {
     let dialogue = "A: over g

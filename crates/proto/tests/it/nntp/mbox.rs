@@ -1,10 +1,10 @@
-//! Articles as entries of an mbox file, however they arrive.
+//! Articles as entries of an mbox file, in pieces of any size.
 
 use fetch_url_proto::nntp::Mbox;
 
 const NOBODY: &str = "From MAILER-DAEMON Thu Jan  1 00:00:00 1970\n";
 
-/// The entry of an article that comes in these pieces.
+/// Converts an article that arrives in these pieces.
 fn entry<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     let mut mbox = Mbox::new();
     let mut entry: Vec<u8> = pieces.into_iter().flat_map(|piece| mbox.push(piece)).collect();
@@ -12,7 +12,7 @@ fn entry<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     entry
 }
 
-/// The entry of an article, which is the same wherever the article is cut.
+/// Checks the entry of an article for every position at which the article is cut.
 fn check(article: &[u8], expected: &str) {
     let shown = String::from_utf8_lossy(article);
     let whole = entry([article]);
@@ -33,7 +33,7 @@ fn an_article_is_an_entry() {
     );
 }
 
-/// Bodies and what becomes of them.
+/// Bodies and their converted form.
 const BODIES: [(&str, &str); 29] = [
     ("", ""),
     ("a", "a\n"),
@@ -180,7 +180,7 @@ fn no_more_than_64_kib_of_a_header_are_held_back() {
     let out = mbox.push(&header[(1 << 16) - 1..1 << 16]);
     let line = b"From a@b Thu Jan  1 00:00:00 1970\n";
     assert!(out.starts_with(line));
-    // One CR LF is a LF.
+    // One CR LF becomes LF.
     assert_eq!(out.len(), line.len() + (1 << 16) - 1);
     let whole = entry([&header[..]]);
     assert!(whole.starts_with(&out));
@@ -205,7 +205,7 @@ fn lines_of_any_length_are_not_held_back() {
     assert!(entry([&b"\r\n"[..], &marks]) == expected);
 }
 
-/// The same, with the whole article at hand.
+/// The expected entry, computed from the complete article.
 fn quoted(article: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     for line in article.split_inclusive(|&byte| byte == b'\n') {

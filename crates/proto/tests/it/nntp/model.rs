@@ -1,5 +1,5 @@
-//! Errands in any order at servers of many kinds: every answer is the one to its question, and what a server must
-//! never hear, it never hears.
+//! Random sequences of requests to servers of many kinds: each answer belongs to its request, and commands that a
+//! server must not receive are never sent.
 
 use fetch_url_proto::nntp::{
     ArticleAt, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
@@ -8,10 +8,10 @@ use fetch_url_proto::nntp::{
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
 
 const RUNS: u64 = 4000;
-/// The groups there are, and the numbers of their articles. The id of `g`'s fourth is `g4@x`.
+/// The groups and the numbers of their articles. The message-id of article 4 of group `g` is `g4@x`.
 const GROUPS: [(&str, &[u64]); 3] = [("e", &[]), ("g", &[1, 2, 4, 5, 7]), ("h", &[2, 3, 4])];
 
-/// Numbers that are the same in every run.
+/// A pseudo-random generator with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -25,13 +25,13 @@ impl Dice {
     }
 }
 
-/// What kind of server it is, and how far it is.
+/// The properties of a server, and its state.
 #[derive(Debug)]
 struct Server {
     allows_clear: bool,
     compresses: bool,
     has_tls: bool,
-    /// 430 for what is 423 elsewhere.
+    /// Replies 430 where other servers reply 423.
     is_sn: bool,
     knows_keywords: bool,
     names_articles: bool,
@@ -78,7 +78,7 @@ impl Server {
         assert!(times <= 1, "{command} {times} times: {self:#?}");
     }
 
-    /// The reply to one command.
+    /// Returns the reply to a command.
     fn reply(&mut self, command: &str) -> String {
         self.heard.push(command.to_owned());
         match command {
@@ -193,7 +193,7 @@ impl Server {
     }
 }
 
-/// The group and the number of an id, if there is such an article.
+/// Returns the group and the number of a message-id, if the article exists.
 fn of_id(id: &str) -> Option<(&'static str, u64)> {
     let all = GROUPS.iter().flat_map(|(name, numbers)| numbers.iter().map(move |number| (*name, *number)));
     all.into_iter().find(|(name, number)| id == format!("{name}{number}@x"))
@@ -208,7 +208,7 @@ fn text_of(name: &str, number: u64, verb: &str) -> String {
     }
 }
 
-/// An errand, and its true answer; none where there is nothing of the kind.
+/// Returns a random request and its correct answer, or `None` if the object does not exist.
 fn errand(dice: &mut Dice) -> (NewsRequest, Option<String>) {
     let (name, numbers) = [GROUPS[0], GROUPS[1], GROUPS[2], ("none", &[][..])]
         [usize::try_from(dice.below(4)).expect("it is small")];
@@ -247,7 +247,7 @@ fn terms(dice: &mut Dice, server: &Server) -> SessionOptions {
     terms.clear_login = server.allows_clear;
     terms.start_tls = if dice.one_in(3) { StartTls::Try } else { StartTls::Never };
     terms.login = (!dice.one_in(3)).then(|| Login::new(b"me", b"canary").expect("nothing is forbidden"));
-    // What a server wants before anything else, it cannot be given on a compressed connection.
+    // TLS and MODE READER are not possible after compression, so a server that requires them gets no compression.
     terms.plain_lists = server.wants_tls || server.wants_reader;
     terms
 }
@@ -256,7 +256,7 @@ fn terms(dice: &mut Dice, server: &Server) -> SessionOptions {
 enum Answer {
     Found(String),
     Refused(u32),
-    /// The session would not go on.
+    /// The session cannot continue.
     Over,
 }
 

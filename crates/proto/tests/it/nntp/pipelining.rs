@@ -1,11 +1,11 @@
-//! Articles that are asked for ahead, and which reply belongs to which.
+//! Pipelined article requests, and which reply belongs to which request.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use crate::nntp::transcript::check;
 
-/// What follows one article by its id, which was asked for first.
+/// The exchange for a first article, requested by message-id.
 const FIRST: &str = "A: <0@x>
     S: 200 hi
     C: ARTICLE <0@x>
@@ -16,7 +16,7 @@ const FIRST: &str = "A: <0@x>
     = body zero|
     = done";
 
-/// Errands behind the first; each line of `rest` that begins with `A` is one.
+/// Checks requests after the first one; each line of `rest` that begins with `A` is a request.
 #[track_caller]
 fn check_later(rest: &str) {
     let (asks, rest): (Vec<&str>, Vec<&str>) = rest.lines().partition(|line| line.trim().starts_with("A:"));
@@ -234,7 +234,7 @@ fn a_group_that_is_not_there_later() {
 
 #[test]
 fn the_server_closes() {
-    // Everything it has said before counts.
+    // The replies from before the connection was closed are valid.
     check_later(
         "A: <1@x>
         A: <2@x>
@@ -275,7 +275,7 @@ fn closed_connection_gets_no_further_commands() {
         = refused 400 ARTICLE
         = cut",
     );
-    // Nor where nobody knows what the server answers.
+    // The same if the next reply cannot be predicted.
     for (reply, next) in [("220 1 <1@x>", "A: <2@x>"), ("what", "A: head <2@x>"), ("400 bye", "A: over h")] {
         check(
             "",
@@ -296,7 +296,7 @@ fn closed_connection_gets_no_further_commands() {
     }
 }
 
-/// SECURITY 101: it is no part of the article, and no answer to what is asked next.
+/// docs/spec/faults.md, row 101: data after the terminator belongs neither to the article nor to the next request.
 #[test]
 fn bytes_behind_the_dot() {
     let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .";

@@ -1,6 +1,6 @@
-//! Plays dialogues with news servers: whole, byte by byte, cut at every position, and ended at every position.
+//! Plays exchanges with news servers: complete, byte by byte, cut at every position, and truncated at every position.
 //!
-//! A dialogue has one line for each thing that happens, in order:
+//! A transcript has one line for each event, in order:
 //!
 //! ```text
 //! A: g 5             an ask; made when all before it has happened (see `ask_of`)
@@ -19,15 +19,15 @@ use fetch_url_proto::nntp::{
 };
 use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireError};
 
-/// What no event may hold.
+/// The password, which no event may contain.
 const SECRET: &str = "canary";
-/// Longer dialogues are cut at every byte, but not at each alone.
+/// Exchanges with more bytes than this are cut into single bytes, but not at each position separately.
 const MOST_CUTS: usize = 2500;
-/// More steps than any dialogue takes for an byte.
+/// More steps than any exchange takes for a byte.
 const MOST_IDLE: usize = 10_000;
 
-/// The same events and commands, wherever the server's bytes are cut; and nothing that was not earned, wherever
-/// they end. `terms` are words of what holds for the connection, as in `terms_of`.
+/// Checks that events and commands are the same wherever the server's bytes are cut, and that a truncated exchange
+/// gives no event whose data was not received. `terms` are the session options, as in `terms_of`.
 #[track_caller]
 pub(crate) fn check(terms: &str, dialogue: &str) {
     let terms = &terms_of(terms);
@@ -68,13 +68,13 @@ fn login(user: &str, password: &str) -> Login {
     Login::new(user.as_bytes(), password.as_bytes()).expect("nothing is forbidden")
 }
 
-/// A dialogue, read.
+/// A parsed transcript.
 struct Script {
-    /// All that the server says.
+    /// All bytes of the server.
     bytes: Vec<u8>,
-    /// From this byte on so many commands, handshakes and compressions must have been.
+    /// From this byte on, this number of commands, handshakes and compressions must have happened.
     gates: Vec<(usize, usize)>,
-    /// When so much has been told, this is done.
+    /// After this number of events, the action is performed.
     actions: Vec<(usize, Action)>,
     expected: Vec<String>,
     closes: bool,
@@ -84,7 +84,7 @@ struct Script {
 enum Action {
     Ask(NewsRequest),
     LogIn(Login),
-    /// There is no way to.
+    /// Asserts that no login is possible.
     NoLogin,
 }
 
@@ -120,13 +120,13 @@ impl Script {
         script
     }
 
-    /// How far the server's bytes may go when so many gates have been passed.
+    /// Returns the number of bytes that the server may send after `passed` gates.
     fn open_to(&self, passed: usize) -> usize {
         let closed = self.gates.iter().find(|(_, gate)| *gate > passed);
         closed.map_or(self.bytes.len(), |(at, _)| *at)
     }
 
-    /// Whether all of this was to come, as far as it came.
+    /// Returns `true` if the events are a prefix of the expected ones.
     fn earns(&self, told: &[String]) -> bool {
         if self.expected.starts_with(told) {
             return true;
@@ -192,7 +192,7 @@ fn ask_of(text: &str) -> NewsRequest {
     }
 }
 
-/// How a dialogue is played.
+/// How an exchange is played.
 #[derive(Clone, Copy)]
 struct Ways {
     tells: bool,
@@ -208,10 +208,10 @@ struct Play<'s> {
     fed: usize,
     told: Vec<String>,
     body: Vec<u8>,
-    /// Commands, as the session tells of them before they go out.
+    /// The commands, as the wire trace shows them before they are sent.
     said: Vec<String>,
     has_head: bool,
-    /// Errands that are not answered, as the session must know, too.
+    /// The number of unanswered requests, which must equal that of the session.
     open: usize,
 }
 
@@ -255,7 +255,8 @@ impl<'s> Play<'s> {
         self.told
     }
 
-    /// The server's next bytes, up to the next cut; or the end. Neither when it waits for us.
+    /// Passes the server's next bytes to the session, up to the next cut, or closes the connection. Returns `false` if
+    /// the server waits for the client.
     fn feed(&mut self, cuts: &dyn Fn(usize) -> bool) -> bool {
         assert!(!self.buffer.is_ended(), "it wants more after the end: {:#?}", self.told);
         let to = self.script.open_to(self.passed()).min(self.ways.end.unwrap_or(usize::MAX));
@@ -281,12 +282,12 @@ impl<'s> Play<'s> {
         self.told.iter().filter(|line| is_gate(line)).count()
     }
 
-    /// Whether to go on.
+    /// Processes a step. Returns `true` if the session continues.
     fn take(&mut self, step: Step) -> bool {
         match step {
             Step::Send(bytes) => self.send(&bytes),
             Step::StartTls => {
-                // What is left of what came before the handshake is thrown away.
+                // The rest of the data from before the handshake is discarded.
                 self.buffer.clear();
                 self.fed = self.script.open_to(self.passed());
                 self.tell("= secure".to_owned());
@@ -346,9 +347,9 @@ impl<'s> Play<'s> {
         true
     }
 
-    /// One errand fewer; whether there is another.
+    /// Records an answered request. Returns `true` if another one is pending.
     fn answered(&mut self, line: String) -> bool {
-        // A greeting may be a refusal before anything was asked for.
+        // A greeting may be a refusal before the first request.
         self.open = self.open.saturating_sub(1);
         assert_eq!(self.session.pending_requests().len(), self.open, "{line}: {:#?}", self.told);
         self.tell(line);

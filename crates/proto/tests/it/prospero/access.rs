@@ -1,29 +1,32 @@
-//! Access methods, and the URLs that they are: one row for each thing that a server may write.
+//! Access methods and their URLs: one row for each form that servers send.
 
 use crate::prospero::transcript::{object, play, way};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::GopherRequest;
-use fetch_url_proto::prospero::{Inquiry, InquiryResult, ObjectId, ObjectName, Question, ResolvedAccess};
+use fetch_url_proto::prospero::{
+    AttributesQuery, AttributesResult, ObjectId, ObjectName, Query, ResolvedAccess,
+};
 
-/// A token between apostrophes, whatever it is.
+/// Returns a token between apostrophes.
 fn quoted(bytes: &[u8]) -> Vec<u8> {
     let inside = bytes.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }
 
-/// What these tokens come to, for the object `/own` of `own.test(2525)`; none where they are no access method.
+/// Returns the resolved access method of these tokens, for the object `/own` of `own.test(2525)`, or `None` if they are
+/// not an access method.
 fn ways(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
     let tokens: Vec<_> = tokens.iter().map(|token| quoted(token)).collect();
     let text = [b"ATTRIBUTE OBJECT FIELD ACCESS-METHOD ", &tokens.join(&b' ')[..], b"\n"].concat();
-    let inquiry = Inquiry::new(&Question::Ways, &object(b"/own"));
+    let inquiry = AttributesQuery::new(&Query::AccessMethods, &object(b"/own"));
     let (words, inquiry) = play(inquiry, &text, &|_| false);
     assert_eq!(words, ["done"]);
-    let InquiryResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
+    let AttributesResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
     let own = ObjectName::new("own.test(2525)", "/own", "0");
     facts.methods(&own).first().map(|method| method.resolve())
 }
 
-/// The words of a row with spaces between them: the method, `host`, `name`, and more.
+/// Returns the resolved access for a row: the method, `host`, `name` and additional arguments.
 fn of(method: &str, host: &str, name: &[u8], extra: &[&str]) -> String {
     let mut tokens: Vec<&[u8]> = vec![method.as_bytes(), b"INTERNET-D", host.as_bytes(), b"ASCII", name];
     tokens.extend(extra.iter().map(|extra| extra.as_bytes()));
@@ -62,7 +65,7 @@ fn ftp() {
     check("FTP", "f.test", "/a\rb", &[], "unknown");
 }
 
-/// §8: "DIRECTORY: error".
+/// §8: the type `DIRECTORY` is an error for FTP.
 #[test]
 fn a_directory_is_no_file_of_ftp() {
     check("AFTP", "f.test", "/pub", &["DIRECTORY"], "unknown");
@@ -86,12 +89,12 @@ fn gopher() {
     g("g.test", "/a\0b", &["0"], "unknown");
     g("g.test", "0/a\r", &[], "unknown");
     g("", "0/a", &["0"], "gopher://own.test:2525/00/a");
-    // The first character is the type, where none is told.
+    // Without a type argument, the first character of the name is the type.
     let untold = of("GOPHER", "g.test", b"0/a", &[]);
     assert!(["gopher://g.test/00/a", "gopher://g.test/0/a"].contains(&&untold[..]), "{untold}");
 }
 
-/// A character, BINARY or TEXT (§8); vcache.c calls all others malformed.
+/// The type is a character, BINARY or TEXT (§8); vcache.c rejects all others as malformed.
 #[test]
 fn other_words_are_no_types_of_gopher() {
     for word in ["IMAGE", "DIRECTORY", "00", "TEXTS"] {
@@ -99,7 +102,7 @@ fn other_words_are_no_types_of_gopher() {
     }
 }
 
-/// What a URL of gopher sends is what the server wrote: each byte, or nothing.
+/// The selector that a gopher URL sends has exactly the bytes that the server sent, or there is no URL.
 #[test]
 fn every_byte_of_a_selector() {
     for byte in 0..=255_u8 {
@@ -163,7 +166,7 @@ fn wais() {
     w(&format!("WAIS-GW/w.test/TE\rXT/t/{ID}"), "unknown");
 }
 
-/// The host of a locator is a host and no more: else the rest of it becomes a part of the path.
+/// The host of a locator must be a host only; otherwise the rest of it would become part of the path.
 #[test]
 fn a_locator_with_a_hostile_host() {
     let hosts = [
@@ -174,7 +177,7 @@ fn a_locator_with_a_hostile_host() {
     assert_eq!(found.collect::<Vec<_>>(), []);
 }
 
-/// `digits=value;` (wais.md §10): what has other tags is no locator.
+/// `digits=value;` (wais.md §10): text with other tags is not a locator.
 #[test]
 fn locators_with_odd_tags() {
     for parts in ["x=y;2=t;", "2=t;3=x;1000=z;", "2=t;=x;"] {
@@ -217,14 +220,14 @@ fn the_other_methods() {
     assert_eq!(ways(&[b"AFTP"]), None);
 }
 
-/// §8: "TELNET, TN3270: telnet advisory".
+/// §8: `TELNET` and `TN3270` are sessions.
 #[test]
 fn tn3270_is_a_session() {
     let found = ways(&[b"TN3270", b"INTERNET-D", b"t.test(23)", b"ASCII", b"x"]);
     assert!(matches!(found, Some(ResolvedAccess::Session(_))), "{found:?}");
 }
 
-/// Empty tokens are the object's own.
+/// Empty tokens default to the values of the object.
 #[test]
 fn empty_tokens() {
     let check = |tokens: [&[u8]; 6], expected: &str| {
@@ -295,7 +298,7 @@ const BAD_HOSTS: [&str; 53] = [
     "127.1",
 ];
 
-/// What a server writes as a host is the host, or there is no URL.
+/// The URL has exactly the host that the server sent, or there is no URL.
 #[test]
 fn hostile_hosts() {
     for host in BAD_HOSTS {
@@ -315,20 +318,20 @@ fn hostile_hosts() {
         let found = of("GOPHER", host, b"/a", &["0"]);
         assert_eq!(host_of(&found).as_deref(), Some(written), "{found}");
     }
-    // An address in brackets is that address, or none.
+    // An address in brackets keeps its value, or there is no URL.
     let found = of("GOPHER", "[::1]", b"/a", &["0"]);
     assert!(matches!(host_of(&found).as_deref(), None | Some("[::1]")), "{found}");
     let not_utf8 = ways(&[b"AFTP", b"INTERNET-D", b"h\xff.test", b"ASCII", b"/a"]);
     assert_eq!(not_utf8, Some(ResolvedAccess::Unknown));
 }
 
-/// What stands between `//` and the next slash.
+/// Returns the text between `//` and the next slash.
 fn host_of(found: &str) -> Option<String> {
     let (_, rest) = found.split_once("://")?;
     Some(rest.split('/').next().unwrap_or_default().to_owned())
 }
 
-/// The URL of an object names that object: asked for, it is the same name and version.
+/// The URL of an object parses to the same name and version.
 #[test]
 fn urls_of_objects() {
     let url = |name: &[u8], version: &str| ObjectName::new("h.test(2525)", name, version).url();
@@ -351,7 +354,8 @@ fn urls_of_objects() {
     }
 }
 
-/// `%00` in a URL stands before a version (§9): an object with a NUL in its name has none, else it would be another.
+/// `%00` in a URL starts a version (§9), so an object with a NUL in its name has no URL; the URL would name another
+/// object.
 #[test]
 fn a_name_with_a_nul_has_no_url() {
     let found = ObjectName::new("h.test", *b"/a\0b", "0").url();

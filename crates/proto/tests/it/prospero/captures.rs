@@ -1,13 +1,15 @@
-//! Datagrams captured between real Prospero programs: our requests are what theirs are, and what theirs say is
-//! understood.
+//! Datagrams captured between real Prospero programs: the requests of fetch-url equal those of real clients, and the
+//! answers of real servers are parsed.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use crate::prospero::transcript::{Ask, CAPTURED, Side, captured, check, data, datagrams, object, text};
+use crate::prospero::transcript::{
+    CAPTURED, QueryKind, Side, captured, check, data, datagrams, object, text,
+};
 use fetch_url_proto::ardp::{Action, Exchange};
-use fetch_url_proto::prospero::Question;
+use fetch_url_proto::prospero::Query;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -19,7 +21,8 @@ fn exchange(id: u16, request: &[u8]) -> Exchange {
     Exchange::new(NonZeroU16::new(id).expect("an id"), request, PATIENCE, Duration::ZERO)
 }
 
-/// What an exchange with this id makes of these datagrams, and what it sends after its request.
+/// Passes these datagrams to an exchange with this id. Returns the text, the datagrams sent after the request, and the
+/// last action.
 fn heard(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
     let mut exchange = exchange(id, b"x");
     let (mut text, mut sent) = (Vec::new(), Vec::new());
@@ -44,7 +47,7 @@ fn drain(exchange: &mut Exchange, text: &mut Vec<u8>, sent: &mut Vec<Vec<u8>>) -
     }
 }
 
-/// All answers: their datagrams, by name and id.
+/// Returns the datagrams of all captured answers, by name and id.
 fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
     let mut answers = BTreeMap::<_, Vec<_>>::new();
     let all = datagrams().into_iter().filter(|(name, side, _)| {
@@ -56,7 +59,7 @@ fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
     answers
 }
 
-/// The numbers of these packets are the order in which they were captured.
+/// The packet numbers are in the order in which the packets were captured.
 #[test]
 fn every_answer_is_put_together() {
     let answers = answers();
@@ -98,7 +101,7 @@ fn windows_are_acknowledged_as_they_were() {
     assert_eq!(heard(0x011a, &packets).1, sixteen);
 }
 
-/// An answer to a request without an id is none of ours: all of ours have one.
+/// An answer without an id is ignored, because all requests of fetch-url have one.
 #[test]
 fn an_answer_without_an_id_is_passed_over() {
     let answer = captured("hdr1-no-cid", Side::Server);
@@ -106,26 +109,26 @@ fn an_answer_without_an_id_is_passed_over() {
     assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)));
 }
 
-fn attributes(names: &[&str]) -> Question {
-    Question::Attributes(names.iter().map(|&name| name.to_owned()).collect())
+fn attributes(names: &[&str]) -> Query {
+    Query::Attributes(names.iter().map(|&name| name.to_owned()).collect())
 }
 
-/// The captured requests whose question is one of ours.
-fn requests() -> Vec<(&'static str, Question, &'static str)> {
-    let (ways, method) = (|| Question::Ways, || attributes(&["ACCESS-METHOD"]));
+/// Returns the captured requests for which fetch-url has a query.
+fn requests() -> Vec<(&'static str, Query, &'static str)> {
+    let (ways, method) = (|| Query::AccessMethods, || attributes(&["ACCESS-METHOD"]));
     let sized = || attributes(&["ACCESS-METHOD", "SIZE"]);
     vec![
-        ("list-all", Question::Links, "/srv/pub"),
+        ("list-all", Query::Links, "/srv/pub"),
         ("goi-access-method", method(), "/srv/pub/hello.txt"),
-        ("goi-all", Question::All, "/srv/pub/hello.txt"),
+        ("goi-all", Query::All, "/srv/pub/hello.txt"),
         ("goi-native-only", method(), "/srv/pub/link.txt"),
         ("goi-native-size", sized(), "/srv/pub/link.txt"),
-        ("goi-contents", Question::Contents, "/srv/pub/dir/x.txt"),
+        ("goi-contents", Query::Contents, "/srv/pub/dir/x.txt"),
         ("goi-am-modes-native-file", ways(), "/srv/pub/link.txt"),
         ("goi-am-modes-shadowed-file", ways(), "/srv/pub/hello.txt"),
         ("goi-am-modes-dir", ways(), "/srv/pub/dir"),
         ("goi-am-modes-nosuch", ways(), "/srv/pub/nosuch"),
-        ("goi-contents-binary-nul", Question::Contents, "/srv/pub/nul.dat"),
+        ("goi-contents-binary-nul", Query::Contents, "/srv/pub/nul.dat"),
         ("goi-dir", sized(), "/srv/pub/dir"),
         ("goi-notfound", sized(), "/srv/pub/nosuch"),
         ("goi-notauth", method(), "/etc/passwd"),
@@ -138,7 +141,7 @@ fn replaced(bytes: &[u8]) -> Vec<u8> {
     [&text[..at], b" anonymous\n", &text[at + 6..]].concat()
 }
 
-/// But for the name of the user (§6).
+/// Requests are equal except for the name of the user (§6).
 #[test]
 fn requests_are_those_that_were_captured() {
     for (name, question, of) in requests() {
@@ -147,7 +150,7 @@ fn requests_are_those_that_were_captured() {
         let sent = exchange(id(theirs), &ours).next(Duration::ZERO);
         assert_eq!(sent, Action::Send(replaced(theirs).into()), "{name}");
     }
-    // It was cut where no client would, so the text alone is the same.
+    // The captured request is split where fetch-url would not split it, so only the text is compared.
     let theirs: Vec<u8> =
         captured("request-in-2-packets", Side::Client).iter().flat_map(|at| data(at).to_vec()).collect();
     let ours = attributes(&["SIZE"]).text(&object(b"/srv/pub/hello.txt"));
@@ -155,7 +158,7 @@ fn requests_are_those_that_were_captured() {
 }
 
 const AFTP: &str = "ftp://ftp.test/pub/hello.txt;type=i";
-// With a type beside it, all of the name is the selector (vcache.c).
+// With a type argument, the complete name is the selector (vcache.c).
 const GOPHER: &str = "gopher://g.test:70/00/hello";
 const NATIVE: &str = "contents | local /srv/pub/hello.txt";
 
@@ -184,26 +187,26 @@ fn inquiries_read_what_was_captured() {
         ("badversion", "refused VERSION-NOT-SUPPORTED TRY 1-5 | done"),
         ("unknowncmd", "unexpected"),
         ("badquote", "unexpected"),
-        // It is an answer, but not to that.
+        // A valid line that does not answer this query.
         ("version", "unexpected"),
     ] {
-        // The order of the attributes is the server's; that of the words is the test's.
-        check(Ask::Inquiry, &text(name), expected);
+        // The server determines the order of the attributes; the test determines the order of the words.
+        check(QueryKind::Attributes, &text(name), expected);
     }
     let vget = captured("vls-vget", Side::Server);
-    check(Ask::Inquiry, data(&vget[3]), &stored);
+    check(QueryKind::Attributes, data(&vget[3]), &stored);
 }
 
 #[test]
 fn contents_read_what_was_captured() {
-    check(Ask::Contents, &text("goi-contents"), "head | body in dir\\n | done");
+    check(QueryKind::Contents, &text("goi-contents"), "head | body in dir\\n | done");
     let bytes = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
-    check(Ask::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
-    check(Ask::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
-    check(Ask::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
-    check(Ask::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");
-    check(Ask::Contents, &text("badquote"), "unexpected");
-    check(Ask::Contents, &text("list-nonefound"), "refused | done");
+    check(QueryKind::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
+    check(QueryKind::Contents, &text("goi-am-modes-nosuch"), "refused NOT-FOUND | done");
+    check(QueryKind::Contents, &text("goi-notauth"), "refused NOT-AUTHORIZED | done");
+    check(QueryKind::Contents, &text("badversion"), "refused VERSION-NOT-SUPPORTED TRY 1-5 | done");
+    check(QueryKind::Contents, &text("badquote"), "unexpected");
+    check(QueryKind::Contents, &text("list-nonefound"), "refused | done");
 }
 
 const DIR: &str = "entry directory dir prospero://W.TEST//srv/pub/dir";
@@ -232,7 +235,7 @@ fn links_read_what_was_captured() {
         "done".to_owned(),
     ]
     .join(" | ");
-    check(Ask::Links, &text("list-all"), &all);
+    check(QueryKind::Links, &text("list-all"), &all);
     for (name, expected) in [
         ("list-dir", DIR),
         ("list-external-gopher", GOPHER_LINK),
@@ -240,23 +243,23 @@ fn links_read_what_was_captured() {
         ("list-external-wais", WAIS_LINK),
         ("list-symbolic", "entry link symb -"),
     ] {
-        check(Ask::Links, &text(name), &format!("head | {expected} | done"));
+        check(QueryKind::Links, &text(name), &format!("head | {expected} | done"));
     }
-    check(Ask::Links, &text("list-nonefound"), "head | done");
+    check(QueryKind::Links, &text("list-nonefound"), "head | done");
     let files = captured("window4", Side::Server).iter().flat_map(|at| data(at).to_vec()).collect::<Vec<_>>();
-    let told = crate::prospero::transcript::told(Ask::Links, &files, &|at| at % 1250 == 0);
+    let told = crate::prospero::transcript::told(QueryKind::Links, &files, &|at| at % 1250 == 0);
     let entries = told.iter().filter(|word| word.starts_with("entry file file-number-00"));
     assert_eq!((entries.count(), told.len()), (100, 102));
 }
 
-/// The first FAILURE ends the message (§6): what is refused has no head.
+/// The first FAILURE ends the message (§6), so a rejected listing has no head.
 #[test]
 fn a_refused_listing_has_no_head() {
-    let notdir = crate::prospero::transcript::told(Ask::Links, &text("list-notdir"), &|_| false);
+    let notdir = crate::prospero::transcript::told(QueryKind::Links, &text("list-notdir"), &|_| false);
     assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
 }
 
-/// Two lines of one exchange say the same when one of them is repeated.
+/// Two lines of one exchange are equal if a datagram was retransmitted.
 #[test]
 fn the_file_is_whole() {
     assert_eq!(CAPTURED.lines().filter(|line| !line.starts_with('#')).count(), 94);

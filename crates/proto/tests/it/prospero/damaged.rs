@@ -1,9 +1,9 @@
-//! Captured answers and datagrams, damaged at random, always in the same ways.
+//! Captured answers and datagrams with random damage, from a fixed seed.
 
 use crate::prospero::transcript::{Random, Side, data, datagrams};
 
 const ROUNDS: usize = 6000;
-/// What servers write in lines, and what they might.
+/// Valid and invalid parts of response lines.
 const PIECES: [&[u8]; 12] = [
     b"'",
     b"''",
@@ -65,7 +65,7 @@ fn damaged_answers() {
     }
 }
 
-/// What the fuzz target begins with.
+/// Runs the check of the fuzz target on its seeds.
 #[test]
 fn seeds() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fuzz/seeds/prospero_answer");

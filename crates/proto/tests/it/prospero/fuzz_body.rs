@@ -1,7 +1,7 @@
-//! Any bytes as the answer of a Prospero server: no panic; where they are cut changes nothing; every URL is one that
-//! can be sent, with the host that stands in it; and any datagrams: no text that did not come in order.
+//! Arbitrary bytes as the answer of a Prospero server: no panic; the result does not depend on where they are cut;
+//! every URL can be sent and has the host that it shows. Arbitrary datagrams: no text is delivered out of order.
 //!
-//! For the random test and the fuzz target. The first byte chooses: what was asked for; 3 is datagrams, each behind
+//! Used by the random test and the fuzz target. The first byte selects the query; 3 selects datagrams, each preceded by
 //! its length in two bytes.
 
 use std::num::NonZeroU16;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::ardp::{Action, Exchange};
 use fetch_url_proto::prospero::{
-    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    AttributesQuery, AttributesResult, ContentsQuery, LinksQuery, ObjectId, ObjectName, Query, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError, check_sendable};
 
@@ -60,15 +60,15 @@ fn play(choice: u8, text: &[u8], length: usize) -> Said {
     let object = object();
     match choice {
         0 => {
-            let mut inquiry = Inquiry::new(&Question::Ways, &object);
+            let mut inquiry = AttributesQuery::new(&Query::AccessMethods, &object);
             let mut said = run(&mut inquiry, text, length);
             if said.end.is_ok() {
                 said.words.push(found(inquiry.into_result()));
             }
             said
         }
-        1 => run(&mut Links::new(&object), text, length),
-        _ => run(&mut Contents::new(&object), text, length),
+        1 => run(&mut LinksQuery::new(&object), text, length),
+        _ => run(&mut ContentsQuery::new(&object), text, length),
     }
 }
 
@@ -100,10 +100,10 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
     Said { body, words, end }
 }
 
-fn found(found: InquiryResult) -> String {
+fn found(found: AttributesResult) -> String {
     let own = ObjectName::new("own.test", "/own", "0");
     match &found {
-        InquiryResult::Facts(facts) => {
+        AttributesResult::Facts(facts) => {
             let _ = (facts.size(), facts.modified(), facts.is_directory());
             for method in facts.methods(&own) {
                 if let ResolvedAccess::Url(url) | ResolvedAccess::Session(url) = method.resolve() {
@@ -111,22 +111,22 @@ fn found(found: InquiryResult) -> String {
                 }
             }
         }
-        InquiryResult::Elsewhere(name) => name.url().iter().for_each(|url| check_url(url)),
+        AttributesResult::Moved(name) => name.url().iter().for_each(|url| check_url(url)),
         _ => {}
     }
     format!("{found:?}")
 }
 
-/// It is printed as it is read, and neither a file nor with a password.
+/// Checks that the URL is printed as it was parsed, is not a `file:` URL, and contains no password.
 fn check_url(text: &str) {
     let Ok(parsed) = parse(text) else { panic!("{text}") };
     assert!(parsed.url.to_string() == text && parsed.url.redacted().to_string() == text, "{text}");
     assert!(!text.starts_with("file:"), "{text}");
-    // Those that a server wrote whole are checked when they are followed.
+    // URLs that a server sent as a whole are checked when they are followed.
     let _ = check_sendable(&parsed.url);
 }
 
-/// The text of an exchange that hears these, when it is done.
+/// Returns the text of an exchange that receives these datagrams, once it is complete.
 fn heard(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut exchange = Exchange::new(NonZeroU16::new(ID)?, b"x\n", PATIENCE, Duration::ZERO);
     let (mut text, mut data, mut now, mut out, mut ins) = (Vec::new(), 0, Duration::ZERO, 0, 0);
@@ -148,7 +148,8 @@ fn heard(mut bytes: &[u8]) -> Option<Vec<u8>> {
                 }
                 _ => return None,
             }
-            // Each try and each that is heard: one; two for one that is forgotten and is to acknowledge that.
+            // Each try and each received datagram may cause one datagram; two if it reports a lost request and also
+            // asks for an acknowledgement.
             assert!(out <= 2 * ins + 5, "{out} for {ins}");
         }
         assert!(text.len() <= data);

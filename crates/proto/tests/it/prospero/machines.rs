@@ -1,10 +1,10 @@
-//! Questions and answers of Prospero: what is quoted survives, what is cut is noticed, what is refused is told.
+//! Prospero queries and responses: quoting, truncation and rejections.
 
-use crate::prospero::transcript::{Ask, Random, check, lines, object, told, versioned};
+use crate::prospero::transcript::{QueryKind, Random, check, lines, object, told, versioned};
 use fetch_url_core::{Url, parse};
-use fetch_url_proto::prospero::{ObjectId, Question};
+use fetch_url_proto::prospero::{ObjectId, Query};
 
-/// Any bytes but CR, LF and NUL survive: the reader of section 5 finds one token.
+/// Every name of bytes other than CR, LF and NUL is one token after quoting (section 5).
 #[test]
 fn names_survive_their_quotes() {
     let mut random = Random(5);
@@ -34,15 +34,12 @@ fn assert_question(name: &[u8]) {
         .concat()
     };
     for (question, expected) in [
-        (Question::Ways, vec![info(b"ACCESS-METHOD+UNIX-MODES")]),
-        (Question::Contents, vec![info(b"CONTENTS")]),
-        (Question::All, vec![info(b"#ALL")]),
+        (Query::AccessMethods, vec![info(b"ACCESS-METHOD+UNIX-MODES")]),
+        (Query::Contents, vec![info(b"CONTENTS")]),
+        (Query::All, vec![info(b"#ALL")]),
+        (Query::Attributes(vec!["SIZE".into(), "LAST-MODIFIED".into()]), vec![info(b"SIZE+LAST-MODIFIED")]),
         (
-            Question::Attributes(vec!["SIZE".into(), "LAST-MODIFIED".into()]),
-            vec![info(b"SIZE+LAST-MODIFIED")],
-        ),
-        (
-            Question::Links,
+            Query::Links,
             vec![[words(b"DIRECTORY ASCII"), vec![name.to_vec()]].concat(), words(b"LIST . COMPONENTS")],
         ),
     ] {
@@ -54,7 +51,7 @@ fn assert_question(name: &[u8]) {
     }
 }
 
-/// The words of a line; `.` stands for an empty one.
+/// Splits a line into words; `.` is an empty word.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     line.split(|&byte| byte == b' ')
         .map(|word| if word == b"." { Vec::new() } else { word.to_vec() })
@@ -74,10 +71,10 @@ fn versions_are_the_last_token() {
         ("prospero://h/n;VERSION=a'%20b", "a' b"),
         ("prospero://h/n;x=y", "0"),
     ] {
-        let text = Question::Ways.text(&versioned(url));
+        let text = Query::AccessMethods.text(&versioned(url));
         let last = lines(&text).expect("lines").pop().expect("a line");
         assert_eq!(last[3..], [b"n".to_vec(), version.as_bytes().to_vec()], "{url}");
-        let text = Question::Links.text(&versioned(url));
+        let text = Query::Links.text(&versioned(url));
         let directory = lines(&text).expect("lines").swap_remove(2);
         let expected: &[&str] = if version == "0" { &["n"] } else { &["n", version] };
         assert_eq!(
@@ -88,27 +85,27 @@ fn versions_are_the_last_token() {
     }
 }
 
-/// docs/spec/faults.md, row 16: before any datagram.
+/// docs/spec/faults.md, row 16: rejected before any datagram is sent.
 #[test]
 fn bytes_that_may_not_go_out() {
     for byte in ["%0A", "%0D", "%0d%0a", "%00"] {
         for form in ["a*b;VERSION=3", "a;VERSION=3*", "a;x=y*z", "a;x*=y", "*", "a;VERSION=*"] {
             let text = format!("prospero://h/{}", form.replace('*', byte));
             let Url::Prospero(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
-            // In the name a NUL begins a version.
+            // In the name, a NUL starts a version.
             let is_name = byte == "%00" && matches!(form, "a*b;VERSION=3" | "*");
             assert_eq!(ObjectId::of(&url).is_ok(), is_name, "{text}");
         }
     }
 }
 
-/// The bytes between apostrophes, in full or only where they must.
+/// Returns the bytes between apostrophes.
 fn quoted(bytes: &[u8]) -> Vec<u8> {
     let inside = bytes.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"''"[..]);
     [b"'", &inside[..], b"'"].concat()
 }
 
-/// As dirsrv writes: the quote begins at the first byte that needs it.
+/// Quotes as dirsrv does: from the first byte that needs quotes.
 fn late_quoted(bytes: &[u8]) -> Vec<u8> {
     let needs = |byte: &u8| b" \t\x0b\x0c\n\r/'+,".contains(byte);
     match bytes.iter().position(needs) {
@@ -129,18 +126,18 @@ fn contents_of_every_byte() {
     let all: Vec<u8> = (0..=255).collect();
     let body = |bytes: &[u8]| format!("head | body {} | done", bytes.escape_ascii());
     for form in FORMS {
-        check(Ask::Contents, &contents(form, &quoted(&all)), &body(&all));
-        check(Ask::Contents, &contents(form, &late_quoted(&all)), &body(&all));
-        check(Ask::Contents, &contents(form, b"''"), "head | done");
+        check(QueryKind::Contents, &contents(form, &quoted(&all)), &body(&all));
+        check(QueryKind::Contents, &contents(form, &late_quoted(&all)), &body(&all));
+        check(QueryKind::Contents, &contents(form, b"''"), "head | done");
     }
     for byte in 0..=255 {
         let bytes = [byte, byte, b'x', byte];
-        check(Ask::Contents, &contents(FORMS[0], &quoted(&bytes)), &body(&bytes));
-        check(Ask::Contents, &contents(FORMS[1], &late_quoted(&bytes)), &body(&bytes));
+        check(QueryKind::Contents, &contents(FORMS[0], &quoted(&bytes)), &body(&bytes));
+        check(QueryKind::Contents, &contents(FORMS[1], &late_quoted(&bytes)), &body(&bytes));
     }
     for bytes in [&b"'"[..], b"''", b"'''", b"a'", b"'a'", b"''a''", b"\n'\n", b"' '"] {
-        check(Ask::Contents, &contents(FORMS[0], &quoted(bytes)), &body(bytes));
-        check(Ask::Contents, &contents(FORMS[0], &late_quoted(bytes)), &body(bytes));
+        check(QueryKind::Contents, &contents(FORMS[0], &quoted(bytes)), &body(bytes));
+        check(QueryKind::Contents, &contents(FORMS[0], &late_quoted(bytes)), &body(bytes));
     }
 }
 
@@ -150,18 +147,18 @@ fn large_contents() {
     let bytes: Vec<_> = (0..300_000).map(|_| random.next() as u8).collect();
     let text = contents(FORMS[0], &quoted(&bytes));
     let expected = ["head".to_owned(), format!("body {}", bytes.escape_ascii()), "done".to_owned()];
-    assert!(told(Ask::Contents, &text, &|at| at % 1250 == 0) == expected);
-    assert!(told(Ask::Contents, &text, &|_| false) == expected);
+    assert!(told(QueryKind::Contents, &text, &|at| at % 1250 == 0) == expected);
+    assert!(told(QueryKind::Contents, &text, &|_| false) == expected);
 }
 
-/// What ends before its time is no object; the answer is whole only with its line.
+/// Truncated contents are an error: the answer is complete only with its line end.
 #[test]
 fn contents_that_end_early() {
     let text = contents(FORMS[0], b"'a''b\nc'");
     for end in 0..text.len() {
-        let words = told(Ask::Contents, &text[..end], &|_| false);
+        let words = told(QueryKind::Contents, &text[..end], &|_| false);
         let last = words.last().map(String::as_str);
-        // Before the bytes it is an answer without them; an apostrophe may be one of two.
+        // An answer that is cut before its data has no data; an apostrophe at the end may be the first of two.
         assert!(!words.contains(&"body a\\'b\\nc".to_owned()) || last == Some("cut"), "{end}: {words:?}");
         assert!(
             last == Some("cut") || last == Some("unexpected") || words == ["refused", "done"],
@@ -172,15 +169,15 @@ fn contents_that_end_early() {
 
 #[test]
 fn contents_with_other_lines() {
-    check(Ask::Contents, b"SUCCESS\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '1 bytes'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA x\nWARNING MESSAGE hm\n", "head | body x | done");
-    check(Ask::Contents, b"", "refused | done");
-    check(Ask::Contents, b"NONE-FOUND\n", "refused | done");
-    check(Ask::Contents, b"failure NOT-FOUND 'no such'\n", "refused NOT-FOUND no such | done");
-    check(Ask::Contents, b"ERROR what\n", "unexpected");
+    check(QueryKind::Contents, b"SUCCESS\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '1 bytes'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA x\nWARNING MESSAGE hm\n", "head | body x | done");
+    check(QueryKind::Contents, b"", "refused | done");
+    check(QueryKind::Contents, b"NONE-FOUND\n", "refused | done");
+    check(QueryKind::Contents, b"failure NOT-FOUND 'no such'\n", "refused NOT-FOUND no such | done");
+    check(QueryKind::Contents, b"ERROR what\n", "unexpected");
     for values in ["SEQUENCE DATA", "SEQUENCE DATA ", "SEQUENCE TAGGED t", "SEQUENCE OTHER x", "SEQUENCE", ""]
     {
         check(
-            Ask::Contents,
+            QueryKind::Contents,
             format!("ATTRIBUTE OBJECT INTRINSIC CONTENTS {values}\n").as_bytes(),
             "unexpected",
         );
@@ -190,69 +187,69 @@ fn contents_with_other_lines() {
 #[test]
 fn inquiries_lead_on() {
     check(
-        Ask::Inquiry,
+        QueryKind::Attributes,
         b"FORWARDED INTERNET-D h.test(2525) ASCII '/a b' 3 DEST-EXP 0\n",
         "elsewhere INTERNET-D h.test(2525) /a b 3 | done",
     );
     check(
-        Ask::Inquiry,
+        QueryKind::Attributes,
         b"VERSION 5 x\nSUCCESS\nID REMOTE 4\nforwarded INTERNET-D h ASCII n 0\n",
         "elsewhere INTERNET-D h n 0 | done",
     );
     check(
-        Ask::Inquiry,
+        QueryKind::Attributes,
         b"LINK  L DIRECTORY d INTERNET-D h ASCII /d 0\nUNRESOLVED a 'b c'\n",
         "elsewhere INTERNET-D h /d/a/b c 0 | done",
     );
-    check(Ask::Inquiry, b"LINK L DIRECTORY c INTERNET-D g ASCII /c 0\nLINK L DIRECTORY d INTERNET-D h ASCII /d 0\nUNRESOLVED a\n", "elsewhere INTERNET-D h /d/a 0 | done");
-    check(Ask::Inquiry, b"UNRESOLVED a\n", "done");
-    check(Ask::Inquiry, b"NONE-FOUND", "done");
-    check(Ask::Inquiry, b"FORWARDED INTERNET-D h\n", "unexpected");
-    check(Ask::Inquiry, b"FAILURE NOT-AUTHORIZED", "refused NOT-AUTHORIZED | done");
-    check(Ask::Inquiry, b"ERROR ERROR Received empty", "unexpected");
-    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC\n", "unexpected");
-    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE 'drwx\n", "cut");
-    // Nested attributes are skipped (§7), and so is what nobody knows, CR too.
-    check(Ask::Inquiry, b">ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\n> ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\nNEW x\n\nSUCCESS\r\n\t\n", "done");
-    check(Ask::Inquiry, b"attribute object intrinsic unix-modes sequence drwxr-xr-x\nATTRIBUTE\tOBJECT  INTRINSIC SIZE SEQUENCE '26' bytes\n", "directory true | size 26 | done");
-    check(Ask::Inquiry, b"ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' ''\n", "done");
+    check(QueryKind::Attributes, b"LINK L DIRECTORY c INTERNET-D g ASCII /c 0\nLINK L DIRECTORY d INTERNET-D h ASCII /d 0\nUNRESOLVED a\n", "elsewhere INTERNET-D h /d/a 0 | done");
+    check(QueryKind::Attributes, b"UNRESOLVED a\n", "done");
+    check(QueryKind::Attributes, b"NONE-FOUND", "done");
+    check(QueryKind::Attributes, b"FORWARDED INTERNET-D h\n", "unexpected");
+    check(QueryKind::Attributes, b"FAILURE NOT-AUTHORIZED", "refused NOT-AUTHORIZED | done");
+    check(QueryKind::Attributes, b"ERROR ERROR Received empty", "unexpected");
+    check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC\n", "unexpected");
+    check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE 'drwx\n", "cut");
+    // Nested attributes (§7) and unknown lines are skipped, also with CR.
+    check(QueryKind::Attributes, b">ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\n> ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwx\nNEW x\n\nSUCCESS\r\n\t\n", "done");
+    check(QueryKind::Attributes, b"attribute object intrinsic unix-modes sequence drwxr-xr-x\nATTRIBUTE\tOBJECT  INTRINSIC SIZE SEQUENCE '26' bytes\n", "directory true | size 26 | done");
+    check(QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' ''\n", "done");
 }
 
 #[test]
 fn listings() {
     const LINK: &str = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\n";
     const ENTRY: &str = "entry file a prospero://h.test//a";
-    // Nothing is no answer; a word that there is nothing is one.
-    check(Ask::Links, b"", "unexpected");
-    check(Ask::Links, b"NEW x\n\n", "unexpected");
-    check(Ask::Links, b"NONE-FOUND\n", "head | done");
-    check(Ask::Links, LINK.as_bytes(), &format!("head | {ENTRY} | done"));
-    check(Ask::Links, LINK.trim_end().as_bytes(), &format!("head | {ENTRY} | done"));
-    check(Ask::Links, format!("{LINK}{LINK}").as_bytes(), &format!("head | {ENTRY} | {ENTRY} | done"));
-    check(Ask::Links, b"FAILURE NOT-FOUND\n", "refused NOT-FOUND | done");
-    check(Ask::Links, b"ERROR no\n", "unexpected");
-    check(Ask::Links, b"LINK  L FILE a INTERNET-D\n", "unexpected");
-    check(Ask::Links, b"LINK  L FILE 'a INTERNET-D h ASCII /a 0\n", "cut");
-    check(Ask::Links, b"LINK  L FILE a INTERNET-D h@x ASCII /a 0\n", "head | entry file a - | done");
-    check(Ask::Links, b"LINK  L FILE a INTERNET-D h ASCII '/a\n' 0\n", "head | entry file a - | done");
-    check(Ask::Links, b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\n", "head | entry link a - | done");
+    // An empty response is not an answer; NONE-FOUND is one.
+    check(QueryKind::Links, b"", "unexpected");
+    check(QueryKind::Links, b"NEW x\n\n", "unexpected");
+    check(QueryKind::Links, b"NONE-FOUND\n", "head | done");
+    check(QueryKind::Links, LINK.as_bytes(), &format!("head | {ENTRY} | done"));
+    check(QueryKind::Links, LINK.trim_end().as_bytes(), &format!("head | {ENTRY} | done"));
+    check(QueryKind::Links, format!("{LINK}{LINK}").as_bytes(), &format!("head | {ENTRY} | {ENTRY} | done"));
+    check(QueryKind::Links, b"FAILURE NOT-FOUND\n", "refused NOT-FOUND | done");
+    check(QueryKind::Links, b"ERROR no\n", "unexpected");
+    check(QueryKind::Links, b"LINK  L FILE a INTERNET-D\n", "unexpected");
+    check(QueryKind::Links, b"LINK  L FILE 'a INTERNET-D h ASCII /a 0\n", "cut");
+    check(QueryKind::Links, b"LINK  L FILE a INTERNET-D h@x ASCII /a 0\n", "head | entry file a - | done");
+    check(QueryKind::Links, b"LINK  L FILE a INTERNET-D h ASCII '/a\n' 0\n", "head | entry file a - | done");
+    check(QueryKind::Links, b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\n", "head | entry link a - | done");
     check(
-        Ask::Links,
+        QueryKind::Links,
         b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD NFS '' '' '' '' x\nATTRIBUTE CACHED FIELD ACCESS-METHOD AFTP '' '' '' '' TEXT\nATTRIBUTE CACHED FIELD ACCESS-METHOD GOPHER '' '' '' '' 0\n",
         "head | entry link a ftp://h/a;type=a | done",
     );
     check(
-        Ask::Links,
+        QueryKind::Links,
         b"LINK  L EXTERNAL a INTERNET-D h ASCII /a 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD LOCAL '' '' '' /etc/passwd\nATTRIBUTE CACHED FIELD ACCESS-METHOD URL '' '' '' file:///etc/passwd\n",
         "head | entry link a - | done",
     );
 }
 
-/// The first FAILURE ends the message: nothing behind it is told, and what came before it first.
+/// The first FAILURE ends the message: earlier entries are delivered, later lines are ignored.
 #[test]
 fn a_listing_that_fails_in_its_middle() {
     let text = b"LINK  L FILE a INTERNET-D h.test ASCII /a 0\nFAILURE SERVER-FAILED\n";
-    let words = told(Ask::Links, text, &|_| false);
+    let words = told(QueryKind::Links, text, &|_| false);
     let at = |word: &str| words.iter().position(|said| said.starts_with(word));
     assert!(at("refused").is_some() || words.last().is_some_and(|last| last == "unexpected"), "{words:?}");
     assert!(at("refused").is_none_or(|refused| at("entry").is_none_or(|entry| entry < refused)), "{words:?}");
@@ -262,7 +259,7 @@ fn a_listing_that_fails_in_its_middle() {
 fn limits() {
     let long = |count: usize| [b"X ", &vec![b'x'; count][..], b"\n"].concat();
     let end = |ask, text: &[u8]| told(ask, text, &|at| at % 1250 == 0).pop();
-    for ask in [Ask::Inquiry, Ask::Links, Ask::Contents] {
+    for ask in [QueryKind::Attributes, QueryKind::Links, QueryKind::Contents] {
         assert_eq!(end(ask, &long(10_000_000)).as_deref(), Some("limit"), "{ask:?}");
         assert_eq!(end(ask, &b"x ".repeat(100_000)).as_deref(), Some("limit"), "{ask:?}");
         assert_eq!(
@@ -272,8 +269,8 @@ fn limits() {
         );
     }
     let attribute = b"ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 1\n".repeat(50_000);
-    assert_eq!(end(Ask::Inquiry, &attribute).as_deref(), Some("limit"));
+    assert_eq!(end(QueryKind::Attributes, &attribute).as_deref(), Some("limit"));
     let link = [&b"LINK  L FILE a INTERNET-D h ASCII /a 0\n"[..], &attribute].concat();
-    assert_eq!(end(Ask::Links, &link).as_deref(), Some("limit"));
-    assert_eq!(end(Ask::Inquiry, &b"SUCCESS\n".repeat(1_000_000)).as_deref(), Some("limit"));
+    assert_eq!(end(QueryKind::Links, &link).as_deref(), Some("limit"));
+    assert_eq!(end(QueryKind::Attributes, &b"SUCCESS\n".repeat(1_000_000)).as_deref(), Some("limit"));
 }

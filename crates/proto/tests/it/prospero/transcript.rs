@@ -1,25 +1,26 @@
-//! Plays Prospero's machines: whole, byte by byte and cut at every position; and reads what was captured.
+//! Plays the Prospero state machines: complete, byte by byte and cut at every position; and reads the captured
+//! datagrams.
 //!
-//! What is expected is worked out here, from the facts about the wire and not by what is tested.
+//! Expected results are computed here from the wire format, independently of the code under test.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use fetch_url_core::{PercentEncoded, Url, charset, parse};
 use fetch_url_proto::prospero::{
-    Contents, Inquiry, InquiryResult, Links, ObjectId, ObjectName, Question, ResolvedAccess,
+    AttributesQuery, AttributesResult, ContentsQuery, LinksQuery, ObjectId, ObjectName, Query, ResolvedAccess,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
 pub(crate) const CAPTURED: &str = include_str!("../../data/prospero-vectors.txt");
 
-/// Which side said a datagram.
+/// The sender of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
     Server,
 }
 
-/// Every captured datagram, with the name of its exchange.
+/// Returns every captured datagram, with the name of its exchange.
 pub(crate) fn datagrams() -> Vec<(&'static str, Side, Vec<u8>)> {
     let lines = CAPTURED.lines().filter(|line| !line.starts_with('#'));
     let datagrams = lines.map(|line| {
@@ -30,20 +31,20 @@ pub(crate) fn datagrams() -> Vec<(&'static str, Side, Vec<u8>)> {
     datagrams.collect()
 }
 
-/// All datagrams of one side under this name.
+/// Returns all datagrams of one side of an exchange.
 pub(crate) fn captured(name: &str, side: Side) -> Vec<Vec<u8>> {
     let same = datagrams().into_iter().filter(|(at, of, _)| *at == name && *of == side);
     same.map(|(_, _, bytes)| bytes).collect()
 }
 
-/// The data of one captured answer that fits a datagram.
+/// Returns the data of a captured answer of one datagram.
 pub(crate) fn text(name: &str) -> Vec<u8> {
     let all = captured(name, Side::Server);
     assert_eq!(all.len(), 1, "{name}");
     data(&all[0]).to_vec()
 }
 
-/// What stands behind the header.
+/// Returns the data after the header.
 pub(crate) fn data(datagram: &[u8]) -> &[u8] {
     &datagram[usize::from(datagram[0] & 63)..]
 }
@@ -53,7 +54,7 @@ pub(crate) fn unhexed(hex: &str) -> Vec<u8> {
     hex.as_bytes().chunks(2).map(|pair| digits(pair).expect("hex")).collect()
 }
 
-/// SplitMix64, of Steele, Lea and Flood.
+/// The generator SplitMix64 of Steele, Lea and Flood.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -74,7 +75,7 @@ impl Random {
     }
 }
 
-/// The object of this name; bytes that cannot stand in a URL are escaped.
+/// Returns the object with this name; bytes that are not valid in a URL are percent-encoded.
 pub(crate) fn object(name: &[u8]) -> ObjectId {
     versioned(&format!("prospero://h/{}", PercentEncoded::encode(name, charset::UCHAR)))
 }
@@ -84,7 +85,7 @@ pub(crate) fn versioned(url: &str) -> ObjectId {
     ObjectId::of(&url).expect("no octet that may not go out")
 }
 
-/// Section 5 as a state machine: the lines of a text; none where a quote has no end.
+/// Parses a text into lines of tokens (section 5), or returns `None` if a quote is not closed.
 pub(crate) fn lines(text: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     let (mut lines, mut line, mut token) = (Vec::new(), Vec::new(), None::<Vec<u8>>);
     let (mut at, mut is_inside) = (0, false);
@@ -112,8 +113,8 @@ pub(crate) fn lines(text: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     (!is_inside).then_some(lines)
 }
 
-/// What came out, in words: `head`, `body …` (joined), `entry …`, `note`, `refused …`, and the end: `done`, `cut`,
-/// `limit` or `unexpected`. What is said must be the question.
+/// Returns the events as words: `head`, `body …` (joined), `entry …`, `note`, `refused …`, and the end: `done`, `cut`,
+/// `limit` or `unexpected`. Panics if the sent request is not the expected one.
 pub(crate) fn play<M: Machine>(
     mut machine: M,
     text: &[u8],
@@ -171,22 +172,22 @@ fn word(event: Event) -> String {
     }
 }
 
-/// A machine for each question.
+/// The state machines under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum QueryKind {
     Contents,
-    Inquiry,
+    Attributes,
     Links,
 }
 
-/// The words of what a machine makes of a text, with what an inquiry has found.
-pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+/// Returns the events of a state machine for a response as words, and the attributes that a query found.
+pub(crate) fn told(ask: QueryKind, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
     let object = object(b"/srv/pub/hello.txt");
     match ask {
-        Ask::Contents => play(Contents::new(&object), text, cuts).0,
-        Ask::Links => play(Links::new(&object), text, cuts).0,
-        Ask::Inquiry => {
-            let (mut words, machine) = play(Inquiry::new(&Question::Ways, &object), text, cuts);
+        QueryKind::Contents => play(ContentsQuery::new(&object), text, cuts).0,
+        QueryKind::Links => play(LinksQuery::new(&object), text, cuts).0,
+        QueryKind::Attributes => {
+            let (mut words, machine) = play(AttributesQuery::new(&Query::AccessMethods, &object), text, cuts);
             let end = words.pop().expect("an end");
             if end == "done" {
                 words.extend(found(machine.into_result()));
@@ -197,14 +198,14 @@ pub(crate) fn told(ask: Ask, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<S
     }
 }
 
-fn found(found: InquiryResult) -> Vec<String> {
+fn found(found: AttributesResult) -> Vec<String> {
     match found {
-        InquiryResult::Elsewhere(name) => {
+        AttributesResult::Moved(name) => {
             let bytes = |bytes: &[u8]| bytes.escape_ascii().to_string();
             let words = [bytes(&name.host_type), bytes(&name.host), bytes(&name.name), bytes(&name.version)];
             vec![format!("elsewhere {}", words.join(" "))]
         }
-        InquiryResult::Facts(facts) => {
+        AttributesResult::Facts(facts) => {
             let mut words = Vec::new();
             words.extend(facts.is_directory().map(|is| format!("directory {is}")));
             words.extend(facts.size().map(|size| format!("size {size}")));
@@ -230,9 +231,9 @@ pub(crate) fn way(way: &ResolvedAccess) -> String {
     }
 }
 
-/// The same wherever the text is cut.
+/// Checks that the events are the same wherever the text is cut.
 #[track_caller]
-pub(crate) fn check(ask: Ask, text: &[u8], expected: &str) {
+pub(crate) fn check(ask: QueryKind, text: &[u8], expected: &str) {
     let whole = told(ask, text, &|_| false);
     assert_eq!(whole.join(" | "), expected, "{}", text.escape_ascii());
     assert_eq!(told(ask, text, &|_| true), whole, "octet by octet");

@@ -1,4 +1,5 @@
-//! Messages captured between real WAIS programs: ours are what theirs are, and what theirs say is understood.
+//! Messages captured between real WAIS programs: the requests of fetch-url equal those of real clients, and the answers
+//! of real servers are parsed.
 
 use std::ops::Range;
 
@@ -8,11 +9,11 @@ use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step};
 
 const CAPTURED: &str = include_str!("../../data/wais-vectors.txt");
 const HEADER: usize = 25;
-/// Fields that hold fields: user information, header, text record, type block, query.
+/// Tags of fields that contain fields: user information, header, text record, type block, query.
 const GROUPS: [u64; 5] = [99, 150, 153, 132, 21];
 const DIAGNOSTIC: u64 = 28;
 
-/// All messages of one side under this name.
+/// Returns all messages of one side of an exchange.
 fn captured(name: &str) -> Vec<Vec<u8>> {
     let lines = CAPTURED.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     lines.map(unhexed).collect()
@@ -29,7 +30,7 @@ fn unhexed(hex: &str) -> Vec<u8> {
     hex.as_bytes().chunks(2).map(|pair| digits(pair).expect("hex")).collect()
 }
 
-/// A field of any message.
+/// A field of a message.
 #[derive(Clone, Debug, PartialEq)]
 enum Field {
     Diagnostic(Vec<u8>),
@@ -37,7 +38,7 @@ enum Field {
     Value(u64, Vec<u8>),
 }
 
-/// A message as a tree.
+/// A message as a tree of fields.
 #[derive(Clone, Debug, PartialEq)]
 struct Message {
     pdu: u8,
@@ -47,7 +48,7 @@ struct Message {
 }
 
 impl Message {
-    /// None is the message of length 0.
+    /// Parses a message. Returns `None` for a message of length 0.
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (header, apdu) = bytes.split_at(HEADER);
         assert_eq!(header, format!("{:010}z2wais        0", apdu.len()).as_bytes());
@@ -77,7 +78,7 @@ impl Message {
         [format!("{:010}z2wais        0", apdu.len()).as_bytes(), &apdu].concat()
     }
 
-    /// Without the fields that have these tags, at the top and in the user information.
+    /// Removes the fields with these tags, at the top level and in the user information.
     fn without(mut self, tags: &[u64]) -> Self {
         let keep = |field: &Field| !matches!(field, Field::Value(tag, _) if tags.contains(tag));
         self.fields.retain(keep);
@@ -94,7 +95,7 @@ fn decode_fields(mut rest: &[u8]) -> Vec<Field> {
         let tag = integer(&mut rest);
         let is_diagnostic = tag == DIAGNOSTIC;
         let count = match rest.first_chunk().filter(|_| is_diagnostic) {
-            // Its length has two bytes, and its end a mark, which is kept with what is in it.
+            // The length has two bytes. The terminator is kept as part of the data.
             Some(length) => {
                 rest = &rest[2..];
                 usize::from(u16::from_be_bytes(*length)) + 1
@@ -162,7 +163,7 @@ fn retrieval(name: &str, rest: &str, wanted: Range<u64>) -> Retrieval {
     Retrieval::new(database(name), wtype, id, wanted)
 }
 
-/// What a machine sends first.
+/// Returns the first request of a state machine.
 fn sent(machine: &mut dyn Machine) -> Vec<u8> {
     match machine.step(&mut RecvBuffer::new()) {
         Ok(Step::Send(bytes)) => bytes.to_vec(),
@@ -170,7 +171,7 @@ fn sent(machine: &mut dyn Machine) -> Vec<u8> {
     }
 }
 
-/// What comes of an answer.
+/// Returns the events of an answer.
 fn told(mut machine: impl Machine, answer: &[u8]) -> Vec<Event> {
     let (mut buffer, mut events) = (RecvBuffer::new(), Vec::new());
     sent(&mut machine);
@@ -202,7 +203,7 @@ fn messages_are_trees() {
     }
 }
 
-/// Lynx asks for 200 documents, as we do.
+/// Lynx requests 200 documents, as fetch-url does.
 #[test]
 fn searches_are_those_of_lynx() {
     let lynx = captured("lynx C>");
@@ -240,7 +241,7 @@ const SHORT: &str = "TEXT/1=w.test%3A210;2=/srv/i/t;3=0%2078%20/srv/d/a.txt;";
 const RAW: &str = "TEXT/%01%0Aw.test%3A210%02%08%2Fsrv%2Fi%2Ft%03%110%2078%20%2Fsrv%2Fd%2Fa.txt\
                    %04%0Aw.test%3A210%05%08%2Fsrv%2Fi%2Ft%06%110%2078%20%2Fsrv%2Fd%2Fa.txt%07%01%00";
 
-/// Every retrieval in the capture that asks for bytes, as the URL and the range it would be made from.
+/// Returns every captured retrieval of bytes, with the retrieval of the same document and range.
 fn retrievals() -> Vec<(Vec<u8>, Retrieval)> {
     let (lynx, shell) = (captured("lynx C>"), captured("waissearch-gopher-doc1 C>"));
     let mut all = vec![(shell[2].clone(), retrieval("t", RAW, 0..78))];
@@ -264,7 +265,7 @@ fn retrievals() -> Vec<(Vec<u8>, Retrieval)> {
     all
 }
 
-/// Element set names and reference id included, which servers do not need (§9).
+/// Equal including element set names and reference id, which servers do not need (§9).
 #[test]
 fn retrievals_are_those_of_real_clients() {
     for (theirs, mut ours) in retrievals() {
@@ -272,7 +273,7 @@ fn retrievals_are_those_of_real_clients() {
     }
 }
 
-/// By lines and without a range: nothing that we send, but the same but for the operands.
+/// fetch-url never retrieves by lines or without a range; such requests differ from its own only in the operands.
 #[test]
 fn other_retrievals_differ_in_the_query_alone() {
     let ours = Message::decode(&sent(&mut retrieval("t", SHORT, 0..78))).expect("a message");
@@ -285,7 +286,7 @@ fn other_retrievals_differ_in_the_query_alone() {
     }
 }
 
-/// §14: what a search has found.
+/// §14: the answers to searches.
 #[test]
 fn headers_are_read_field_by_field() {
     const FULL: &str =
@@ -366,7 +367,7 @@ fn refusal(events: &[Event]) -> String {
     String::from_utf8_lossy(&refused.text).into_owned()
 }
 
-/// §14: what a retrieval brings; all of these are over after one answer.
+/// §14: the answers to retrievals, each complete after one message.
 #[test]
 fn texts_are_read() {
     const TEXT: &[u8] = b"Gopher burrows\n\nThe gopher digs a tunnel under the garden.\nLine four is here.\n";
@@ -376,7 +377,7 @@ fn texts_are_read() {
         assert!(matches!(events[0], Event::Head(_)), "{events:?}");
         let bodies = events[1..].iter().map(|event| match event {
             Event::Body(bytes) => &bytes[..],
-            // A range of lines is as long as it is.
+            // The length of a range of lines is unknown.
             Event::UnterminatedEnd(_) => b"",
             other => panic!("{other:?}"),
         });
@@ -405,7 +406,7 @@ fn texts_are_read() {
     assert_eq!(refusal(&at_end), "SF Request out of range");
 }
 
-/// A type, and the identifier that an answer repeats, as RFC 1738 writes it.
+/// Returns the type and the identifier of an answer as the path of a `wais:` URL (RFC 1738).
 fn wpath_of(message: &Message) -> String {
     let [Field::Group(99, records)] = &message.information[..] else { panic!("{message:?}") };
     let Some(Field::Group(153, fields)) = records.first() else { panic!("{records:?}") };
@@ -421,7 +422,7 @@ fn text_of(message: &Message) -> Vec<u8> {
     text.clone()
 }
 
-/// An answer to something else is none to ours.
+/// An answer to another request is rejected.
 #[test]
 fn other_answers_are_none() {
     let inits = ["init-min S>", "init-small S>", "init-refused S>"].map(only);

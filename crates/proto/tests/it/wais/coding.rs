@@ -1,4 +1,4 @@
-//! Answers of WAIS as servers code them, well and badly.
+//! WAIS answers in the encodings of real servers, valid and invalid.
 
 use crate::wais::transcript::{
     ID, all, answer, check, database, description, diagnostic, field, found, framed, full, group, play,
@@ -9,7 +9,7 @@ use fetch_url_core::{Url, WaisResource, parse};
 use fetch_url_proto::wais::{DocumentId, Search, WaisName};
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
 
-/// A header of one document.
+/// Encodes the header of one document.
 fn header(fields: &[Vec<u8>]) -> Vec<u8> {
     group(150, fields)
 }
@@ -33,7 +33,7 @@ fn search_results_are_decoded() {
     check(&two, "head | entry a A None  | entry b  Some(387)  | done");
     check(&[header(&[id(b"a"), types(&["TEXT", "GIF"])])], "head | entry a  None TEXT,GIF | done");
     check(&[header(&[id(b"a"), types(&[])])], "head | entry a  None  | done");
-    // Only with an identifier can a document be asked for.
+    // A document without an identifier cannot be retrieved, so it has no entry.
     check(&[header(&[field(123, b"A")]), header(&[id(b"b")])], "head | entry b  None  | done");
     check(&[header(&[])], "head | done");
     for tag in [150, 151, 152] {
@@ -108,7 +108,7 @@ fn fields_in_any_order_and_unknown_ones() {
     all(&[answer], "ask 0-10000 | head | body abc | unmarked | done");
 }
 
-/// A header has one block of types; where a server sends several, there are types all the same.
+/// A header should have one type block; several are accepted.
 #[test]
 fn several_type_blocks() {
     let mut machine = search();
@@ -122,7 +122,7 @@ fn several_type_blocks() {
     assert!(!facts.types.is_empty() && facts.types.iter().all(|name| name == b"TEXT" || name == b"GIF"));
 }
 
-/// The same value again, with its tag and its length in more bytes than they need.
+/// Encodes a value with a tag and a length that are longer than necessary.
 fn padded(tag: &[u8], value: &[u8], zeros: usize) -> Vec<u8> {
     let length = u8::try_from(value.len()).expect("short");
     assert!(length < 128);
@@ -138,7 +138,7 @@ fn padded_tags_and_lengths() {
         let record = padded(&[0x81, 0x16], &fields.concat(), zeros);
         found(&padded(&[99], &record, zeros), "head | entry a A None  | done");
     }
-    // Five bytes are the most.
+    // A length has at most five bytes.
     found(&padded(&[99], &header(&[id(b"a")]), 4), "head | entry a  None  | done");
     found(&padded(&[99], &header(&[id(b"a")]), 5), "unexpected");
     let two = [&[0x81, 0x16, 0x80, 5, 116, 0x80, 2][..], b"ab"].concat();
@@ -227,7 +227,7 @@ fn apdus_that_are_none() {
     all(&[framed(least)], "ask 0-10000 | refused | done");
 }
 
-/// §2.
+/// §2: the header of a message.
 #[test]
 fn headers_of_messages() {
     let answer = response(&group(99, &[header(&[id(b"a")])]));
@@ -267,14 +267,14 @@ fn headers_of_messages() {
     }
 }
 
-/// §2: what is too long is refused on sight; nobody waits for it, and nothing is taken for it.
+/// §2: a message that is too long is rejected when its header was read.
 #[test]
 fn lengths() {
     for length in ["0001048577", "0099999999", "4294967295", "4294967321", "9999999999"] {
         let header = format!("{length}z2wais        0").into_bytes();
         check(&search, std::slice::from_ref(&header), "search | limit");
         all(std::slice::from_ref(&header), "ask 0-10000 | limit");
-        // A later one, too.
+        // The limit also applies to later messages.
         let answers = [response(&group(99, &[full(b'a')])), header];
         all(&answers, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | limit");
     }
@@ -289,7 +289,7 @@ fn lengths() {
     check(&search, &header, "search | waits");
 }
 
-/// We have asked for 200 documents.
+/// fetch-url requests 200 documents.
 #[test]
 fn more_documents_than_were_asked_for() {
     let headers = vec![header(&[id(b"")]); 200_000];
@@ -297,7 +297,7 @@ fn more_documents_than_were_asked_for() {
     assert!(told.len() < 10_000, "{}", told.len());
 }
 
-/// §10: names that are too long are refused before anything is sent; the longest are coded as they are.
+/// §10: names that are too long are rejected before anything is sent; the longest valid names are encoded unchanged.
 #[test]
 fn the_longest_names() {
     let url = |name: &str, rest: &str| format!("wais://h/{name}{rest}");
@@ -318,14 +318,14 @@ fn the_longest_names() {
         })
     };
     assert!(document_fits(255, 8192) && !document_fits(256, 1) && !document_fits(1, 8193));
-    // No URL is longer.
+    // The longest words that a URL can have.
     let text = url("d", &format!("?{}", "w".repeat(65_536 - 11)));
     let Url::Wais(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
     let WaisResource::Search(words) = url.resource() else { panic!("{url:?}") };
     let mut longest = Search::new(&database("d"), Some(words)).expect("it fits");
     let Ok(Step::Send(bytes)) = longest.step(&mut RecvBuffer::new()) else { panic!() };
     let behind = bytes.get(0x2e..).expect("user information");
-    // Four bytes of tag and length of 106, and three each for 111 and 114.
+    // Tag 106 and its length have four bytes, 111 and 114 three each.
     assert!(behind.starts_with(b"\x63\x83\xff\x7f\x6a\x83\xff\x75www"), "{}", behind[..20].escape_ascii());
     assert!(bytes.starts_with(format!("{:010}z2", bytes.len() - 25).as_bytes()));
 }

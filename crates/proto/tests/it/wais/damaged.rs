@@ -1,11 +1,11 @@
-//! Captured answers, damaged at random, always in the same ways.
+//! Captured answers with random damage, from a fixed seed.
 
 const CAPTURED: &str = include_str!("../../data/wais-vectors.txt");
 const ROUNDS: usize = 20_000;
-/// The longest of the captured answers would only take long.
+/// Longer captured answers are skipped to save time.
 const MOST_BYTES: usize = 220;
 
-/// SplitMix64, of Steele, Lea and Flood.
+/// The generator SplitMix64 of Steele, Lea and Flood.
 struct Random(u64);
 
 impl Random {
@@ -20,7 +20,8 @@ impl Random {
         (self.next() % most.max(1) as u64) as usize
     }
 
-    /// A message, damaged behind its header at up to five places; mostly of the length that it says.
+    /// Returns a message with up to five damaged bytes after its header. In most cases the length in the header is
+    /// corrected.
     fn damaged(&mut self, message: &[u8]) -> Vec<u8> {
         let (header, apdu) = message.split_at(25);
         let (mut header, mut apdu) = (header.to_vec(), apdu.to_vec());

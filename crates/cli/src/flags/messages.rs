@@ -6,7 +6,7 @@ use clap::{ArgAction, Args};
 
 /// Options for messages, traces and progress.
 #[derive(Args, Debug)]
-pub struct Talk {
+pub struct MessageFlags {
     /// Print no messages, errors or progress
     #[arg(short, long)]
     pub silent: bool,

@@ -3,24 +3,25 @@
 use fetch_url::{Checksum, Error};
 
 use crate::error::usage_error;
-use crate::flags::{Check, ContinueAt, Fetch};
+use crate::flags::{ChecksumFlags, ContinueAt, FetchFlags};
 
-/// The required checksum, or the list that has it.
+/// The required checksum, or the URL of the list that contains it.
 #[derive(Clone, Debug)]
-pub(crate) struct Checking {
+pub(crate) struct ChecksumOptions {
     pub(crate) checksum: Option<Checksum>,
     pub(crate) checksum_from: Option<String>,
 }
 
-impl Checking {
-    pub(super) fn of(flags: &Fetch) -> Result<Self, Error> {
-        let Check { checksum, checksum_from } = &flags.check;
-        let is_asked = checksum.is_some() || checksum_from.is_some();
+impl ChecksumOptions {
+    /// Checks the checksum options.
+    pub(super) fn of(flags: &FetchFlags) -> Result<Self, Error> {
+        let ChecksumFlags { checksum, checksum_from } = &flags.checksum;
+        let has_checksum = checksum.is_some() || checksum_from.is_some();
         if checksum.is_some() && flags.urls.len() > 1 {
             return Err(usage_error("--checksum is of one object")
                 .with_hint("--checksum-from finds those of several"));
         }
-        if is_asked
+        if has_checksum
             && (flags.head
                 || flags.include
                 || flags.range.is_some()

@@ -1,4 +1,4 @@
-//! An empty folder to fetch into, and a `.part` laid there as an earlier run would have left it.
+//! An empty working directory, and a `.part` file in it as an earlier run would leave it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use tempfile::TempDir;
 use super::digest::sha256;
 use super::program::{Ran, Running, start};
 
-/// So much of the end of a `.part` is digested in its state.
+/// The number of bytes at the end of a `.part` file whose digest is in the state file.
 const TAIL: usize = 64 * 1024;
 
-/// An empty folder; gone with the test.
-pub(crate) struct Place(TempDir);
+/// An empty working directory, which is removed at the end of the test.
+pub(crate) struct WorkDir(TempDir);
 
-/// Runs `fetch-url` once, in a folder of its own.
+/// Runs `fetch-url` once, in a new directory.
 #[track_caller]
 pub(crate) fn fetch(arguments: &[&str]) -> Ran {
-    Place::new().fetch(arguments)
+    WorkDir::new().fetch(arguments)
 }
 
-impl Place {
+impl WorkDir {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
@@ -35,12 +35,12 @@ impl Place {
         self.folder().join(name)
     }
 
-    /// Runs `fetch-url` here.
+    /// Runs `fetch-url` in the directory.
     pub(crate) fn fetch(&self, arguments: &[&str]) -> Ran {
         self.start(arguments).ended()
     }
 
-    /// Starts `fetch-url` here. One run shows one answer: who wants retries, says so.
+    /// Starts `fetch-url` in the directory, without retries unless the arguments contain `--retry`.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let says = arguments.contains(&"--retry");
         let own: &[&str] = if says { &[] } else { &["--retry", "0"] };
@@ -56,7 +56,7 @@ impl Place {
         fs::write(self.path(name), bytes).expect("a temporary folder can be written to");
     }
 
-    /// What lies here, in order.
+    /// Returns the names of the entries, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder()).expect("the folder is there");
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -65,20 +65,20 @@ impl Place {
         names
     }
 
-    /// Removes what lies here.
+    /// Removes all files.
     pub(crate) fn clear(&self) {
         for name in self.names() {
             fs::remove_file(self.path(&name)).expect("our own file");
         }
     }
 
-    /// Only these lie here.
+    /// Asserts that the directory has exactly these entries.
     #[track_caller]
-    pub(crate) fn holds(&self, names: &[&str]) {
+    pub(crate) fn assert_entries(&self, names: &[&str]) {
         assert_eq!(self.names(), names);
     }
 
-    /// Lays down `name.part` and its state: so much of `url` had come, with this validator.
+    /// Writes `name.part` and its state file: these bytes of `url` were received, with this validator.
     pub(crate) fn leave_part(&self, name: &str, url: &str, validator: &str, bytes: &[u8], size: usize) {
         let tail = sha256(&bytes[bytes.len().saturating_sub(TAIL)..]);
         let validator = validator.replace('"', "\\\"");
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// Letters and digits that no other test and no other run has.
+/// Returns letters and digits that no other test and no other run uses.
 pub(crate) fn key() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");

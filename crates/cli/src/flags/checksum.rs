@@ -5,7 +5,7 @@ use fetch_url::Checksum;
 
 /// Options for checksums.
 #[derive(Args, Debug)]
-pub struct Check {
+pub struct ChecksumFlags {
     /// Expected checksum; a file that does not match is discarded
     ///
     /// ALGORITHM is md5, sha1, sha256, sha384 or sha512. Only for a single URL.

@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 
 /// Options for several URLs.
 #[derive(Args, Debug)]
-pub struct Many {
+pub struct BatchFlags {
     /// Read URLs from FILE, one per line; - is standard input
     ///
     /// A TAB after the URL separates the file to write to, a second TAB its checksum. Several URLs

@@ -20,7 +20,7 @@ const CONFLICTS_WITH_CONNECT: [&str; 12] = [
 
 /// Options for URLs that do not name a file: `telnet` and `mailto`.
 #[derive(Args, Debug)]
-pub struct Advisory {
+pub struct TelnetAndMailtoFlags {
     /// Open the session of a telnet URL; Ctrl-] ends it
     ///
     /// Only one URL is allowed.

@@ -1,4 +1,4 @@
-//! Builds requests.
+//! Builds the lines of a request.
 
 use fetch_url_core::ProsperoUrl;
 
@@ -46,7 +46,7 @@ impl ObjectId {
 /// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Question {
+pub enum Query {
     /// All attributes.
     All,
     /// The attributes with these names.
@@ -57,16 +57,16 @@ pub enum Question {
     Links,
     /// The access methods and whether the object is a directory. This is the only query that servers answer
     /// reliably for both.
-    Ways,
+    AccessMethods,
 }
 
-impl Question {
+impl Query {
     /// Returns the lines of the request, without line ends.
     pub fn lines(&self, object: &ObjectId) -> Vec<Vec<u8>> {
         let mut lines = vec![b"VERSION 5".to_vec(), b"AUTHENTICATE '' UNAUTHENTICATED anonymous".to_vec()];
         let name = quoted(&object.name);
         let version = token(&object.version);
-        let wanted = match self {
+        let attributes = match self {
             Self::All => "#ALL".to_owned(),
             Self::Attributes(names) => names.join("+"),
             Self::Contents => "CONTENTS".to_owned(),
@@ -76,9 +76,9 @@ impl Question {
                 lines.push(b"LIST '' COMPONENTS".to_vec());
                 return lines;
             }
-            Self::Ways => "ACCESS-METHOD+UNIX-MODES".to_owned(),
+            Self::AccessMethods => "ACCESS-METHOD+UNIX-MODES".to_owned(),
         };
-        lines.push([b"GET-OBJECT-INFO ", wanted.as_bytes(), b" ASCII ", &name, b" ", &version].concat());
+        lines.push([b"GET-OBJECT-INFO ", attributes.as_bytes(), b" ASCII ", &name, b" ", &version].concat());
         lines
     }
 
@@ -92,9 +92,9 @@ impl Question {
 
 /// Returns the token, quoted if it contains anything but letters, digits and `.-_`.
 fn token(bytes: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
-    let can_stand = !bytes.is_empty() && bytes.iter().all(is_plain);
-    if can_stand { bytes.to_vec() } else { quoted(bytes) }
+    let needs_no_quotes = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
+    let is_bare = !bytes.is_empty() && bytes.iter().all(needs_no_quotes);
+    if is_bare { bytes.to_vec() } else { quoted(bytes) }
 }
 
 /// Returns the token in apostrophes, with those inside it doubled.

@@ -1,4 +1,4 @@
-//! URLs without a data object (`telnet:`, `mailto:`): print advice, open them, or fail.
+//! URLs without a data object (`telnet:`, `mailto:`): prints advice, opens them on the desktop, or fails.
 
 #[cfg(feature = "open")]
 use fetch_url::advice::AdviceValue;
@@ -12,7 +12,7 @@ use crate::error::no_object_error;
 use crate::job::{Output, Transfer};
 
 /// Returns the advice to print, or `None` if the desktop has opened the URL.
-pub(super) fn advised(
+pub(super) fn advice_to_print(
     advice: NotFetchable,
     meta: &Meta,
     transfer: &Transfer,
@@ -25,7 +25,7 @@ pub(super) fn advised(
         return Err(Error::new(Code::Unsupported, Phase::Deliver, "the URL names no data object")
             .with_hint(advice.text.lines().next().unwrap_or_default()));
     }
-    if opens(meta, run) {
+    if must_open(meta, run) {
         return open_on_desktop(&advice, meta).map(|()| None);
     }
     Ok(Some(advice))
@@ -33,16 +33,16 @@ pub(super) fn advised(
 
 /// Returns `true` if `--open` applies: only for URLs of the caller, not after a redirect.
 #[cfg(feature = "open")]
-fn opens(meta: &Meta, run: &Run) -> bool {
+fn must_open(meta: &Meta, run: &Run) -> bool {
     run.options.opens && meta.redirects == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
 }
 
 #[cfg(not(feature = "open"))]
-const fn opens(_: &Meta, _: &Run) -> bool {
+const fn must_open(_: &Meta, _: &Run) -> bool {
     false
 }
 
-/// Hands the URL to the desktop without its password, which others could read among the arguments.
+/// Opens the URL on the desktop, without its password: other users can read the arguments of processes.
 #[cfg(feature = "open")]
 fn open_on_desktop(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
     let words = advice.values.iter().find_map(|(name, fact)| match fact {

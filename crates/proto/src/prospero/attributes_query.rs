@@ -3,8 +3,8 @@
 use super::facts::ObjectFacts;
 use super::line::Line;
 use super::object::ObjectName;
-use super::question::{ObjectId, Question};
-use super::request::{self, OutgoingRequest, Read};
+use super::query::{ObjectId, Query};
+use super::request::{self, EvaluatedLine, OutgoingRequest};
 use super::tokens::{Next, TokenReader};
 use crate::{Machine, RecvBuffer, Step, WireError};
 
@@ -13,63 +13,64 @@ const MAX_ATTRIBUTES: usize = 4096;
 /// Maximum size of a response in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Queries the attributes of an object, a [`Machine`] without I/O. An error of the server is an
+/// A query for the attributes of an object, a [`Machine`] without I/O. An error of the server is an
 /// [`Event::Rejected`](crate::Event::Rejected); at [`Step::Done`] the result is in [`Self::into_result`].
 #[derive(Debug)]
-pub struct Inquiry {
-    request_lines: OutgoingRequest,
+pub struct AttributesQuery {
+    request: OutgoingRequest,
     reader: TokenReader,
     bytes: usize,
-    result: InquiryResult,
+    result: AttributesResult,
     /// A line that answers the query was received.
     is_answered: bool,
     /// The last link received; an UNRESOLVED line may follow it.
     link: Option<ObjectName>,
 }
 
-/// The result of an [`Inquiry`].
+/// The result of an [`AttributesQuery`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum InquiryResult {
+pub enum AttributesResult {
     /// The object has moved to this name.
-    Elsewhere(ObjectName),
+    Moved(ObjectName),
     /// The attributes, possibly none.
     Facts(ObjectFacts),
 }
 
-impl Inquiry {
+impl AttributesQuery {
     /// Creates a query about `object`.
-    pub fn new(question: &Question, object: &ObjectId) -> Self {
+    pub fn new(query: &Query, object: &ObjectId) -> Self {
         Self {
-            request_lines: OutgoingRequest::new(question, object),
+            request: OutgoingRequest::new(query, object),
             reader: TokenReader::default(),
             bytes: 0,
-            result: InquiryResult::Facts(ObjectFacts::default()),
+            result: AttributesResult::Facts(ObjectFacts::default()),
             is_answered: false,
             link: None,
         }
     }
 
     /// Returns the result.
-    pub fn into_result(self) -> InquiryResult {
+    pub fn into_result(self) -> AttributesResult {
         self.result
     }
 
-    fn take(&mut self, line: Line) -> Result<(), WireError> {
+    /// Processes a line of the response.
+    fn process_line(&mut self, line: Line) -> Result<(), WireError> {
         self.is_answered |= !matches!(line, Line::Other);
         match (line, &mut self.result) {
-            (Line::Attribute(attribute), InquiryResult::Facts(facts)) => {
+            (Line::Attribute(attribute), AttributesResult::Facts(facts)) => {
                 if facts.attributes.len() == MAX_ATTRIBUTES {
                     let limit = "attributes of an object";
                     return Err(WireError::LimitExceeded { limit, max: MAX_ATTRIBUTES });
                 }
                 facts.attributes.push(attribute);
             }
-            (Line::Forwarded(name), _) => self.result = InquiryResult::Elsewhere(name),
+            (Line::Forwarded(name), _) => self.result = AttributesResult::Moved(name),
             (Line::Link(link), _) => self.link = Some(link.object),
             (Line::Unresolved(rest), _) => {
                 if let Some(link) = self.link.take() {
-                    self.result = InquiryResult::Elsewhere(link.joined(&rest));
+                    self.result = AttributesResult::Moved(link.joined(&rest));
                 }
             }
             _ => {}
@@ -78,30 +79,30 @@ impl Inquiry {
     }
 }
 
-impl Machine for Inquiry {
+impl Machine for AttributesQuery {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
-        if let Some(step) = self.request_lines.next() {
+        if let Some(step) = self.request.next() {
             return Ok(step);
         }
         let tokens = match self.reader.next(buffer)? {
             Next::Line(tokens, _) => tokens,
             Next::End if !self.is_answered => return Err(request::unexpected("an answer")),
             Next::End => return Ok(Step::Done),
-            Next::Need | Next::Data(_) => return Ok(Step::NeedMore),
+            Next::NeedMore | Next::Data(_) => return Ok(Step::NeedMore),
         };
         self.bytes += tokens.iter().map(|token| token.len() + 1).sum::<usize>() + 1;
         if self.bytes > MAX_BYTES {
             return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MAX_BYTES });
         }
         let event = request::received_line(&tokens);
-        match request::read(tokens)? {
-            Read::Line(line) => {
-                self.take(line)?;
+        match request::evaluate_line(tokens)? {
+            EvaluatedLine::Line(line) => {
+                self.process_line(line)?;
                 Ok(Step::Emit(event))
             }
-            Read::Refused(refused) => {
+            EvaluatedLine::Rejected(rejection) => {
                 self.is_answered = true;
-                Ok(Step::Emit(refused))
+                Ok(Step::Emit(rejection))
             }
         }
     }

@@ -4,46 +4,47 @@ use std::collections::VecDeque;
 
 use super::facts::LinkFacts;
 use super::line::Line;
-use super::question::{ObjectId, Question};
-use super::request::{self, OutgoingRequest, Read};
+use super::query::{ObjectId, Query};
+use super::request::{self, EvaluatedLine, OutgoingRequest};
 use super::tokens::{Next, TokenReader, keyword};
 use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Step, WireError};
 
 /// Maximum number of attributes of a link.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// Lists a directory, a [`Machine`] without I/O: [`Event::Head`], then one [`Event::Entry`] per link.
+/// A query for the entries of a directory, a [`Machine`] without I/O: [`Event::Head`], then one [`Event::Entry`] per link.
 #[derive(Debug)]
-pub struct Links {
-    request_lines: OutgoingRequest,
+pub struct LinksQuery {
+    request: OutgoingRequest,
     reader: TokenReader,
     is_head_emitted: bool,
-    is_refused: bool,
+    is_rejected: bool,
     /// The last link; its attributes may follow.
     link: Option<LinkFacts>,
     events: VecDeque<Event>,
 }
 
-impl Links {
+impl LinksQuery {
     /// Creates a request for the entries of the directory `object`.
     pub fn new(object: &ObjectId) -> Self {
         Self {
-            request_lines: OutgoingRequest::new(&Question::Links, object),
+            request: OutgoingRequest::new(&Query::Links, object),
             reader: TokenReader::default(),
             is_head_emitted: false,
-            is_refused: false,
+            is_rejected: false,
             link: None,
             events: VecDeque::new(),
         }
     }
 
-    fn begin(&mut self) {
+    fn emit_head(&mut self) {
         if !std::mem::replace(&mut self.is_head_emitted, true) {
             self.events.push_back(Event::Head(Head::default()));
         }
     }
 
-    fn take(&mut self, line: Line) -> Result<(), WireError> {
+    /// Processes a line of the response.
+    fn process_line(&mut self, line: Line) -> Result<(), WireError> {
         match line {
             Line::Attribute(attribute) => {
                 let Some(link) = &mut self.link else { return Ok(()) };
@@ -56,14 +57,14 @@ impl Links {
                 link.facts.attributes.push(attribute);
             }
             Line::Link(link) => {
-                self.begin();
+                self.emit_head();
                 self.emit_link();
                 self.link = Some(link);
             }
-            Line::NoneFound => self.begin(),
+            Line::NoneFound => self.emit_head(),
             Line::Forwarded(_) => return Err(request::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
-                self.begin();
+                self.emit_head();
                 self.events.push_back(Event::Note("some links of the directory were not resolved".into()));
             }
             _ => {}
@@ -96,9 +97,9 @@ fn kind(link: &LinkFacts) -> EntryKind {
     }
 }
 
-impl Machine for Links {
+impl Machine for LinksQuery {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
-        if let Some(step) = self.request_lines.next() {
+        if let Some(step) = self.request.next() {
             return Ok(step);
         }
         loop {
@@ -106,14 +107,14 @@ impl Machine for Links {
                 return Ok(Step::Emit(event));
             }
             match self.reader.next(buffer)? {
-                Next::Line(tokens, _) => match request::read(tokens)? {
-                    Read::Line(line) => self.take(line)?,
-                    Read::Refused(refused) => {
-                        self.is_refused = true;
-                        return Ok(Step::Emit(refused));
+                Next::Line(tokens, _) => match request::evaluate_line(tokens)? {
+                    EvaluatedLine::Line(line) => self.process_line(line)?,
+                    EvaluatedLine::Rejected(rejection) => {
+                        self.is_rejected = true;
+                        return Ok(Step::Emit(rejection));
                     }
                 },
-                Next::End if self.is_refused => return Ok(Step::Done),
+                Next::End if self.is_rejected => return Ok(Step::Done),
                 Next::End if !self.is_head_emitted => {
                     return Err(request::unexpected("the links of a directory"));
                 }
@@ -121,7 +122,7 @@ impl Machine for Links {
                     self.emit_link();
                     return Ok(self.events.pop_front().map_or(Step::Done, Step::Emit));
                 }
-                Next::Need | Next::Data(_) => return Ok(Step::NeedMore),
+                Next::NeedMore | Next::Data(_) => return Ok(Step::NeedMore),
             }
         }
     }
