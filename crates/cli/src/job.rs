@@ -220,6 +220,7 @@ impl FetchOptions {
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
         let options = FileOptions::default()
+            .keeping_part(true)
             .resuming(resume)
             .keeping(keep)
             .no_clobber(flags.no_clobber)

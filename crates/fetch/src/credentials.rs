@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fetch_url_core::{Url, UserInfo};
+use fetch_url_core::{Url, UserInfo, parse};
 pub use fetch_url_proto::gopher_plus::Question as FormQuestion;
 
 use crate::{Code, Error, Phase};
@@ -133,8 +133,8 @@ pub trait Prompter: Send + Sync {
 /// credential per host, a netrc file, a prompt.
 #[derive(Clone, Default)]
 pub struct Credentials {
-    /// For the origin of the caller's URL.
-    origin_credential: Option<Credential>,
+    /// For the origin of the caller's URL, if that is the server with this [`server_key`] or if there is none.
+    origin_credential: Option<(Option<String>, Credential)>,
     /// By host name in lower case.
     hosts: BTreeMap<String, Credential>,
     /// The netrc file, and whether its `default` entry may be used.
@@ -145,10 +145,24 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Sets the credential for the origin of the caller's URL. It is not sent to other servers after a redirect.
+    /// Sets the credential for requests to one server: scheme, host and port of `url`. It is sent to no other server.
+    ///
+    /// # Errors
+    /// [`Code::BadUrl`] if `url` is not a URL.
+    pub fn for_origin(mut self, url: &str, credential: Credential) -> Result<Self, Error> {
+        let parsed = parse(url).map_err(|error| Error::new(Code::BadUrl, Phase::Plan, error.to_string()))?;
+        self.origin_credential = Some((Some(server_key(&parsed.url)), credential));
+        Ok(self)
+    }
+
+    /// Sets the credential for the server of **every** URL that the caller requests, as curl's `-u` does. It is not sent
+    /// to another server after a redirect.
+    ///
+    /// Use it only if all URLs are for the same server or come from the same person as the credential; otherwise use
+    /// [`Credentials::for_origin`] or [`Credentials::for_host`].
     #[must_use]
-    pub fn for_origin(mut self, credential: Credential) -> Self {
-        self.origin_credential = Some(credential);
+    pub fn for_every_url(mut self, credential: Credential) -> Self {
+        self.origin_credential = Some((None, credential));
         self
     }
 
@@ -183,7 +197,7 @@ impl Credentials {
         let user_info = |url: &Url<'_>| url.user_info().map(Credential::from_user_info);
         let from_url = user_info(url).or_else(|| origin.and_then(user_info));
         // As in curl, the caller's credential takes precedence over the URL's.
-        let from_caller = self.origin_credential.as_ref().filter(|_| origin.is_some());
+        let from_caller = origin.and_then(|origin| self.origin_credential_for(origin));
         let user = from_caller.or(from_url.as_ref()).map(|credential| credential.user.as_slice());
         let is_complete = |credential: &&Credential| {
             credential.password.is_some() && Some(credential.user.as_slice()) == user
@@ -197,6 +211,12 @@ impl Credentials {
             .or(stored_answer)
             .or_else(|| from_caller.cloned())
             .or(from_url)
+    }
+
+    /// Returns the credential for the origin of the caller's URL.
+    fn origin_credential_for(&self, origin: &Url<'_>) -> Option<&Credential> {
+        let (key, credential) = self.origin_credential.as_ref()?;
+        key.as_ref().is_none_or(|key| *key == server_key(origin)).then_some(credential)
     }
 
     /// Returns an earlier answer of the prompt for the server of `url` and this user.

@@ -27,7 +27,7 @@ pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Cred
             );
         }
         credentials =
-            credentials.for_origin(login_with_password(flags, Credential::from_text(text), &prompter)?);
+            credentials.for_every_url(login_with_password(flags, Credential::from_text(text), &prompter)?);
     }
     if let Some((path, must_exist)) = netrc(flags)? {
         match read_private(&path) {

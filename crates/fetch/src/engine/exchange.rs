@@ -7,7 +7,7 @@ use super::timings::Stopwatch;
 use super::{drain, resume, trace};
 use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
-use crate::net::connector::Connector;
+use crate::net::connector::{Connector, UrlChooser};
 use crate::{
     Code, Content, Deadline, Error, Event, Outcome, Phase, Proof, Redirect, Request, Response, RunContext,
 };
@@ -35,9 +35,7 @@ pub(super) async fn follow_redirects(
     let mut chain = RedirectChain::new(&settings.redirect_policy, request.url());
     let mut request = through_gateway(settings, request)?;
     loop {
-        // A gateway's address was chosen by the caller, so the rule for redirects does not apply to it.
-        let from_public = chain.has_visited_public() && !request.is_for_gateway();
-        let connector = settings.network.connector(request.url(), from_public);
+        let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
         stopwatch.record_connection(connector.connection_info());
@@ -62,6 +60,19 @@ pub(super) async fn follow_redirects(
                 return Ok(answer);
             }
         }
+    }
+}
+
+/// Returns who has chosen the URL of `request`. A gateway's address was chosen by the caller.
+fn url_chooser(request: &Request, chain: &RedirectChain<'_>) -> UrlChooser {
+    if request.is_for_gateway() {
+        UrlChooser::Caller
+    } else if chain.has_visited_public() {
+        UrlChooser::PublicServer
+    } else if request.is_cross_origin() {
+        UrlChooser::PrivateServer
+    } else {
+        UrlChooser::Caller
     }
 }
 

@@ -35,17 +35,28 @@ impl Network {
         Self { policy, tls: tls::Tls::new(tls) }
     }
 
-    /// Returns a connector for `url`. `from_public` is `true` if an earlier server of the request had a public
-    /// address; private addresses are refused then.
-    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, from_public: bool) -> Connector {
+    /// Returns a connector for `url`, which `chooser` has chosen.
+    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, chooser: UrlChooser) -> Connector {
         Connector {
             network: self.clone(),
             proxy: self.policy.proxies.proxy_for(url).cloned(),
-            from_public,
+            chooser,
             was_public: Arc::default(),
             connection_info: ConnectionInfo::default(),
         }
     }
+}
+
+/// Who has chosen the URL of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UrlChooser {
+    /// The caller.
+    Caller,
+    /// A server with a private address, by a redirect to another server. Metadata services are refused: they return
+    /// the credentials of a cloud machine to everybody who can ask.
+    PrivateServer,
+    /// A server with a public address, by a redirect. Private addresses are refused.
+    PublicServer,
 }
 
 /// Opens connections for one attempt of a request, subject to the network policy. Clones share the record of the
@@ -54,7 +65,7 @@ impl Network {
 pub struct Connector {
     network: Arc<Network>,
     proxy: Option<Proxy>,
-    from_public: bool,
+    chooser: UrlChooser,
     was_public: Arc<AtomicBool>,
     connection_info: ConnectionInfo,
 }

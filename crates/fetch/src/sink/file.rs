@@ -28,6 +28,9 @@ const UNCHECKED_SIZE: u64 = 64 * 1024;
 pub struct FileOptions {
     /// Continues a partial download, if it is still the same object. Default: `false`.
     pub resume: bool,
+    /// Keeps a partial download (`.part`) after an error or if the download is cancelled, so that a later one can resume
+    /// it. [`resume`](Self::resume) implies it. Default: `false`.
+    pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
     pub keep: u64,
     /// Fails if the file exists, instead of replacing it. Default: `false`.
@@ -56,6 +59,13 @@ impl FileOptions {
     #[must_use]
     pub const fn resuming(mut self, resume: bool) -> Self {
         self.resume = resume;
+        self
+    }
+
+    /// Sets [`keep_part`](Self::keep_part).
+    #[must_use]
+    pub const fn keeping_part(mut self, keep_part: bool) -> Self {
+        self.keep_part = keep_part;
         self
     }
 

@@ -91,7 +91,8 @@ impl Part {
     /// the bytes before `start`, so it stays valid until the next one is written.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         self.stage = PartStage::Filling;
-        self.is_resumable = meta.is_resumable && meta.offset == start;
+        let is_wanted = self.options.resume || self.options.keep_part;
+        self.is_resumable = is_wanted && meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
         self.state = State {
             url: meta.requested_url.redacted().to_string(),

@@ -33,7 +33,7 @@ fn policy() -> Policy {
 
 async fn fetch(origin: &Origin, target: &Path) -> Result<Receipt, Error> {
     let request = Request::new(&origin.url)?.with_extra(SpecialFiles::default());
-    let sink = FileSink::open(target, FileOptions::default())?;
+    let sink = FileSink::open(target, FileOptions::default().keeping_part(true))?;
     let response = Fetcher::builder().policy(policy()).build().fetch(request).await?;
     save(response, Sink::file(sink), &mut ()).await
 }

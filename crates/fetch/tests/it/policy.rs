@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use fetch_url::driver::SchemeSupport;
 use fetch_url::policy::NetworkPolicy;
-use fetch_url::{Code, Content, Error, Fetcher, Phase, Policy, Request, Response, Trust};
+use fetch_url::{
+    Code, Content, Credential, Credentials, Error, Fetcher, Phase, Policy, Request, Response, Trust,
+};
 use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
 
 fn server() -> HttpServer {
@@ -208,4 +210,38 @@ async fn strict_policy_refuses_private_addresses_files_and_other_schemes() {
     assert_eq!(refusal(&fetcher, &private).await.code(), Code::Policy);
     assert_eq!(refusal(&fetcher, "file:///etc/hostname").await.code(), Code::Policy);
     assert_eq!(server.connections(), 0);
+}
+
+/// A metadata service returns the credentials of a cloud machine to everybody who can ask.
+#[tokio::test]
+async fn redirect_from_a_private_server_never_reaches_a_metadata_service() {
+    for target in
+        ["http://169.254.169.254/latest/", "http://[fd00:ec2::254]/", "http://[::ffff:169.254.169.254]/"]
+    {
+        let server = HttpServer::start(move |_| HttpResponse::new(302).header("Location", target));
+        let server = server.expect("a server");
+        let start = Instant::now();
+        let error = refusal(&Fetcher::new(), &server.url("/")).await;
+        assert_eq!(error.code(), Code::Policy, "{target}: {error}");
+        assert!(start.elapsed() < Duration::from_secs(20), "a connection was tried");
+    }
+}
+
+#[tokio::test]
+async fn credential_for_one_origin_is_sent_to_no_other_url_of_the_fetcher() {
+    let (mine, other) = (server(), server());
+    let bound = Credentials::default().for_origin(&mine.url("/"), Credential::login("me", "secret"));
+    let fetcher = Fetcher::builder().credentials(bound.expect("a URL")).build();
+    for server in [&mine, &other] {
+        fetcher.get(server.url("/a")).await.expect("a response");
+    }
+    let has_login = |server: &HttpServer| {
+        server.requests().iter().any(|request| request.header("authorization").is_some())
+    };
+    assert!(has_login(&mine) && !has_login(&other));
+    let unbound = Credentials::default().for_every_url(Credential::login("me", "secret"));
+    let fetcher = Fetcher::builder().credentials(unbound).build();
+    fetcher.get(other.url("/b")).await.expect("a response");
+    assert!(has_login(&other));
+    assert!(Credentials::default().for_origin("no URL", Credential::login("a", "b")).is_err());
 }

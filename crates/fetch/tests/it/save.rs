@@ -327,30 +327,45 @@ async fn resumed_save_reports_progress_from_the_resume_offset() {
     assert!(fs::read(&target).expect("a file") == content);
 }
 
-/// If the future is dropped, the old file is kept, and a partial download that can be resumed.
+/// If the future is dropped, the old file is kept; a partial download that can be resumed only if the caller wants it.
 #[tokio::test]
-async fn dropped_save_keeps_the_old_file_and_the_state_of_the_part() {
+async fn dropped_save_keeps_the_old_file_and_the_part_only_on_request() {
     let server = HttpServer::start(|_| {
         let reply = HttpResponse::new(200).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes");
         reply.body(vec![1; 300_000]).drip(3000, std::time::Duration::from_millis(20))
     })
     .expect("a server");
-    let directory = tempfile::tempdir().expect("a directory");
-    let target = directory.path().join("target");
-    fs::write(&target, "OLD").expect("a file");
-    let response = get(&server.url("/o")).await;
-    let sink = saved_to(&target);
-    let limit = std::time::Duration::from_millis(300);
-    assert!(tokio::time::timeout(limit, save(response, sink, &mut ())).await.is_err());
-    let is_settled = || directory.path().join("target.part.json").exists();
-    for _ in 0..100 {
-        if is_settled() {
-            break;
+    let options = FileOptions::default();
+    for (options, expected) in [
+        (options, &["target"][..]),
+        (options.keeping_part(true), &["target", "target.part", "target.part.json"]),
+        (options.resuming(true), &["target", "target.part", "target.part.json"]),
+    ] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let target = directory.path().join("target");
+        fs::write(&target, "OLD").expect("a file");
+        let response = get(&server.url("/o")).await;
+        let sink = Sink::file(FileSink::open(&target, options).expect("a sink"));
+        let limit = std::time::Duration::from_millis(300);
+        assert!(tokio::time::timeout(limit, save(response, sink, &mut ())).await.is_err());
+        // The last write runs on another thread.
+        for _ in 0..500 {
+            if file_names(directory.path()) == expected {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        assert_eq!(file_names(directory.path()), expected, "{options:?}");
+        assert_eq!(fs::read(&target).expect("a file"), b"OLD");
     }
-    assert_eq!(fs::read(&target).expect("a file"), b"OLD");
-    assert!(is_settled(), "what came is kept with its journal");
+}
+
+fn file_names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use fetch_url_core::{Host, Url};
 
-use super::Connector;
+use super::{Connector, UrlChooser};
 use crate::net::address::AddressClass;
 use crate::net::ports;
 use crate::{Code, Error, Hint, Phase};
@@ -37,7 +37,7 @@ impl Connector {
     /// Returns `true` if only public addresses may be contacted now.
     pub(crate) fn requires_public(&self) -> bool {
         let reach = &self.network.policy;
-        reach.public_only || (self.from_public && !reach.allow_private)
+        reach.public_only || (self.chooser == UrlChooser::PublicServer && !reach.allow_private)
     }
 
     /// Returns `true` if a server with a public address has been contacted.
@@ -68,19 +68,28 @@ impl Connector {
     /// Returns `true` if a redirect from this server to `url` passes the policy, as far as this is known without a
     /// DNS lookup.
     pub(crate) fn would_allow(&self, url: &Url<'_>) -> bool {
-        let next = Self { from_public: self.from_public || self.has_contacted_public(), ..self.clone() };
+        let is_from_public = self.chooser == UrlChooser::PublicServer || self.has_contacted_public();
+        let chooser = if is_from_public { UrlChooser::PublicServer } else { UrlChooser::PrivateServer };
+        let next = Self { chooser, ..self.clone() };
         let address = match url.host() {
             Some(Host::V4(address)) => Some(IpAddr::V4(address)),
             Some(Host::V6(address)) => Some(IpAddr::V6(address)),
             _ => None,
         };
-        let is_in_reach = |address| AddressClass::of(address).is_public() || !next.requires_public();
+        let is_in_reach = |address| next.allows_class(AddressClass::of(address));
         next.check_url(url).is_ok() && address.is_none_or(is_in_reach)
+    }
+
+    fn allows_class(&self, class: AddressClass) -> bool {
+        let is_redirect = self.chooser != UrlChooser::Caller;
+        let is_refused_metadata =
+            class == AddressClass::Metadata && is_redirect && !self.network.policy.allow_private;
+        class.is_public() || !(self.requires_public() || is_refused_metadata)
     }
 
     pub(super) fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {
         let class = AddressClass::of(address);
-        if class.is_public() || !self.requires_public() {
+        if self.allows_class(class) {
             return Ok(());
         }
         let detail = match host {
