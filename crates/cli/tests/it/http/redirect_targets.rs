@@ -119,10 +119,7 @@ fn invalid_characters_in_location_are_encoded_or_refused() {
 }
 
 #[test]
-fn missing_or_invalid_location_is_refused() {
-    let none = http_server(|_| HttpResponse::new(302).body("moved, but where?"));
-    let result = run_fetch_url([none.url("/a")]);
-    assert!(result.exit == 8 && result.stdout.is_empty(), "{result:?}");
+fn invalid_location_is_refused() {
     for location in [
         "http://",
         "http:///x",
@@ -191,6 +188,27 @@ fn redirect_loops_exit_47_early() {
         result.assert_exit(47);
     }
     assert!(server.requests().len() < 12, "{} requests for three loops", server.requests().len());
+}
+
+/// RFC 9110 §15.4: the content is for the user.
+#[test]
+fn redirect_without_location_is_an_answer() {
+    let server = HttpServer::start(|_| HttpResponse::new(301).body("moved, but where?\n")).expect("a server");
+    for options in [&[][..], &["--no-location"]] {
+        let result = run_fetch_url([options, &[&server.url("/")]].concat());
+        assert_eq!(result.assert_exit(0).stdout_text(), "moved, but where?\n", "{options:?}");
+    }
+}
+
+/// RFC 9112 §5.2: a folded field is one line.
+#[test]
+fn folded_field_is_read_as_one_line() {
+    let head = "HTTP/1.1 200 OK\r\nX-Long: one\r\n  two\r\nContent-Length: 2\r\n\r\nok";
+    let server = HttpServer::start(move |_| HttpResponse::raw(head)).expect("a server");
+    let result = run_fetch_url(["-i", &server.url("/")]);
+    let text = result.assert_exit(0).stdout_text().to_lowercase();
+    let line = text.lines().find(|line| line.starts_with("x-long")).expect("the field");
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["x-long:", "one", "two"]);
 }
 
 #[test]

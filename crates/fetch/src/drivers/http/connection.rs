@@ -56,6 +56,8 @@ impl Connection {
     {
         let mut builder = http1::Builder::new();
         builder.max_headers(MAX_HEADERS).max_header_size(MAX_HEAD_SIZE).max_buf_size(MAX_READ_BUFFER);
+        // A folded field is read as one line (RFC 9112 §5.2).
+        builder.allow_obsolete_multiline_headers_in_responses(true);
         let handshake = async {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };

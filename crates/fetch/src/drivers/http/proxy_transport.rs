@@ -148,6 +148,7 @@ impl ProxyClient {
             .proxy(reqwest_proxy(proxy)?)
             .connect_timeout(ctx.deadline.connect_timeout())
             .http1_max_headers(MAX_HEADERS)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http2_initial_stream_window_size(HTTP2_WINDOW)
             .http2_initial_connection_window_size(HTTP2_WINDOW)
             .dns_resolver(Arc::new(allowed.clone()));

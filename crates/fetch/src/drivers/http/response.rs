@@ -115,10 +115,17 @@ fn redirect_outcome(
     reply: String,
     changes_state: bool,
 ) -> Result<Outcome, Error> {
-    let Some(location) = response.headers().get(LOCATION).filter(|location| !location.is_empty()) else {
-        let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect without a Location");
-        return Err(error.with_reply(reply.as_bytes()));
+    let Some(location) = response.headers().get(LOCATION) else {
+        // Without a Location, its content is for the user (RFC 9110 §15.4).
+        let mut answer = whole_response(plan, response, reply)?;
+        answer.meta.notes.push("the server redirects, but does not say where to".into());
+        answer.meta.is_resumable = false;
+        return Ok(Outcome::Answer(answer));
     };
+    if location.is_empty() {
+        let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect with an empty Location");
+        return Err(error.with_reply(reply.as_bytes()));
+    }
     let to = location_text(location.as_bytes());
     let switches_to_get = switches_to_get(plan, response.status());
     let mut redirect = Redirect::new(to, reply.clone(), whole_response(plan, response, reply)?);
