@@ -104,6 +104,7 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
             return render::print_error(&Error::new(Code::Internal, Phase::Plan, error.to_string()), None);
         }
     };
+    signal::start_watchdog();
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;

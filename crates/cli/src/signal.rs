@@ -77,6 +77,26 @@ pub(crate) async fn wait_for_ending_signal() -> ReceivedSignal {
     }
 }
 
+/// Time after a signal until a process that does not react is ended.
+const WATCHDOG_DELAY: std::time::Duration = std::time::Duration::from_secs(4);
+/// Stack of the watchdog's thread, in bytes.
+const WATCHDOG_STACK: usize = 64 * 1024;
+
+/// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not: the main thread may
+/// be writing to a pipe that nobody reads. What can be resumed is then not saved.
+pub(crate) fn start_watchdog() {
+    let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(kinds) else { return };
+    let watch = move || {
+        for kind in signals.forever() {
+            std::thread::sleep(WATCHDOG_DELAY);
+            ReceivedSignal(kind).terminate_process();
+        }
+    };
+    // Without the thread, the signals are handled where the main thread is not blocked.
+    let _ = std::thread::Builder::new().name("signals".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
+}
+
 /// The signals SIGTSTP, SIGHUP and SIGQUIT, after which a telnet session must restore the terminal.
 pub(crate) struct SessionSignals([Option<Signal>; 3]);
 

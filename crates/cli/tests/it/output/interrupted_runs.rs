@@ -204,3 +204,24 @@ fn closed_pipe_exits_with_23_silently() {
     let script = "{ sleep 0.1; \"$F\" explain http://h/; echo \"exit $?\" >&2; } | true";
     assert_eq!(run_shell(script, [""]).stderr, "exit 23\n");
 }
+
+/// The main thread is blocked in a write to standard error.
+#[test]
+fn signal_ends_a_run_whose_standard_error_nobody_reads() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("x")).expect("a server");
+    // The wire trace of so many responses fills the pipe.
+    let urls: Vec<String> = (0..1500).map(|number| server.url(&format!("/{number}"))).collect();
+    let options = ["-v", "-o", "/dev/null"].map(str::to_owned);
+    let mut child = spawn_fetch_url(options.iter().chain(&urls));
+    let mut count = usize::MAX;
+    let is_blocked = || {
+        let before = std::mem::replace(&mut count, server.requests().len());
+        std::thread::sleep(Duration::from_millis(500));
+        count > 0 && before == count
+    };
+    assert!(wait_until(Duration::from_secs(30), is_blocked), "the pipe does not fill");
+    send_signal(&child, "TERM");
+    let is_ended = || child.try_wait().is_ok_and(|status| status.is_some());
+    assert!(wait_until(Duration::from_secs(30), is_ended), "the signal is not heard");
+    assert_eq!(wait_for_exit(child).signal, Some(15));
+}
