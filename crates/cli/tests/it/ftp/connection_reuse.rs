@@ -368,6 +368,24 @@ fn connection_closed_while_idle_is_replaced_silently() {
     assert!(server.connections() <= 6, "{}", server.connections());
 }
 
+/// It may be overloaded: a new connection at once would make it worse.
+#[test]
+fn busy_server_is_asked_again_after_a_pause() {
+    let is_size_y: fn(&[u8]) -> bool = |line| line == b"SIZE y";
+    let busy = FtpAction::Answer(b"421 Too many requests, try again later.\r\n".to_vec());
+    let config = || test_config().rule(FtpRule::on(FtpTrigger::Matches(is_size_y), busy.clone()).nth(1));
+    let server = start_server(config());
+    let urls = ["x", "y"].map(|path| server.url(path));
+    let result = run_fetch_url(["--retry", "0"].map(str::to_owned).into_iter().chain(urls));
+    assert_eq!((result.assert_exit(92).stdout_text().as_str(), server.connections()), ("x;", 1));
+    let server = start_server(config());
+    let urls = ["x", "y"].map(|path| server.url(path));
+    let again = ["--retry", "1", "--retry-delay", "0.05"].map(str::to_owned);
+    let result = run_fetch_url(again.into_iter().chain(urls));
+    assert_eq!((result.assert_exit(0).stdout_text().as_str(), server.connections()), ("x;y;", 2));
+    result.assert_stderr_contains("retry");
+}
+
 /// After an aborted transfer the connection may have unread replies, so it is not reused in that state.
 #[test]
 fn urls_after_an_aborted_transfer_get_the_right_content() {

@@ -10,6 +10,7 @@ use super::known_servers::KnownServers;
 use super::listing;
 use super::options::FtpMethod;
 use super::plan::FtpPlan;
+use super::reply_text::reply_summary;
 use super::server_cache::PooledConnection;
 use crate::net::trace;
 use crate::{Code, Error, Meta, Response, RunContext};
@@ -76,22 +77,29 @@ fn rejects_restart_position(error: &DriverError) -> bool {
 
 /// Returns `true` if a reused connection caused the error: the server closed it while it was idle, its replies are
 /// out of order, or the session cannot return to its home directory. The request is repeated on another connection.
-pub(super) const fn is_stale_connection(error: &DriverError) -> bool {
+pub(super) fn is_stale_connection(error: &DriverError) -> bool {
     match error {
         DriverError::PipelineStalled => true,
         DriverError::ConnectionLost(error) => {
             matches!(error.code(), Code::EmptyReply | Code::PeerMisbehaved | Code::TimedOut | Code::Policy)
         }
+        // 421 without these words may mean that the server is overloaded: a retry waits first.
+        DriverError::Session(SessionError::Closing(reply)) => says_idle(reply),
         DriverError::Session(error) => matches!(
             error,
-            SessionError::Closing(_)
-                | SessionError::UnexpectedReply { .. }
+            SessionError::UnexpectedReply { .. }
                 | SessionError::Rejected { is_login_dir: true, .. }
                 // The server closed the data connection that was opened ahead.
                 | SessionError::Rejected { reply: Reply { code: 425, .. }, .. }
         ),
         DriverError::DataConnectionFailed(_) => false,
     }
+}
+
+/// Returns `true` if the text of a reply says that the connection was idle for too long.
+fn says_idle(reply: &Reply) -> bool {
+    let text = reply_summary(reply).to_ascii_lowercase();
+    ["time", "idle", "inactiv"].iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
 }
 
 /// Returns `true` if the server rejected only this request, so that the connection can serve others.
