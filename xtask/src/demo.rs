@@ -1,7 +1,7 @@
-//! `cargo xtask demo`: the real program against servers made for it on loopback, one row for each thing it
-//! does. Needs nothing but Rust; fails when something does not come as it must.
+//! `cargo xtask demo`: runs the program against servers on loopback, one row for each feature. It needs only Rust, and
+//! fails if a row has another result than expected.
 //!
-//! What is shown is in `demo/rows.rs`, what it is shown against in `demo/stage.rs`.
+//! The rows are in `demo/rows.rs`, the servers in `demo/stage.rs`.
 
 mod rows;
 mod stage;
@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use fetch_url_tests::Terminal;
 use rows::{Leaves, ROWS, Row};
 use stage::Stage;
 
@@ -18,6 +19,7 @@ use crate::program;
 /// How much of an answer is shown.
 const SHOWN_LINES: usize = 16;
 const SHOWN_WIDTH: usize = 110;
+const TERMINAL_COLUMNS: u16 = 100;
 
 /// What came of a command.
 struct Came {
@@ -28,7 +30,9 @@ struct Came {
 
 /// Runs every row, in order, and then says which were not as they must be.
 pub(crate) fn run() -> Result<(), String> {
-    let program = program::fetch_url(&["--quiet"])?;
+    println!("demo: building the program");
+    let program = program::fetch_url(&[])?;
+    println!("demo: {} rows, each with its own servers on loopback", ROWS.len());
     let stage = Stage::set().map_err(|error| format!("demo: the servers do not start: {error}"))?;
     let mut wrong = Vec::new();
     for row in ROWS {
@@ -49,12 +53,26 @@ fn play(row: &Row, program: &Path, stage: &Stage) -> Result<(), String> {
     let arguments: Vec<String> = row.arguments.iter().map(|text| stage.filled(text)).collect();
     println!("$ fetch-url {}", arguments.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "));
     let mut command = Command::new(program);
-    let output = command.args(&arguments).current_dir(stage.folder()).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    command.args(&arguments).current_dir(stage.folder());
+    let cannot_run = |error: std::io::Error| format!("cannot run {}: {error}", program.display());
+    if row.needs_terminal {
+        let came = run_in_terminal(&command).map_err(cannot_run)?;
+        println!("{}", came.out);
+        return judge(row, &came, stage);
+    }
+    let output = command.stdin(Stdio::null()).output().map_err(cannot_run)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let came = Came { exit: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
     print!("{}{}", bounded(&came.err), bounded(&came.out));
     judge(row, &came, stage)
+}
+
+/// Runs a command in a pseudo-terminal. Its output contains the control sequences that draw progress bars.
+fn run_in_terminal(command: &Command) -> std::io::Result<Came> {
+    let mut terminal = Terminal::start(command, TERMINAL_COLUMNS)?;
+    let exit = terminal.exit()?;
+    let out = String::from_utf8_lossy(terminal.bytes()).into_owned();
+    Ok(Came { exit: Some(exit), out, err: String::new() })
 }
 
 /// Whether what came is what the row says.
@@ -87,9 +105,12 @@ fn quoted(text: &str) -> String {
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{text}'") }
 }
 
-/// The first lines, each not too long, and how many more there were.
+/// Returns the first lines, with `…` where text is left out.
 fn bounded(text: &str) -> String {
-    let cut = |line: &str| line.chars().take(SHOWN_WIDTH).chain(['\n']).collect::<String>();
+    let cut = |line: &str| match line.char_indices().nth(SHOWN_WIDTH) {
+        Some((end, _)) => format!("{}…\n", &line[..end]),
+        None => format!("{line}\n"),
+    };
     let mut shown: String = text.lines().take(SHOWN_LINES).map(cut).collect();
     let more = text.lines().count().saturating_sub(SHOWN_LINES);
     if more > 0 {
@@ -107,7 +128,8 @@ mod tests {
         let text = bounded(&"x\n".repeat(SHOWN_LINES + 3));
         assert!(text.ends_with("x\n[… 3 more lines]\n"));
         assert_eq!(bounded("no line end"), "no line end\n");
-        assert_eq!(bounded(&"y".repeat(500)).chars().count(), SHOWN_WIDTH + 1);
+        assert_eq!(bounded(&"y".repeat(500)), format!("{}…\n", "y".repeat(SHOWN_WIDTH)));
+        assert_eq!(bounded(&"y".repeat(SHOWN_WIDTH)), format!("{}\n", "y".repeat(SHOWN_WIDTH)));
     }
 
     #[test]

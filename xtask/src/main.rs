@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
-  test            everything that must hold before a commit, the live tests included
+  test [STEP ...] all checks before a commit, the live tests included; or the steps whose name contains STEP
   tidy            the project's own rules: file heads, sizes, forbidden words
   servers up      build and start the servers of docker/; needs a Docker engine
   servers down    stop them
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match *words {
-        ["test"] => test::run(),
+        ["test", ref names @ ..] => test::run(names),
         ["tidy"] => tidy::run(),
         ["servers", "up"] => servers::up(),
         ["servers", "down"] => servers::down(),

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold, step by step, stopping at the first failure.
+//! `cargo xtask test [STEP …]`: all checks, step by step. All steps run also after a failure, which is printed again at the end.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -42,12 +42,19 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// nginx of `docker/`: whoever answers here was started before us.
 const LIVE_PORT: u16 = 17080;
 
-/// Runs every step, also after a failure, and repeats the failures at the end.
-pub(crate) fn run() -> Result<(), String> {
+/// Runs the steps whose name contains one of `names`; all steps if there are none. Repeats the failures at the end, each
+/// with the command that runs its step again.
+pub(crate) fn run(names: &[&str]) -> Result<(), String> {
+    let is_wanted = |step: &&Step| names.is_empty() || names.iter().any(|name| step.name.contains(name));
+    let steps: Vec<&Step> = STEPS.iter().filter(is_wanted).collect();
+    if steps.is_empty() {
+        let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        return Err(format!("no step is called {}; the steps are: {}", names.join(" "), known.join(", ")));
+    }
     let started = Instant::now();
     let (mut left_out, mut failures) = (Vec::new(), Vec::new());
-    for Step { name, run } in &STEPS {
-        println!("== {name}");
+    for (number, Step { name, run }) in steps.iter().enumerate() {
+        println!("== {}/{} {name}", number + 1, steps.len());
         let step_started = Instant::now();
         let outcome = run();
         let seconds = step_started.elapsed().as_secs_f32();
@@ -60,19 +67,19 @@ pub(crate) fn run() -> Result<(), String> {
             Err(why) => {
                 let failure = format!("== {name}: FAILED after {seconds:.1} s: {why}");
                 println!("{failure}");
-                failures.push(failure);
+                failures.push(format!("{failure}\n   run it again: cargo xtask test \"{name}\""));
             }
         }
     }
     if failures.is_empty() {
-        println!("{}", summary(started.elapsed(), &left_out));
+        println!("{}", summary(steps.len(), started.elapsed(), &left_out));
         return Ok(());
     }
-    Err(format!("{} of {} steps failed:\n{}", failures.len(), STEPS.len(), failures.join("\n")))
+    Err(format!("{} of {} steps failed:\n{}", failures.len(), steps.len(), failures.join("\n")))
 }
 
-fn summary(took: Duration, left_out: &[String]) -> String {
-    let mut line = format!("test: all {} steps passed in {:.0} s", STEPS.len(), took.as_secs_f32());
+fn summary(count: usize, took: Duration, left_out: &[String]) -> String {
+    let mut line = format!("test: all {count} steps passed in {:.0} s", took.as_secs_f32());
     if !left_out.is_empty() {
         line = format!("{line}; left out: {}", left_out.join("; "));
     }
@@ -215,8 +222,8 @@ mod tests {
     #[test]
     fn the_summary_names_what_was_left_out() {
         let took = Duration::from_millis(2400);
-        assert_eq!(summary(took, &[]), "test: all 15 steps passed in 2 s");
-        let line = summary(took, &["a skipped".to_owned(), "b skipped".to_owned()]);
+        assert_eq!(summary(15, took, &[]), "test: all 15 steps passed in 2 s");
+        let line = summary(15, took, &["a skipped".to_owned(), "b skipped".to_owned()]);
         assert_eq!(line, "test: all 15 steps passed in 2 s; left out: a skipped; b skipped");
     }
 

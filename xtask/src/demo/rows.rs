@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) shows: &'static [&'static str],
     /// The file that must be there then.
     pub(super) leaves: Option<Leaves>,
+    /// Runs in a pseudo-terminal, so that it draws progress bars.
+    pub(super) needs_terminal: bool,
 }
 
 /// A file and its bytes.
@@ -40,7 +42,7 @@ const fn good(
     arguments: &'static [&'static str],
     shows: &'static [&'static str],
 ) -> Row {
-    Row { title, arguments, exit: 0, shows, leaves: None }
+    Row { title, arguments, exit: 0, shows, leaves: None, needs_terminal: false }
 }
 
 /// It ends with this status, and says this.
@@ -50,7 +52,7 @@ const fn bad(
     exit: i32,
     shows: &'static [&'static str],
 ) -> Row {
-    Row { title, arguments, exit, shows, leaves: None }
+    Row { title, arguments, exit, shows, leaves: None, needs_terminal: false }
 }
 
 /// `explain` of one URL.
@@ -62,7 +64,11 @@ const fn explained(
     good(title, arguments, shows)
 }
 
-/// In the order in which they are shown. The two of `big.bin` belong together.
+fn hello() -> Vec<u8> {
+    HELLO.into()
+}
+
+/// The rows in the order in which they are shown. Those of `big.bin` belong together.
 pub(super) const ROWS: &[Row] = &[
     good("file: a text", &["file://{folder}/hello.txt"], &[HELLO]),
     good("file: a directory", &["file://{folder}/pub/"], &["README", "data.bin", "empty"]),
@@ -70,17 +76,23 @@ pub(super) const ROWS: &[Row] = &[
     good("http: a redirect", &["-v", "{http}/moved"], &[HELLO, "302"]),
     good("https", &["--cacert", "{ca}", "{https}/hello.txt"], &[HELLO]),
     good(
-        "http: cut in the middle, and mended in the same run",
+        "http: cut in the middle, and completed in the same run",
         &["-o", "mended.bin", "-w", "%{http_code} %{size_download} %{num_retries}\\n", "{http}/big.bin"],
         &["retrying from byte 200000", "200 300000 1"],
     ),
-    bad("http: cut, and no retry", &["--retry", "0", "-o", "big.bin", "{http}/big.bin"], 18, &["cut short"]),
+    bad(
+        "http: cut, without a retry",
+        &["--retry", "0", "-o", "big.bin", "{http}/big.bin"],
+        18,
+        &["cut short"],
+    ),
     Row {
-        title: "http: and resumed",
+        title: "http: the rest of it, with -C -",
         arguments: &["-C", "-", "-o", "big.bin", "{http}/big.bin"],
         exit: 0,
         shows: &[],
         leaves: Some(Leaves { name: "big.bin", content: big_file }),
+        needs_terminal: false,
     },
     bad("http: not there", &["{http}/nowhere"], 78, &["not found"]),
     good(
@@ -99,12 +111,53 @@ pub(super) const ROWS: &[Row] = &[
     good("ftp: text, with the line ends of this machine", &["{ftp}/pub/lines.txt;type=a"], &["one\ntwo\n"]),
     good("ftp: a directory", &["--list-format", "long", "{ftp}/pub/"], &["lines.txt", "300000", "big.bin"]),
     Row {
-        title: "ftp: reset in the middle, and mended in the same run",
+        title: "ftp: reset in the middle, and completed in the same run",
         arguments: &["-o", "ftp.bin", "{ftp}/pub/big.bin"],
         exit: 0,
         shows: &["retrying from byte 200000"],
         leaves: Some(Leaves { name: "ftp.bin", content: big_file }),
+        needs_terminal: false,
     },
+    Row {
+        title: "-O: the file is named like the URL",
+        arguments: &["--output-dir", "named", "--create-dirs", "-O", "{http}/hello.txt"],
+        exit: 0,
+        shows: &[],
+        leaves: Some(Leaves { name: "named/hello.txt", content: hello }),
+        needs_terminal: false,
+    },
+    Row {
+        title: "-Z: several files in parallel, with progress bars",
+        arguments: &[
+            "-Z",
+            "--limit-rate",
+            "300k",
+            "--output-dir",
+            "parallel",
+            "--create-dirs",
+            "--remote-name-all",
+            "{ftp}/pub/big.bin",
+            "{ftp}/pub/file.bin",
+            "{http}/hello.txt",
+        ],
+        exit: 0,
+        shows: &["big.bin"],
+        leaves: Some(Leaves { name: "parallel/big.bin", content: big_file }),
+        needs_terminal: true,
+    },
+    Row {
+        title: "mirror: a directory and everything below it",
+        arguments: &["mirror", "{ftp}/pub/", "copy"],
+        exit: 0,
+        shows: &[],
+        leaves: Some(Leaves { name: "copy/big.bin", content: big_file }),
+        needs_terminal: false,
+    },
+    good(
+        "mirror: the second run fetches nothing",
+        &["mirror", "--events", "-", "{ftp}/pub/", "copy"],
+        &["\"event\":\"summary\"", "\"files\":0"],
+    ),
     good("ftps", &["--cacert", "{ca}", "{ftps}/hello.txt"], &[HELLO]),
     bad("ftp: a name that would be a command", &["{ftp}/a%0D%0ADELE%20b"], 93, &["%0D (CR)"]),
     good(
@@ -114,7 +167,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     good("gopher: a text", &["{gopher}/0/hello.txt"], &[HELLO]),
     good("gopher: a search", &["{gopher}/7/find%09two%20words"], &["two words"]),
-    bad("gopher: in the server's words", &["{gopher}/0/nothing"], 78, &["not here"]),
+    bad("gopher: an error, with the text of the server", &["{gopher}/0/nothing"], 78, &["not here"]),
     good(
         "gopher+: attributes",
         &["{gopher}/0/hello.txt%09%09!"],
@@ -136,18 +189,22 @@ pub(super) const ROWS: &[Row] = &[
         &["--format", "mbox", "{nntp}/demo.test"],
         &["From alice@demo.invalid "],
     ),
-    bad("nntp: in the server's words", &["{nntp}/demo.nothing"], 78, &["411"]),
+    bad("nntp: an error, with the text of the server", &["{nntp}/demo.nothing"], 78, &["411"]),
     good("nntps", &["--cacert", "{ca}", "{nntps}/demo.test/1"], &["Subject: An article"]),
     good("wais: a database", &["{wais}/demo"], &["demo", "note"]),
     good("wais: a search", &["{wais}/demo?gopher+tunnel"], &["Gopher burrows", "{wais}/demo/TEXT/"]),
     good("wais: a document", &["{document}"], &[HELLO]),
-    bad("wais: in the server's words", &["{wais}/nothing?gopher"], 78, &["S1"]),
+    bad("wais: an error, with the text of the server", &["{wais}/nothing?gopher"], 78, &["S1"]),
     good("prospero: a directory", &["{prospero}//every"], &["aftp-binary", "{ftp}/pub/file.bin;type=i"]),
-    good("prospero: a way by FTP", &["{prospero}//every/aftp-binary"], &[HELLO]),
-    good("prospero: bytes", &["{prospero}//every/contents.txt"], &["over Prospero itself"]),
+    good("prospero: an object that is on an FTP server", &["{prospero}//every/aftp-binary"], &[HELLO]),
+    good(
+        "prospero: an object on the server itself",
+        &["{prospero}//every/contents.txt"],
+        &["over Prospero itself"],
+    ),
     good("prospero: attributes", &["-I", "{prospero}//every/contents.txt"], &["UNIX-MODES: -rw-r--r--"]),
-    bad("prospero: no way that is known", &["{prospero}//every/nfs"], 1, &["NFS"]),
-    bad("prospero: a file of its machine", &["{prospero}//every/local"], 1, &["LOCAL"]),
+    bad("prospero: an unknown access method", &["{prospero}//every/nfs"], 1, &["NFS"]),
+    bad("prospero: a local file of the server", &["{prospero}//every/local"], 1, &["LOCAL"]),
     good(
         "a gateway",
         &["--gateway", "afs={prospero}//every/{path}", "afs://cell/contents.txt"],
