@@ -55,15 +55,31 @@ impl Checksum {
         self.algorithm
     }
 
-    /// Finds the checksum of the file `name` in a list of `sha256sum` (`HEX  NAME`, `HEX *NAME`) or BSD (`SHA256
-    /// (NAME) = HEX`). A list with a single checksum and no name applies to every file. Of several, the strongest is
-    /// returned.
-    pub fn listed(list: &[u8], name: &[u8]) -> Option<Self> {
+    /// Finds the checksum of the file `path` in a list of `sha256sum` (`HEX  PATH`, `HEX *PATH`) or BSD (`SHA256
+    /// (PATH) = HEX`). A list with a single checksum and no path applies to every file.
+    ///
+    /// Paths are compared as a whole, without `./` at the start. If `is_exact` is `false`, `path` is longer than the
+    /// paths of the list, because it is not known where the list begins: of the listed paths at its end, the longest one
+    /// applies. Of several algorithms, the strongest is returned.
+    ///
+    /// # Errors
+    /// [`Code::ChecksumMismatch`] if the list has different checksums of the strongest algorithm for this path.
+    pub fn listed(list: &[u8], path: &[u8], is_exact: bool) -> Result<Option<Self>, Error> {
         let text = String::from_utf8_lossy(list);
-        let name = String::from_utf8_lossy(name);
+        let path = String::from_utf8_lossy(path);
         let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let found = lines.clone().filter_map(|line| line_of(line, &name));
-        found.max_by_key(|checksum| checksum.hex.len()).or_else(|| single_checksum(lines))
+        let is_match = |listed: &str| listed == path || (!is_exact && ends_with_path(&path, listed));
+        let found: Vec<_> =
+            lines.clone().filter_map(listed_line).filter(|(listed, _)| is_match(listed)).collect();
+        let rank = |(listed, checksum): &(String, Self)| (listed.len(), checksum.hex.len());
+        let Some(best) = found.iter().map(rank).max() else { return Ok(single_checksum(lines)) };
+        let mut equal = found.into_iter().filter(|entry| rank(entry) == best).map(|(_, checksum)| checksum);
+        let first = equal.next();
+        if equal.any(|other| Some(&other) != first.as_ref()) {
+            let detail = format!("the list has different checksums of {path}");
+            return Err(Error::new(Code::ChecksumMismatch, Phase::Plan, detail));
+        }
+        Ok(first)
     }
 
     /// Compares the checksum with the digest `found`.
@@ -79,35 +95,56 @@ impl Checksum {
     }
 }
 
-/// Returns the checksum of a line about `name`.
-fn line_of(line: &str, name: &str) -> Option<Checksum> {
-    bsd_line(line, name).or_else(|| gnu_line(line, name))
+/// Returns the path and the checksum of a line.
+fn listed_line(line: &str) -> Option<(String, Checksum)> {
+    let (path, checksum) = bsd_line(line).or_else(|| gnu_line(line))?;
+    let mut path = path.as_str();
+    while let Some(rest) = path.strip_prefix("./") {
+        path = rest.trim_start_matches('/');
+    }
+    Some((path.to_owned(), checksum))
 }
 
-/// `HEX  NAME`, or `\HEX  NAME` where the name has escapes.
-fn gnu_line(line: &str, name: &str) -> Option<Checksum> {
+/// `HEX  PATH`, or `\HEX  PATH` where the path has escapes.
+fn gnu_line(line: &str) -> Option<(String, Checksum)> {
     let (line, has_escapes) = match line.strip_prefix('\\') {
         Some(line) => (line, true),
         None => (line, false),
     };
     let (hex, rest) = line.trim_start().split_once([' ', '\t'])?;
-    let listed = rest.trim_start().trim_start_matches('*');
-    let listed =
-        if has_escapes { listed.replace("\\n", "\n").replace("\\\\", "\\") } else { listed.to_owned() };
-    is_name(&listed, name).then(|| Checksum::of_hex(hex))?
+    let path = rest.trim_start().trim_start_matches('*');
+    let path = if has_escapes { unescaped(path) } else { path.to_owned() };
+    Some((path, Checksum::of_hex(hex)?))
 }
 
-/// Parses `ALGORITHM (NAME) = HEX`.
-fn bsd_line(line: &str, name: &str) -> Option<Checksum> {
+/// Decodes `\n`, `\r` and `\\`, as `sha256sum` writes them.
+fn unescaped(path: &str) -> String {
+    let (mut text, mut characters) = (String::new(), path.chars());
+    while let Some(character) = characters.next() {
+        text.push(match character {
+            '\\' => match characters.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some(other) => other,
+                None => '\\',
+            },
+            character => character,
+        });
+    }
+    text
+}
+
+/// Parses `ALGORITHM (PATH) = HEX`.
+fn bsd_line(line: &str) -> Option<(String, Checksum)> {
     let (algorithm, rest) = line.split_once(" (")?;
-    let (listed, hex) = rest.rsplit_once(") = ")?;
-    let checksum = Checksum::of_hex(hex.trim()).filter(|_| is_name(listed, name))?;
-    (Algorithm::named(algorithm)? == checksum.algorithm).then_some(checksum)
+    let (path, hex) = rest.rsplit_once(") = ")?;
+    let checksum = Checksum::of_hex(hex.trim())?;
+    (Algorithm::named(algorithm)? == checksum.algorithm).then(|| (path.to_owned(), checksum))
 }
 
-/// Returns `true` if the listed path ends with this file name: lists of directory trees contain paths.
-fn is_name(listed: &str, name: &str) -> bool {
-    listed.rsplit('/').next() == Some(name)
+/// Returns `true` if `path` ends with the segments of `end`.
+fn ends_with_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// Returns the checksum of a list that contains only one checksum and no name.
@@ -126,11 +163,16 @@ mod tests {
 
     #[test]
     fn lists() {
-        let listed = |list: &str| Checksum::listed(list.as_bytes(), b"a b.iso").map(|checksum| checksum.hex);
+        let listed = |list: &str| {
+            let found = Checksum::listed(list.as_bytes(), b"a b.iso", true).expect("no conflict");
+            found.map(|checksum| checksum.hex)
+        };
         for (list, found) in [
             (format!("{SHA256}  a b.iso\n"), Some(SHA256)),
             (format!("{SHA256} *a b.iso\r\n{SHA1} other\n"), Some(SHA256)),
-            (format!("# a comment\n\n{}  ./dist/a b.iso\n", SHA1.to_uppercase()), Some(SHA1)),
+            (format!("# a comment\n\n{}  ./a b.iso\n", SHA1.to_uppercase()), Some(SHA1)),
+            (format!("{SHA1}  ./dist/a b.iso\n"), None),
+            (format!("{SHA1}  a b.iso\n{SHA256}  old/a b.iso\n"), Some(SHA1)),
             (format!("SHA256 (a b.iso) = {SHA256}\n"), Some(SHA256)),
             (format!("MD5 (a b.iso) = {MD5}\nSHA256 (a b.iso) = {SHA256}\n"), Some(SHA256)),
             (format!("SHA1 (a b.iso) = {SHA256}\n"), None),
@@ -145,7 +187,33 @@ mod tests {
             assert_eq!(listed(&list).as_deref(), found, "{list}");
         }
         let escaped = format!("\\{SHA256}  a\\nb\\\\c\n");
-        assert!(Checksum::listed(escaped.as_bytes(), b"a\nb\\c").is_some());
+        assert!(Checksum::listed(escaped.as_bytes(), b"a\nb\\c", true).is_ok_and(|found| found.is_some()));
+    }
+
+    #[test]
+    fn longest_listed_path_at_the_end_of_a_longer_path_applies() {
+        let list = format!("{MD5}  a\n{SHA1}  old/a\n{SHA256}  older/a\n");
+        let listed = |path: &str| {
+            let found = Checksum::listed(list.as_bytes(), path.as_bytes(), false).expect("no conflict");
+            found.map(|checksum| checksum.hex)
+        };
+        assert_eq!(listed("pub/a").as_deref(), Some(MD5));
+        assert_eq!(listed("pub/old/a").as_deref(), Some(SHA1));
+        assert_eq!(listed("pub/xold/a").as_deref(), Some(MD5));
+        assert_eq!(listed("pub/xa"), None);
+    }
+
+    #[test]
+    fn different_checksums_of_one_path_are_an_error() {
+        let other = SHA256.replace('b', "c");
+        for (list, is_conflict) in [
+            (format!("{SHA256}  a\n{other}  a\n"), true),
+            (format!("{SHA256}  a\nSHA256 (a) = {other}\n"), true),
+            (format!("{SHA256}  a\n{SHA256}  ./a\n"), false),
+            (format!("{MD5}  a\n{SHA256}  a\n"), false),
+        ] {
+            assert_eq!(Checksum::listed(list.as_bytes(), b"a", true).is_err(), is_conflict, "{list}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fetch_url::url::{Url, parse, resolve_reference};
+use fetch_url::url::{PercentEncoded, Url, parse, resolve_reference};
 use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
 
 use super::checksum_lists::ChecksumList;
@@ -40,17 +40,24 @@ pub(super) async fn expected(
     let Some(from) = options.checksum_from.as_deref() else { return Ok(options.checksum.clone()) };
     let name = name_of(request.url())?;
     if from != "auto" {
-        let list = fetch_list_once(&list_url(request.url(), from)?, request, run).await?;
-        return find_checksum(list.as_deref(), &name, from).map(Some);
+        let url = list_url(request.url(), from)?;
+        let list = fetch_list_once(&url, request, run).await?;
+        let found = list.map(|list| find_checksum(&list, &url, request.url(), &name)).transpose()?.flatten();
+        return found.map(Some).ok_or_else(|| {
+            let detail = format!("{from} does not contain a checksum of {name}");
+            Error::new(Code::NotFound, Phase::Plan, detail)
+        });
     }
     let file_lists = FILE_LIST_SUFFIXES.map(|ending| format!("{name}{ending}"));
     for list_name in DIRECTORY_LIST_NAMES.into_iter().map(str::to_owned).chain(file_lists) {
-        let list = match fetch_list_once(&list_url(request.url(), &list_name)?, request, run).await {
+        let url = list_url(request.url(), &list_name)?;
+        let list = match fetch_list_once(&url, request, run).await {
             Err(error) if is_missing_list(&error) => continue,
             list => list?,
         };
-        if let Some(checksum) = list.and_then(|list| Checksum::listed(&list, name.as_bytes())) {
-            return Ok(Some(checksum));
+        let found = list.map(|list| find_checksum(&list, &url, request.url(), &name)).transpose()?.flatten();
+        if found.is_some() {
+            return Ok(found);
         }
     }
     let detail = format!("no checksum list beside {} contains {name}", transfer.url);
@@ -66,12 +73,39 @@ fn list_url(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
         .url)
 }
 
-/// Returns the checksum of `name` in a list.
-fn find_checksum(list: Option<&[u8]>, name: &str, from: &str) -> Result<Checksum, Error> {
-    list.and_then(|list| Checksum::listed(list, name.as_bytes())).ok_or_else(|| {
-        let detail = format!("{from} does not contain a checksum of {name}");
-        Error::new(Code::NotFound, Phase::Plan, detail)
-    })
+/// Returns the checksum of `object` in a list. Its paths are relative to the directory of the list, if the object is below
+/// it.
+fn find_checksum(
+    list: &[u8],
+    list_url: &Url<'_>,
+    object: &Url<'_>,
+    name: &str,
+) -> Result<Option<Checksum>, Error> {
+    let Some(path) = object_path(object) else { return Checksum::listed(list, name.as_bytes(), true) };
+    let directory = object_path(list_url).filter(|_| list_url.same_origin(object)).map(|mut list_path| {
+        let end = list_path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+        list_path.truncate(end);
+        list_path
+    });
+    match directory.as_ref().and_then(|directory| path.strip_prefix(&directory[..])) {
+        Some(relative) => Checksum::listed(list, relative, true),
+        None => Checksum::listed(list, &path, false),
+    }
+}
+
+/// Returns the decoded path of a URL, for schemes that have paths.
+fn object_path(url: &Url<'_>) -> Option<Vec<u8>> {
+    match url {
+        Url::Gopher(url) => Some(url.selector().decode().into_owned()),
+        Url::File(_) | Url::Ftp(_) | Url::Http(_) => {
+            let text = url.to_string();
+            let (_, path) = text.split_once("://")?.1.split_once('/')?;
+            let path = path.split(['?', '#']).next().unwrap_or_default();
+            let path = if matches!(url, Url::Ftp(_)) { path.split(";type=").next()? } else { path };
+            Some(PercentEncoded::from(path).decode().into_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns the list at `url`. Each list is fetched once in a run.

@@ -96,7 +96,7 @@ fn checksum_lists_of_every_format_and_location_are_read() {
         ("/d/sums", list),
         ("/d/bsd", bsd),
         ("/alone", format!("{SHA256}\n")),
-        ("/wrong", format!("{OTHER_SHA256}  f.iso\n")),
+        ("/wrong", format!("{OTHER_SHA256}  d/f.iso\n")),
         ("/silent", format!("{OTHER_SHA256}  other.iso\n")),
     ]));
     let url = http.url("/d/f.iso");
@@ -144,6 +144,37 @@ fn checksum_list_is_found_beside_the_file_over_every_scheme() {
 }
 
 /// Three files need the same list.
+#[test]
+fn checksum_of_a_file_of_the_same_name_in_another_directory_is_not_used() {
+    let list = format!("{OTHER_SHA256}  old/a\n{SHA256}  a\n");
+    let files = [("/d/a", CONTENT.to_owned()), ("/d/old/a", "old".to_owned()), ("/d/SUMS", list)];
+    let http = file_server(leak_files(&files));
+    let list_url = http.url("/d/SUMS");
+    run_fetch_url(["--checksum-from", &list_url, &http.url("/d/a")]).assert_exit(0);
+    run_fetch_url(["--checksum-from", &list_url, &http.url("/d/old/a")]).assert_exit(91);
+    // A list of another server names the object by the end of its path.
+    let other = file_server(leak_files(&[("/SUMS", format!("{OTHER_SHA256}  a\n{SHA256}  d/a\n"))]));
+    run_fetch_url(["--checksum-from", &other.url("/SUMS"), &http.url("/d/a")]).assert_exit(0);
+}
+
+#[test]
+fn conflicting_checksums_of_one_file_exit_91() {
+    let list = format!("{SHA256}  a\n{OTHER_SHA256}  a\n");
+    let http = file_server(leak_files(&[("/a", CONTENT.to_owned()), ("/SUMS", list)]));
+    let result = run_fetch_url(["--checksum-from", "SUMS", &http.url("/a")]);
+    result.assert_exit(91).assert_stderr_contains("different checksums");
+}
+
+/// The list contains the name of the server, not the sanitised one.
+#[test]
+fn checksum_is_found_by_the_name_before_sanitising() {
+    let files = [("/.a%3Ab", CONTENT.to_owned()), ("/SUMS", format!("{SHA256}  .a:b\n"))];
+    let http = file_server(leak_files(&files));
+    let directory = temp_dir();
+    let result = run_fetch_url_in(directory.path(), ["--checksum-from", "SUMS", "-O", &http.url("/.a%3Ab")]);
+    result.assert_exit(0);
+}
+
 #[test]
 fn checksum_list_is_requested_once_for_several_files() {
     let list = format!("{SHA256}  a\n{SHA256}  b\n{OTHER_SHA256}  c\n");
