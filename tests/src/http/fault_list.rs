@@ -114,6 +114,8 @@ pub static HTTP_FAULTS: &[HttpFault] = &[
     HttpFault::new("to_unknown", 90, |c| redirect_to(c, "local-file")).or(&[1]),
     // Status codes.
     HttpFault::new("status_400", 22, |_| status(400)),
+    HttpFault::new("status_600", 22, |_| status(600)),
+    HttpFault::new("status_999", 22, |_| status(999)),
     HttpFault::new("status_401", 67, |_| status(401)),
     HttpFault::new("status_403", 9, |_| status(403)),
     HttpFault::new("status_404", 78, |_| status(404)),

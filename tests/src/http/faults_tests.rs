@@ -42,7 +42,7 @@ fn body(received: &[u8]) -> Option<&[u8]> {
 
 #[test]
 fn table_is_consistent() {
-    check_table(HTTP_FAULTS, 105, 210);
+    check_table(HTTP_FAULTS, 107, 214);
 }
 
 #[test]

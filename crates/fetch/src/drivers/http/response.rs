@@ -49,7 +49,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
         StatusCode::RANGE_NOT_SATISFIABLE if plan.is_partial() => {
             range_not_satisfiable(plan, &response, reply).map(Outcome::Answer)
         }
-        _ if status.is_client_error() || status.is_server_error() => {
+        // Codes above 599 are treated as server errors (RFC 9110 §15).
+        _ if status.as_u16() >= 400 => {
             let refusal = status_error(plan, status, response.headers(), &reply);
             if !plan.options.deliver_error_body {
                 return Err(refusal);

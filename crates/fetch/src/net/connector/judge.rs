@@ -1,6 +1,6 @@
 //! The network policy: which ports and addresses may be contacted.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
 
 use fetch_url_core::{Host, Url};
@@ -19,6 +19,8 @@ impl Connector {
         let address = match host {
             Host::V4(address) => IpAddr::V4(*address),
             Host::V6(address) => IpAddr::V6(*address),
+            // These names stand for this computer, or for the proxy's (RFC 6761 §6.3).
+            Host::Name(name) if is_localhost(name) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             Host::Name(_) if self.network.policy.public_only => {
                 let detail = format!("cannot check that {host} is public, because the proxy resolves it");
                 return Err(Error::new(Code::Policy, Phase::Proxy, detail));
@@ -98,5 +100,30 @@ impl Connector {
         };
         let error = Error::new(Code::Policy, Phase::Connect, detail);
         Err(if self.network.policy.public_only { error } else { error.with_hint(Hint::PrivateRedirect) })
+    }
+}
+
+/// Returns `true` for `localhost` and every name below it.
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_computer_are_recognised() {
+        for (name, expected) in [
+            ("localhost", true),
+            ("LocalHost.", true),
+            ("a.b.localhost", true),
+            ("notlocalhost", false),
+            ("localhost.example", false),
+            ("", false),
+        ] {
+            assert_eq!(is_localhost(name), expected, "{name}");
+        }
     }
 }
