@@ -551,7 +551,6 @@ fn error_messages_match_snapshot() {
         &["http://h.example:99999/"],
         &["http://2130706433/"],
         &["example.com"],
-        &["ftp://h.example/x"],
         &["nfs://h.example/x"],
         &["x-mine://h.example/x"],
         &["foo://h.example/x"],
