@@ -12,6 +12,7 @@ mod methods;
 mod names;
 mod parts;
 mod paths;
+mod python_servers;
 mod resume;
 mod reuse;
 mod seen;

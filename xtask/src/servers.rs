@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Each server and the port where it speaks in the clear; all ports are in `docker/README.md`.
-const SERVERS: [(&str, u16, Sign); 12] = [
+const SERVERS: [(&str, u16, Sign); 14] = [
     ("apache", 17081, Sign::Page),
     ("bsdftpd", 17124, Sign::Greeting),
     ("caddy", 17082, Sign::Page),
@@ -23,9 +23,11 @@ const SERVERS: [(&str, u16, Sign); 12] = [
     ("nginx", 17080, Sign::Page),
     ("proftpd", 17122, Sign::Greeting),
     ("pureftpd", 17123, Sign::Greeting),
+    ("pyftpdlib", 17125, Sign::Greeting),
     ("pygopherd", 17071, Sign::Text),
     ("sn", 17118, Sign::News),
     ("telnetd", 17023, Sign::Options),
+    ("twisted", 17126, Sign::Greeting),
     ("vsftpd", 17121, Sign::Greeting),
 ];
 

@@ -327,6 +327,20 @@ fn url_of_an_entry_fetches_that_entry() {
     );
 }
 
+/// Twisted replies 500 to NLST without an argument.
+#[test]
+fn directory_is_listed_by_list_if_nlst_is_refused() {
+    let server =
+        start_server(letter_files().answer("NLST", "500 Syntax error: NLST requires an argument.\r\n"));
+    let result = run_fetch_url([server.url("")]);
+    let text = result.assert_exit(0).stdout_text();
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
+    let neither = start_server(letter_files().without("NLST").without("LIST"));
+    assert_ne!(run_fetch_url([neither.url("")]).exit, 0);
+    assert!(neither.received_text().len() < 40, "{:?}", neither.received_text());
+}
+
 /// Files `/a` to `/f`, directly in the login directory.
 fn letter_files() -> FtpConfig {
     "abcdef"

@@ -1,6 +1,6 @@
 //! Decides what to do after a failed attempt: another attempt with other commands, an empty listing, or an error.
 
-use fetch_url_proto::ftp::{Command, IacEscaping, Operation, SessionError, Verb};
+use fetch_url_proto::ftp::{Command, IacEscaping, ListVerb, Operation, SessionError, Verb};
 use fetch_url_proto::text::Reply;
 
 use super::connection::Connection;
@@ -166,8 +166,10 @@ fn fallback_after_rejection(command: &Command, code: u16, plan: &FtpPlan) -> Opt
             let reason = "CWD was refused: sending the whole path in one command (nocwd)";
             Some((Fallbacks { no_cwd: true, ..used }, reason.to_owned()))
         }
-        (Verb::Mlsd | Verb::List, Operation::List { verb, .. }) if matches!(code, 500..=504) => {
-            let fallback = verb.fallback()?;
+        (Verb::Mlsd | Verb::List | Verb::Nlst, Operation::List { verb, .. }) if matches!(code, 500..=504) => {
+            // Twisted requires an argument of NLST. A NLST that is a fallback itself is the last attempt.
+            let is_first = *verb == ListVerb::Nlst && used.list_verb.is_none();
+            let fallback = if is_first { ListVerb::List } else { verb.fallback()? };
             let reason = format!(
                 "the server does not support {}: trying {}",
                 verb.verb().as_str(),
