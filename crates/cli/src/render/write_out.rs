@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::json::json_line;
 use super::stdio::{print_stderr, print_stdout_bytes};
+use super::terminal::field_text;
 use crate::error::usage_error;
 use crate::report::TransferReport;
 
@@ -269,7 +270,7 @@ impl Piece {
 /// Returns the value of the first header field of this name.
 fn header_field(meta: &Meta, name: &str) -> Option<String> {
     let (_, value) = meta.fields.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
-    Some(sanitise(value))
+    Some(field_text(meta, value))
 }
 
 /// Returns all header fields as a JSON object, each with an array of its values.
