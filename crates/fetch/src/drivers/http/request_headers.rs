@@ -1,6 +1,7 @@
 //! The headers of a request: the defaults, then those of the caller, filtered after a redirect to another origin.
 
 use fetch_url_core::Url;
+use fetch_url_proto::http_date;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, IF_MODIFIED_SINCE, IF_RANGE,
     IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, TRANSFER_ENCODING, USER_AGENT,
@@ -100,8 +101,7 @@ fn condition_header(condition: Condition) -> Option<(HeaderName, String)> {
         Condition::ModifiedSince(seconds) => (IF_MODIFIED_SINCE, seconds),
         Condition::UnmodifiedSince(seconds) => (IF_UNMODIFIED_SINCE, seconds),
     };
-    let since = std::time::Duration::from_secs(u64::try_from(seconds).ok()?);
-    Some((name, httpdate::fmt_http_date(std::time::UNIX_EPOCH.checked_add(since)?)))
+    Some((name, http_date::format(seconds)?))
 }
 
 fn header_name(field: &HeaderField) -> Result<HeaderName, Error> {
