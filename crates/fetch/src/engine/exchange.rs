@@ -38,6 +38,7 @@ pub(super) async fn follow_redirects(
         // A gateway's address was chosen by the caller, so the rule for redirects does not apply to it.
         let from_public = chain.has_visited_public() && !request.is_for_gateway();
         let connector = settings.network.connector(request.url(), from_public);
+        let connector = connector.map_err(|error| error.at(request.url()))?;
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
         stopwatch.record_connection(connector.connection_info());

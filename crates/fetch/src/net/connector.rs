@@ -37,14 +37,17 @@ impl Network {
 
     /// Returns a connector for `url`. `from_public` is `true` if an earlier server of the request had a public
     /// address; private addresses are refused then.
-    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, from_public: bool) -> Connector {
-        Connector {
+    ///
+    /// # Errors
+    /// `Code::Usage` if the URL's proxy is invalid.
+    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, from_public: bool) -> Result<Connector, Error> {
+        Ok(Connector {
             network: self.clone(),
-            proxy: self.policy.proxies.proxy_for(url).cloned(),
+            proxy: self.policy.proxies.proxy_for(url)?.cloned(),
             from_public,
             was_public: Arc::default(),
             connection_info: ConnectionInfo::default(),
-        }
+        })
     }
 }
 
