@@ -8,6 +8,7 @@ use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
 use crate::Validator;
+use crate::credentials::secret::SecretBytes;
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ pub struct Meta {
     pub notes: Vec<Cow<'static, str>>,
     /// The times of the steps of the request, and the addresses of the connection.
     pub timings: Timings,
+    /// Passwords and tokens of the request, which traces mask: some servers repeat them in header fields.
+    pub(crate) secrets: Vec<SecretBytes>,
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -95,6 +98,7 @@ impl Meta {
             has_unreadable_date: false,
             notes: Vec::new(),
             timings: Timings::default(),
+            secrets: Vec::new(),
         }
     }
 }

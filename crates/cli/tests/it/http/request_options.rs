@@ -469,7 +469,7 @@ fn max_filesize_does_not_count_the_included_header() {
 fn size_download_does_not_count_the_included_header() {
     let server = http_server(|request| match request.path().as_str() {
         "/empty" => HttpResponse::new(204),
-        _ => HttpResponse::new(200).header("X-A", &"a".repeat(500)).body("the body"),
+        _ => HttpResponse::new(200).header("X-A", "a".repeat(500)).body("the body"),
     });
     let dir = temp_dir();
     for (path, size) in [("/", 8), ("/empty", 0)] {
