@@ -1,5 +1,9 @@
 //! `-w`, `--write-out`: text with curl's variables, printed after each transfer.
 
+mod format;
+
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use fetch_url::response::Timings;
@@ -13,29 +17,11 @@ use super::stdio::{print_stderr, print_stdout_bytes};
 use super::terminal::field_text;
 use crate::error::usage_error;
 use crate::report::TransferReport;
+use format::{Piece, Stream};
 
 /// A parsed format of `-w`.
 #[derive(Debug)]
 pub(crate) struct WriteOut(Vec<Piece>);
-
-/// A part of a format.
-#[derive(Debug)]
-enum Piece {
-    Text(String),
-    Variable(&'static Variable),
-    Header(String),
-    HeaderJson,
-    Json,
-    OnError,
-    To(Stream),
-}
-
-/// The output stream selected by `%{stdout}` or `%{stderr}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
-    Stdout,
-    Stderr,
-}
 
 /// A variable: its name, and the function that returns its value for a transfer.
 #[derive(Debug)]
@@ -201,37 +187,26 @@ impl WriteOut {
     /// Parses the value of `-w`: a format, or `@FILE` to read it from a file, `@-` from standard input.
     pub(crate) fn read(format: &str) -> Result<Self, Error> {
         let Some(path) = format.strip_prefix('@') else { return Self::parse(format) };
-        let read = if path == "-" {
-            std::io::read_to_string(std::io::stdin())
-        } else {
-            std::fs::read_to_string(path)
-        };
+        let read = if path == "-" { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
         Self::parse(&read.map_err(|error| usage_error(format!("-w: {path}: {error}")))?)
     }
 
-    fn parse(format: &str) -> Result<Self, Error> {
-        let (mut pieces, mut rest) = (Vec::new(), format);
-        while let Some(mark) = rest.find(['%', '\\']) {
-            pieces.push(Piece::Text(rest[..mark].to_owned()));
-            let (piece, after) = parse_special(&rest[mark..])?;
-            pieces.push(piece);
-            rest = after;
-        }
-        pieces.push(Piece::Text(rest.to_owned()));
-        Ok(Self(pieces))
+    fn parse(text: &str) -> Result<Self, Error> {
+        format::parse_format(text).map(Self)
     }
 
-    /// Writes the text for a transfer. Returns `false` if the reader of standard output has closed it.
+    /// Writes the text for a transfer. Returns `false` if the reader of standard output has closed it, or a file cannot be
+    /// written.
     pub(crate) fn write(&self, report: &TransferReport) -> bool {
         let mut is_read = true;
-        let (mut text, mut stream) = (String::new(), Stream::Stdout);
+        let (mut text, mut stream) = (String::new(), &Stream::Stdout);
         for piece in &self.0 {
             match piece {
                 Piece::OnError if report.error.is_none() => break,
                 Piece::OnError => {}
                 Piece::To(other) => {
                     is_read &= write_to_stream(&std::mem::take(&mut text), stream);
-                    stream = *other;
+                    stream = other;
                 }
                 piece => text.push_str(&piece.shown(report)),
             }
@@ -240,15 +215,26 @@ impl WriteOut {
     }
 }
 
-/// Writes to a stream. Returns `false` if its reader has closed it.
-fn write_to_stream(text: &str, stream: Stream) -> bool {
+/// Writes to a stream. Returns `false` if its reader has closed it, or if a file cannot be written.
+fn write_to_stream(text: &str, stream: &Stream) -> bool {
     match stream {
         Stream::Stdout => print_stdout_bytes(text.as_bytes()),
         Stream::Stderr => {
             print_stderr(text);
             true
         }
+        Stream::File { path, appends } => {
+            let written = write_to_file(text, path, *appends);
+            written.map_err(|error| print_stderr(&format!("fetch-url: -w: {path}: {error}\n"))).is_ok()
+        }
     }
+}
+
+/// Writes to the file of `%output`, which is created if it is missing.
+fn write_to_file(text: &str, path: &str, appends: bool) -> io::Result<()> {
+    let mut options = File::options();
+    options.create(true).append(appends).write(true).truncate(!appends);
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 impl Piece {
@@ -256,7 +242,9 @@ impl Piece {
         match self {
             Self::Text(text) => text.clone(),
             Self::Variable(variable) => (variable.value)(report).as_text(),
-            Self::Header(name) => meta(report, |meta| header_field(meta, name)).unwrap_or_default(),
+            Self::Header { name, separator } => {
+                meta(report, |meta| header_fields(meta, name, separator.as_deref())).unwrap_or_default()
+            }
             Self::HeaderJson => json_line(&header_json(report)),
             Self::Json => {
                 let all = VARIABLES.iter().map(|row| (row.name.to_owned(), (row.value)(report).as_json()));
@@ -267,10 +255,14 @@ impl Piece {
     }
 }
 
-/// Returns the value of the first header field of this name.
-fn header_field(meta: &Meta, name: &str) -> Option<String> {
-    let (_, value) = meta.fields.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
-    Some(field_text(meta, value))
+/// Returns the value of the first header field of this name, or with a separator those of all fields.
+fn header_fields(meta: &Meta, name: &str, separator: Option<&str>) -> Option<String> {
+    let named = meta.fields.iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
+    let mut values = named.map(|(_, value)| field_text(meta, value));
+    match separator {
+        None => values.next(),
+        Some(separator) => Some(values.collect::<Vec<_>>().join(separator)),
+    }
 }
 
 /// Returns all header fields as a JSON object, each with an array of its values.
@@ -283,44 +275,6 @@ fn header_json(report: &TransferReport) -> Value {
         }
     }
     Value::Object(fields)
-}
-
-/// Parses the variable or escape at the start of the text. Returns it and the rest of the text.
-fn parse_special(text: &str) -> Result<(Piece, &str), Error> {
-    let plain = |piece: &str, length: usize| Ok((Piece::Text(piece.to_owned()), &text[length..]));
-    for (mark, meaning) in [("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("%%", "%")] {
-        if text.starts_with(mark) {
-            return plain(meaning, mark.len());
-        }
-    }
-    for (opening, is_header) in [("%{", false), ("%header{", true)] {
-        let Some(inside) = text.strip_prefix(opening) else { continue };
-        let Some(end) = inside.find('}') else { return Err(usage_error("-w: missing } after {")) };
-        let (name, rest) = (&inside[..end], &inside[end + 1..]);
-        return Ok((if is_header { Piece::Header(name.to_owned()) } else { parse_variable(name)? }, rest));
-    }
-    plain(&text[..1], 1)
-}
-
-/// Parses the name between `%{` and `}`.
-fn parse_variable(name: &str) -> Result<Piece, Error> {
-    match name {
-        "header_json" => Ok(Piece::HeaderJson),
-        "json" => Ok(Piece::Json),
-        "onerror" => Ok(Piece::OnError),
-        "stderr" => Ok(Piece::To(Stream::Stderr)),
-        "stdout" => Ok(Piece::To(Stream::Stdout)),
-        _ => match VARIABLES.iter().find(|variable| variable.name == name) {
-            Some(variable) => Ok(Piece::Variable(variable)),
-            None => Err(usage_error(format!("-w: unknown variable {name:?}")).with_hint(known_variables())),
-        },
-    }
-}
-
-/// Returns the hint that lists all variables.
-fn known_variables() -> String {
-    let names: Vec<&str> = VARIABLES.iter().map(|variable| variable.name).collect();
-    format!("known variables: json header_json onerror stderr stdout header{{NAME}} {}", names.join(" "))
 }
 
 #[cfg(test)]
