@@ -38,6 +38,8 @@ pub struct Meta {
     pub status: Option<u16>,
     /// The protocol of the connection, such as `HTTP/1.1`.
     pub protocol: Option<&'static str>,
+    /// The Referer of the last request (HTTP).
+    pub referer: Option<String>,
     /// Number of redirects that were followed.
     pub redirects: u32,
     /// Number of retries after transient errors.
@@ -93,6 +95,7 @@ impl Meta {
             fields: Vec::new(),
             status: None,
             protocol: None,
+            referer: None,
             redirects: 0,
             retries: 0,
             has_unreadable_date: false,

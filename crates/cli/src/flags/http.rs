@@ -48,6 +48,8 @@ pub struct Http {
     #[arg(short = 'A', long, value_name = "NAME")]
     pub user_agent: Option<String>,
     /// Value of Referer
+    ///
+    /// With ";auto" after URL, or alone, each redirect sends the previous URL.
     #[arg(short = 'e', long, value_name = "URL")]
     pub referer: Option<String>,
     /// Send cookies: NAME=VALUE; ..., or those of a cookie file

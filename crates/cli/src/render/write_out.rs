@@ -70,7 +70,7 @@ const VARIABLES: &[Variable] = &[
     },
     Variable { name: "num_retries", value: |report| VariableValue::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
-    Variable { name: "referer", value: |report| text(report.referer.clone()) },
+    Variable { name: "referer", value: referer },
     Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
     Variable { name: "remote_port", value: |report| VariableValue::Number(port(steps(report).peer)) },
     Variable { name: "response_code", value: |report| VariableValue::Code(status(report)) },
@@ -116,6 +116,11 @@ fn port(end: Option<std::net::SocketAddr>) -> u64 {
 fn status(report: &TransferReport) -> u16 {
     let refused = || report.error.as_ref()?.reply()?.split(' ').next()?.parse().ok();
     meta(report, |meta| meta.status).or_else(refused).unwrap_or(0)
+}
+
+/// Returns the Referer of the last request, or of the first one if there is no response.
+fn referer(report: &TransferReport) -> VariableValue {
+    text(report.meta.as_ref().map_or_else(|| report.referer.clone(), |meta| meta.referer.clone()))
 }
 
 fn http_version(report: &TransferReport) -> VariableValue {

@@ -106,7 +106,7 @@ async fn follow(
     tracing::debug!(url = %target.redacted(), why = redirect.reason, "redirect");
     request.notify(&Event::Redirect { from: url, to: &target, why: &redirect.reason });
     drain::drain_for_reuse(redirect.answer).await;
-    through_gateway(settings, request.redirected_to(target, state)).map(Next::Send)
+    through_gateway(settings, request.after_redirect(target, state)).map(Next::Send)
 }
 
 /// The request to send after `error`: without resume if the object changed, the same after a wait if a retry is

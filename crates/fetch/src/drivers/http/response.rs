@@ -3,7 +3,8 @@
 use fetch_url_core::Url;
 use fetch_url_proto::http_date;
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, REFERER,
+    TRANSFER_ENCODING,
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 
@@ -236,6 +237,8 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     let headers = response.headers();
     let mut meta = Meta::new(plan.url.clone());
     meta.secrets = request_secrets(plan);
+    meta.referer =
+        plan.headers.get(REFERER).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     meta.head.modified = text(LAST_MODIFIED).and_then(http_date::parse);
     meta.has_unreadable_date = meta.head.modified.is_none() && headers.contains_key(LAST_MODIFIED);
