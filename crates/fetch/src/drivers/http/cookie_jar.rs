@@ -12,8 +12,8 @@ use crate::{Code, Error, Phase};
 
 /// A cookie jar (RFC 6265). Clones share their cookies, so one jar can serve all requests of a program.
 ///
-/// A cookie is sent only to the host that set it, never to its subdomains, even if its Domain attribute allows them:
-/// no list of public suffixes is needed. The jar holds at most 180 cookies for each host and 3000 in all.
+/// A cookie is sent to the host that set it, or with a Domain attribute to all hosts of this domain, unless it is a
+/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all.
 #[derive(Clone, Debug, Default)]
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 

@@ -1,10 +1,11 @@
-//! A store for cookies (RFC 6265). Each cookie is sent only to the host that set it, so no list of public suffixes is
-//! needed.
+//! A store for cookies (RFC 6265). A cookie with a Domain is sent to the hosts of this domain, unless it is a public
+//! suffix.
 //!
 //! Pure: no I/O, no clock.
 
 mod cookie;
 mod date;
+mod domain;
 mod netscape;
 mod set_cookie;
 
@@ -39,7 +40,7 @@ pub(crate) struct CookieFile {
     pub(crate) store: CookieStore,
     /// How many lines were invalid, or exceeded a limit of the store.
     pub(crate) skipped: usize,
-    /// How many cookies are valid for subdomains in the file, but are sent to the host only.
+    /// How many cookies are valid for the subdomains of a public suffix in the file, but are sent to the host only.
     pub(crate) narrowed_to_host: usize,
 }
 
@@ -140,7 +141,7 @@ impl CookieFile {
         let (cookie, is_narrowed) = match line {
             FileLine::Blank => return,
             FileLine::Invalid => return self.skipped += 1,
-            FileLine::Subdomain(cookie) => (cookie, true),
+            FileLine::Narrowed(cookie) => (cookie, true),
             FileLine::Cookie(cookie) => (cookie, false),
         };
         // A full store skips the rest, so that the time to read a file is bounded.
