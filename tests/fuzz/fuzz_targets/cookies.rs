@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         store_line(&mut store, field, NOW + i64::try_from(line).expect("few lines"));
     }
     check_written(&store);
-    let read = CookieStore::from_netscape(data).expect("a small file");
+    let read = CookieStore::from_file(data, NOW).expect("a small file");
     check_written(&read.store);
 });
 
@@ -47,7 +47,7 @@ fn store_line(store: &mut CookieStore, line: &[u8], now: i64) {
 
 fn check_written(store: &CookieStore) {
     let file = store.to_netscape();
-    let again = CookieStore::from_netscape(&file).expect("a small file");
+    let again = CookieStore::from_file(&file, NOW).expect("a small file");
     assert!(again.store == *store, "{store:?} became {:?}", again.store);
     assert_eq!((again.skipped, again.narrowed_to_host), (0, 0));
     assert_eq!(again.store.to_netscape(), file);

@@ -54,8 +54,8 @@ pub struct Http {
     pub referer: Option<String>,
     /// Send cookies: NAME=VALUE; ..., or those of a cookie file
     ///
-    /// Cookies are sent to the server of the URL. A file is in Netscape format and may be missing;
-    /// cookies are then kept during the run.
+    /// Cookies are sent to the server of the URL. A file is in Netscape format, or has Set-Cookie
+    /// lines with a domain, and may be missing; cookies are then kept during the run.
     #[arg(short = 'b', long, value_name = "COOKIES|FILE", action = ArgAction::Append)]
     pub cookie: Vec<String>,
     /// Keep cookies and write them to FILE at the end

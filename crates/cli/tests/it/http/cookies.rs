@@ -248,6 +248,40 @@ fn cookies_of_a_file_reach_subdomains_if_the_file_says_so() {
     }
 }
 
+/// A file of HTTP header lines, as `curl -D` writes it, with domains; the same cookies are sent as by curl.
+#[test]
+fn header_lines_in_a_cookie_file_are_read_like_curl() {
+    let file = "HTTP/1.1 200 OK\r\nServer: x\r\nSet-Cookie: nowhere=1\r\n\
+        Set-Cookie: a=2; domain=a.test\r\nset-cookie: b=3; Domain=.a.test; path=/p\r\n\
+        Set-Cookie: c=4; domain=a.test; expires=Thu, 01 Dec 1994 12:34:56 GMT\r\n\
+        Set-Cookie: d=5; domain=a.test; secure\r\n\r\n\
+        .a.test\tTRUE\t/\tFALSE\t0\te\t6\n";
+    let (server, dir) = (start_cookie_server(&[]), temp_dir());
+    fs::write(dir.path().join("file"), file).expect("write file");
+    for (host, path, expected) in [
+        ("a.test", "/p/x", "a=2; b=3; e=6"),
+        ("www.a.test", "/p", "a=2; b=3; e=6"),
+        ("www.a.test", "/", "a=2; e=6"),
+        ("b.test", "/p/x", ""),
+    ] {
+        fetch_as_host(dir.path(), "-b file", host, &server, path);
+        assert_eq!(cookies_received(&server).last().map(String::as_str), Some(expected), "{host}{path}");
+        let port = server.addr().port();
+        let pin = format!("{host}:{port}:127.0.0.1");
+        let url = format!("http://{host}:{port}{path}");
+        let Some(curl) = run_curl(dir.path(), ["-b", "file", "--resolve", &pin, &url]) else { continue };
+        curl.assert_exit(0);
+        assert_eq!(
+            cookies_received(&server).last().map(String::as_str),
+            Some(expected),
+            "curl, {host}{path}"
+        );
+    }
+    // The jar that is written is in Netscape format.
+    fetch_as_host(dir.path(), "-b file -c jar", "a.test", &server, "/p");
+    assert!(jar_entries(dir.path()).iter().any(|line| line[0] == ".a.test" && line[5] == "b"));
+}
+
 /// A session that starts at one host of a domain continues at another, as in curl.
 #[test]
 fn domain_attribute_reaches_the_other_hosts_of_the_domain() {

@@ -18,12 +18,13 @@ use crate::{Code, Error, Phase};
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 
 impl CookieJar {
-    /// Reads a cookie file in the Netscape format, as curl writes it. Invalid lines are skipped.
+    /// Reads a cookie file in the Netscape format, as curl writes it, or of HTTP header lines: `Set-Cookie: a=b;
+    /// domain=example.com`. A header line without a domain belongs to no host. Other lines are skipped.
     ///
     /// # Errors
     /// `Code::LimitReached` if the file is larger than 32 MiB.
     pub fn from_netscape(text: &[u8]) -> Result<Self, Error> {
-        let file = CookieStore::from_netscape(text)
+        let file = CookieStore::from_file(text, current_unix_time())
             .map_err(|error| Error::new(Code::LimitReached, Phase::Plan, error.to_string()))?;
         if file.skipped > 0 || file.narrowed_to_host > 0 {
             tracing::info!(skipped = file.skipped, narrowed = file.narrowed_to_host, "read a cookie file");

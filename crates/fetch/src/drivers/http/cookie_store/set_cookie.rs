@@ -47,6 +47,14 @@ pub(super) fn parse_set_cookie(field: &[u8], at: ResponseOrigin<'_>) -> Option<C
     (satisfies_host_prefix && cookie.is_valid()).then_some(cookie)
 }
 
+/// Returns the cookie of a Set-Cookie header in a cookie file. Without a Domain attribute it belongs to no host, as in
+/// curl, so it is invalid.
+pub(super) fn parse_set_cookie_of_file(field: &[u8], now: i64) -> Option<Cookie> {
+    let attributes = Attributes::parse(field, field.split(|&byte| byte == b';').skip(1))?;
+    let host = canonical_domain(attributes.domain?)?;
+    parse_set_cookie(field, ResponseOrigin { host: &host, path: "/", now })
+}
+
 /// Returns the domain of a Domain attribute in canonical form. A dot at its start has no meaning (§5.2.3).
 fn canonical_domain(domain: &[u8]) -> Option<String> {
     let domain = std::str::from_utf8(domain).ok()?;
