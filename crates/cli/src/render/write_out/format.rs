@@ -2,7 +2,7 @@
 
 use fetch_url::Error;
 
-use super::{VARIABLES, Variable};
+use super::variables::{VARIABLES, Variable};
 use crate::error::usage_error;
 
 /// A part of a format.
@@ -29,6 +29,9 @@ pub(super) enum Stream {
     File { path: String, appends: bool },
 }
 
+/// Parses the text between the braces.
+type ParsePiece = fn(&str) -> Result<Piece, Error>;
+
 /// Parses a format into its pieces.
 pub(super) fn parse_format(format: &str) -> Result<Vec<Piece>, Error> {
     let (mut pieces, mut rest) = (Vec::new(), format);
@@ -50,8 +53,8 @@ fn parse_special(text: &str) -> Result<(Piece, &str), Error> {
             return plain(meaning, mark.len());
         }
     }
-    let parsers: [(&str, fn(&str) -> Result<Piece, Error>); 3] =
-        [("%{", parse_variable), ("%header{", parse_header), ("%output{", parse_output)];
+    let parsers =
+        [("%{", parse_variable as ParsePiece), ("%header{", parse_header), ("%output{", parse_output)];
     for (opening, parse) in parsers {
         let Some(inside) = text.strip_prefix(opening) else { continue };
         let Some(end) = closing_brace(inside) else { return Err(usage_error("-w: missing } after {")) };
