@@ -105,7 +105,36 @@ impl ServerCert {
 
     /// Like [`Self::self_signed`], but marked as a CA, as by `openssl req -x509`.
     pub fn self_signed_ca() -> Result<Self> {
-        Self::issue_self_signed(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained))
+        Self::issue_self_signed_ca(|_| {})
+    }
+
+    /// Like [`Self::self_signed_ca`], but with the key usages of a CA and a server.
+    pub fn self_signed_ca_with_key_usage() -> Result<Self> {
+        Self::issue_self_signed_ca(|params| {
+            params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        })
+    }
+
+    /// Like [`Self::self_signed_ca`], but for these names only.
+    pub fn self_signed_ca_for_names(names: &[&str]) -> Result<Self> {
+        let named = params_for("fetch-url test server", names)?;
+        Self::issue_self_signed_ca(|params| params.subject_alt_names = named.subject_alt_names)
+    }
+
+    /// Like [`Self::self_signed_ca`], but expired in 2001.
+    pub fn expired_self_signed_ca() -> Result<Self> {
+        Self::issue_self_signed_ca(|params| {
+            params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+            params.not_after = rcgen::date_time_ymd(2001, 1, 1);
+        })
+    }
+
+    /// Like [`Self::self_signed_ca`], but its extended key usage allows TLS clients only.
+    pub fn client_only_self_signed_ca() -> Result<Self> {
+        Self::issue_self_signed_ca(|params| {
+            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        })
     }
 
     /// Like [`Self::good`], but issued by an intermediate CA, which the server presents too.
@@ -230,6 +259,13 @@ impl ServerCert {
         let key = KeyPair::generate().map_err(Error::other)?;
         let cert = leaf_params(&LOOPBACK_NAMES, change)?.self_signed(&key).map_err(Error::other)?;
         Ok(Self::assemble(cert.pem(), &cert, &key))
+    }
+
+    fn issue_self_signed_ca(change: impl FnOnce(&mut CertificateParams)) -> Result<Self> {
+        Self::issue_self_signed(|params| {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            change(params);
+        })
     }
 
     fn assemble(ca_pem: String, cert: &rcgen::Certificate, key: &KeyPair) -> Self {

@@ -1,5 +1,7 @@
 //! Configuration files in curl's syntax: one option per line, inserted before the arguments of the command line.
 
+mod secret_option;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -8,10 +10,11 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 use fetch_url::Error;
 use fetch_url::url::mask_password;
+use secret_option::contains_secret;
 
 use crate::error::usage_error;
 use crate::flags::Flags;
-use crate::job::{environment, is_single_object_option};
+use crate::job::{environment, is_open_to_others, is_single_object_option};
 
 /// Maximum size of a configuration file in bytes.
 const MAX_SIZE: u64 = 1024 * 1024;
@@ -34,7 +37,7 @@ pub(crate) fn user_config_arguments(what: ConfigTarget) -> Result<Vec<OsString>,
     let Some(path) = environment::config() else { return Ok(Vec::new()) };
     match fs::File::open(&path) {
         Ok(file) => {
-            let mut lines = read_lines(file, &path)?;
+            let mut lines = read_file(file, &path)?;
             lines.retain(|line| is_applicable(&line.arguments, what));
             Ok(arguments(lines))
         }
@@ -49,9 +52,7 @@ pub(crate) fn named_config_arguments(paths: &[PathBuf]) -> Result<Vec<OsString>,
     for path in paths {
         all.extend(match path.to_str() {
             Some("-") => arguments(read_lines(io::stdin().lock(), Path::new("standard input"))?),
-            _ => {
-                arguments(read_lines(fs::File::open(path).map_err(|error| read_error(path, &error))?, path)?)
-            }
+            _ => arguments(read_file(fs::File::open(path).map_err(|error| read_error(path, &error))?, path)?),
         });
     }
     Ok(all)
@@ -76,6 +77,21 @@ fn is_applicable(line: &[OsString], what: ConfigTarget) -> bool {
         }
         ConfigTarget::Mirror => !is_single_object_option(option.split('=').next().unwrap_or(option)),
     }
+}
+
+/// Reads a file. One that contains a password must not be readable by other users.
+fn read_file(file: fs::File, path: &Path) -> Result<Vec<Line>, Error> {
+    let lines = read_lines(&file, path)?;
+    let secret = lines.iter().find(|line| contains_secret(&line.arguments));
+    if let Some(line) = secret
+        && is_open_to_others(&file).map_err(|error| read_error(path, &error))?
+    {
+        let path = path.display();
+        let detail =
+            format!("{path}:{}: others can read this password; chmod 600 {path} hides it", line.number);
+        return Err(usage_error(detail));
+    }
+    Ok(lines)
 }
 
 /// Reads and checks the lines of a file. An error names the file and the line.

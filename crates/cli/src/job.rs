@@ -15,6 +15,7 @@ mod mirror;
 pub(crate) mod news;
 mod option_file;
 mod policy;
+mod private_file;
 mod tls;
 mod transfer;
 
@@ -35,6 +36,7 @@ use self::checksum::ChecksumOptions;
 pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
+pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format};

@@ -37,6 +37,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use error_json::error_value;
 use hint::hint_text;
 pub(crate) use stdio::print_stderr;
+use terminal::field_text;
 
 pub(crate) use usage::print_clap_error;
 
@@ -104,7 +105,7 @@ pub(crate) fn head_text(meta: &Meta, format: Format) -> String {
         text.push_str(&format!("{}\n", sanitise(reply.as_bytes())));
     }
     for (name, value) in &meta.fields {
-        text.push_str(&format!("{}: {}\n", sanitise(name.as_bytes()), sanitise(value)));
+        text.push_str(&format!("{}: {}\n", sanitise(name.as_bytes()), field_text(meta, value)));
     }
     // In HTTP they are header fields.
     if !matches!(meta.url, Url::Http(_)) {

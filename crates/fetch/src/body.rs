@@ -58,7 +58,7 @@ pub struct Body {
     /// The object may have become longer than announced.
     may_grow: bool,
     resume_state: ResumeState,
-    prefix: Prefix,
+    pub(crate) prefix: Prefix,
     /// The last bytes received, which a resumer needs to prove that another answer continues this one.
     tail: Tail,
     /// Number of retries since the body began.
@@ -199,8 +199,7 @@ impl Body {
         self.terminator_check.missing()
     }
 
-    /// Puts `bytes` before the object. They are not part of the object, so they do not count towards its length or
-    /// its limits.
+    /// Puts `bytes` before the object. They do not count towards its length, its limits or its progress.
     #[must_use]
     pub fn with_prefix(mut self, bytes: impl Into<Bytes>) -> Self {
         self.prefix = Prefix::Waiting(bytes.into());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fetch_url_core::Url;
+use fetch_url_core::{Host, Url};
 use fetch_url_proto::check_sendable;
 
 use crate::body::rate::SharedRate;
@@ -31,6 +31,9 @@ pub struct Fetcher {
 pub struct Explained {
     /// The support of the scheme.
     pub standing: SchemeSupport,
+    /// The host and port that the request would be sent to; the default port of the scheme if the URL has none. `None`
+    /// if no server would be asked, or none is known (`news:` without a server).
+    pub server: Option<(Host<'static>, u16)>,
     /// The commands that would be sent, one per line.
     pub commands: Vec<String>,
 }
@@ -127,7 +130,9 @@ impl Fetcher {
         let url = request.url();
         let standing = self.settings.registry.support(url);
         let at = |error: Error| error.at(url);
-        let commands = if standing == SchemeSupport::BuiltIn {
+        let is_built_in = standing == SchemeSupport::BuiltIn;
+        let server = url.host().map(Host::into_owned).zip(url.port()).filter(|_| is_built_in);
+        let commands = if is_built_in {
             let login = self.settings.credentials.for_request(url, Some(url));
             let request = request.clone().with_login(login);
             let plan = self.settings.registry.driver(url)?.plan(&request).map_err(at)?;
@@ -136,7 +141,7 @@ impl Fetcher {
             check_sendable(url).map_err(|forbidden| at(forbidden.into()))?;
             Vec::new()
         };
-        Ok(Explained { standing, commands })
+        Ok(Explained { standing, server, commands })
     }
 
     pub(crate) fn settings(&self) -> &Settings {

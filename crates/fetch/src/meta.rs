@@ -8,6 +8,7 @@ use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
 use crate::Validator;
+use crate::credentials::secret::SecretBytes;
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Meta {
     pub status: Option<u16>,
     /// The protocol of the connection, such as `HTTP/1.1`.
     pub protocol: Option<&'static str>,
+    /// The Referer of the last request (HTTP).
+    pub referer: Option<String>,
     /// Number of redirects that were followed.
     pub redirects: u32,
     /// Number of retries after transient errors.
@@ -47,6 +50,8 @@ pub struct Meta {
     pub notes: Vec<Cow<'static, str>>,
     /// The times of the steps of the request, and the addresses of the connection.
     pub timings: Timings,
+    /// Passwords and tokens of the request, which traces mask: some servers repeat them in header fields.
+    pub(crate) secrets: Vec<SecretBytes>,
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -90,11 +95,13 @@ impl Meta {
             fields: Vec::new(),
             status: None,
             protocol: None,
+            referer: None,
             redirects: 0,
             retries: 0,
             has_unreadable_date: false,
             notes: Vec::new(),
             timings: Timings::default(),
+            secrets: Vec::new(),
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Request {
     login: Option<Credential>,
     news_server: Option<HostPort<'static>>,
     redirect_state: RedirectState,
+    /// The URL whose response redirected to this one.
+    redirected_from: Option<Url<'static>>,
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
@@ -103,6 +105,7 @@ impl Request {
             condition: None,
             login: None,
             news_server: None,
+            redirected_from: None,
             redirect_state,
             observer: None,
             host_permit: None,
@@ -342,7 +345,21 @@ impl Request {
             None => url,
         };
         self.redirect_state = redirect_state;
+        self.redirected_from = None;
         self
+    }
+
+    /// Returns the request for the target of a redirect.
+    pub(crate) fn after_redirect(self, url: Url<'static>, redirect_state: RedirectState) -> Self {
+        let from = self.url.clone();
+        let mut this = self.redirected_to(url, redirect_state);
+        this.redirected_from = Some(from);
+        this
+    }
+
+    /// Returns the URL whose response redirected to this one.
+    pub(crate) const fn redirected_from(&self) -> Option<&Url<'static>> {
+        self.redirected_from.as_ref()
     }
 
     /// Sets the credentials for this attempt.

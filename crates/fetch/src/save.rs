@@ -117,7 +117,8 @@ async fn transfer(
     if body.local_file().is_some_and(|original| target.is_same_file(&original.file)) {
         return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
     }
-    let mut progress = ByteCounter { done: meta.offset, total: meta.head.size, watch };
+    let (done, total) = (meta.offset, meta.head.size);
+    let mut progress = ByteCounter { done, total, prefix: body.prefix.length(), watch };
     progress.moved(0);
     if !target.takes_copies() || body.is_rate_limited() {
         return save_chunks(body, target, progress, meta).await;
@@ -132,12 +133,16 @@ async fn transfer(
 struct ByteCounter<'w> {
     done: u64,
     total: Option<u64>,
+    /// The bytes before the object, such as the header of `-i`, that are still to come. They are not counted.
+    prefix: u64,
     watch: &'w mut dyn Progress,
 }
 
 impl ByteCounter<'_> {
     fn moved(&mut self, bytes: u64) {
-        self.done += bytes;
+        let uncounted = bytes.min(self.prefix);
+        self.prefix -= uncounted;
+        self.done += bytes - uncounted;
         self.watch.moved(self.done, self.total);
     }
 

@@ -1,4 +1,4 @@
-//! Dates in HTTP fields (RFC 9110 §5.6.7), read leniently.
+//! Dates in HTTP fields (RFC 9110 §5.6.7), read leniently and written strictly.
 
 use crate::calendar;
 
@@ -22,6 +22,10 @@ const ZONES: [(&str, i64); 12] = [
 ];
 /// Two-digit years from this one on belong to the 20th century.
 const CENTURY_PIVOT: i64 = 70;
+
+/// The first seconds of the years 0 and 10000.
+const YEAR_0: i64 = -62_167_219_200;
+const YEAR_10000: i64 = 253_402_300_800;
 
 /// The fields of a date, as far as they were read.
 #[derive(Default)]
@@ -56,6 +60,36 @@ pub fn parse(text: &str) -> Option<i64> {
     let timestamp =
         calendar::to_timestamp(fields.year?, fields.month?, fields.day?, hour, minute, second.min(59))?;
     Some(timestamp - fields.zone_seconds.unwrap_or(0))
+}
+
+/// Formats seconds since 1970-01-01 00:00:00 UTC as an IMF-fixdate. Returns `None` if the year is not in 0 to 9999.
+///
+/// ```
+/// use fetch_url_proto::http_date::format;
+///
+/// assert_eq!(format(784_111_777).as_deref(), Some("Sun, 06 Nov 1994 08:49:37 GMT"));
+/// assert_eq!(format(-80_579_423).as_deref(), Some("Tue, 13 Jun 1967 08:49:37 GMT"));
+/// ```
+pub fn format(seconds: i64) -> Option<String> {
+    if !(YEAR_0..YEAR_10000).contains(&seconds) {
+        return None;
+    }
+    let (year, month, day, hour, minute, second) = calendar::from_timestamp(seconds);
+    // 1970-01-01 was a Thursday.
+    let weekday = (seconds.div_euclid(86_400) + 4).rem_euclid(7);
+    let name = |names: &[&'static str], index: i64| names.get(usize::try_from(index).ok()?).copied();
+    let (weekday, month) = (name(&WEEKDAYS, weekday)?, name(&MONTHS, month - 1)?);
+    Some(format!(
+        "{}, {day:02} {} {year:04} {hour:02}:{minute:02}:{second:02} GMT",
+        with_capital(weekday),
+        with_capital(month)
+    ))
+}
+
+/// Returns an ASCII name with a capital letter at its start.
+fn with_capital(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    first.to_ascii_uppercase() + rest
 }
 
 impl Fields {
@@ -176,6 +210,18 @@ mod tests {
             "0\u{e9} Nov 1994 08:49:37 GMT",
         ] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn formatted_dates_are_read_back() {
+        for seconds in [YEAR_0, -62_135_596_800, -1, 0, 951_782_400, 4_107_542_399, YEAR_10000 - 1] {
+            assert_eq!(format(seconds).and_then(|text| parse(&text)), Some(seconds), "{seconds}");
+        }
+        assert_eq!(format(0).as_deref(), Some("Thu, 01 Jan 1970 00:00:00 GMT"));
+        assert_eq!(format(-1).as_deref(), Some("Wed, 31 Dec 1969 23:59:59 GMT"));
+        for seconds in [i64::MIN, YEAR_0 - 1, YEAR_10000, i64::MAX] {
+            assert_eq!(format(seconds), None, "{seconds}");
         }
     }
 }

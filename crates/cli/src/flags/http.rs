@@ -48,12 +48,14 @@ pub struct HttpFlags {
     #[arg(short = 'A', long, value_name = "NAME")]
     pub user_agent: Option<String>,
     /// Value of Referer
+    ///
+    /// With ";auto" after URL, or alone, each redirect sends the previous URL.
     #[arg(short = 'e', long, value_name = "URL")]
     pub referer: Option<String>,
     /// Send cookies: NAME=VALUE; ..., or those of a cookie file
     ///
-    /// Cookies are sent to the server of the URL. A file is in Netscape format and may be missing;
-    /// cookies are then kept during the run.
+    /// Cookies are sent to the server of the URL. A file is in Netscape format, or has Set-Cookie
+    /// lines with a domain, and may be missing; cookies are then kept during the run.
     #[arg(short = 'b', long, value_name = "COOKIES|FILE", action = ArgAction::Append)]
     pub cookie: Vec<String>,
     /// Keep cookies and write them to FILE at the end

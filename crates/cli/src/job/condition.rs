@@ -28,9 +28,17 @@ pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
     Ok(Some(if is_after { Condition::ModifiedSince(seconds) } else { Condition::UnmodifiedSince(seconds) }))
 }
 
+/// Returns the seconds since 1970, negative before.
 fn since_1970(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        // Rounded down, like the times after 1970.
+        Err(before) => {
+            let before = before.duration();
+            let seconds = before.as_secs().saturating_add(u64::from(before.subsec_nanos() > 0));
+            i64::try_from(seconds).map_or(i64::MIN, |seconds| -seconds)
+        }
+    }
 }
 
 /// A text that begins like a date is an invalid date, not the name of a missing file.

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fetch_url::network::Proxies;
-use fetch_url::{Error, Proxy};
 
 /// Returns the path `~/.netrc`.
 pub(super) fn netrc() -> Option<PathBuf> {
@@ -20,22 +19,21 @@ pub(crate) fn config() -> Option<PathBuf> {
 
 /// Returns the proxies of the environment. `HTTP_PROXY` in capitals is ignored: a web server passes its clients'
 /// `Proxy:` header to programs under that name.
-pub(super) fn proxies() -> Result<Proxies, Error> {
+pub(super) fn proxies() -> Proxies {
+    let first = |names: &[String]| names.iter().find_map(|name| Some((name.clone(), text(name)?)));
     let mut proxies = Proxies::default();
     for scheme in ["http", "https", "ftp", "ftps", "gopher", "gophers"] {
-        let small = text(&format!("{scheme}_proxy"));
-        let named = small.or_else(|| {
-            let is_safe = scheme != "http";
-            is_safe.then(|| text(&format!("{}_PROXY", scheme.to_ascii_uppercase()))).flatten()
-        });
-        if let Some(named) = named {
-            proxies = proxies.scheme(scheme, Proxy::parse(&named)?);
+        let small = format!("{scheme}_proxy");
+        let capital = small.to_ascii_uppercase();
+        let names = if scheme == "http" { vec![small] } else { vec![small, capital] };
+        if let Some((name, value)) = first(&names) {
+            proxies = proxies.scheme_from_variable(scheme, &name, &value);
         }
     }
-    if let Some(named) = text("all_proxy").or_else(|| text("ALL_PROXY")) {
-        proxies = proxies.all(Proxy::parse(&named)?);
+    if let Some((name, value)) = first(&["all_proxy".to_owned(), "ALL_PROXY".to_owned()]) {
+        proxies = proxies.all_from_variable(&name, &value);
     }
-    Ok(proxies)
+    proxies
 }
 
 /// Returns `$NNTPSERVER`.

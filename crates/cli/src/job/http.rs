@@ -20,7 +20,10 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
     options.index_as_listing = flags.list;
     options.deliver_error_body = flags.no_fail || flags.fail_with_body;
     options.cookies = jar(http)?;
-    options.headers = fields(http)?;
+    let own = own_fields(http)?;
+    let (referer, follows_redirects) = referer(http);
+    options.referer_follows_redirects = follows_redirects && !has_field(&own, "Referer");
+    options.headers = with_named_fields(http, referer, own);
     if !http.get {
         options.body = data::body(http, matches)?.map(Into::into);
     }
@@ -37,11 +40,21 @@ pub(super) fn search(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Ve
     Ok(data.filter(|data| !data.is_empty()))
 }
 
-/// Returns the headers in the order of curl: the named ones first, so that `-H` can replace them.
-fn fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
+/// Returns the value of `-e`, and whether the Referer follows redirects (`URL;auto`).
+fn referer(http: &HttpFlags) -> (Option<&str>, bool) {
+    match http.referer.as_deref().map(|text| (text, text.split_once(";auto"))) {
+        None => (None, false),
+        Some((text, None)) => (Some(text), false),
+        // Like curl, everything from `;auto` on is cut.
+        Some((_, Some((url, _)))) => (Some(url).filter(|url| !url.is_empty()), true),
+    }
+}
+
+/// Returns the headers in the order of curl: the named ones first, so that those of `-H` can replace them.
+fn with_named_fields(http: &HttpFlags, referer: Option<&str>, own: Vec<HeaderField>) -> Vec<HeaderField> {
     let mut named = Vec::new();
     named.extend(http.user_agent.iter().map(|name| header_field("User-Agent", name)));
-    named.extend(http.referer.iter().map(|name| header_field("Referer", name)));
+    named.extend(referer.map(|url| header_field("Referer", url)));
     named.extend(
         http.oauth2_bearer.iter().map(|token| header_field("Authorization", &format!("Bearer {token}"))),
     );
@@ -49,6 +62,17 @@ fn fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
     if !pairs.is_empty() {
         named.push(header_field("Cookie", &pairs.join("; ")));
     }
+    named.retain(|field| !has_field(&own, &field.name));
+    named.extend(own);
+    named
+}
+
+fn has_field(fields: &[HeaderField], name: &str) -> bool {
+    fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
+}
+
+/// Returns the headers of `-H`.
+fn own_fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
     let mut own = Vec::new();
     for text in &http.header {
         match text.strip_prefix('@') {
@@ -61,9 +85,7 @@ fn fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
             }
         }
     }
-    named.retain(|field| !own.iter().any(|own| own.name.eq_ignore_ascii_case(&field.name)));
-    named.extend(own);
-    Ok(named)
+    Ok(own)
 }
 
 /// Returns a header; an empty value removes it.
@@ -92,7 +114,7 @@ fn add_types(http: &HttpFlags, options: &mut HttpOptions) {
         (_, false) => ("application/json", Some("application/json")),
     };
     let mut add = |name: &str, value: &str| {
-        if !options.headers.iter().any(|field| field.name.eq_ignore_ascii_case(name)) {
+        if !has_field(&options.headers, name) {
             options.headers.push(HeaderField::new(name, value));
         }
     };

@@ -1,6 +1,5 @@
 //! The login options: flags, netrc and prompts.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -8,13 +7,11 @@ use fetch_url::credentials::PromptRequest;
 use fetch_url::{Code, Credential, Credentials, Error, Phase};
 
 use super::environment;
+use super::private_file::{MAX_FILE_SIZE, read_private_file};
 use crate::ask::TerminalPrompter;
 use crate::error::usage_error;
 use crate::flags::LoginFlags;
 use crate::render;
-
-/// The maximum size of a netrc or password file.
-const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
 /// Creates the credentials. With `prints_notes`, notes are printed to standard error.
 pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Credentials, Error> {
@@ -30,7 +27,7 @@ pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Cred
             credentials.for_every_url(login_with_password(flags, Credential::from_text(text), &prompter)?);
     }
     if let Some((path, must_exist)) = netrc(flags)? {
-        match read_private(&path) {
+        match read_private_file(&path) {
             Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
             Err(error) => return Err(usage_error(format!("{}: {error}", path.display()))),
@@ -81,28 +78,12 @@ fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
         io::stdin().take(MAX_FILE_SIZE).read_to_end(&mut text).map_err(failed)?;
         text
     } else {
-        read_private(path).map_err(failed)?
+        read_private_file(path).map_err(failed)?
     };
     let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     text.truncate(end);
     if text.last() == Some(&b'\r') {
         text.pop();
     }
-    Ok(text)
-}
-
-/// Reads a file that other users must not be able to read.
-fn read_private(path: &Path) -> io::Result<Vec<u8>> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "others can read it; chmod 600 hides it",
-        ));
-    }
-    let mut text = Vec::new();
-    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut text)?;
     Ok(text)
 }

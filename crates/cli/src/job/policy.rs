@@ -74,7 +74,7 @@ fn network_policy(flags: &NetworkFlags) -> Result<NetworkPolicy, Error> {
 fn proxies(flags: &NetworkFlags) -> Result<Proxies, Error> {
     let direct = flags.noproxy.clone().unwrap_or_else(environment::no_proxy);
     let proxies = match flags.proxy.as_deref() {
-        None => environment::proxies()?,
+        None => environment::proxies(),
         Some("") => Proxies::default(),
         Some(text) => {
             let proxy = Proxy::parse(text)?;

@@ -57,6 +57,11 @@ fn append_commands(shown: &mut String, explained: &Result<Explained, Error>, par
             return error.exit();
         }
     };
+    if let Some((host, port)) = &explained.server {
+        let server = format!("{host}:{port}");
+        shown
+            .push_str(&format!("  {:<NAME$} {server:<VALUE$}  the host and port that are asked\n", "server"));
+    }
     let word = match explained.standing {
         SchemeSupport::BuiltIn => "does",
         SchemeSupport::NotBuiltIn => "supported by no driver of this version",
@@ -87,6 +92,10 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
     let status = match explained {
         Ok(explained) => {
             value["standing"] = json!(standing(explained.standing));
+            value["server"] = explained
+                .server
+                .as_ref()
+                .map_or(Value::Null, |(host, port)| json!({ "host": host.to_string(), "port": port }));
             value["commands"] = json!(explained.commands);
             0
         }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use fetch_url::Meta;
+use fetch_url::url::Url;
 use fetch_url_proto::text::sanitise;
 
 /// Writes sanitised text to the terminal. Text of a server cannot move the cursor or change colours.
@@ -56,11 +58,21 @@ fn sanitise_text(text: &[u8]) -> String {
             [body @ .., b'\r', b'\n'] | [body @ .., b'\n'] => (body, "\n"),
             body => (body, ""),
         };
-        let cells: Vec<String> = body.split(|&byte| byte == b'\t').map(sanitise).collect();
-        shown.push_str(&cells.join("\t"));
+        shown.push_str(&sanitise_keeping_tabs(body));
         shown.push_str(end);
     }
     shown
+}
+
+/// Returns the sanitised value of a header field. TAB is white space in fields of HTTP (RFC 9110 §5.5) and is kept there.
+pub(super) fn field_text(meta: &Meta, value: &[u8]) -> String {
+    if matches!(meta.url, Url::Http(_)) { sanitise_keeping_tabs(value) } else { sanitise(value) }
+}
+
+/// Sanitises one line: tabs are kept, other control characters and invalid bytes become `\xHH`.
+fn sanitise_keeping_tabs(line: &[u8]) -> String {
+    let cells: Vec<String> = line.split(|&byte| byte == b'\t').map(sanitise).collect();
+    cells.join("\t")
 }
 
 #[cfg(test)]

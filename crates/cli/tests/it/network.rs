@@ -1,6 +1,7 @@
 //! Connections: proxies, address policy, rate limits, retries, gateways.
 
 mod gateways;
+mod given_certificates;
 mod hostile_proxies;
 mod policy;
 mod proxies;

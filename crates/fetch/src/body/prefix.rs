@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 /// Bytes that are delivered before the object.
 #[derive(PartialEq, Eq)]
-pub(super) enum Prefix {
+pub(crate) enum Prefix {
     None,
     Waiting(Bytes),
     Gone,
@@ -15,6 +15,14 @@ impl Prefix {
         match self {
             Self::None => Self::None,
             _ => Self::Gone,
+        }
+    }
+
+    /// Returns the number of bytes that are still to be delivered.
+    pub(crate) const fn length(&self) -> u64 {
+        match self {
+            Self::Waiting(bytes) => bytes.len() as u64,
+            Self::None | Self::Gone => 0,
         }
     }
 }

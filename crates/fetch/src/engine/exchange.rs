@@ -36,6 +36,7 @@ pub(super) async fn follow_redirects(
     let mut request = through_gateway(settings, request)?;
     loop {
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
+        let connector = connector.map_err(|error| error.at(request.url()))?;
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
         stopwatch.record_connection(connector.connection_info());
@@ -117,7 +118,7 @@ async fn follow(
     tracing::debug!(url = %target.redacted(), why = redirect.reason, "redirect");
     request.notify(&Event::Redirect { from: url, to: &target, why: &redirect.reason });
     drain::drain_for_reuse(redirect.answer).await;
-    through_gateway(settings, request.redirected_to(target, state)).map(Next::Send)
+    through_gateway(settings, request.after_redirect(target, state)).map(Next::Send)
 }
 
 /// The request to send after `error`: without resume if the object changed, the same after a wait if a retry is

@@ -1,7 +1,8 @@
 //! The wire trace of plans and answers, for schemes whose driver does not trace line by line.
 
+use bytes::Bytes;
 use fetch_url_core::mask_password;
-use fetch_url_proto::text::sanitise;
+use fetch_url_proto::text::{mask_secret, sanitise};
 
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
@@ -24,8 +25,9 @@ pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
     match outcome {
         Ok(Outcome::Answer(response)) => head(&response.meta),
         Ok(Outcome::Follow(redirect)) => {
-            head(&redirect.answer.meta);
-            note(&format_args!("redirect to {}", mask_password(&sanitise(redirect.target.as_bytes()))));
+            let meta = &redirect.answer.meta;
+            head(meta);
+            note(&format_args!("redirect to {}", field_text(redirect.target.as_bytes(), meta)));
         }
         Ok(Outcome::Resend(resend)) => head(&resend.answer.meta),
         Err(error) => note(error),
@@ -33,14 +35,21 @@ pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
 }
 
 /// Traces a status line and headers. Headers that carry secrets are named without their value; a URL in a header
-/// loses its password.
+/// loses its password, and a password of the request that the server repeats is masked.
 pub(super) fn head(meta: &Meta) {
     if let Some(reply) = &meta.reply {
         received(reply.as_bytes());
     }
     for (name, value) in &meta.fields {
         let is_secret = SECRET_FIELDS.contains(&name.as_str());
-        let value = if is_secret { "***".to_owned() } else { mask_password(&sanitise(value)) };
+        let value = if is_secret { "***".to_owned() } else { field_text(value, meta) };
         received(format!("{name}: {value}").as_bytes());
     }
+}
+
+/// Returns the text of a field without the secrets of the request and the password of a URL.
+fn field_text(value: &[u8], meta: &Meta) -> String {
+    let value = Bytes::copy_from_slice(value);
+    let masked = meta.secrets.iter().fold(value, |value, secret| mask_secret(&value, secret.expose()));
+    mask_password(&sanitise(&masked))
 }

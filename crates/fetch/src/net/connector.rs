@@ -36,14 +36,21 @@ impl Network {
     }
 
     /// Returns a connector for `url`, which `chooser` has chosen.
-    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, chooser: UrlChooser) -> Connector {
-        Connector {
+    ///
+    /// # Errors
+    /// `Code::Usage` if the URL's proxy is invalid.
+    pub(crate) fn connector(
+        self: &Arc<Self>,
+        url: &Url<'_>,
+        chooser: UrlChooser,
+    ) -> Result<Connector, Error> {
+        Ok(Connector {
             network: self.clone(),
-            proxy: self.policy.proxies.proxy_for(url).cloned(),
+            proxy: self.policy.proxies.proxy_for(url)?.cloned(),
             chooser,
             was_public: Arc::default(),
             connection_info: ConnectionInfo::default(),
-        }
+        })
     }
 }
 

@@ -16,10 +16,13 @@ const DEFAULT_PORT: u16 = 1080;
 /// The proxies of a fetcher by URL scheme, and the hosts that are contacted directly.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
-    for_scheme: BTreeMap<String, Proxy>,
-    for_all: Option<Proxy>,
+    for_scheme: BTreeMap<String, ProxyOrError>,
+    for_all: Option<ProxyOrError>,
     direct: String,
 }
+
+/// A proxy, or the error for requests that would use an unreadable one.
+type ProxyOrError = Result<Proxy, Error>;
 
 /// A proxy: protocol, host, port and credentials. `Debug` and `Display` do not show the credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -74,14 +77,29 @@ impl Proxies {
     /// Sets the proxy for URLs of `scheme`.
     #[must_use]
     pub fn scheme(mut self, scheme: &str, proxy: Proxy) -> Self {
-        self.for_scheme.insert(scheme.to_ascii_lowercase(), proxy);
+        self.for_scheme.insert(scheme.to_ascii_lowercase(), Ok(proxy));
+        self
+    }
+
+    /// Sets the proxy for URLs of `scheme` to the value of the environment variable `name`. A value that
+    /// [`Proxy::parse`] rejects fails only the requests that would use it, with `Code::Usage`.
+    #[must_use]
+    pub fn scheme_from_variable(mut self, scheme: &str, name: &str, value: &str) -> Self {
+        self.for_scheme.insert(scheme.to_ascii_lowercase(), parse_variable(name, value));
         self
     }
 
     /// Sets the proxy for all schemes without a proxy of their own, except `file`.
     #[must_use]
     pub fn all(mut self, proxy: Proxy) -> Self {
-        self.for_all = Some(proxy);
+        self.for_all = Some(Ok(proxy));
+        self
+    }
+
+    /// Sets the proxy for all schemes without a proxy of their own, as [`Proxies::scheme_from_variable`] does.
+    #[must_use]
+    pub fn all_from_variable(mut self, name: &str, value: &str) -> Self {
+        self.for_all = Some(parse_variable(name, value));
         self
     }
 
@@ -100,10 +118,16 @@ impl Proxies {
     }
 
     /// Returns the proxy for `url`, or `None` for a direct connection.
-    pub(crate) fn proxy_for(&self, url: &Url<'_>) -> Option<&Proxy> {
-        let host = url.host()?;
-        let proxy = self.for_scheme.get(url.scheme_name()).or(self.for_all.as_ref())?;
-        (!self.is_direct(&host)).then_some(proxy)
+    ///
+    /// # Errors
+    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    pub(crate) fn proxy_for(&self, url: &Url<'_>) -> Result<Option<&Proxy>, Error> {
+        let proxy = self.for_scheme.get(url.scheme_name()).or(self.for_all.as_ref());
+        let (Some(host), Some(proxy)) = (url.host(), proxy) else { return Ok(None) };
+        if self.is_direct(&host) {
+            return Ok(None);
+        }
+        proxy.as_ref().map(Some).map_err(Error::clone)
     }
 
     fn is_direct(&self, host: &Host<'_>) -> bool {
@@ -121,6 +145,12 @@ impl Proxies {
             .intercept(&uri)
             .is_none()
     }
+}
+
+/// Parses the value of an environment variable. The error names the variable, not its value, which may contain a
+/// password.
+fn parse_variable(name: &str, value: &str) -> ProxyOrError {
+    Proxy::parse(value).map_err(|error| error.replace_in_detail("the proxy", &format!("the proxy in {name}")))
 }
 
 impl Proxy {
@@ -208,7 +238,7 @@ mod tests {
             .direct("near.test, 127.0.0.0/8,::1");
         let way = |url: &str| {
             let url = parse(url).expect("a URL").url;
-            proxies.proxy_for(&url).map_or_else(|| "direct".to_owned(), ToString::to_string)
+            proxies.proxy_for(&url).expect("valid").map_or_else(|| "direct".to_owned(), ToString::to_string)
         };
         assert_eq!(way("http://a.test/"), "http://one.test:1080");
         assert_eq!(way("https://a.test/"), "socks5h://two.test:1080");
@@ -225,7 +255,8 @@ mod tests {
         }
         assert_eq!(way("http://clear.test/"), "http://one.test:1080");
         let nobody = Proxies::default().all(Proxy::parse("p.test").expect("a proxy")).direct("a.test, *");
-        assert_eq!(nobody.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), None);
-        assert_eq!(Proxies::default().proxy_for(&parse("http://a.test/").expect("a URL").url), None);
+        assert!(matches!(nobody.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), Ok(None)));
+        let none = Proxies::default();
+        assert!(matches!(none.proxy_for(&parse("http://a.test/").expect("a URL").url), Ok(None)));
     }
 }

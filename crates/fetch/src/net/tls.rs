@@ -1,6 +1,8 @@
 //! The rustls configuration for https, ftps, gophers and nntps, created on first use.
 
+mod der;
 mod fault;
+mod given_certificate;
 mod identity;
 mod options;
 mod pins;

@@ -73,6 +73,10 @@ async fn valid_certificates_of_a_trusted_ca_are_accepted() {
     for cert in [
         ServerCert::good(),
         ServerCert::self_signed(),
+        ServerCert::self_signed_ca(),
+        ServerCert::self_signed_ca_with_key_usage(),
+        ServerCert::self_signed_ca().map(ServerCert::only_tls12),
+        ServerCert::self_signed_ca().map(ServerCert::only_tls13),
         ServerCert::with_intermediate(),
         ServerCert::for_names(&["127.0.0.1"]),
         ServerCert::for_names(&["a.test", "192.0.2.1", "127.0.0.1", "*.b.test"]),
@@ -106,7 +110,14 @@ async fn faulty_certificates_are_rejected_with_the_reason() {
             None,
         ),
         ("no name", ServerCert::for_names(&[]), "has no host names, so it is not for 127.0.0.1", None),
-        ("an authority's", ServerCert::self_signed_ca(), "that of an authority", None),
+        ("an expired authority's", ServerCert::expired_self_signed_ca(), "expired on Mon, 01 Jan 2001", None),
+        (
+            "an authority's for another host",
+            ServerCert::self_signed_ca_for_names(&["other.test"]),
+            "is for other.test, not for 127.0.0.1",
+            None,
+        ),
+        ("an authority's for clients", ServerCert::client_only_self_signed_ca(), "not for servers", None),
         ("a client's", ServerCert::client_only(), "not for servers", None),
         ("no intermediate", cut, UNKNOWN, OTHER_AUTHORITY),
     ] {
@@ -133,6 +144,33 @@ async fn certificates_of_an_untrusted_ca_are_rejected() {
         }
         outcome(&cert, anybody()).await.expect("anybody is believed");
     }
+}
+
+/// A self-signed certificate of an authority is accepted only where the caller gave exactly this certificate.
+#[tokio::test]
+async fn authority_as_server_is_rejected_unless_it_is_given() {
+    let words = "that of an authority (CA:TRUE), not of a server";
+    let (cert, other) = (made(ServerCert::self_signed_ca()), made(ServerCert::self_signed_ca()));
+    let platform_and = |cert: &ServerCert| {
+        TlsOptions::default().trust(Trust::PlatformAnd(cert.ca_pem().as_bytes().to_vec()))
+    };
+    for (name, options) in [
+        ("another one of this name", trusting(other.ca_pem())),
+        ("another one, besides the system's", platform_and(&other)),
+        ("the system's", TlsOptions::default()),
+        ("a usual authority", trusting(made(ServerCert::good()).ca_pem())),
+    ] {
+        assert_failed(outcome(&cert, options).await, CERTIFICATE, words, OTHER_AUTHORITY, name);
+    }
+    // Without the private key, the certificate is worth nothing.
+    let thief = cert.clone().with_key_of(&other);
+    let result = outcome(&thief, trusting(cert.ca_pem())).await;
+    assert_failed(result, CERTIFICATE, "does not hold the certificate's key", None, "a copy");
+    let pinned = trusting(cert.ca_pem()).pins(pin(&other));
+    assert_failed(outcome(&cert, pinned).await, CERTIFICATE, "not the pinned one", None, "another pin");
+    outcome(&cert, platform_and(&cert)).await.expect("given besides the system's");
+    let both = format!("{}{}", other.ca_pem(), cert.ca_pem());
+    outcome(&cert, trusting(&both)).await.expect("the second one of two");
 }
 
 #[tokio::test]

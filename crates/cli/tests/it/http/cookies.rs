@@ -218,6 +218,87 @@ fn cookie_domain_rules_are_enforced() {
     }
 }
 
+/// The cookie file of a browser: `TRUE` in the second field means that subdomains receive the cookie.
+#[test]
+fn cookies_of_a_file_reach_subdomains_if_the_file_says_so() {
+    for (entry, host, is_sent) in [
+        (".a.test\tTRUE", "a.test", true),
+        (".a.test\tTRUE", "www.a.test", true),
+        (".a.test\tTRUE", "x.www.a.test", true),
+        (".a.test\tTRUE", "xa.test", false),
+        ("a.test\tTRUE", "www.a.test", true),
+        ("a.test\tFALSE", "www.a.test", false),
+        (".a.test\tFALSE", "www.a.test", false),
+        (".a.test\tFALSE", "a.test", true),
+        // A public suffix has many owners.
+        (".co.uk\tTRUE", "a.co.uk", false),
+        (".github.io\tTRUE", "a.github.io", false),
+        (".test\tTRUE", "a.test", false),
+        ("0.0.1\tTRUE", "127.0.0.1", false),
+    ] {
+        let server = start_cookie_server(&[]);
+        let dir = temp_dir();
+        let file = format!("# Netscape HTTP Cookie File\n{entry}\t/\tFALSE\t0\tc\t1\n");
+        fs::write(dir.path().join("file"), file).expect("write file");
+        fetch_as_host(dir.path(), "-b file -c jar", host, &server, "/x");
+        assert_eq!(cookies_received(&server)[0] == "c=1", is_sent, "{entry} {host}");
+        if entry == ".a.test\tTRUE" {
+            assert_eq!(jar_entries(dir.path())[0][..2], [".a.test", "TRUE"]);
+        }
+    }
+}
+
+/// A file of HTTP header lines, as `curl -D` writes it, with domains; the same cookies are sent as by curl.
+#[test]
+fn header_lines_in_a_cookie_file_are_read_like_curl() {
+    let file = "HTTP/1.1 200 OK\r\nServer: x\r\nSet-Cookie: nowhere=1\r\n\
+        Set-Cookie: a=2; domain=a.test\r\nset-cookie: b=3; Domain=.a.test; path=/p\r\n\
+        Set-Cookie: c=4; domain=a.test; expires=Thu, 01 Dec 1994 12:34:56 GMT\r\n\
+        Set-Cookie: d=5; domain=a.test; secure\r\n\r\n\
+        .a.test\tTRUE\t/\tFALSE\t0\te\t6\n";
+    let (server, dir) = (start_cookie_server(&[]), temp_dir());
+    fs::write(dir.path().join("file"), file).expect("write file");
+    for (host, path, expected) in [
+        ("a.test", "/p/x", "a=2; b=3; e=6"),
+        ("www.a.test", "/p", "a=2; b=3; e=6"),
+        ("www.a.test", "/", "a=2; e=6"),
+        ("b.test", "/p/x", ""),
+    ] {
+        fetch_as_host(dir.path(), "-b file", host, &server, path);
+        assert_eq!(cookies_received(&server).last().map(String::as_str), Some(expected), "{host}{path}");
+        let port = server.addr().port();
+        let pin = format!("{host}:{port}:127.0.0.1");
+        let url = format!("http://{host}:{port}{path}");
+        let Some(curl) = run_curl(dir.path(), ["-b", "file", "--resolve", &pin, &url]) else { continue };
+        curl.assert_exit(0);
+        assert_eq!(
+            cookies_received(&server).last().map(String::as_str),
+            Some(expected),
+            "curl, {host}{path}"
+        );
+    }
+    // The jar that is written is in Netscape format.
+    fetch_as_host(dir.path(), "-b file -c jar", "a.test", &server, "/p");
+    assert!(jar_entries(dir.path()).iter().any(|line| line[0] == ".a.test" && line[5] == "b"));
+}
+
+/// A session that starts at one host of a domain continues at another, as in curl.
+#[test]
+fn domain_attribute_reaches_the_other_hosts_of_the_domain() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/set" => HttpResponse::new(200).header("Set-Cookie", "c=new; Path=/; Domain=a.test"),
+        _ => HttpResponse::new(200),
+    });
+    let dir = temp_dir();
+    let file = "# Netscape HTTP Cookie File\n.a.test\tTRUE\t/\tFALSE\t0\tc\told\n";
+    fs::write(dir.path().join("jar"), file).expect("write file");
+    fetch_as_host(dir.path(), "-b jar -c jar", "www.a.test", &server, "/set");
+    for host in ["www.a.test", "a.test", "other.a.test", "b.test"] {
+        fetch_as_host(dir.path(), "-b jar", host, &server, "/x");
+    }
+    assert_eq!(cookies_received(&server), ["c=old", "c=new", "c=new", "c=new", ""]);
+}
+
 #[test]
 fn cookie_path_and_expiry_rules_are_enforced() {
     for (cookie, path, is_sent) in [

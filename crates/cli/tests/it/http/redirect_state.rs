@@ -556,3 +556,45 @@ fn post_with_303_to_the_same_url_succeeds() {
     let endless = http_server(|_| HttpResponse::new(303).header("Location", "/form"));
     run_fetch_url(["-d", "a=b", &endless.url("/form")]).assert_exit(47);
 }
+
+/// `-e ';auto'`: each redirect sends the previous URL, without login and fragment, as curl does.
+#[test]
+fn automatic_referer_is_the_previous_url() {
+    for (options, first, is_auto) in [
+        ("-e ;auto", None, true),
+        ("-e http://from.test/x;auto", Some("http://from.test/x"), true),
+        ("-e http://from.test/x", Some("http://from.test/x"), false),
+        ("-e ;auto -H Referer:_mine", Some("mine"), false),
+    ] {
+        let servers = Servers::new();
+        let start = servers.fill("http://ORIGIN/to/to/object");
+        let url = format!("{}#part", start.replacen("://", "://u:pw@", 1));
+        let options = options.split_whitespace().map(|word| word.replace('_', " "));
+        let common = ["-w".to_owned(), " %{referer}".to_owned(), url];
+        let result = run_fetch_url(options.chain(common));
+        let middle = servers.fill("http://ORIGIN/to/object");
+        let then = if is_auto { [Some(&*start), Some(&*middle)] } else { [first, first] };
+        for (path, expected) in [("/to/to/object", first), ("/to/object", then[0]), ("/object", then[1])] {
+            assert_eq!(servers.single_request(path).header_text("referer"), expected, "{path}");
+        }
+        let printed = result.assert_exit(0).stdout_text();
+        assert_eq!(printed, format!("object {}", then[1].unwrap_or_default()));
+    }
+}
+
+#[test]
+fn automatic_referer_is_sent_to_another_server_but_not_from_https_to_http() {
+    let auto = ["-e", "http://from.test/x;auto"];
+    let servers = Servers::new();
+    let start = servers.fill("http://ORIGIN/to/http!OTHER/object");
+    run_fetch_url(auto.iter().chain(&[start.as_str()])).assert_exit(0);
+    assert_eq!(servers.single_request("/object").header_text("referer"), Some(&*start));
+    for (to, is_sent) in [("https!SECURE", true), ("http!OTHER", false)] {
+        let servers = Servers::new();
+        let start = servers.fill(&format!("https://SECURE/to/{to}/object"));
+        let common = ["--proto-redir", "=http,https", "--cacert", servers.ca(), &start];
+        run_fetch_url(auto.iter().chain(&common)).assert_exit(0);
+        let sent = servers.single_request("/object").header_text("referer").map(str::to_owned);
+        assert_eq!(sent, is_sent.then_some(start), "{to}");
+    }
+}

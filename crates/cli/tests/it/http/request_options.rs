@@ -463,3 +463,33 @@ fn max_filesize_does_not_count_the_included_header() {
     assert!(result.exit == 0 && result.stdout_text().ends_with("\n\nok"), "{result:?}");
     run_fetch_url(["-i", "--max-filesize", "1", &server.url("/")]).assert_exit(63);
 }
+
+/// The header of `-i` is not part of the object: it counts neither in `size_download` nor in the events.
+#[test]
+fn size_download_does_not_count_the_included_header() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/empty" => HttpResponse::new(204),
+        _ => HttpResponse::new(200).header("X-A", "a".repeat(500)).body("the body"),
+    });
+    let dir = temp_dir();
+    for (path, size) in [("/", 8), ("/empty", 0)] {
+        for output in [&[][..], &["-o", "out"]] {
+            let options = ["-i", "--events", "events", "-w", "\n%{size_download}", &server.url(path)];
+            let result = run_fetch_url_in(dir.path(), output.iter().chain(&options));
+            let printed = result.assert_exit(0).stdout_text();
+            assert!(printed.ends_with(&format!("\n{size}")), "{output:?} {path}: {printed}");
+            let events = fs::read_to_string(dir.path().join("events")).expect("events");
+            assert!(events.contains(&format!("\"octets\":{size},")), "{output:?} {path}: {events}");
+        }
+    }
+}
+
+#[test]
+fn tab_in_a_header_field_is_printed_as_a_tab() {
+    let server = http_server(|_| HttpResponse::new(200).header("X-A", "a\tb").body("ok"));
+    for options in [&["-i"][..], &["-I"], &["-s", "-o", "/dev/null", "-w", "x-a: %header{x-a}"]] {
+        let result = run_fetch_url(options.iter().chain(&[server.url("/").as_str()]));
+        let printed = result.assert_exit(0).stdout_text();
+        assert!(printed.contains("x-a: a\tb"), "{options:?}: {printed:?}");
+    }
+}

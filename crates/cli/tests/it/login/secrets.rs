@@ -204,6 +204,59 @@ fn password_is_never_printed_whatever_the_server_sends() {
     assert_no_leaks(failures);
 }
 
+/// Sends back the login in header fields, in the reason phrase and, for `/from`, in a redirect.
+fn login_echo_server() -> HttpServer {
+    http_server(|request| {
+        let seen = request.header_text("authorization").unwrap_or("nothing").to_owned();
+        let response = match request.path().as_str() {
+            "/from" => HttpResponse::new(302).header("Location", format!("/to?{CANARY}")),
+            "/challenge" if seen == "nothing" => {
+                let challenge = format!("Basic realm=\"{CANARY}\"");
+                HttpResponse::new(401).header("WWW-Authenticate", challenge)
+            }
+            "/denied" => HttpResponse::raw(format!(
+                "HTTP/1.1 403 no {CANARY}\r\nX-Seen: {seen}\r\nContent-Length: 0\r\n\r\n"
+            )),
+            _ => HttpResponse::new(200).body("ok"),
+        };
+        response.header("X-Seen", seen).header("X-Password", format!("is {CANARY}, {CANARY}"))
+    })
+}
+
+#[test]
+fn password_that_the_server_repeats_is_masked_in_the_trace() {
+    let server = login_echo_server();
+    let login = format!("u:{CANARY}");
+    let mut failures = Vec::new();
+    let dir = temp_dir();
+    let trace = dir.path().join("trace");
+    for (options, path) in [
+        (&["-u", &login][..], "/to"),
+        (&["-u", &login], "/denied"),
+        (&["-u", &login, "--no-location"], "/from"),
+        (&["--digest", "-u", &login], "/challenge"),
+        (&["--oauth2-bearer", CANARY], "/to"),
+        (&["-H", &format!("Authorization: Own {CANARY}")], "/denied"),
+    ] {
+        let url = server.url(path);
+        let common = ["-v", "--trace", trace.to_str().expect("UTF-8"), &url];
+        let result = run_fetch_url(options.iter().chain(&common));
+        let case = format!("{options:?} {path}").replace(CANARY, "***");
+        failures.push(check_no_leak(&result, &case));
+        let text = fs::read_to_string(&trace).expect("a trace");
+        assert!(!contains_canary(&text), "{case}: {text}");
+        if path == "/denied" {
+            assert!(result.stderr.contains("403 no ***"), "{case}: {}", result.stderr);
+        } else {
+            assert!(result.stderr.contains("x-password: is ***, ***"), "{case}: {}", result.stderr);
+        }
+    }
+    assert_no_leaks(failures);
+    // The caller still receives the fields as they were sent.
+    let included = run_fetch_url(["-i", "-u", &login, &server.url("/to")]).assert_exit(0).stdout_text();
+    assert!(included.contains(&format!("x-password: is {CANARY}")), "{included}");
+}
+
 #[test]
 fn password_is_not_in_part_metadata_or_file_names() {
     let server = http_server(|_| {

@@ -166,3 +166,31 @@ fn no_proxy_list_selects_direct_connections() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// As in curl, an invalid proxy matters only for a request that would use it.
+#[test]
+fn invalid_proxy_variable_fails_only_requests_that_use_it() {
+    let origin = start_origin();
+    for (environment, exit) in [
+        (&[("http_proxy", "::bad::"), ("NO_PROXY", "127.0.0.1")][..], 0),
+        (&[("http_proxy", "::bad::"), ("no_proxy", "*")], 0),
+        (&[("ALL_PROXY", "http://u:geheim@a b/"), ("no_proxy", "127.0.0.0/8")], 0),
+        (&[("https_proxy", "::bad::")], 0),
+        (&[("http_proxy", "::bad::"), ("no_proxy", "other.test")], 2),
+        (&[("ALL_PROXY", "http://u:geheim@a b/")], 2),
+    ] {
+        let result = run_with_env(environment, [origin.url("/x")]);
+        result.assert_exit(exit);
+        if exit == 2 {
+            result.assert_stderr_contains(&format!("the proxy in {} is not a valid URL", environment[0].0));
+            assert!(!result.stderr.contains("geheim"), "{}", result.stderr);
+        }
+    }
+    let options = ["--noproxy", "127.0.0.1", &origin.url("/x")];
+    run_with_env(&[("http_proxy", "::bad::")], options).assert_exit(0);
+    run_with_env(
+        &[("http_proxy", "::bad::")],
+        [concat!("file://", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")],
+    )
+    .assert_exit(0);
+}

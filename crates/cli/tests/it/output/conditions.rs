@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -287,5 +288,38 @@ fn last_modified_is_read_in_every_date_format() {
         run_fetch_url_in(directory.path(), ["-R", "-o", "output", &server_with_last_modified(date).url("/")])
             .assert_exit(0);
         assert_eq!(modified(&directory.path().join("output")), seconds, "{}", date.escape_ascii());
+    }
+}
+
+/// Returns the modification time of a file in seconds since 1970, negative before.
+fn signed_modified(path: &Path) -> i64 {
+    fs::metadata(path).expect("a file").mtime()
+}
+
+#[test]
+fn remote_time_before_1970_is_set_and_compared() {
+    const DATE_OF_1967: &str = "Tue, 13 Jun 1967 08:49:37 GMT";
+    const SECONDS_OF_1967: i64 = -80_579_423;
+    let directory = temp_dir();
+    let output = directory.path().join("output");
+    let old = server_with_last_modified(DATE_OF_1967.as_bytes());
+    run_fetch_url_in(directory.path(), ["-R", "-o", "output", &old.url("/")]).assert_exit(0);
+    assert_eq!(signed_modified(&output), SECONDS_OF_1967);
+    // A local file keeps its time, too, and -I shows it.
+    let from = format!("file://{}", output.display());
+    run_fetch_url_in(directory.path(), ["-R", "-o", "copy", &from]).assert_exit(0);
+    assert_eq!(signed_modified(&directory.path().join("copy")), SECONDS_OF_1967);
+    let head = run_fetch_url(["-I", &from]).assert_exit(0).stdout_text();
+    assert!(head.contains("1967-06-13"), "{head}");
+    // -z compares with the exact time: an object of 1967 is unchanged, one of 1968 is newer.
+    for (date, content) in [(DATE_OF_1967, "old"), ("Thu, 13 Jun 1968 08:49:37 GMT", "new")] {
+        fs::write(&output, "old").expect("write file");
+        let time = UNIX_EPOCH - Duration::from_secs(SECONDS_OF_1967.unsigned_abs());
+        File::options().append(true).open(&output).expect("a file").set_modified(time).expect("a time");
+        let server = server_with_last_modified(date.as_bytes());
+        run_fetch_url_in(directory.path(), ["-z", "output", "-o", "output", &server.url("/")]).assert_exit(0);
+        assert_eq!(fs::read_to_string(&output).expect("a file"), content, "{date}");
+        let sent = server.requests()[0].header_text("if-modified-since").map(str::to_owned);
+        assert_eq!(sent.as_deref(), Some(DATE_OF_1967), "{date}");
     }
 }

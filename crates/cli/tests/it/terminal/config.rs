@@ -1,6 +1,7 @@
 //! Configuration files in curl's syntax: `~/.config/fetch-url/config`, `--config` (`-K`) and `--disable` (`-q`).
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{RunResult, fetch_url_command, run_command, run_fetch_url, run_shell, temp_dir};
@@ -152,4 +153,53 @@ fn news_server_comes_from_option_environment_or_file() {
     assert_eq!(fetch(Some(from_environment.news_server()), &[]), "environment\r\n");
     let named = from_option.news_server();
     assert_eq!(fetch(Some(from_environment.news_server()), &["--news-server", &named]), "typed\r\n");
+}
+
+/// As for netrc files (docs/spec/cli.md, rule 12.10).
+#[test]
+fn configuration_with_a_password_that_others_can_read_exits_2() {
+    let http = header_echo_server();
+    let (directory, url) = (temp_dir(), http.url("/"));
+    let secret_lines = [
+        "user = \"me:canary\"",
+        "-u me:canary",
+        "proxy-user: me:canary\nproxy = 127.0.0.1:1",
+        "oauth2-bearer = canary",
+        "proxy = http://me:canary@127.0.0.1:1",
+        "url = \"ftp://me:canary@127.0.0.1:1/\"",
+        "header = \"Authorization: Basic canary\"",
+    ];
+    for (lines, mode, is_refused) in [
+        (&secret_lines[..], 0o644, true),
+        (&secret_lines[..1], 0o640, true),
+        (&secret_lines[..1], 0o620, true),
+        (&["user = me", "header = \"X-One: 1\""], 0o644, false),
+        (&secret_lines[..1], 0o600, false),
+        (&secret_lines[..1], 0o400, false),
+    ] {
+        for line in lines {
+            let text = format!("silent\nshow-error\n{line}\n");
+            let path = write_config(directory.path(), "fetch-url/config", &text);
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+            let before = http.requests().len();
+            for result in [
+                run_with_env("XDG_CONFIG_HOME", directory.path(), &[&url]),
+                run_fetch_url(["-K".as_ref(), path.as_os_str(), url.as_ref()]),
+            ] {
+                if is_refused {
+                    let message =
+                        format!("{0}:3: others can read this password; chmod 600 {0}", path.display());
+                    result.assert_exit(2).assert_stderr_contains(&message);
+                } else {
+                    result.assert_exit(0);
+                }
+                assert!(!result.stderr.contains("canary"), "{}", result.stderr);
+            }
+            assert_eq!(http.requests().len() > before, !is_refused, "{line} {mode:o}");
+            fs::remove_file(&path).expect("a file");
+        }
+    }
+    // A pipe has no other readers.
+    let piped = run_shell("printf 'user = \"me:canary\"\n' | \"$F\" -K - \"$1\"", [&url]);
+    piped.assert_exit(0);
 }

@@ -1,7 +1,7 @@
 //! The command line and its messages: exit statuses, output files, limits, request targets, JSON errors, `extract`,
 //! `explain` and `--help`. The snapshots are in `snapshots/`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -505,6 +505,32 @@ const EXPLAINED: [&str; 22] = [
     "foo://h.example/x",
     "ftp://h.example/x%0D%0ADELE%20y",
 ];
+
+#[test]
+fn explain_shows_the_server_that_is_asked() {
+    for (arguments, server) in [
+        (&["http://h.example/"][..], Some(("h.example", 80))),
+        (&["ftp://[::1]:2121/x"], Some(("[::1]", 2121))),
+        (&["prospero://h.example/a"], Some(("h.example", 1525))),
+        (&["--gateway", "wais=http://g.example/{host}", "wais://h.example/db"], Some(("g.example", 80))),
+        (&["--gateway", "news=nntp://n.example:1190", "news:comp.lang.rust"], Some(("n.example", 1190))),
+        (&["file:///etc/hosts"], None),
+        (&["file://localhost/etc/hosts"], None),
+        (&["mailto:a@h.example"], None),
+        (&["news:comp.lang.rust"], None),
+        (&["foo://h.example:99/"], None),
+    ] {
+        let text = run_fetch_url(["explain"].iter().chain(arguments)).stdout_text();
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  server ")).collect();
+        let json = run_fetch_url(["explain", "--json"].iter().chain(arguments)).stdout_text();
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(lines.len(), usize::from(server.is_some()), "{text}");
+        let expected = server.map(|(host, port)| json!({ "host": host, "port": port }));
+        assert_eq!(json["server"], expected.unwrap_or_default(), "{json}");
+        let address = server.map(|(host, port)| format!("{host}:{port} ")).unwrap_or_default();
+        assert!(lines.iter().all(|line| line.contains(&address)), "{text}");
+    }
+}
 
 #[test]
 fn explain_output_matches_snapshots() {

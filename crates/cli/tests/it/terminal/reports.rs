@@ -185,6 +185,56 @@ fn write_out_formats_are_expanded() {
     assert_eq!(from_pipe.assert_exit(0).stdout_text(), "GET\n");
 }
 
+#[test]
+fn write_out_prints_all_header_fields_of_a_name() {
+    let server =
+        http_server(|_| HttpResponse::new(200).header("X-A", "1").header("X-B", "b").header("x-a", "2"));
+    let url = server.url("/");
+    for (format, text) in [
+        ("%header{x-a}", "1"),
+        ("%header{X-A:all}", "12"),
+        ("%header{x-a:all:}", "12"),
+        ("%header{x-a:all:, }.", "1, 2."),
+        ("%header{x-a:all:\\n\\t\\}}.", "1\n\t}2."),
+        ("%header{x-a:all:a:b}", "1a:b2"),
+        ("%header{x-b:all:, }", "b"),
+        ("%header{none:all:, }", ""),
+    ] {
+        let result = run_fetch_url(["-o", "/dev/null", "-w", format, &url]);
+        assert_eq!(result.assert_exit(0).stdout_text(), text, "{format}");
+    }
+    for bad in ["%header{x-a:first}", "%header{x-a:allof}", "%header{x-a:}", "%header{x-a:all:\\}"] {
+        run_fetch_url(["-w", bad, &url]).assert_exit(2);
+    }
+}
+
+#[test]
+fn write_out_switches_to_a_file() {
+    let (server, dir) = (start_site(), temp_dir());
+    let url = server.url("/to");
+    let run = |format: &str, urls: &[&str]| {
+        let options = ["-s", "--remote-name-all", "--output-dir", "out", "--create-dirs", "-w", format];
+        run_fetch_url_in(dir.path(), options.iter().chain(urls))
+    };
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect("a file");
+    let result = run("a%output{one}%{http_code}%{stdout}b%output{>>two}%{urlnum},", &[&url]);
+    assert_eq!(
+        (result.assert_exit(0).stdout_text().as_str(), read("one").as_str(), read("two").as_str()),
+        ("ab", "200", "0,")
+    );
+    // Without >>, the file of each transfer replaces the one before, as in curl.
+    let other = server.url("/other");
+    run("%output{one}%{urlnum}%output{>>two}%{urlnum},", &[&url, &other]);
+    assert_eq!((read("one").as_str(), read("two").as_str()), ("1", "0,0,1,"));
+    // A file that cannot be written is reported, and the rest of the format is written.
+    let result = run("%output{no/such/dir/x}lost%{stdout}kept", &[&url]);
+    assert_eq!(result.assert_exit(23).stdout_text(), "kept");
+    assert!(result.stderr.starts_with("fetch-url: -w: no/such/dir/x: "), "{}", result.stderr);
+    for bad in ["%output{}", "%output{>>}", "%output{one"] {
+        run_fetch_url_in(dir.path(), ["-w", bad, &url]).assert_exit(2).assert_stderr_contains("-w: ");
+    }
+}
+
 fn parse_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

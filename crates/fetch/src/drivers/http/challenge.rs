@@ -9,7 +9,8 @@ use super::authorization::{basic_authorization, sensitive_header_value};
 use super::plan::HttpPlan;
 use crate::{Code, Credential, Error, Phase, RunContext};
 
-/// Returns the Authorization value to send after a 401, or `None` if a second request would not help.
+/// Returns the Authorization value to send after a 401, and the login in it, or `None` if a second request would not
+/// help.
 ///
 /// The user is asked for a password if none is known. A second 401 is final: each request is repeated at most once.
 pub(super) async fn authorization_after_challenge(
@@ -17,7 +18,7 @@ pub(super) async fn authorization_after_challenge(
     status: StatusCode,
     headers: &HeaderMap,
     ctx: &RunContext,
-) -> Result<Option<HeaderValue>, Error> {
+) -> Result<Option<(HeaderValue, Credential)>, Error> {
     if status != StatusCode::UNAUTHORIZED || plan.headers.contains_key(http::header::AUTHORIZATION) {
         return Ok(None);
     }
@@ -34,7 +35,7 @@ pub(super) async fn authorization_after_challenge(
         return Ok(None);
     };
     let Some(login) = credential_or_prompt(plan, headers, ctx).await? else { return Ok(None) };
-    respond_to_challenge(&mut client, plan, &login).map(Some)
+    respond_to_challenge(&mut client, plan, &login).map(|authorization| Some((authorization, login)))
 }
 
 /// Returns a client for the strongest challenge that takes a user name and a password.

@@ -12,18 +12,19 @@ use crate::{Code, Error, Phase};
 
 /// A cookie jar (RFC 6265). Clones share their cookies, so one jar can serve all requests of a program.
 ///
-/// A cookie is sent only to the host that set it, never to its subdomains, even if its Domain attribute allows them:
-/// no list of public suffixes is needed. The jar holds at most 180 cookies for each host and 3000 in all.
+/// A cookie is sent to the host that set it, or with a Domain attribute to all hosts of this domain, unless it is a
+/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all.
 #[derive(Clone, Debug, Default)]
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 
 impl CookieJar {
-    /// Reads a cookie file in the Netscape format, as curl writes it. Invalid lines are skipped.
+    /// Reads a cookie file in the Netscape format, as curl writes it, or of HTTP header lines: `Set-Cookie: a=b;
+    /// domain=example.com`. A header line without a domain belongs to no host. Other lines are skipped.
     ///
     /// # Errors
     /// `Code::LimitReached` if the file is larger than 32 MiB.
     pub fn from_netscape(text: &[u8]) -> Result<Self, Error> {
-        let file = CookieStore::from_netscape(text)
+        let file = CookieStore::from_file(text, current_unix_time())
             .map_err(|error| Error::new(Code::LimitReached, Phase::Plan, error.to_string()))?;
         if file.skipped > 0 || file.narrowed_to_host > 0 {
             tracing::info!(skipped = file.skipped, narrowed = file.narrowed_to_host, "read a cookie file");

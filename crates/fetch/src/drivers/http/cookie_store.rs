@@ -1,10 +1,11 @@
-//! A store for cookies (RFC 6265). Each cookie is sent only to the host that set it, so no list of public suffixes is
-//! needed.
+//! A store for cookies (RFC 6265). A cookie with a Domain is sent to the hosts of this domain, unless it is a public
+//! suffix.
 //!
 //! Pure: no I/O, no clock.
 
 mod cookie;
 mod date;
+mod domain;
 mod netscape;
 mod set_cookie;
 
@@ -27,6 +28,9 @@ const MAX_COOKIE_HEADER: usize = 8190;
 /// The largest cookie file, in bytes: enough for [`MAX_COOKIES`] cookies of the largest size.
 const MAX_FILE_SIZE: usize = 32 << 20;
 
+/// The start of a header line in a cookie file.
+const SET_COOKIE: &[u8] = b"set-cookie:";
+
 /// Cookies, in the order in which they were first set.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct CookieStore {
@@ -39,7 +43,7 @@ pub(crate) struct CookieFile {
     pub(crate) store: CookieStore,
     /// How many lines were invalid, or exceeded a limit of the store.
     pub(crate) skipped: usize,
-    /// How many cookies are valid for subdomains in the file, but are sent to the host only.
+    /// How many cookies are valid for the subdomains of a public suffix in the file, but are sent to the host only.
     pub(crate) narrowed_to_host: usize,
 }
 
@@ -82,14 +86,14 @@ impl CookieStore {
         (!field.is_empty()).then_some(field)
     }
 
-    /// Reads a cookie file in the format of Netscape and curl. Invalid lines are skipped.
-    pub(crate) fn from_netscape(file: &[u8]) -> Result<CookieFile, CookieFileTooLarge> {
+    /// Reads a cookie file in the format of Netscape and curl, or of HTTP header lines. Invalid lines are skipped.
+    pub(crate) fn from_file(file: &[u8], now: i64) -> Result<CookieFile, CookieFileTooLarge> {
         if file.len() > MAX_FILE_SIZE {
             return Err(CookieFileTooLarge);
         }
         let mut read = CookieFile::default();
         for line in file.split(|&byte| byte == b'\n') {
-            read.add_line(netscape::parse_line(line));
+            read.add_line(parse_file_line(line, now));
         }
         Ok(read)
     }
@@ -140,7 +144,7 @@ impl CookieFile {
         let (cookie, is_narrowed) = match line {
             FileLine::Blank => return,
             FileLine::Invalid => return self.skipped += 1,
-            FileLine::Subdomain(cookie) => (cookie, true),
+            FileLine::Narrowed(cookie) => (cookie, true),
             FileLine::Cookie(cookie) => (cookie, false),
         };
         // A full store skips the rest, so that the time to read a file is bounded.
@@ -158,6 +162,17 @@ impl fmt::Debug for CookieStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |cookie: &Cookie| fetch_url_proto::text::sanitise(&cookie.name);
         f.debug_list().entries(self.cookies.iter().map(name)).finish()
+    }
+}
+
+/// Parses a line of a cookie file: `Set-Cookie: …`, or seven fields separated by tabs.
+fn parse_file_line(line: &[u8], now: i64) -> FileLine {
+    match line.split_at_checked(SET_COOKIE.len()) {
+        Some((name, field)) if name.eq_ignore_ascii_case(SET_COOKIE) => {
+            let field = field.strip_suffix(b"\r").unwrap_or(field);
+            set_cookie::parse_set_cookie_of_file(field, now).map_or(FileLine::Invalid, FileLine::Cookie)
+        }
+        _ => netscape::parse_line(line),
     }
 }
 

@@ -22,6 +22,7 @@ mod request_headers;
 mod response;
 mod response_body;
 mod run;
+mod secrets;
 mod status_error;
 mod transport_error;
 mod transports;

@@ -34,6 +34,9 @@ pub struct HttpOptions {
     /// Delivers the body of a response with a status code of 400 or above, and keeps the error in
     /// [`Response::refusal`](crate::Response::refusal). Default: the request fails with the error.
     pub deliver_error_body: bool,
+    /// Sends the previous URL as Referer after a redirect, without user, password and fragment, and not from https to
+    /// http. It replaces a Referer in `headers`. Default: off.
+    pub referer_follows_redirects: bool,
     /// The cookie jar of the request. Default: cookies are neither sent nor stored.
     pub cookies: Option<CookieJar>,
 }

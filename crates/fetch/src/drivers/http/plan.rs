@@ -29,6 +29,8 @@ pub(super) struct HttpPlan {
     pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
+    /// The login of the second request, which the user may have typed.
+    pub(super) login_after_challenge: Option<Credential>,
     /// This is the second request, sent with credentials after a 401.
     pub(super) is_auth_retry: bool,
     pub(super) range: Option<ByteRange>,
@@ -71,6 +73,7 @@ impl HttpPlan {
             wants_head,
             authorization: sent_login.map(authorization::basic_authorization).transpose()?,
             login,
+            login_after_challenge: None,
             is_auth_retry: false,
             range,
             resume,

@@ -1,9 +1,10 @@
 //! The headers of a request: the defaults, then those of the caller, filtered after a redirect to another origin.
 
-use fetch_url_core::Url;
+use fetch_url_core::{Security, Url};
+use fetch_url_proto::http_date;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, IF_MODIFIED_SINCE, IF_RANGE,
-    IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, TRANSFER_ENCODING, USER_AGENT,
+    IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, REFERER, TRANSFER_ENCODING, USER_AGENT,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -79,7 +80,23 @@ fn add_caller_headers(
             headers.append(name, value);
         }
     }
+    if options.referer_follows_redirects
+        && let Some(from) = request.redirected_from()
+    {
+        headers.remove(REFERER);
+        if let Some(referer) = referer_value(from, request.url()) {
+            headers.insert(REFERER, generated_header_value(&referer)?);
+        }
+    }
     add_cookies(headers, request, options)
+}
+
+/// Returns the Referer for a redirect, or `None` if `to` must not learn it: a URL of https is not sent without TLS (RFC
+/// 9110 §10.1.3).
+fn referer_value(from: &Url<'static>, to: &Url<'_>) -> Option<String> {
+    let is_downgrade = from.scheme().security == Security::Tls && to.scheme().security != Security::Tls;
+    let is_http = matches!(from, Url::Http(_));
+    (is_http && !is_downgrade).then(|| from.clone().with_user_info(None).to_string())
 }
 
 /// Adds the cookies of the jar for this URL after those in the caller's own Cookie header.
@@ -100,8 +117,7 @@ fn condition_header(condition: Condition) -> Option<(HeaderName, String)> {
         Condition::ModifiedSince(seconds) => (IF_MODIFIED_SINCE, seconds),
         Condition::UnmodifiedSince(seconds) => (IF_UNMODIFIED_SINCE, seconds),
     };
-    let since = std::time::Duration::from_secs(u64::try_from(seconds).ok()?);
-    Some((name, httpdate::fmt_http_date(std::time::UNIX_EPOCH.checked_add(since)?)))
+    Some((name, http_date::format(seconds)?))
 }
 
 fn header_name(field: &HeaderField) -> Result<HeaderName, Error> {

@@ -3,7 +3,8 @@
 use fetch_url_core::Url;
 use fetch_url_proto::http_date;
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, REFERER,
+    TRANSFER_ENCODING,
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 
@@ -12,6 +13,7 @@ use super::index_page;
 use super::plan::HttpPlan;
 use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
 use super::response_body::ResponseBody;
+use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
 use crate::{
     Body, ByteRange, Code, Content, Error, Meta, Outcome, Phase, Proof, Redirect, Response, Resume, Validator,
@@ -25,7 +27,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     check_framing(response.headers())?;
     let sets_cookies = store_cookies(plan, response.headers());
     let status = response.status();
-    let reply = status_line(&response);
+    let reply = status_line(plan, &response);
     match status {
         StatusCode::MOVED_PERMANENTLY
         | StatusCode::FOUND
@@ -76,7 +78,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
 
 /// Returns the response regardless of its status code, for the response to the first of two requests.
 pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
-    let reply = status_line(&response);
+    let reply = status_line(plan, &response);
     whole_response(plan, response, reply)
 }
 
@@ -242,6 +244,9 @@ fn is_same_version(resume: &Resume, headers: &HeaderMap) -> bool {
 fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) -> Meta {
     let headers = response.headers();
     let mut meta = Meta::new(plan.url.clone());
+    meta.secrets = request_secrets(plan);
+    meta.referer =
+        plan.headers.get(REFERER).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     meta.head.modified = text(LAST_MODIFIED).and_then(http_date::parse);
     meta.has_unreadable_date = meta.head.modified.is_none() && headers.contains_key(LAST_MODIFIED);
@@ -322,13 +327,13 @@ fn content_length(response: &IncomingResponse) -> Option<u64> {
     parse_decimal(response.headers().get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
-/// Returns the status code and the reason phrase of the server.
-fn status_line(response: &IncomingResponse) -> String {
+/// Returns the status code and the reason phrase of the server, with the secrets of the request masked.
+fn status_line(plan: &HttpPlan, response: &IncomingResponse) -> String {
     let status = response.status();
     let own = response.extensions().get::<hyper::ext::ReasonPhrase>();
     let reason = own.map_or_else(
-        || status.canonical_reason().unwrap_or_default().into(),
-        |own| String::from_utf8_lossy(own.as_bytes()),
+        || status.canonical_reason().unwrap_or_default().to_owned(),
+        |own| String::from_utf8_lossy(&mask_request_secrets(plan, own.as_bytes())).into_owned(),
     );
     format!("{} {reason}", status.as_u16()).trim_end().to_owned()
 }

@@ -40,9 +40,10 @@ async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let response = transports.send(&plan, &ctx).await.map_err(|error| limit_retries(error, &plan))?;
     let credentials =
         challenge::authorization_after_challenge(&plan, response.status(), response.headers(), &ctx).await?;
-    if let Some(authorization) = credentials {
+    if let Some((authorization, login)) = credentials {
         let rejection = response::response_unchecked(&plan, response)?;
         (plan.authorization, plan.is_auth_retry) = (Some(authorization), true);
+        plan.login_after_challenge = Some(login);
         return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
     }
     response::interpret_response(&plan, response)

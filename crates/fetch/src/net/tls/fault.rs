@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
+use super::given_certificate::is_authority_as_server;
 use super::verify::Refusal;
 use crate::{Code, Error, Hint, Phase};
 
@@ -16,6 +17,11 @@ const MAX_NAMES: usize = 5;
 pub(crate) fn error(error: &rustls::Error) -> Error {
     use rustls::Error as E;
     let (phase, (detail, hint)) = match error {
+        // `openssl req -x509` makes such certificates.
+        authority if is_authority_as_server(authority) => {
+            let detail = "the certificate is that of an authority (CA:TRUE), not of a server";
+            (Phase::Certificate, (detail.to_owned(), Some(Hint::CustomAuthority)))
+        }
         E::InvalidCertificate(why) => (Phase::Certificate, certificate(why)),
         E::NoCertificatesPresented => (Phase::Certificate, plain("the server sent no certificate")),
         E::AlertReceived(alert) => (Phase::Tls, alert_message(*alert)),
@@ -78,10 +84,6 @@ fn refused(other: &rustls::OtherError) -> Message {
         Some(Refusal::Unpinned) => plain(other.to_string()),
         Some(Refusal::ForeignSignature | Refusal::SelfSigned) => {
             (other.to_string(), Some(Hint::CustomAuthority))
-        }
-        // The error type of webpki is not public. `openssl req -x509` makes such certificates.
-        None if other.to_string() == "CaUsedAsEndEntity" => {
-            plain("the certificate is that of an authority (CA:TRUE), not of a server")
         }
         None => plain(format!("the certificate: {other}")),
     }

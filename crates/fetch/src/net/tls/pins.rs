@@ -9,6 +9,7 @@ use ring::digest;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject;
 
+use super::der::{OBJECT_IDENTIFIER, SEQUENCE, tagged};
 use super::usage;
 use crate::Error;
 
@@ -65,26 +66,8 @@ fn sha256(bytes: &[u8]) -> [u8; LENGTH] {
 /// Returns `true` if `der` starts as a SubjectPublicKeyInfo, and not as a certificate or private key: with an
 /// algorithm identifier.
 fn is_public_key(der: &[u8]) -> bool {
-    const OBJECT_IDENTIFIER: u8 = 6;
-    let Some((key, [])) = sequence(der) else { return false };
-    sequence(key).is_some_and(|(algorithm, _)| algorithm.first() == Some(&OBJECT_IDENTIFIER))
-}
-
-/// Returns the content of a SEQUENCE and the bytes after it (X.690 §8.1).
-fn sequence(der: &[u8]) -> Option<(&[u8], &[u8])> {
-    const SEQUENCE: u8 = 0x30;
-    let (&tag, rest) = der.split_first()?;
-    let (&short, rest) = rest.split_first()?;
-    let (length, rest) = match short {
-        0..=0x7f => (usize::from(short), rest),
-        // Public keys do not need longer length encodings.
-        0x81..=0x83 => {
-            let (long, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
-            (long.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte)), rest)
-        }
-        _ => return None,
-    };
-    rest.split_at_checked(length).filter(|_| tag == SEQUENCE)
+    let Some((key, [])) = tagged(der, SEQUENCE) else { return false };
+    tagged(key, SEQUENCE).is_some_and(|(algorithm, _)| algorithm.first() == Some(&OBJECT_IDENTIFIER))
 }
 
 #[cfg(test)]

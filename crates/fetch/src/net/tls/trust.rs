@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls_platform_verifier::Verifier;
 
+use super::given_certificate::GivenCertificateVerifier;
 use super::usage;
 use super::verify::AcceptAnyCertificate;
 use crate::{Code, Error, Phase};
@@ -21,7 +22,8 @@ pub enum Trust {
     /// All certificates (curl's `-k`). An attacker on the path can read and change all data. The server still has to
     /// prove that it has the private key of its certificate, and [pins](super::Pins) are still checked.
     Anybody,
-    /// Certificates of these authorities in PEM only. If the PEM has no certificate or an invalid one, the first TLS
+    /// Certificates of these authorities in PEM only, and these certificates themselves if a server presents one of
+    /// them, as with a self-signed certificate. Host name and validity period are checked in both cases. If the PEM has no certificate or an invalid one, the first TLS
     /// connection fails with `Code::Usage`.
     Authorities(Vec<u8>),
     /// The trust store of the operating system, or Mozilla's roots if it is empty (default).
@@ -40,22 +42,26 @@ impl Trust {
             Self::Anybody => {
                 Ok(Arc::new(AcceptAnyCertificate::new(provider.signature_verification_algorithms)))
             }
-            Self::Authorities(pem) => verifier_for_roots(authorities(pem)?, provider),
+            Self::Authorities(pem) => {
+                let verifier = verifier_for_roots(authorities(pem)?, provider)?;
+                Ok(Arc::new(GivenCertificateVerifier::new(verifier, certificates(pem)?)))
+            }
             Self::Platform => match Verifier::new(provider.clone()) {
                 Ok(verifier) => Ok(Arc::new(verifier)),
                 // Minimal containers have no trust store.
                 Err(_) => verifier_for_roots(mozilla(), provider),
             },
             Self::PlatformAnd(pem) => {
-                let extra = authorities(pem)?;
-                match Verifier::new_with_extra_roots(certificates(pem)?, provider.clone()) {
-                    Ok(verifier) => Ok(Arc::new(verifier)),
+                let (extra, given) = (authorities(pem)?, certificates(pem)?);
+                let verifier = match Verifier::new_with_extra_roots(given.clone(), provider.clone()) {
+                    Ok(verifier) => Arc::new(verifier) as Arc<dyn ServerCertVerifier>,
                     Err(_) => {
                         let mut roots = mozilla();
                         roots.roots.extend(extra.roots);
-                        verifier_for_roots(roots, provider)
+                        verifier_for_roots(roots, provider)?
                     }
-                }
+                };
+                Ok(Arc::new(GivenCertificateVerifier::new(verifier, given)))
             }
         }
     }

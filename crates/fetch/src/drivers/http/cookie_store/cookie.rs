@@ -2,6 +2,7 @@
 
 use std::net::Ipv6Addr;
 
+use super::domain::domain_matches;
 use crate::credentials::secret::SecretBytes;
 
 /// The longest name, in bytes (RFC 6265bis §5.6 limits name and value together).
@@ -9,11 +10,13 @@ const MAX_NAME_LENGTH: usize = 4096;
 /// The longest value, in bytes.
 const MAX_VALUE_LENGTH: usize = 4096;
 
-/// A cookie of one host.
+/// A cookie of one host, or of a domain.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Cookie {
     /// In the form of [`canonical_host`].
     pub(super) host: String,
+    /// The cookie is also sent to the subdomains of `host`.
+    pub(super) includes_subdomains: bool,
     pub(super) path: Vec<u8>,
     pub(super) name: Vec<u8>,
     pub(super) value: SecretBytes,
@@ -54,17 +57,20 @@ impl Cookie {
         has_prefix(&self.name, b"__Host-")
     }
 
-    /// Returns `true` if the two cookies have the same identity, so that the newer replaces the older (RFC 6265 §5.3
-    /// step 11).
+    /// Returns `true` if the two cookies have the same identity, so that the newer replaces the older (RFC 6265bis
+    /// §5.7). A cookie of a host and one of a domain differ.
     pub(super) fn replaces(&self, other: &Self) -> bool {
-        self.host == other.host && self.path == other.path && self.name == other.name
+        self.host == other.host
+            && self.includes_subdomains == other.includes_subdomains
+            && self.path == other.path
+            && self.name == other.name
     }
 
     /// Returns `true` if `other`, set without TLS, must not overlay this Secure cookie (RFC 6265bis §5.7, "Leave
     /// Secure Cookies Alone").
     pub(super) fn is_protected_from(&self, other: &Self) -> bool {
         self.is_secure
-            && self.host == other.host
+            && (domain_matches(&self.host, &other.host) || domain_matches(&other.host, &self.host))
             && self.name == other.name
             && path_matches(&other.path, &self.path)
     }
@@ -76,7 +82,8 @@ impl Cookie {
 
     /// Returns `true` if the cookie is sent with this request (RFC 6265 §5.4 step 1). `host` is canonical.
     pub(super) fn applies_to(&self, host: &str, path: &[u8], is_tls: bool) -> bool {
-        self.host == host && path_matches(path, &self.path) && (is_tls || !self.is_secure)
+        let is_for_host = self.host == host || self.includes_subdomains && domain_matches(&self.host, host);
+        is_for_host && path_matches(path, &self.path) && (is_tls || !self.is_secure)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The cookie file format of Netscape and curl: one line for each cookie, seven fields separated by tabs.
 
 use super::cookie::{Cookie, canonical_host};
+use super::domain::may_include_subdomains;
 
 /// The first line, which other programs require.
 const FILE_HEADER: &[u8] = b"# Netscape HTTP Cookie File\n";
@@ -14,9 +15,9 @@ pub(super) enum FileLine {
     Blank,
     /// A line in another format, or with an invalid cookie.
     Invalid,
-    /// A cookie that is valid for subdomains in the file; it is stored for the host only.
-    Subdomain(Cookie),
-    /// A cookie of one host.
+    /// A cookie that is valid for the subdomains of a public suffix in the file; it is stored for the host only.
+    Narrowed(Cookie),
+    /// A cookie of one host, or of a domain.
     Cookie(Cookie),
 }
 
@@ -31,7 +32,8 @@ pub(super) fn parse_line(line: &[u8]) -> FileLine {
     parse_cookie(line, is_http_only).filter(|(cookie, _)| cookie.is_valid()).map_or(
         FileLine::Invalid,
         |(cookie, has_subdomains)| {
-            if has_subdomains { FileLine::Subdomain(cookie) } else { FileLine::Cookie(cookie) }
+            let is_narrowed = has_subdomains && !cookie.includes_subdomains;
+            if is_narrowed { FileLine::Narrowed(cookie) } else { FileLine::Cookie(cookie) }
         },
     )
 }
@@ -47,10 +49,12 @@ fn parse_cookie(line: &[u8], is_http_only: bool) -> Option<(Cookie, bool)> {
     // Editors remove the tab before an empty value.
     let value = fields.next().unwrap_or_default().to_vec();
     let is_complete = fields.next().is_none();
-    let without_dot = domain.strip_prefix('.');
-    let host = canonical_host(without_dot.unwrap_or(domain))?;
-    let cookie = Cookie { host, path, name, value: value.into(), is_secure, is_http_only, expires };
-    is_complete.then_some((cookie, has_subdomains || without_dot.is_some()))
+    // As in curl, only the second field counts, not a dot before the domain.
+    let host = canonical_host(domain.strip_prefix('.').unwrap_or(domain))?;
+    let includes_subdomains = has_subdomains && may_include_subdomains(&host);
+    let value = value.into();
+    let cookie = Cookie { host, includes_subdomains, path, name, value, is_secure, is_http_only, expires };
+    is_complete.then_some((cookie, has_subdomains))
 }
 
 fn parse_boolean(field: &[u8]) -> Option<bool> {
@@ -83,9 +87,12 @@ fn write_line(file: &mut Vec<u8>, cookie: &Cookie) {
     let word = |is: bool| if is { &b"TRUE"[..] } else { b"FALSE" };
     // Zero means a session cookie, so an expiry time before 1970 is written as 1.
     let expires = cookie.expires.map_or(0, |seconds| seconds.max(1)).to_string();
+    if cookie.includes_subdomains {
+        file.push(b'.');
+    }
     let fields = [
         cookie.host.as_bytes(),
-        word(false),
+        word(cookie.includes_subdomains),
         &cookie.path,
         word(cookie.is_secure),
         expires.as_bytes(),

@@ -1,9 +1,8 @@
 //! Parses a Set-Cookie header (RFC 6265 §5.2).
 
-use std::net::IpAddr;
-
 use super::cookie::{Cookie, canonical_host, default_path};
 use super::date::parse_cookie_date;
+use super::domain::{domain_matches, may_include_subdomains};
 
 /// The longest value of an attribute, in bytes; a longer attribute is ignored (RFC 6265bis §5.6).
 const MAX_ATTRIBUTE_LENGTH: usize = 1024;
@@ -20,18 +19,21 @@ pub(super) struct ResponseOrigin<'r> {
 
 /// Returns the cookie of a Set-Cookie header, or `None` if the header is invalid.
 ///
-/// The cookie belongs to the host of the response. Its Domain attribute only serves to reject cookies for other
-/// hosts.
+/// With a Domain attribute, the cookie belongs to this domain, which must include the host of the response; that of a
+/// public suffix belongs to the host only.
 pub(super) fn parse_set_cookie(field: &[u8], at: ResponseOrigin<'_>) -> Option<Cookie> {
     let mut parts = field.split(|&byte| byte == b';');
     let (name, value) = split_name_value(parts.next()?)?;
     let attributes = Attributes::parse(field, parts)?;
-    let host = canonical_host(at.host)?;
-    if attributes.domain.is_some_and(|domain| !domain_matches(domain, &host)) {
+    let response_host = canonical_host(at.host)?;
+    let domain = attributes.domain.map(|domain| canonical_domain(domain).ok_or(())).transpose().ok()?;
+    if domain.as_deref().is_some_and(|domain| !domain_matches(domain, &response_host)) {
         return None;
     }
+    let domain = domain.filter(|domain| may_include_subdomains(domain));
     let cookie = Cookie {
-        host,
+        includes_subdomains: domain.is_some(),
+        host: domain.unwrap_or(response_host),
         path: attributes.path.unwrap_or_else(|| default_path(at.path)).to_vec(),
         name: name.to_vec(),
         value: value.to_vec().into(),
@@ -43,6 +45,20 @@ pub(super) fn parse_set_cookie(field: &[u8], at: ResponseOrigin<'_>) -> Option<C
     let satisfies_host_prefix =
         !cookie.has_host_prefix() || (attributes.domain.is_none() && attributes.path.is_some());
     (satisfies_host_prefix && cookie.is_valid()).then_some(cookie)
+}
+
+/// Returns the cookie of a Set-Cookie header in a cookie file. Without a Domain attribute it belongs to no host, as in
+/// curl, so it is invalid.
+pub(super) fn parse_set_cookie_of_file(field: &[u8], now: i64) -> Option<Cookie> {
+    let attributes = Attributes::parse(field, field.split(|&byte| byte == b';').skip(1))?;
+    let host = canonical_domain(attributes.domain?)?;
+    parse_set_cookie(field, ResponseOrigin { host: &host, path: "/", now })
+}
+
+/// Returns the domain of a Domain attribute in canonical form. A dot at its start has no meaning (§5.2.3).
+fn canonical_domain(domain: &[u8]) -> Option<String> {
+    let domain = std::str::from_utf8(domain).ok()?;
+    canonical_host(domain.strip_prefix('.').unwrap_or(domain))
 }
 
 /// Splits `name=value` (RFC 6265 §5.2 steps 2 to 5). Without `=` there is no cookie.
@@ -118,15 +134,4 @@ fn parse_max_age(value: &[u8]) -> Option<i64> {
     }
     let append = |sum: i64, digit: &u8| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0'));
     Some(digits.iter().fold(0, append))
-}
-
-/// Returns `true` if a domain matches a canonical host (§5.1.3). An IP address matches itself only.
-fn domain_matches(domain: &[u8], host: &str) -> bool {
-    let domain = domain.strip_prefix(b".").unwrap_or(domain).to_ascii_lowercase();
-    if host.as_bytes() == domain {
-        return true;
-    }
-    let is_address = host.parse::<IpAddr>().is_ok();
-    let prefix = host.as_bytes().strip_suffix(&domain[..]);
-    !is_address && !domain.is_empty() && prefix.is_some_and(|prefix| prefix.ends_with(b"."))
 }

@@ -120,6 +120,48 @@ fn oversized_cookies_are_ignored() {
 }
 
 #[test]
+fn cookie_of_a_domain_is_sent_to_its_hosts() {
+    let store = |domain: &str| {
+        let mut store = CookieStore::default();
+        let field = format!("a=b; Path=/; Domain={domain}");
+        store.store_cookie("www.a.co.uk", "/", true, field.as_bytes(), NOW);
+        store
+    };
+    for domain in ["a.co.uk", ".a.co.uk", "A.co.UK."] {
+        for (host, expected) in [
+            ("a.co.uk", "a=b"),
+            ("www.a.co.uk", "a=b"),
+            ("x.y.a.co.uk", "a=b"),
+            ("xa.co.uk", "none"),
+            ("b.co.uk", "none"),
+            ("co.uk", "none"),
+        ] {
+            assert_eq!(sent_header(&store(domain), host, "/", true), expected, "{domain} {host}");
+        }
+    }
+    // A public suffix: the cookie stays with its host.
+    for host in ["b.co.uk", "x.www.a.co.uk", "a.co.uk"] {
+        assert_eq!(sent_header(&store("co.uk"), host, "/", true), "none", "{host}");
+    }
+    // A response of another host of the domain replaces the cookie of the domain, but not that of a host.
+    let mut both = store("a.co.uk");
+    both.store_cookie("a.co.uk", "/", true, b"a=host; Path=/", NOW);
+    both.store_cookie("other.a.co.uk", "/", true, b"a=new; Path=/; Domain=a.co.uk", NOW);
+    assert_eq!(sent_header(&both, "a.co.uk", "/", true), "a=new; a=host");
+    assert_eq!(sent_header(&both, "www.a.co.uk", "/", true), "a=new");
+    // A Secure cookie of a host is protected from one of its domain without TLS, and the other way round.
+    for (host, secure) in
+        [("www.a.co.uk", "s=1; Secure; Path=/"), ("a.co.uk", "s=1; Secure; Path=/; Domain=a.co.uk")]
+    {
+        let mut store = CookieStore::default();
+        store.store_cookie(host, "/", true, secure.as_bytes(), NOW);
+        store.store_cookie("x.a.co.uk", "/", false, b"s=evil; Path=/; Domain=a.co.uk", NOW);
+        store.store_cookie("www.a.co.uk", "/", false, b"s=evil; Path=/", NOW);
+        assert_eq!(sent_header(&store, "www.a.co.uk", "/", true), "s=1", "{host}");
+    }
+}
+
+#[test]
 fn cookies_are_sent_to_their_own_host_only() {
     let store = store_with(&["a=b; Domain=example; Path=/"]);
     for host in ["example", "x.h.example", "xh.example", "h.example.org", "other", "", "[::1]"] {
@@ -214,7 +256,7 @@ fn oldest_cookies_are_evicted_at_the_limits() {
     }
     assert_eq!(store.cookies.len(), MAX_COOKIES);
     assert_eq!(store.count_for_host("h"), 0, "the oldest are evicted first");
-    let read = CookieStore::from_netscape(&store.to_netscape()).expect("small");
+    let read = CookieStore::from_file(&store.to_netscape(), NOW).expect("small");
     assert!(read.store == store && read.skipped == 0);
 }
 
@@ -223,27 +265,54 @@ fn netscape_files_are_read_and_written() {
     let file = b"# Netscape HTTP Cookie File\r\n\r\n# a\tcomment\n\
         h.example\tFALSE\t/\tFALSE\t0\tsession\tv1\r\n\
         #HttpOnly_H.Example.\tfalse\t/a\ttrue\t1900000000\thttponly\tv 2\n\
-        .h.example\tTRUE\t/\tFALSE\t1900000000\tnarrowed\tv3\n\
-        h.example\tTRUE\t/\tFALSE\t99999999999999999999\tnarrowed too\tv4\n\
+        .h.example\tTRUE\t/\tFALSE\t1900000000\tdomain\tv3\n\
+        h.example\tTRUE\t/\tFALSE\t99999999999999999999\tdomain too\tv4\n\
+        .h.example\tFALSE\t/\tFALSE\t0\tdot only\tv5\n\
+        .co.uk\tTRUE\t/\tFALSE\t0\tnarrowed\tv7\n\
+        127.0.0.1\tTRUE\t/\tFALSE\t0\tnarrowed\tv8\n\
         h.example\tFALSE\t/\tFALSE\t0\tno-value\n\
         h.example\tFALSE\t/\tFALSE\t0\tempty\t\n\
         h.example\tFALSE\t/\tFALSE\t1\tlong ago\tx\n\
         [::1]\tFALSE\t/\tFALSE\t0\tsix\tv6\n\
         h.example\tFALSE\t/\tTRUE\t0\t__Host-x\ty";
-    let read = CookieStore::from_netscape(file).expect("small");
+    let read = CookieStore::from_file(file, NOW).expect("small");
     assert_eq!((read.skipped, read.narrowed_to_host), (0, 2));
     assert_eq!(
         sent_header(&read.store, "h.example", "/a", true),
-        "httponly=v 2; session=v1; narrowed=v3; narrowed too=v4; no-value=; empty=; __Host-x=y"
+        "httponly=v 2; session=v1; domain=v3; domain too=v4; dot only=v5; no-value=; empty=; __Host-x=y"
     );
     assert_eq!(sent_header(&read.store, "::1", "/a", true), "six=v6");
-    assert_eq!(sent_header(&read.store, "x.h.example", "/", true), "none");
+    assert_eq!(sent_header(&read.store, "x.h.example", "/", true), "domain=v3; domain too=v4");
+    assert_eq!(sent_header(&read.store, "a.co.uk", "/", true), "none");
     let written = read.store.to_netscape();
-    assert_eq!(CookieStore::from_netscape(&written).expect("small").store, read.store);
+    assert_eq!(CookieStore::from_file(&written, NOW).expect("small").store, read.store);
     let text = String::from_utf8(written).expect("text");
     assert!(text.starts_with("# Netscape HTTP Cookie File\nh.example\tFALSE\t/\tFALSE\t0\tsession\tv1\n"));
     assert!(text.contains("\n#HttpOnly_h.example\tFALSE\t/a\tTRUE\t1900000000\thttponly\tv 2\n"));
+    assert!(text.contains("\n.h.example\tTRUE\t/\tFALSE\t1900000000\tdomain\tv3\n"));
     assert!(text.contains("\n::1\tFALSE\t/\tFALSE\t0\tsix\tv6\n"));
+}
+
+#[test]
+fn header_lines_of_a_file_are_read_if_they_name_a_domain() {
+    let file = b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
+        Set-Cookie: a=1; domain=h.example\r\n\
+        SET-COOKIE:b=2; Domain=.h.example; Path=/p; HttpOnly\n\
+        set-cookie: c=3; domain=h.example; Max-Age=9\n\
+        set-cookie: d=4; domain=h.example; Max-Age=0\n\
+        Set-Cookie: e=5; domain=h.example; Secure\n\
+        Set-Cookie: nowhere=6\n\
+        Set-Cookie: __Host-x=7; domain=h.example; Secure; Path=/\n\
+        Set-Cookie: suffix=8; domain=co.uk\n\
+        Set-Cookie: ip=9; domain=127.0.0.1\n\
+        h.example\tFALSE\t/\tFALSE\t0\tmixed\tv";
+    let read = CookieStore::from_file(file, NOW).expect("small");
+    assert_eq!(read.skipped, 4, "two other headers, one without a domain, one with a wrong prefix");
+    assert_eq!(sent_header(&read.store, "x.h.example", "/p/q", true), "b=2; a=1; c=3; e=5");
+    assert_eq!(sent_header(&read.store, "h.example", "/", false), "a=1; c=3; mixed=v");
+    assert_eq!(read.store.cookie_header("x.h.example", "/", false, NOW + 9).as_deref(), Some(&b"a=1"[..]));
+    assert_eq!(sent_header(&read.store, "a.co.uk", "/", true), "none");
+    assert_eq!(sent_header(&read.store, "127.0.0.1", "/", true), "ip=9");
 }
 
 #[test]
@@ -273,13 +342,13 @@ fn invalid_lines_of_cookie_files_are_skipped() {
         "h h\tFALSE\t/\tFALSE\t0\tn\tv",
         "#HttpOnly_",
     ];
-    let read = CookieStore::from_netscape(broken.join("\n").as_bytes()).expect("small");
+    let read = CookieStore::from_file(broken.join("\n").as_bytes(), NOW).expect("small");
     assert_eq!((read.store, read.skipped, read.narrowed_to_host), (CookieStore::default(), broken.len(), 0));
-    let read = CookieStore::from_netscape(b"h\xff\tFALSE\t/\tFALSE\t0\tn\tv").expect("small");
+    let read = CookieStore::from_file(b"h\xff\tFALSE\t/\tFALSE\t0\tn\tv", NOW).expect("small");
     assert_eq!(read.skipped, 1);
     let many: String = (0..200).map(|index| format!("h\tFALSE\t/\tFALSE\t0\tn{index}\tv\n")).collect();
-    assert_eq!(CookieStore::from_netscape(many.as_bytes()).expect("small").skipped, 20);
-    assert_eq!(CookieStore::from_netscape(&vec![b'\n'; MAX_FILE_SIZE + 1]).err(), Some(CookieFileTooLarge));
+    assert_eq!(CookieStore::from_file(many.as_bytes(), NOW).expect("small").skipped, 20);
+    assert_eq!(CookieStore::from_file(&vec![b'\n'; MAX_FILE_SIZE + 1], NOW).err(), Some(CookieFileTooLarge));
 }
 
 #[test]
@@ -337,9 +406,9 @@ proptest! {
             store.store_cookie(host, path, is_tls, &field, NOW + later);
             let sent = store.cookie_header(host, path, is_tls, NOW).unwrap_or_default();
             prop_assert!(!sent.iter().any(u8::is_ascii_control) && sent.len() <= MAX_COOKIE_HEADER);
-            prop_assert!(store.cookie_header("y.h.example", path, true, NOW).is_none());
+            prop_assert!(store.cookie_header("example", path, true, NOW).is_none());
         }
-        let read = CookieStore::from_netscape(&store.to_netscape()).expect("small");
+        let read = CookieStore::from_file(&store.to_netscape(), NOW).expect("small");
         prop_assert!(read.store == store && read.skipped == 0 && read.narrowed_to_host == 0, "{:?}", store);
     }
 
@@ -351,8 +420,8 @@ proptest! {
         ])],
         0..40,
     )) {
-        let read = CookieStore::from_netscape(&file.concat()).expect("small");
-        let again = CookieStore::from_netscape(&read.store.to_netscape()).expect("small");
+        let read = CookieStore::from_file(&file.concat(), NOW).expect("small");
+        let again = CookieStore::from_file(&read.store.to_netscape(), NOW).expect("small");
         prop_assert!(again.store == read.store && again.skipped == 0);
     }
 }

@@ -1,0 +1,29 @@
+//! Files with passwords, which other users must not be able to read.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// The maximum size of a netrc or password file.
+pub(super) const MAX_FILE_SIZE: u64 = 1024 * 1024;
+
+/// Returns `true` if group or others have a permission for a regular file. Pipes and devices are exempt.
+pub(crate) fn is_open_to_others(file: &File) -> io::Result<bool> {
+    let facts = file.metadata()?;
+    Ok(facts.is_file() && facts.permissions().mode() & 0o077 != 0)
+}
+
+/// Reads a file that other users must not be able to read.
+pub(super) fn read_private_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if is_open_to_others(&file)? {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "others can read it; chmod 600 hides it",
+        ));
+    }
+    let mut text = Vec::new();
+    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut text)?;
+    Ok(text)
+}
