@@ -1,0 +1,239 @@
+//! Links of pages: which of them are fetched as files, and why the others are not.
+
+use std::collections::{BTreeMap, HashSet};
+use std::mem;
+
+use fetch_url_core::{Url, parse};
+
+use super::page_paths::{PagePath, PagePaths};
+use super::{DirEntry, FileEntry, Tree};
+use crate::{Code, Error, Phase};
+
+/// The longest chain of requisites of requisites, such as style sheets that import each other.
+const MAX_REQUISITE_CHAIN: u32 = 16;
+
+/// The position of a file in a site of pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PagePosition {
+    /// The number of requisites that lead from a page to this file; 0 for a page.
+    requisite_chain: u32,
+}
+
+/// The numbers of links that are not fetched. Each URL counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkippedLinks {
+    /// On another server: another host, port or scheme.
+    pub other_servers: u64,
+    /// On the same server, outside the start directory.
+    pub outside_start: u64,
+    /// Excluded by a pattern.
+    pub excluded: u64,
+    /// More links away from the start than the maximum depth.
+    pub too_deep: u64,
+    /// No file can have the name.
+    pub nameless: u64,
+}
+
+/// The links that were found in pages, and the local paths of those that are fetched.
+#[derive(Debug)]
+pub(super) struct PageLinks {
+    pub(super) paths: PagePaths,
+    /// Links that have no local path yet, by their URLs.
+    found: BTreeMap<String, FoundLink>,
+    /// The identities of pages that were found or skipped.
+    seen: HashSet<u128>,
+    skipped: SkippedLinks,
+}
+
+#[derive(Debug)]
+struct FoundLink {
+    url: Url<'static>,
+    path: PagePath,
+    depth: u32,
+    position: PagePosition,
+}
+
+/// The reason why a link is not fetched.
+enum LinkSkip {
+    OtherServer,
+    OutsideStart,
+    TooDeep,
+}
+
+impl PageLinks {
+    pub(super) fn new(keeps_dots: bool) -> Self {
+        Self {
+            paths: PagePaths::new(keeps_dots),
+            found: BTreeMap::new(),
+            seen: HashSet::new(),
+            skipped: SkippedLinks::default(),
+        }
+    }
+
+    /// Records a listed directory or file, so that links to it are not fetched again.
+    pub(super) fn record_listed(&mut self, url: &Url<'_>, path: &str, is_directory: bool) {
+        let Url::Http(http) = url else { return };
+        self.seen.insert(PagePath::of(http).identity());
+        match is_directory {
+            true => self.paths.record_directory(url, path),
+            false => self.paths.record_file(url, path),
+        }
+    }
+}
+
+impl FileEntry {
+    /// Returns `true` for a page, or a file that a page refers to. Its links are followed if it is HTML or CSS.
+    pub const fn is_page_link(&self) -> bool {
+        self.position.is_some()
+    }
+
+    /// Returns `true` if `final_url` is another page of the same server, to which the server redirects this one.
+    pub fn is_moved_to(&self, final_url: &Url<'_>) -> bool {
+        match (&self.url, final_url) {
+            (Url::Http(old), Url::Http(new)) if self.is_page_link() => {
+                self.url.same_origin(final_url) && PagePath::of(old) != PagePath::of(new)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Tree {
+    /// Returns the page that the server sent in place of the listing of `directory`. It is fetched even if a pattern
+    /// excludes it, because its links lead to the files that are not excluded.
+    pub fn own_page(&mut self, directory: &DirEntry) -> Option<FileEntry> {
+        let Url::Http(http) = &directory.url else { return None };
+        let page = PagePath::of(http);
+        self.pages.seen.insert(page.identity());
+        self.pages.paths.record_directory(&directory.url, &directory.path);
+        let path = self.pages.paths.local_file(&page, &directory.path)?;
+        Some(self.page_entry(
+            directory.url.clone(),
+            path,
+            directory.depth,
+            PagePosition { requisite_chain: 0 },
+        ))
+    }
+
+    fn page_entry(&self, url: Url<'static>, path: String, depth: u32, position: PagePosition) -> FileEntry {
+        let url = url.with_user_info(self.start.user_info());
+        FileEntry {
+            url,
+            path,
+            size: None,
+            modified: None,
+            uncertain_kind: None,
+            depth,
+            position: Some(position),
+        }
+    }
+
+    /// Records a link of `page`. [`take_linked_files`](Self::take_linked_files) returns it, if it is to be fetched.
+    ///
+    /// # Errors
+    /// [`Code::LimitReached`] if there are more links than the maximum number of entries.
+    pub fn add_link(&mut self, page: &FileEntry, url: &str, is_requisite: bool) -> Result<(), Error> {
+        self.entries += 1;
+        if self.entries > self.rules.max_entries {
+            let detail = format!("more than {} links", self.rules.max_entries);
+            return Err(Error::new(Code::LimitReached, Phase::Body, detail).at(&page.url));
+        }
+        let Some(PagePosition { requisite_chain }) = page.position else { return Ok(()) };
+        if self.rules.page_requisites_only && !is_requisite {
+            return Ok(());
+        }
+        // A requisite belongs to its page: it is not a step away from it.
+        let (depth, requisite_chain) =
+            if is_requisite { (page.depth, requisite_chain + 1) } else { (page.depth + 1, 0) };
+        self.add_target(url, depth, PagePosition { requisite_chain });
+        Ok(())
+    }
+
+    /// Records that the server redirects a link to `target`, which takes the place of the link.
+    pub fn add_redirect(&mut self, link: &FileEntry, target: &Url<'_>) {
+        if let Some(position) = link.position {
+            self.add_target(&target.clone().with_user_info(None).to_string(), link.depth, position);
+        }
+    }
+
+    fn add_target(&mut self, url: &str, depth: u32, position: PagePosition) {
+        let Ok(url) = parse(url).map(|parsed| parsed.into_owned().url) else { return };
+        let (path, identity) = match &url {
+            Url::Http(http) if self.start.same_origin(&url) => {
+                let path = PagePath::of(http);
+                let identity = path.identity();
+                (Some(path), identity)
+            }
+            other => (None, super::resource_identity(other)),
+        };
+        let key = url.to_string();
+        if let Some(found) = self.pages.found.get_mut(&key) {
+            found.depth = found.depth.min(depth);
+            return;
+        }
+        let checked = match path {
+            _ if self.pages.seen.contains(&identity) => return,
+            None => Err(LinkSkip::OtherServer),
+            Some(path) => self.check_link(path, depth, position),
+        };
+        // A link that is too deep here may be less deep on another page.
+        let is_too_deep = matches!(checked, Err(LinkSkip::TooDeep));
+        let is_new = self.pages.seen.insert(if is_too_deep { !identity } else { identity });
+        match checked {
+            Ok(path) => {
+                self.pages.found.insert(key, FoundLink { url, path, depth, position });
+            }
+            Err(_) if !is_new => {}
+            Err(LinkSkip::OtherServer) => self.pages.skipped.other_servers += 1,
+            Err(LinkSkip::OutsideStart) => self.pages.skipped.outside_start += 1,
+            Err(LinkSkip::TooDeep) => self.pages.skipped.too_deep += 1,
+        }
+    }
+
+    fn check_link(&self, path: PagePath, depth: u32, position: PagePosition) -> Result<PagePath, LinkSkip> {
+        let Url::Http(start) = &self.start else { return Err(LinkSkip::OtherServer) };
+        let may_be_outside = self.rules.page_requisites_only && position.requisite_chain > 0;
+        if !may_be_outside && !path.is_below(&PagePath::of(start)) {
+            return Err(LinkSkip::OutsideStart);
+        }
+        if depth > self.rules.max_depth || position.requisite_chain > MAX_REQUISITE_CHAIN {
+            return Err(LinkSkip::TooDeep);
+        }
+        Ok(path)
+    }
+
+    /// Returns the files to fetch among the links that were recorded since the last call. Their local paths do not depend
+    /// on the order of the links.
+    pub fn take_linked_files(&mut self) -> Vec<FileEntry> {
+        let Url::Http(start) = &self.start else { return Vec::new() };
+        let start = PagePath::of(start);
+        let found: Vec<FoundLink> = mem::take(&mut self.pages.found).into_values().collect();
+        // Directories first: `/a/b` keeps its path if there is a page `/a` too.
+        let directories: Vec<Option<String>> =
+            found.iter().map(|link| self.pages.paths.local_directory(&link.path, &start)).collect();
+        let mut files = Vec::new();
+        for (link, directory) in found.into_iter().zip(directories) {
+            let path = directory.and_then(|directory| self.pages.paths.local_file(&link.path, &directory));
+            match path {
+                None => self.pages.skipped.nameless += 1,
+                Some(path) if self.is_path_excluded(&path) || !self.is_included(&path) => {
+                    self.pages.skipped.excluded += 1;
+                }
+                Some(path) => files.push(self.page_entry(link.url, path, link.depth, link.position)),
+            }
+        }
+        files
+    }
+
+    /// Returns `true` if a pattern excludes the path or one of its directories.
+    fn is_path_excluded(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        ends.map(|end| &path[..end]).any(|path| self.rules.exclude.iter().any(|glob| glob.matches(path)))
+    }
+
+    /// Returns the numbers of links that are not fetched.
+    pub const fn skipped_links(&self) -> SkippedLinks {
+        self.pages.skipped
+    }
+}
