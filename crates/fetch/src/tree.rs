@@ -9,6 +9,7 @@ mod kind;
 mod names;
 mod page_links;
 mod page_paths;
+mod page_state;
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,8 +21,8 @@ pub use self::glob::Glob;
 use self::identity::resource_identity;
 pub use self::kind::UncertainKind;
 use self::names::{Candidate, server_file_name, with_unique_names};
-pub use self::page_links::SkippedLinks;
-use self::page_links::{PageLinks, PagePosition};
+pub use self::page_state::SkippedLinks;
+use self::page_state::{PageLinks, PagePosition};
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
 /// Limits and filters of a mirror.

@@ -117,7 +117,8 @@ fn open_file(
     report: &TransferReport,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
-    if !run.has_single_transfer() {
+    // The paths of pages are unique, and a redirect may free one for its target.
+    if !run.has_single_transfer() && !transfer.is_page_link() {
         run.output_paths.claim(&path, report.number, &transfer.url)?;
     }
     output::open(&path, transfer, run).map(Some)

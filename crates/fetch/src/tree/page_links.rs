@@ -1,85 +1,23 @@
 //! Links of pages: which of them are fetched as files, and why the others are not.
 
-use std::collections::{BTreeMap, HashSet};
 use std::mem;
 
 use fetch_url_core::{Url, parse};
 
-use super::page_paths::{PagePath, PagePaths};
+use super::identity::resource_identity;
+use super::page_paths::PagePath;
+use super::page_state::{FoundLink, PagePosition, SkippedLinks};
 use super::{DirEntry, FileEntry, Tree};
 use crate::{Code, Error, Phase};
 
 /// The longest chain of requisites of requisites, such as style sheets that import each other.
 const MAX_REQUISITE_CHAIN: u32 = 16;
 
-/// The position of a file in a site of pages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PagePosition {
-    /// The number of requisites that lead from a page to this file; 0 for a page.
-    requisite_chain: u32,
-}
-
-/// The numbers of links that are not fetched. Each URL counts once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SkippedLinks {
-    /// On another server: another host, port or scheme.
-    pub other_servers: u64,
-    /// On the same server, outside the start directory.
-    pub outside_start: u64,
-    /// Excluded by a pattern.
-    pub excluded: u64,
-    /// More links away from the start than the maximum depth.
-    pub too_deep: u64,
-    /// No file can have the name.
-    pub nameless: u64,
-}
-
-/// The links that were found in pages, and the local paths of those that are fetched.
-#[derive(Debug)]
-pub(super) struct PageLinks {
-    pub(super) paths: PagePaths,
-    /// Links that have no local path yet, by their URLs.
-    found: BTreeMap<String, FoundLink>,
-    /// The identities of pages that were found or skipped.
-    seen: HashSet<u128>,
-    skipped: SkippedLinks,
-}
-
-#[derive(Debug)]
-struct FoundLink {
-    url: Url<'static>,
-    path: PagePath,
-    depth: u32,
-    position: PagePosition,
-}
-
 /// The reason why a link is not fetched.
 enum LinkSkip {
     OtherServer,
     OutsideStart,
     TooDeep,
-}
-
-impl PageLinks {
-    pub(super) fn new(keeps_dots: bool) -> Self {
-        Self {
-            paths: PagePaths::new(keeps_dots),
-            found: BTreeMap::new(),
-            seen: HashSet::new(),
-            skipped: SkippedLinks::default(),
-        }
-    }
-
-    /// Records a listed directory or file, so that links to it are not fetched again.
-    pub(super) fn record_listed(&mut self, url: &Url<'_>, path: &str, is_directory: bool) {
-        let Url::Http(http) = url else { return };
-        self.seen.insert(PagePath::of(http).identity());
-        match is_directory {
-            true => self.paths.record_directory(url, path),
-            false => self.paths.record_file(url, path),
-        }
-    }
 }
 
 impl FileEntry {
@@ -150,9 +88,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Records that the server redirects a link to `target`, which takes the place of the link.
+    /// Records that the server redirects a link to `target`, which takes the place of the link, and may have its local
+    /// path.
     pub fn add_redirect(&mut self, link: &FileEntry, target: &Url<'_>) {
         if let Some(position) = link.position {
+            self.pages.paths.release_file(&link.path);
             self.add_target(&target.clone().with_user_info(None).to_string(), link.depth, position);
         }
     }
@@ -165,7 +105,7 @@ impl Tree {
                 let identity = path.identity();
                 (Some(path), identity)
             }
-            other => (None, super::resource_identity(other)),
+            other => (None, resource_identity(other)),
         };
         let key = url.to_string();
         if let Some(found) = self.pages.found.get_mut(&key) {

@@ -95,6 +95,11 @@ impl PagePaths {
         }
     }
 
+    /// Makes the local path of a file that was not saved available again.
+    pub(super) fn release_file(&mut self, path: &str) {
+        self.used_files.remove(path);
+    }
+
     /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
     /// name cannot be sanitised.
     pub(super) fn local_directory(&mut self, page: &PagePath, start: &PagePath) -> Option<String> {

@@ -38,6 +38,6 @@ impl PageKind {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
         let begins_with =
             |tag: &&[u8]| start.get(..tag.len()).is_some_and(|first| first.eq_ignore_ascii_case(tag));
-        FIRST_TAGS.iter().any(|tag| begins_with(tag)).then_some(Self::Html)
+        FIRST_TAGS.iter().any(begins_with).then_some(Self::Html)
     }
 }
