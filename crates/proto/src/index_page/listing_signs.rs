@@ -6,8 +6,15 @@ use html5gum::emitters::default::Token;
 /// The maximum number of bytes of a title, heading or link text that are compared.
 const MAX_TEXT_BYTES: usize = 512;
 /// The beginnings of titles and headings of listings, in lower case.
-const TITLE_STARTS: [&str; 5] =
-    ["index of", "directory listing", "listing directory", "directory: /", "directory of /"];
+const TITLE_STARTS: [&str; 7] = [
+    "index of",
+    "directory listing",
+    "listing directory",
+    "directory: /",
+    "directory of /",
+    "listing: /",
+    "files within",
+];
 /// The texts of links to the parent directory, in lower case.
 const PARENT_TEXTS: [&str; 4] = ["parent directory", "parent directory/", "[to parent directory]", "../"];
 /// The columns by which Caddy and others sort, as values of `sort`.
