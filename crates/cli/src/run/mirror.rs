@@ -92,7 +92,7 @@ impl MirrorWalker {
                 }
                 None if self.active_listings.get() == 0 && !self.pages.is_active() => {
                     let saved = self.pages.take_saved();
-                    if saved.is_empty() {
+                    if saved.is_empty() && !self.tree.borrow().has_linked_files() {
                         self.queue_changed.notify_waiters();
                         return None;
                     }
@@ -214,7 +214,9 @@ impl MirrorWalker {
             }
             self.print_note(&url, &format!("its links are not followed: {error}"), run);
         }
-        let files = self.tree.borrow_mut().take_linked_files();
+        // The target of a redirect may have made a directory with the name of the link.
+        let is_directory = |path: &str| job.directory.join(path).is_dir();
+        let files = self.tree.borrow_mut().take_linked_files(is_directory);
         let transfers = files.into_iter().map(|file| (transfer_of(file, job), Upcoming::default()));
         self.files.borrow_mut().extend(transfers);
         self.pages.end_without_links();

@@ -45,7 +45,7 @@ impl Tree {
         let page = PagePath::of(http);
         self.pages.seen.insert(page.identity());
         self.pages.paths.record_directory(&directory.url, &directory.path);
-        let path = self.pages.paths.local_file(&page, &directory.path)?;
+        let path = self.pages.paths.local_file(&page, &directory.path, |_| false)?;
         Some(self.page_entry(
             directory.url.clone(),
             path,
@@ -143,18 +143,26 @@ impl Tree {
         Ok(path)
     }
 
+    /// Returns `true` if links were recorded since the last call of [`take_linked_files`](Self::take_linked_files).
+    pub fn has_linked_files(&self) -> bool {
+        !self.pages.found.is_empty()
+    }
+
     /// Returns the files to fetch among the links that were recorded since the last call. Their local paths do not depend
-    /// on the order of the links.
-    pub fn take_linked_files(&mut self) -> Vec<FileEntry> {
+    /// on the order of the links. `is_directory` returns `true` for local paths of directories of an earlier run.
+    pub fn take_linked_files(&mut self, is_directory: impl Fn(&str) -> bool) -> Vec<FileEntry> {
         let Url::Http(start) = &self.start else { return Vec::new() };
         let start = PagePath::of(start);
-        let found: Vec<FoundLink> = mem::take(&mut self.pages.found).into_values().collect();
+        let mut found: Vec<FoundLink> = mem::take(&mut self.pages.found).into_values().collect();
+        // `/a/` gets `a/index.html` before `/a`, which is usually redirected to `/a/`.
+        found.sort_by_key(|link| !link.path.is_directory());
         // Directories first: `/a/b` keeps its path if there is a page `/a` too.
         let directories: Vec<Option<String>> =
             found.iter().map(|link| self.pages.paths.local_directory(&link.path, &start)).collect();
         let mut files = Vec::new();
         for (link, directory) in found.into_iter().zip(directories) {
-            let path = directory.and_then(|directory| self.pages.paths.local_file(&link.path, &directory));
+            let path = directory
+                .and_then(|directory| self.pages.paths.local_file(&link.path, &directory, &is_directory));
             match path {
                 None => self.pages.skipped.nameless += 1,
                 Some(path) if self.is_path_excluded(&path) || !self.is_included(&path) => {

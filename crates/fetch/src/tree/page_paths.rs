@@ -41,6 +41,11 @@ impl PagePath {
         self.directories.starts_with(&start.directories)
     }
 
+    /// Returns `true` if the URL ends with a slash or `index.html`.
+    pub(super) const fn is_directory(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Returns a digest that is equal for equal paths.
     pub(super) fn identity(&self) -> u128 {
         let mut text = Vec::new();
@@ -125,11 +130,20 @@ impl PagePaths {
         Some(local)
     }
 
-    /// Gives a page a local path in `directory`. Returns `None` if its name cannot be sanitised.
-    pub(super) fn local_file(&mut self, page: &PagePath, directory: &str) -> Option<String> {
+    /// Gives a page a local path in `directory`. `is_directory` returns `true` for paths of existing local directories.
+    /// Returns `None` if its name cannot be sanitised.
+    pub(super) fn local_file(
+        &mut self,
+        page: &PagePath,
+        directory: &str,
+        is_directory: impl Fn(&str) -> bool,
+    ) -> Option<String> {
         let path = join(directory, &self.file_name(page)?);
         // The file of `/a` is in the directory of `/a/b`, where a server that serves the copy would look for it.
-        let path = if self.used_directories.contains(&path) { join(&path, INDEX_NAME) } else { path };
+        let path = match self.used_directories.contains(&path) || is_directory(&path) {
+            true => join(&path, INDEX_NAME),
+            false => path,
+        };
         let is_free =
             |path: &String| !self.used_files.contains(path) && !self.used_directories.contains(path);
         let identity = page.identity();

@@ -215,7 +215,7 @@ fn linked(tree: &mut Tree, page: &FileEntry, links: &[&str]) -> Vec<(String, Str
     for link in links {
         tree.add_link(page, link, false).expect("a link");
     }
-    let files = tree.take_linked_files();
+    let files = tree.take_linked_files(|_| false);
     let mut found: Vec<_> = files.into_iter().map(|file| (file.path, file.url.to_string())).collect();
     found.sort();
     found
@@ -277,10 +277,10 @@ fn paths_of_linked_files_are_unique_and_do_not_depend_on_their_order() {
 fn link_that_is_too_deep_is_followed_from_a_page_nearer_to_the_start() {
     let (mut tree, page) = site("http://h/", TreeRules { max_depth: 1, ..TreeRules::default() });
     tree.add_link(&page, "http://h/a", false).expect("a link");
-    let deeper = tree.take_linked_files().remove(0);
+    let deeper = tree.take_linked_files(|_| false).remove(0);
     assert_eq!(linked(&mut tree, &deeper, &["http://h/b", "http://h/b"]), []);
     assert_eq!(tree.skipped_links().too_deep, 1);
     tree.add_link(&deeper, "http://h/image", true).expect("a link");
-    assert_eq!(tree.take_linked_files().len(), 1, "requisites belong to their page");
+    assert_eq!(tree.take_linked_files(|_| false).len(), 1, "requisites belong to their page");
     assert_eq!(linked(&mut tree, &page, &["http://h/b"]).len(), 1);
 }

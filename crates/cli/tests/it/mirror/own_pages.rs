@@ -240,7 +240,7 @@ fn redirected_links_are_saved_under_their_targets() {
     let other_url = other.url("/file");
     let server = http_server(move |request| match request.path().as_str() {
         "/d/" => html_reply(
-            "<title>x</title><a href=docs>1</a><a href='docs/a.txt'>2</a><a href=login>3</a><a href=far>4</a>",
+            "<title>x</title><a href=docs>1</a><a href='docs/'>1</a><a href='docs/a.txt'>2</a><a href=login>3</a><a href=far>4</a>",
         ),
         "/d/docs" => HttpResponse::new(301).header("Location", "/d/docs/"),
         "/d/docs/" => html_reply("<title>docs</title><a href=b.txt>b</a>"),
@@ -251,11 +251,31 @@ fn redirected_links_are_saved_under_their_targets() {
         _ => HttpResponse::new(404),
     });
     let dir = temp_dir();
-    let result = run_mirror(&server.url("/d/"), dir.path(), "--events -");
-    result.assert_exit(0);
-    assert_eq!(list_files(dir.path()), ["docs/a.txt", "docs/b.txt", "docs/index.html", "far", "index.html"]);
-    assert_eq!(summary(&result)["outside_start"].as_u64(), Some(1));
-    assert_eq!(other.requests().len(), 1, "links of a page of another server are not followed");
+    for run in 1..=2 {
+        let result = run_mirror(&server.url("/d/"), dir.path(), "--events -");
+        result.assert_exit(0);
+        let expected = ["docs/a.txt", "docs/b.txt", "docs/index.html", "far", "index.html"];
+        assert_eq!(list_files(dir.path()), expected, "run {run}");
+        assert_eq!(summary(&result)["outside_start"].as_u64(), Some(1), "run {run}");
+        let is_only_file = other.requests().iter().all(|request| request.path() == "/file");
+        assert!(is_only_file, "links of a page of another server are not followed");
+    }
+}
+
+/// The only link is redirected, so that no page with links was saved in its round.
+#[test]
+fn target_of_a_redirect_is_fetched_when_nothing_else_is_left() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/d/" => html_reply("<title>x</title><a href=docs>1</a>"),
+        "/d/docs" => HttpResponse::new(301).header("Location", "/d/docs/"),
+        "/d/docs/" => html_reply("<title>docs</title><a href=b.txt>b</a>"),
+        _ => HttpResponse::new(200).body("text"),
+    });
+    let dir = temp_dir();
+    for parallel in ["1", "8"] {
+        run_mirror(&server.url("/d/"), dir.path(), &format!("--parallel-max {parallel}")).assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["docs/b.txt", "docs/index.html", "index.html"]);
+    }
 }
 
 #[test]
