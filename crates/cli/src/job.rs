@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
-use fetch_url::http::{CookieJar, HttpOptions};
+use fetch_url::http::{CookieJar, HttpOptions, IndexRule};
 use fetch_url::internal::HostLimiter;
 use fetch_url::news::{NewsOptions, Upcoming};
 use fetch_url::output::FileOptions;
@@ -258,7 +258,8 @@ impl FetchOptions {
     }
 
     /// Returns the options for listings.
-    fn for_listings(mut self) -> Self {
+    fn for_listings(mut self, index_rule: IndexRule) -> Self {
+        self.http.index_rule = index_rule;
         (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
         self
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use fetch_url::mirror::SkippedLinks;
+use fetch_url::url::Url;
 use fetch_url::{Error, Meta, Receipt};
 
 /// The result of one transfer.
@@ -25,6 +27,8 @@ pub(crate) struct TransferReport {
     pub(crate) file: Option<PathBuf>,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
+    /// The page of the same server that has the content, for a redirected link of a mirror. Nothing was saved.
+    pub(crate) moved_to: Option<Url<'static>>,
     /// Number of received bytes of the object.
     pub(crate) received: u64,
     /// The receipt of a successful transfer.
@@ -50,6 +54,7 @@ impl TransferReport {
             sent: 0,
             file: None,
             is_skipped: false,
+            moved_to: None,
             received: 0,
             receipt: None,
             error: None,
@@ -96,6 +101,8 @@ pub(crate) struct Totals {
     pub(crate) deleted: u64,
     /// Number of listing entries outside the server or the start directory.
     pub(crate) outside_tree: u64,
+    /// Numbers of links of pages that were not fetched.
+    pub(crate) skipped_links: SkippedLinks,
     /// Number of received bytes.
     pub(crate) bytes: u64,
     pub(crate) started: Instant,
@@ -111,6 +118,7 @@ impl Totals {
             failed: 0,
             deleted: 0,
             outside_tree: 0,
+            skipped_links: SkippedLinks::default(),
             bytes: 0,
             started: Instant::now(),
         }

@@ -11,6 +11,7 @@ mod mirror;
 mod not_fetchable;
 mod output;
 mod output_paths;
+mod page_walk;
 mod queue;
 mod session;
 mod transfer;

@@ -111,7 +111,7 @@ pub use save::{Progress, Receipt};
 /// Options of the HTTP driver (RFC 9110), and cookies.
 pub mod http {
     pub use crate::drivers::http::cookie_jar::CookieJar;
-    pub use crate::drivers::http::options::{HeaderField, HttpOptions, HttpVersion};
+    pub use crate::drivers::http::options::{HeaderField, HttpOptions, HttpVersion, IndexRule};
 }
 
 /// Options of the FTP driver (RFC 959).
@@ -171,10 +171,12 @@ pub mod events {
 
 /// Complete directory listings, and the parts of a mirror: the files of a tree, safe paths, a journal.
 pub mod mirror {
-    pub use crate::engine::list_all::DirectoryListing;
+    pub use crate::engine::list_all::{DirectoryListing, OwnPage};
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
-    pub use crate::tree::{Classified, DirEntry, FileEntry, Glob, Skipped, Tree, TreeRules, UncertainKind};
+    pub use crate::tree::{
+        Classified, DirEntry, FileEntry, Glob, Skipped, SkippedLinks, Tree, TreeRules, UncertainKind,
+    };
 }
 
 /// Items for the command line only. They are public because the command line is a separate crate, and may change in

@@ -1,6 +1,7 @@
 //! Listings: directories, menus and lists of groups as streams of entries.
 
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use futures_core::Stream;
 
 use crate::body::TerminatorCheck;
 use crate::body::limits::BodyLimits;
-use crate::{Body, ByteSource, Code, Error, Phase, Proof};
+use crate::{Body, ByteSource, Code, Error, Phase, Proof, Validator};
 
 /// Listings: directories, menus and lists of groups as streams of entries.
 pub struct Listing {
@@ -20,6 +21,17 @@ pub struct Listing {
     limits: Option<BodyLimits>,
     proof: Proof,
     terminator_check: TerminatorCheck,
+    /// The page in place of a listing, known at the end.
+    kept_page: Arc<OnceLock<KeptPage>>,
+}
+
+/// An HTML page that is not a listing, and the facts about it that a listing does not have.
+#[derive(Debug)]
+pub(crate) struct KeptPage {
+    pub(crate) content: Bytes,
+    /// The size in bytes that the server reported.
+    pub(crate) size: Option<u64>,
+    pub(crate) validator: Option<Validator>,
 }
 
 impl Listing {
@@ -32,6 +44,7 @@ impl Listing {
             limits: None,
             proof: Proof::Proven("the end of the listing"),
             terminator_check: TerminatorCheck::default(),
+            kept_page: Arc::default(),
         }
     }
 
@@ -70,6 +83,17 @@ impl Listing {
     pub(crate) fn with_terminator_check(mut self, proof: Proof, terminator_check: TerminatorCheck) -> Self {
         (self.proof, self.terminator_check) = (proof, terminator_check);
         self
+    }
+
+    /// Sets where the stream of entries puts a page that turns out not to be a listing.
+    pub(crate) fn with_kept_page(mut self, kept_page: Arc<OnceLock<KeptPage>>) -> Self {
+        self.kept_page = kept_page;
+        self
+    }
+
+    /// Returns the page in place of a listing, after the end of the entries.
+    pub(crate) fn kept_page(&self) -> Option<&KeptPage> {
+        self.kept_page.get()
     }
 
     /// Returns how it is known that the listing is complete. It may change from proven to assumed at the end.

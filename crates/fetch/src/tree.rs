@@ -7,6 +7,9 @@ mod glob;
 mod identity;
 mod kind;
 mod names;
+mod page_links;
+mod page_paths;
+mod page_state;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,15 +21,17 @@ pub use self::glob::Glob;
 use self::identity::resource_identity;
 pub use self::kind::UncertainKind;
 use self::names::{Candidate, server_file_name, with_unique_names};
+pub use self::page_state::SkippedLinks;
+use self::page_state::{PageLinks, PagePosition};
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
 /// Limits and filters of a mirror.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TreeRules {
-    /// The maximum depth; 0 is only the start directory.
+    /// The maximum depth of directories and of links between pages; 0 is only the start directory or page.
     pub max_depth: u32,
-    /// The maximum number of entries of all listings together.
+    /// The maximum number of entries of all listings and links of all pages together.
     pub max_entries: u64,
     /// Only files that match one of these patterns are fetched; all files if the list is empty.
     pub include: Vec<Glob>,
@@ -34,6 +39,8 @@ pub struct TreeRules {
     pub exclude: Vec<Glob>,
     /// Keeps a leading dot of names, instead of replacing it.
     pub keeps_dots: bool,
+    /// Of the links of pages, only requisites are followed, also those outside the start directory on its server.
+    pub page_requisites_only: bool,
 }
 
 impl Default for TreeRules {
@@ -44,6 +51,7 @@ impl Default for TreeRules {
             include: Vec::new(),
             exclude: Vec::new(),
             keeps_dots: false,
+            page_requisites_only: false,
         }
     }
 }
@@ -55,8 +63,9 @@ pub struct Tree {
     start: Url<'static>,
     /// The identities of directories and entries that were found before.
     seen: HashSet<u128>,
-    /// The number of entries of all listings so far.
+    /// The number of entries of all listings and links of all pages so far.
     entries: u64,
+    pages: PageLinks,
 }
 
 /// A directory of the tree.
@@ -100,6 +109,8 @@ pub struct FileEntry {
     /// The reason why it may not be a file.
     pub uncertain_kind: Option<UncertainKind>,
     depth: u32,
+    /// The position in a site of pages, if a page refers to the file.
+    position: Option<PagePosition>,
 }
 
 /// The reason why an entry of a listing is skipped.
@@ -121,7 +132,8 @@ pub enum Skipped {
 impl Tree {
     /// Returns the tree that starts at `start`. Its user name and password apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
-        Self { rules, start, seen: HashSet::new(), entries: 0 }
+        let pages = PageLinks::new(rules.keeps_dots);
+        Self { rules, start, seen: HashSet::new(), entries: 0, pages }
     }
 
     /// Returns the start directory.
@@ -153,6 +165,7 @@ impl Tree {
         self.start = final_url.clone().with_user_info(self.start.user_info());
         directory.url = final_url.clone();
         self.seen.insert(resource_identity(final_url));
+        self.pages.record_listed(final_url, &directory.path, true);
         Ok(true)
     }
 
@@ -220,7 +233,7 @@ impl Tree {
 
     /// Adds a candidate to the directories or files, unless it is excluded or too deep.
     fn add_candidate(
-        &self,
+        &mut self,
         directory: &DirEntry,
         candidate: Candidate,
         name: String,
@@ -236,8 +249,11 @@ impl Tree {
             return;
         }
         if !is_directory {
-            classified.files.push(FileEntry { url, path, size, modified, uncertain_kind, depth });
+            self.pages.record_listed(&url, &path, false);
+            let file = FileEntry { url, path, size, modified, uncertain_kind, depth, position: None };
+            classified.files.push(file);
         } else if depth <= self.rules.max_depth {
+            self.pages.record_listed(&url, &path, true);
             classified.directories.push(DirEntry { url, path, depth });
         } else {
             classified.skipped.push((index, Skipped::TooDeep));

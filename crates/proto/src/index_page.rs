@@ -4,6 +4,7 @@
 //! link that ends with a slash is a directory; the text between a link and the next one may contain its modification
 //! time and size. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
+mod listing_signs;
 mod row_facts;
 
 use std::borrow::Cow;
@@ -13,6 +14,8 @@ use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
 use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
 use html5gum::{IoReader, Tokenizer};
+use listing_signs::ListingSigns;
+pub(crate) use listing_signs::sorts_columns;
 use row_facts::RowFacts;
 
 use crate::{Entry, EntryKind};
@@ -40,6 +43,7 @@ pub struct IndexPage {
     is_index: bool,
     /// Inside the text of a link, which is ignored.
     is_in_link: bool,
+    signs: ListingSigns,
 }
 
 /// A link and the text after it.
@@ -63,7 +67,15 @@ impl IndexPage {
             is_finished: false,
             is_index: false,
             is_in_link: false,
+            signs: ListingSigns::default(),
         }
+    }
+
+    /// Returns `true` if the part parsed so far shows that the server generated the page as the listing of a directory: a
+    /// title or heading such as `Index of`, links that sort columns, a link to the parent directory, or no title and links
+    /// that are all named like their targets. Other pages are pages of their own that contain links.
+    pub fn is_generated(&self) -> bool {
+        self.signs.are_of_a_listing()
     }
 
     /// Returns `true` if the part parsed so far looks like an index page. Index pages of empty directories also have links
@@ -179,6 +191,7 @@ impl IndexPage {
 
     /// Handles a token. Returns the entry that it completes, if any.
     fn handle_token(&mut self, token: Token) -> Option<Entry> {
+        self.signs.read(&token);
         match token {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
             Token::EndTag(tag) => match &**tag.name {

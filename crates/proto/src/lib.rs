@@ -54,6 +54,7 @@
 //! | ARDP | [`ardp`] | the datagrams that carry Prospero | Prospero version 5 |
 //! | Telnet | [`telnet`] | a session that refuses every option | RFC 854 |
 //! | HTTP index pages | [`IndexPage`] | directory listings in HTML | none |
+//! | HTML pages, CSS | [`HtmlLinks`], [`CssLinks`] | links | none |
 //!
 //! FTP has two connections and its own interface, [`ftp::Session`]; ARDP is a datagram protocol and needs to know the
 //! time ([`ardp::Exchange`]). All other protocols implement [`Machine`]. HTTP itself is not part of this crate.
@@ -86,6 +87,7 @@ pub mod http_date;
 mod index_page;
 mod machine;
 pub mod nntp;
+mod page_links;
 pub mod prospero;
 mod recv_buffer;
 mod rejection;
@@ -100,6 +102,7 @@ pub use entry::{Details, Entry, EntryKind, Head};
 pub use forbidden::{ForbiddenByte, ForbiddenSet};
 pub use index_page::IndexPage;
 pub use machine::{Event, Machine, Step};
+pub use page_links::{CssLinks, HtmlLinks, PageKind, PageLink};
 pub use recv_buffer::RecvBuffer;
 pub use rejection::Rejection;
 pub use sendable::check_sendable;

@@ -18,9 +18,9 @@ pub struct MirrorFlags {
 /// Options for the files and directories to copy.
 #[derive(Args, Debug)]
 pub struct TreeFlags {
-    /// Maximum depth of directories
+    /// Maximum depth of directories, and of links between pages
     ///
-    /// 0 copies only the first directory.
+    /// 0 copies only the first directory, or the first page and what it needs.
     #[arg(long, help_heading = "Mirror", value_name = "N", default_value = "32")]
     pub max_depth: u32,
     /// Copy only files that match GLOB
@@ -39,6 +39,12 @@ pub struct TreeFlags {
     /// A file that was changed locally is kept, and nothing is deleted if a listing is incomplete.
     #[arg(long, help_heading = "Mirror")]
     pub delete: bool,
+    /// Copy one page and what it needs to be shown
+    ///
+    /// Images, style sheets, scripts and fonts on the server of the page are copied, also those outside
+    /// its directory. Links to other pages are not followed.
+    #[arg(long, help_heading = "Mirror")]
+    pub page_requisites: bool,
     /// Keep a leading dot in names; by default it becomes _
     #[arg(long, help_heading = "Mirror")]
     pub dot_names: bool,

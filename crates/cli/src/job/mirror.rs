@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
+use fetch_url::http::IndexRule;
 use fetch_url::mirror::{Glob, TreeRules};
 use fetch_url::news::Upcoming;
 use fetch_url::output::file_name;
@@ -120,14 +121,19 @@ impl Invocation {
         rules.include = globs(&tree.include_glob)?;
         rules.exclude = globs(&tree.exclude_glob)?;
         rules.keeps_dots = tree.dot_names;
+        rules.page_requisites_only = tree.page_requisites;
         let start = start(&listing_options, &url)?;
+        if tree.page_requisites && !matches!(start, Url::Http(_)) {
+            return Err(usage_error("--page-requisites needs an http or https URL"));
+        }
+        let index_rule = if tree.page_requisites { IndexRule::NoPage } else { IndexRule::GeneratedPage };
         let directory = match directory {
             Some(directory) => directory,
             None => default_directory(&start)?,
         };
         reject_overlap(&start, &directory)?;
         let job = MirrorJob {
-            listing_options: listing_options.for_listings(),
+            listing_options: listing_options.for_listings(index_rule),
             start,
             directory,
             rules,

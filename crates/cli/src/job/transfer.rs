@@ -1,10 +1,11 @@
 //! Transfers: URLs and their outputs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fetch_url::mirror::FileEntry;
+use fetch_url::mirror::{FileEntry, OwnPage};
 use fetch_url::{Checksum, Error};
 
 use super::news;
@@ -22,12 +23,19 @@ pub(crate) struct Transfer {
     pub(crate) checksum: Option<Checksum>,
     /// The entry of a listing, in a mirror.
     pub(crate) entry: Option<Box<FileEntry>>,
+    /// The page that was received in place of a listing, in a mirror. It is saved without another request.
+    pub(crate) own_page: Option<Arc<OwnPage>>,
 }
 
 impl Transfer {
     /// Returns a transfer without alternatives and checksum.
     pub(crate) const fn new(url: String, output: Output) -> Self {
-        Self { url, output, alternatives: Vec::new(), checksum: None, entry: None }
+        Self { url, output, alternatives: Vec::new(), checksum: None, entry: None, own_page: None }
+    }
+
+    /// Returns `true` for a page of a mirror, or a file that a page refers to.
+    pub(crate) fn is_page_link(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.is_page_link())
     }
 }
 

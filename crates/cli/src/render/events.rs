@@ -66,6 +66,7 @@ impl Events {
 
     /// Writes the event `summary`.
     pub(crate) fn summary(&self, tally: &Totals) {
+        let links = tally.skipped_links;
         self.write(&json!({
             "event": "summary",
             "files": tally.files,
@@ -73,7 +74,12 @@ impl Events {
             "assumed": tally.assumed,
             "failed": tally.failed,
             "deleted": tally.deleted,
-            "elsewhere": tally.outside_tree,
+            "elsewhere": tally.outside_tree + links.other_servers + links.outside_start,
+            "other_servers": links.other_servers,
+            "outside_start": links.outside_start,
+            "excluded": links.excluded,
+            "too_deep": links.too_deep,
+            "nameless": links.nameless,
             "octets": tally.bytes,
             "seconds": tally.started.elapsed().as_secs_f64(),
         }));

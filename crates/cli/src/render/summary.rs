@@ -19,7 +19,11 @@ fn summary_text(tally: &Totals, is_resumable: bool) -> String {
         (tally.assumed, "assumed complete"),
         (tally.skipped, "already present"),
         (tally.deleted, "deleted"),
-        (tally.outside_tree, "outside the start directory"),
+        (tally.skipped_links.other_servers, "on other servers"),
+        (tally.outside_tree + tally.skipped_links.outside_start, "outside the start directory"),
+        (tally.skipped_links.excluded, "excluded"),
+        (tally.skipped_links.too_deep, "deeper than --max-depth"),
+        (tally.skipped_links.nameless, "without a possible file name"),
         (tally.failed, "failed"),
     ] {
         if count > 0 {
@@ -48,5 +52,11 @@ mod tests {
             text.contains("3 files") && text.contains("; 2 already present; 4 deleted; 1 failed\n  hint: ")
         );
         assert!(!summary_text(&tally, false).contains("hint"));
+        tally.outside_tree = 5;
+        (tally.skipped_links.other_servers, tally.skipped_links.outside_start) = (6, 7);
+        (tally.skipped_links.excluded, tally.skipped_links.too_deep) = (8, 9);
+        assert!(summary_text(&tally, false).contains(
+            "; 6 on other servers; 12 outside the start directory; 8 excluded; 9 deeper than --max-depth; 1 failed"
+        ));
     }
 }

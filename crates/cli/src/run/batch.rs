@@ -122,6 +122,9 @@ impl Batch {
         if error.as_ref().is_some_and(may_be_no_file) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
+        if let Some(walker) = &self.queue.walker {
+            walker.finish_page(&transfer, &report, error.is_none());
+        }
         self.end(report, error, &transfer)
     }
 
@@ -217,14 +220,26 @@ impl Batch {
         if !mirror.deletes || self.queue.is_stopped() {
             return Ok(0);
         }
+        if walker.has_own_pages() {
+            let text =
+                "--delete deletes nothing: the server has pages of its own, which do not list all files";
+            self.print_note(&mirror.start.redacted().to_string(), text);
+            return Ok(0);
+        }
         let (deleted, kept) =
             delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.take_listed_names())?;
-        if kept > 0 && !run.log.is_silent {
+        if kept > 0 {
             let text = format!("kept {kept} files that are no longer listed, because they were changed here");
-            let directory = mirror.directory.display().to_string();
-            run.progress.print_above(|| render::print_note_for(&directory, &text, run.options.format));
+            self.print_note(&mirror.directory.display().to_string(), &text);
         }
         Ok(deleted)
+    }
+
+    fn print_note(&self, subject: &str, text: &str) {
+        let run = &*self.run;
+        if !run.log.is_silent {
+            run.progress.print_above(|| render::print_note_for(subject, text, run.options.format));
+        }
     }
 
     /// Prints the summary and closes the journal. Returns the exit status.
@@ -233,7 +248,7 @@ impl Batch {
         let mut totals = self.totals.get();
         if let Some(walker) = &self.queue.walker {
             totals.skipped += walker.unchanged();
-            totals.outside_tree = walker.outside_tree();
+            (totals.outside_tree, totals.skipped_links) = (walker.outside_tree(), walker.skipped_links());
         }
         let failure = match deleted {
             Ok(deleted) => {

@@ -1,19 +1,23 @@
-//! Walks the tree of a mirror. A directory is listed when no files are queued.
+//! Walks the tree of a mirror. A directory is listed when no files are queued; the links of pages are read when no
+//! directory is left.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fetch_url::mirror::{DirEntry, DirHandle, DirectoryListing, FileEntry, Skipped, Tree, UncertainKind};
+use fetch_url::mirror::{
+    DirEntry, DirHandle, DirectoryListing, FileEntry, OwnPage, Skipped, SkippedLinks, Tree, UncertainKind,
+};
 use fetch_url::news::Upcoming;
 use fetch_url::url::Url;
 use fetch_url::{Code, Error};
-use fetch_url_proto::Entry;
+use fetch_url_proto::{Entry, PageLink};
 use tokio::sync::Notify;
 
 use super::context::Run;
 use super::delete_extraneous::ListedNames;
 use super::output::is_up_to_date;
+use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::transfer::with_observer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{MirrorJob, Output, Transfer};
@@ -36,6 +40,8 @@ pub(super) struct MirrorWalker {
     active_listings: Cell<usize>,
     /// Notified when a listing was processed.
     queue_changed: Notify,
+    pages: PageWalk,
+    is_stopped: Cell<bool>,
     listed_names: RefCell<ListedNames>,
     unchanged: Cell<u64>,
     /// The number of entries on other servers or outside the start directory.
@@ -55,6 +61,8 @@ impl MirrorWalker {
             files: RefCell::default(),
             active_listings: Cell::new(0),
             queue_changed: Notify::new(),
+            pages: PageWalk::default(),
+            is_stopped: Cell::new(false),
             listed_names: RefCell::default(),
             unchanged: Cell::new(0),
             outside_tree: Cell::new(0),
@@ -63,10 +71,13 @@ impl MirrorWalker {
     }
 
     /// Returns the next file to fetch or the error of a listing, or `None` at the end of the walk. Lists directories while no
-    /// files are queued.
+    /// files are queued, and reads the links of pages after that.
     pub(super) async fn next(&self, run: &Run, job: &MirrorJob) -> Option<Work> {
-        loop {
+        while !self.is_stopped.get() {
             if let Some((transfer, upcoming)) = self.files.borrow_mut().pop_front() {
+                if transfer.is_page_link() {
+                    self.pages.begin();
+                }
                 let planned = PlannedTransfer::new(transfer, upcoming, &run.options);
                 return Some(Work::Transfer(Box::new(planned)));
             }
@@ -79,13 +90,39 @@ impl MirrorWalker {
                         return Some(failed);
                     }
                 }
-                None if self.active_listings.get() == 0 => {
-                    self.queue_changed.notify_waiters();
-                    return None;
+                None if self.active_listings.get() == 0 && !self.pages.is_active() => {
+                    let saved = self.pages.take_saved();
+                    if saved.is_empty() && !self.tree.borrow().has_linked_files() {
+                        self.queue_changed.notify_waiters();
+                        return None;
+                    }
+                    if let Err(failed) = self.follow_links(saved, run, job).await {
+                        return Some(failed);
+                    }
                 }
                 None => queue_changed.await,
             }
         }
+        None
+    }
+
+    /// Ends the walk: no more work is returned.
+    pub(super) fn stop(&self) {
+        self.is_stopped.set(true);
+        self.queue_changed.notify_waiters();
+    }
+
+    /// Records the end of the transfer of a page, whose links are read later if it was saved or is unchanged.
+    pub(super) fn finish_page(&self, transfer: &Transfer, report: &TransferReport, is_complete: bool) {
+        let Some(entry) = transfer.entry.as_ref().filter(|entry| entry.is_page_link()) else { return };
+        match &report.moved_to {
+            Some(target) => {
+                self.tree.borrow_mut().add_redirect(entry, target);
+                self.pages.end_without_links();
+            }
+            None => self.pages.end(entry, report.meta.as_ref(), is_complete),
+        }
+        self.queue_changed.notify_waiters();
     }
 
     /// Returns the number of unchanged files.
@@ -96,6 +133,16 @@ impl MirrorWalker {
     /// Returns the number of entries on other servers or outside the start directory. They are not fetched.
     pub(super) const fn outside_tree(&self) -> u64 {
         self.outside_tree.get()
+    }
+
+    /// Returns the numbers of links of pages that are not fetched.
+    pub(super) fn skipped_links(&self) -> SkippedLinks {
+        self.tree.borrow().skipped_links()
+    }
+
+    /// Returns `true` if the server sent a page of its own in place of a listing.
+    pub(super) fn has_own_pages(&self) -> bool {
+        self.pages.has_own_pages()
     }
 
     /// Takes the names in the completely listed directories.
@@ -118,11 +165,15 @@ impl MirrorWalker {
         self.active_listings.set(self.active_listings.get() + 1);
         let listing = fetch_listing(&directory, run, job).await;
         self.active_listings.set(self.active_listings.get() - 1);
-        let queued = listing.and_then(|listing| {
+        let queued = listing.and_then(|mut listing| {
             let final_url = &listing.meta.url;
             if !self.tree.borrow_mut().accept_final_url(&mut directory, final_url)? {
                 let words = format!("it leads to {}: passed over", final_url.redacted());
                 self.print_note(&directory.url.redacted().to_string(), &words, run);
+                return Ok(());
+            }
+            if let Some(page) = listing.own_page.take() {
+                self.queue_own_page(&directory, page, job);
                 return Ok(());
             }
             self.queue_listing(&directory, listing, run, job)
@@ -135,6 +186,42 @@ impl MirrorWalker {
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
+    }
+
+    /// Queues a page that was received in place of a listing.
+    fn queue_own_page(&self, directory: &DirEntry, page: OwnPage, job: &MirrorJob) {
+        self.pages.found_own_page();
+        let Some(entry) = self.tree.borrow_mut().own_page(directory) else { return };
+        let mut transfer = transfer_of(entry, job);
+        transfer.own_page = Some(Arc::new(page));
+        self.files.borrow_mut().push_back((transfer, Upcoming::default()));
+    }
+
+    /// Reads the links of saved pages and queues the files that they lead to.
+    async fn follow_links(&self, saved: Vec<SavedPage>, run: &Run, job: &MirrorJob) -> Result<(), Work> {
+        // The other workers wait until the files are queued.
+        self.pages.begin();
+        let mut limit_error = None;
+        for page in saved {
+            let mut add =
+                |link: &PageLink| self.tree.borrow_mut().add_link(&page.entry, &link.url, link.is_requisite);
+            let Err(error) = read_links(&page, &job.directory, &mut add).await else { continue };
+            let url = page.entry.url.redacted().to_string();
+            if error.code() == Code::LimitReached {
+                // Every other link would exceed the limit too.
+                limit_error = Some(Work::Failed { url, error });
+                break;
+            }
+            self.print_note(&url, &format!("its links are not followed: {error}"), run);
+        }
+        // The target of a redirect may have made a directory with the name of the link.
+        let is_directory = |path: &str| job.directory.join(path).is_dir();
+        let files = self.tree.borrow_mut().take_linked_files(is_directory);
+        let transfers = files.into_iter().map(|file| (transfer_of(file, job), Upcoming::default()));
+        self.files.borrow_mut().extend(transfers);
+        self.pages.end_without_links();
+        self.queue_changed.notify_waiters();
+        limit_error.map_or(Ok(()), Err)
     }
 
     /// Queues the directories and files of a listing.
@@ -196,14 +283,8 @@ impl MirrorWalker {
                 && self.queue_as_directory(file)
         };
         let files = files.into_iter().filter(|file| !is_known_directory(file));
-        let transfer = |file: FileEntry| {
-            let path = job.directory.join(&file.path);
-            let mut transfer = Transfer::new(file.url.to_string(), Output::File(path));
-            transfer.entry = Some(Box::new(file));
-            transfer
-        };
         let (done, wanted): (Vec<_>, Vec<_>) =
-            files.map(transfer).partition(|transfer| is_done(transfer, run));
+            files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
         let mut queue = self.files.borrow_mut();
         if !job.is_news() {
@@ -217,6 +298,14 @@ impl MirrorWalker {
             queue.extend(chunk.iter().cloned().enumerate().map(|(index, file)| (file, upcoming(index))));
         }
     }
+}
+
+/// Returns the transfer of a file to its local path.
+fn transfer_of(file: FileEntry, job: &MirrorJob) -> Transfer {
+    let path = job.directory.join(&file.path);
+    let mut transfer = Transfer::new(file.url.to_string(), Output::File(path));
+    transfer.entry = Some(Box::new(file));
+    transfer
 }
 
 /// Returns `true` if an earlier run has fetched the file and it is unchanged.

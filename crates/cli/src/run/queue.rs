@@ -49,6 +49,9 @@ impl WorkQueue {
     /// Stops the queue: no more work is returned.
     pub(super) fn stop(&self) {
         self.is_stopped.set(true);
+        if let Some(walker) = &self.walker {
+            walker.stop();
+        }
     }
 
     pub(super) const fn is_stopped(&self) -> bool {

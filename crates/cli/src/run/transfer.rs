@@ -37,7 +37,7 @@ pub(super) async fn run_transfer(
 
     // 2. Can it be skipped?
     if let Some(path) = &path
-        && can_skip(&request, transfer, path, run).await?
+        && can_skip(&request, transfer, path, run, report).await?
     {
         report.is_skipped = true;
         return Ok(());
@@ -47,6 +47,10 @@ pub(super) async fn run_transfer(
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
+    if let Some(page) = &transfer.own_page {
+        report.meta = Some(page.meta.clone());
+        return save_response(page.to_response(), file, expected, transfer, run, report).await;
+    }
     let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     let file = match file {
         Some(file) if resume.is_none() => {
@@ -64,6 +68,10 @@ pub(super) async fn run_transfer(
         note_unreadable_date(transfer, run);
     }
     report.meta = Some(response.meta.clone());
+    if transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&response.meta.url)) {
+        (report.moved_to, report.is_skipped) = (Some(response.meta.url), true);
+        return Ok(());
+    }
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
     if matches!(response.content, Content::Unchanged) && !run.options.head {
         report.is_skipped = true;
@@ -76,15 +84,29 @@ pub(super) async fn run_transfer(
 
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
 /// mirror.
-async fn can_skip(request: &Request, transfer: &Transfer, path: &Path, run: &Run) -> Result<bool, Error> {
+async fn can_skip(
+    request: &Request,
+    transfer: &Transfer,
+    path: &Path,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<bool, Error> {
     if output::is_up_to_date(transfer, path, run) {
         return Ok(true);
+    }
+    if let Some(page) = &transfer.own_page {
+        return Ok(run.journal.as_ref().is_some_and(|journal| journal.is_same(transfer, path, &page.meta)));
     }
     let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
         return Ok(false);
     };
     let meta = run.fetcher.fetch(request.clone().head()).await?.meta;
-    Ok(journal.is_same(transfer, path, &meta))
+    let is_same = journal.is_same(transfer, path, &meta);
+    if is_same && transfer.is_page_link() {
+        // Its links are read by its media type and final URL.
+        report.meta = Some(meta);
+    }
+    Ok(is_same)
 }
 
 /// Opens the file, so that a name that cannot be written fails before a connection is made.
@@ -95,7 +117,8 @@ fn open_file(
     report: &TransferReport,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
-    if !run.has_single_transfer() {
+    // The paths of pages are unique, and a redirect may free one for its target.
+    if !run.has_single_transfer() && !transfer.is_page_link() {
         run.output_paths.claim(&path, report.number, &transfer.url)?;
     }
     output::open(&path, transfer, run).map(Some)

@@ -12,6 +12,8 @@ mod interrupted_runs;
 mod limits;
 mod local;
 mod news;
+mod own_pages;
+mod page_requisites;
 mod passwords;
 mod planted_files;
 mod reports;

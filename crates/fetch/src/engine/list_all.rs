@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use fetch_url_proto::Entry;
 
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
 use crate::tree::is_same_directory;
-use crate::{Code, Content, Error, Meta, Phase, Proof, Request};
+use crate::{Body, Code, Content, Error, Listing, Meta, Phase, Proof, Request, Response};
 
 /// All entries of a directory, as returned by [`Fetcher::list`](crate::Fetcher::list).
 #[derive(Debug)]
@@ -24,6 +25,25 @@ pub struct DirectoryListing {
     /// `true` if these are all entries for certain: the end of the listing is proven, it was not redirected to
     /// another place, and it is not empty. Servers with problems return empty, truncated or foreign pages.
     pub is_complete: bool,
+    /// The page that the server sent in place of a listing, if `IndexRule` keeps it. It has no entries.
+    pub own_page: Option<OwnPage>,
+}
+
+/// An HTML page in place of the listing of a directory.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OwnPage {
+    /// Metadata of the response, with size and validator of the page.
+    pub meta: Meta,
+    /// The content of the page.
+    pub content: Bytes,
+}
+
+impl OwnPage {
+    /// Returns the page as a response whose body was received.
+    pub fn to_response(&self) -> Response {
+        Response::new(self.meta.clone(), Content::Body(Body::from_bytes(self.content.clone())))
+    }
 }
 
 /// The most memory for one listing, in bytes.
@@ -54,13 +74,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                         tokio::task::yield_now().await;
                     }
                 }
-                Ok(None) => {
-                    let is_proven =
-                        matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
-                    let is_sure =
-                        is_proven && !entries.is_empty() && is_same_directory(&meta.url, request.url());
-                    return Ok(DirectoryListing { meta, entries, limit_error: None, is_complete: is_sure });
-                }
+                Ok(None) => return Ok(finished_listing(request, meta, entries, &listing)),
                 Err(error) => break error.at(&meta.url),
             }
             if memory > MAX_MEMORY {
@@ -69,8 +83,38 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
             }
         };
         if error.code() == Code::LimitReached {
-            return Ok(DirectoryListing { meta, entries, limit_error: Some(error), is_complete: false });
+            return Ok(DirectoryListing {
+                meta,
+                entries,
+                limit_error: Some(error),
+                is_complete: false,
+                own_page: None,
+            });
         }
         retries.backoff(request, error, 0, &deadline).await?;
     }
+}
+
+/// Returns the result of a listing that was read to its end.
+fn finished_listing(
+    request: &Request,
+    meta: Meta,
+    entries: Vec<Entry>,
+    listing: &Listing,
+) -> DirectoryListing {
+    if let Some(page) = listing.kept_page() {
+        let mut page_meta = meta.clone();
+        (page_meta.head.size, page_meta.validator) = (page.size, page.validator.clone());
+        let own_page = Some(OwnPage { meta: page_meta, content: page.content.clone() });
+        return DirectoryListing {
+            meta,
+            entries: Vec::new(),
+            limit_error: None,
+            is_complete: false,
+            own_page,
+        };
+    }
+    let is_proven = matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
+    let is_complete = is_proven && !entries.is_empty() && is_same_directory(&meta.url, request.url());
+    DirectoryListing { meta, entries, limit_error: None, is_complete, own_page: None }
 }

@@ -2,6 +2,7 @@
 //! it is renamed or replaced later.
 
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +57,30 @@ impl DirHandle {
     /// Returns the metadata of the regular file `name`, without following links.
     pub fn file(&self, name: &str) -> Option<Metadata> {
         fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
+    }
+
+    /// Returns the content of the regular file `name`, or `None` if it has more than `max_size` bytes. Links are not
+    /// followed.
+    ///
+    /// # Errors
+    /// [`Code::SinkFailed`] if the file cannot be read.
+    pub fn read_file(&self, name: &str, max_size: u64) -> Result<Option<Vec<u8>>, Error> {
+        let display_path = self.display_path.join(name);
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
+        let file = openat(&self.directory, name, flags, Mode::empty());
+        let file = fs::File::from(file.map_err(|errno| failed(&display_path, errno))?);
+        let mut content = Vec::new();
+        let read = file.metadata().and_then(|metadata| match metadata.is_file() {
+            true => file.take(max_size + 1).read_to_end(&mut content),
+            false => Err(std::io::Error::other("not a regular file")),
+        });
+        match read {
+            Ok(length) => Ok(Some(content).filter(|_| length as u64 <= max_size)),
+            Err(error) => {
+                let detail = format!("{}: {error}", display_path.display());
+                Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
+            }
+        }
     }
 
     /// Removes the file `name`.
@@ -114,6 +139,11 @@ mod tests {
         }
         fs::create_dir(at("elsewhere/b")).expect("a directory");
         assert!(handle.file("f").is_some() && handle.file("g").is_none());
+        assert_eq!(handle.read_file("f", 1).expect("a file"), Some(b"f".to_vec()));
+        assert_eq!(handle.read_file("f", 0).expect("a file"), None);
+        symlink("f", handle.path("link")).expect("a link");
+        assert!(handle.read_file("link", 9).is_err() && handle.read_file("g", 9).is_err());
+        handle.remove_file("link").expect("a link less");
         handle.remove_file("f").expect("a file less");
         assert!(handle.remove_file("f").is_err() && !at("moved/b/f").exists());
         let parent = DirHandle::open(dir.path(), "moved").expect("a directory");

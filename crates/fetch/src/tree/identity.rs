@@ -17,8 +17,13 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
         }
         url => url.without_password().to_string(),
     };
+    digest_of(text.as_bytes())
+}
+
+/// Returns the first 128 bits of a digest.
+pub(super) fn digest_of(text: &[u8]) -> u128 {
     let mut digest = Digest::new(Algorithm::Sha256);
-    digest.update(text.as_bytes());
+    digest.update(text);
     let hex = digest.hex();
     u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
 }

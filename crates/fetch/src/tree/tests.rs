@@ -209,3 +209,78 @@ fn entries_of_unknown_kind_can_become_directories() {
     assert_eq!((directory.url.to_string().as_str(), directory.path.as_str()), ("ftp://u:p@h/a/", "a"));
     assert!(tree.as_directory(&files[1]).is_none());
 }
+
+/// Returns the local paths of the links of the page at the start, with their URLs, sorted.
+fn linked(tree: &mut Tree, page: &FileEntry, links: &[&str]) -> Vec<(String, String)> {
+    for link in links {
+        tree.add_link(page, link, false).expect("a link");
+    }
+    let files = tree.take_linked_files(|_| false);
+    let mut found: Vec<_> = files.into_iter().map(|file| (file.path, file.url.to_string())).collect();
+    found.sort();
+    found
+}
+
+fn site(start: &str, rules: TreeRules) -> (Tree, FileEntry) {
+    let (mut tree, mut root) = tree(start, rules);
+    assert!(tree.accept_final_url(&mut root, &url(start)).expect("a directory"));
+    let page = tree.own_page(&root).expect("a page");
+    (tree, page)
+}
+
+#[test]
+fn linked_files_have_the_paths_of_their_urls() {
+    let (mut tree, page) = site("http://u:p@h/d/", TreeRules::default());
+    assert_eq!((page.path.as_str(), page.is_page_link()), ("index.html", true));
+    for (link, expected) in [
+        ("http://h/d/", None),
+        ("http://h/d/index.html", None),
+        ("http://h/d/a", Some("a")),
+        ("http://h/d/%61", None),
+        ("http://h/d/s/", Some("s/index.html")),
+        ("http://h/d/s/t?x=1/2", Some("s/t_x=1_2")),
+        ("http://h/d/index.html?x", Some("index.html_x")),
+        ("http://h/d/.rc/y", Some("_rc/y")),
+        ("http://h/d/%2e%2e/y", None),
+        ("http://h/d/s%2Ft", None),
+        ("http://h/dd/y", None),
+        ("http://h/", None),
+        ("http://h:81/d/y", None),
+        ("https://h/d/y", None),
+        ("gopher://h/0/d/y", None),
+    ] {
+        let found = linked(&mut tree, &page, &[link]);
+        assert_eq!(found.first().map(|(path, _)| path.as_str()), expected, "{link}");
+        assert!(found.iter().all(|(_, url)| url.starts_with("http://u:p@h/d/")), "{found:?}");
+    }
+    let skipped = tree.skipped_links();
+    assert_eq!((skipped.other_servers, skipped.outside_start, skipped.nameless), (3, 2, 2));
+}
+
+#[test]
+fn paths_of_linked_files_are_unique_and_do_not_depend_on_their_order() {
+    let mut links =
+        ["http://h/a", "http://h/a/b", "http://h/a/", "http://h/c:d", "http://h/c_d", "http://h/c*d/e"];
+    let found = |links: &[&str]| {
+        let (mut tree, page) = site("http://h/", TreeRules::default());
+        linked(&mut tree, &page, links)
+    };
+    let first = found(&links);
+    links.reverse();
+    assert_eq!(found(&links), first);
+    let paths: HashSet<&String> = first.iter().map(|(path, _)| path).collect();
+    assert_eq!(paths.len(), links.len(), "{first:?}");
+    assert!(paths.contains(&"a/b".to_owned()) && paths.contains(&"a/index.html".to_owned()), "{first:?}");
+}
+
+#[test]
+fn link_that_is_too_deep_is_followed_from_a_page_nearer_to_the_start() {
+    let (mut tree, page) = site("http://h/", TreeRules { max_depth: 1, ..TreeRules::default() });
+    tree.add_link(&page, "http://h/a", false).expect("a link");
+    let deeper = tree.take_linked_files(|_| false).remove(0);
+    assert_eq!(linked(&mut tree, &deeper, &["http://h/b", "http://h/b"]), []);
+    assert_eq!(tree.skipped_links().too_deep, 1);
+    tree.add_link(&deeper, "http://h/image", true).expect("a link");
+    assert_eq!(tree.take_linked_files(|_| false).len(), 1, "requisites belong to their page");
+    assert_eq!(linked(&mut tree, &page, &["http://h/b"]).len(), 1);
+}

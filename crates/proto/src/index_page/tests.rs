@@ -155,3 +155,40 @@ fn truncated_page_yields_only_entries_of_the_whole_page() {
         }
     }
 }
+
+#[test]
+fn generated_pages_are_told_from_pages_with_links() {
+    let is_generated = |page: &str| {
+        let mut page = IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), "http://h/d/");
+        page.by_ref().for_each(drop);
+        page.is_generated()
+    };
+    for page in [
+        "<title>Index of /d/</title>",
+        "<h1>Index of\n /d/</h1>",
+        "<h2>Directory listing for /d/</h2>",
+        "<title>Directory: /d/</title><h1>Directory: /d/</h1><a href=a>A</a>",
+        "<title>mirror - Index of /d/</title><a href=a>A</a>",
+        "<title>d</title><a href='?C=N;O=D'>Name</a>",
+        "<title>d</title><a href='?C=N&amp;O=D'>Name</a>",
+        "<title>d</title><a href='?sort=namedirfirst&amp;order=desc'>Name</a>",
+        "<title>h - /d/</title><a href='/'>[To Parent Directory]</a>",
+        "<title>d</title><a href='/x/'>Parent Directory</a>",
+        "<title>d</title><pre><a href='../'>../</a>",
+        // `FileServer` of Go.
+        "<!doctype html>\n<meta name=viewport><pre>\n<a href='a%20b'>a b</a>\n<a href='sub/'>sub/</a>\n</pre>",
+    ] {
+        assert!(is_generated(page), "{page}");
+    }
+    for page in [
+        "<h1>down for maintenance</h1>",
+        "<title>Welcome</title><a href='a.txt'>a.txt</a>",
+        "<title>Shop</title><a href='?sort=price'>cheap first</a><a href='a'>a</a>",
+        "<a href='a'>a</a><a href='about.html'>About us</a>",
+        "<title>An index of birds</title><a href='a'>A</a>",
+        "<title>x</title><a href='..'>up</a><a href='/'>home</a>",
+        "",
+    ] {
+        assert!(!is_generated(page), "{page}");
+    }
+}

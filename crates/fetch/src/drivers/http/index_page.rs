@@ -2,14 +2,18 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use fetch_url_proto::{Entry, IndexPage};
 use futures_core::Stream;
 
+use super::options::IndexRule;
 use super::plan::HttpPlan;
 use crate::body::TerminatorCheck;
-use crate::{Body, Code, Content, Error, Listing, Phase, Response};
+use crate::listing::KeptPage;
+use crate::{Body, Code, Content, Error, Listing, Phase, Response, Validator};
 
 /// The largest index page, in bytes.
 const MAX_PAGE_SIZE: usize = 32 * 1024 * 1024;
@@ -28,13 +32,17 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
         return Err(not_an_index_error(&format!("its media type is {media_type}")));
     }
     meta.is_resumable = false;
-    (meta.head.size, meta.validator) = (None, None);
+    let (size, validator) = (meta.head.size.take(), meta.validator.take());
     let (url, proof) = (plan.url.to_string(), body.proof());
-    let page = PageEntries::Receiving(Box::pin(receive_page(body, url)));
-    Ok(Response::new(
-        meta,
-        Content::Listing(Listing::new(page).with_terminator_check(proof, TerminatorCheck::default())),
-    ))
+    let kept = Arc::<OnceLock<KeptPage>>::default();
+    let page = PageEntries {
+        state: PageState::Receiving(Box::pin(receive_page(body, url))),
+        rule: plan.options.index_rule,
+        kept: kept.clone(),
+        facts: Some((size, validator)),
+    };
+    let listing = Listing::new(page).with_terminator_check(proof, TerminatorCheck::default());
+    Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept))))
 }
 
 fn not_an_index_error(why: &str) -> Error {
@@ -47,44 +55,108 @@ fn is_html(media_type: Option<&str>) -> bool {
 }
 
 /// The entries of a page, which is parsed when all of it has been received.
-enum PageEntries {
-    Receiving(Pin<Box<dyn Future<Output = Result<IndexPage, Error>> + Send>>),
-    Parsed(Box<IndexPage>),
+struct PageEntries {
+    state: PageState,
+    rule: IndexRule,
+    /// Receives the page if it is not a listing.
+    kept: Arc<OnceLock<KeptPage>>,
+    /// The size and validator of the response.
+    facts: Option<(Option<u64>, Option<Validator>)>,
+}
+
+enum PageState {
+    Receiving(Pin<Box<dyn Future<Output = Result<Box<ReceivedPage>, Error>> + Send>>),
+    /// The page is read to see whether it is a listing. Its entries are not returned: those of another page could exceed
+    /// the limit of entries.
+    Classifying(Box<ReceivedPage>),
+    Parsing(Box<ReceivedPage>),
     Finished,
 }
 
-async fn receive_page(body: Body, url: String) -> Result<IndexPage, Error> {
-    Ok(IndexPage::new(body.collect(MAX_PAGE_SIZE).await?.into(), &url))
+struct ReceivedPage {
+    content: Bytes,
+    url: String,
+    index: IndexPage,
+}
+
+async fn receive_page(body: Body, url: String) -> Result<Box<ReceivedPage>, Error> {
+    let content: Bytes = body.collect(MAX_PAGE_SIZE).await?.into();
+    Ok(Box::new(ReceivedPage { index: IndexPage::new(content.clone(), &url), content, url }))
+}
+
+impl PageEntries {
+    /// Returns the state that follows the receipt of the page.
+    fn begin(&mut self, page: Box<ReceivedPage>) -> PageState {
+        match self.rule {
+            IndexRule::AnyPage => PageState::Parsing(page),
+            IndexRule::GeneratedPage => PageState::Classifying(page),
+            IndexRule::NoPage => self.keep(page),
+        }
+    }
+
+    /// Returns the state that follows the classification of the page.
+    fn classified(&mut self, mut page: Box<ReceivedPage>) -> PageState {
+        if !page.index.is_generated() {
+            return self.keep(page);
+        }
+        page.index = IndexPage::new(page.content.clone(), &page.url);
+        PageState::Parsing(page)
+    }
+
+    /// Keeps a page that is not a listing. A blank page is the error of a page without links.
+    fn keep(&mut self, page: Box<ReceivedPage>) -> PageState {
+        if page.content.trim_ascii().is_empty() {
+            return PageState::Parsing(page);
+        }
+        if let Some((size, validator)) = self.facts.take() {
+            // The page ends once only.
+            let _ = self.kept.set(KeptPage { content: page.content.clone(), size, validator });
+        }
+        PageState::Finished
+    }
+}
+
+/// Returns the error of a page without links: an error page is not an empty directory.
+fn no_links_error(page: &IndexPage) -> Option<Error> {
+    (!page.is_index()).then(|| not_an_index_error("it has no links"))
 }
 
 impl Stream for PageEntries {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut tokens = 0..TOKENS_PER_POLL;
         loop {
-            match &mut *self {
-                Self::Finished => return Poll::Ready(None),
-                Self::Receiving(receiving) => {
-                    let page = ready!(receiving.as_mut().poll(cx));
-                    *self = Self::Parsed(Box::new(page?));
+            match std::mem::replace(&mut self.state, PageState::Finished) {
+                PageState::Finished => return Poll::Ready(None),
+                PageState::Receiving(mut receiving) => match receiving.as_mut().poll(cx) {
+                    Poll::Ready(page) => self.state = self.begin(page?),
+                    Poll::Pending => {
+                        self.state = PageState::Receiving(receiving);
+                        return Poll::Pending;
+                    }
+                },
+                PageState::Classifying(mut page) => {
+                    let is_read = tokens.by_ref().any(|_| page.index.read_token().is_none());
+                    self.state = if is_read { self.classified(page) } else { PageState::Classifying(page) };
                 }
-                Self::Parsed(page) => {
-                    for _ in 0..TOKENS_PER_POLL {
-                        match page.read_token() {
-                            Some(None) => {}
-                            Some(Some(entry)) => return Poll::Ready(Some(Ok(entry))),
-                            // An error page is not an empty directory.
-                            None => {
-                                let error = (!page.is_index()).then(|| not_an_index_error("it has no links"));
-                                *self = Self::Finished;
-                                return Poll::Ready(error.map(Err));
-                            }
+                PageState::Parsing(mut page) => match tokens
+                    .by_ref()
+                    .find_map(|_| page.index.read_token().map_or(Some(None), |entry| entry.map(Some)))
+                {
+                    Some(None) => return Poll::Ready(no_links_error(&page.index).map(Err)),
+                    found => {
+                        self.state = PageState::Parsing(page);
+                        if let Some(Some(entry)) = found {
+                            return Poll::Ready(Some(Ok(entry)));
                         }
                     }
-                    // Other tasks get a chance to run.
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
+                },
+            }
+            if tokens.is_empty() {
+                // Other tasks get a chance to run.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
         }
     }

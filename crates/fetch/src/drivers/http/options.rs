@@ -31,6 +31,8 @@ pub struct HttpOptions {
     /// Reads an HTML page as the listing of a directory ([`IndexPage`](fetch_url_proto::IndexPage)), up to 32 MiB. A
     /// response that is not an index page fails with `Code::NotFound`. Default: off.
     pub index_as_listing: bool,
+    /// Which pages [`index_as_listing`](Self::index_as_listing) reads as listings. Default: all pages with links.
+    pub index_rule: IndexRule,
     /// Delivers the body of a response with a status code of 400 or above, and keeps the error in
     /// [`Response::refusal`](crate::Response::refusal). Default: the request fails with the error.
     pub deliver_error_body: bool,
@@ -50,6 +52,20 @@ pub struct HeaderField {
     /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenByte`. `None` removes the
     /// default header of this name.
     pub value: Option<Vec<u8>>,
+}
+
+/// Which HTML pages are listings of directories. The others are kept: they have no entries, and
+/// [`DirectoryListing::own_page`](crate::mirror::DirectoryListing::own_page) has their content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexRule {
+    /// Every page that has links or a title such as `Index of`. Other pages fail with `Code::NotFound`.
+    #[default]
+    AnyPage,
+    /// Pages that the server has generated ([`IndexPage::is_generated`](fetch_url_proto::IndexPage::is_generated)).
+    GeneratedPage,
+    /// None: every page is kept.
+    NoPage,
 }
 
 /// The HTTP versions that may be used.

@@ -1,0 +1,191 @@
+//! Local paths of pages and of the files that they refer to.
+
+use std::collections::{HashMap, HashSet};
+
+use fetch_url_core::{HttpUrl, PercentEncoded, Url};
+
+use super::identity::digest_of;
+use crate::{safe_dot_name, safe_name};
+
+/// The name of the file of a URL that ends with a slash.
+const INDEX_NAME: &str = "index.html";
+/// The local directory of files outside the start directory (`--page-requisites`). Their paths on the server follow.
+const ROOT_DIRECTORY: &str = "_root";
+
+/// The path of an HTTP URL: its segments, percent-decoded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PagePath {
+    /// The directories above the last segment.
+    directories: Vec<Vec<u8>>,
+    /// The last segment; empty after a final slash and for `index.html`.
+    name: Vec<u8>,
+    query: Option<Vec<u8>>,
+}
+
+impl PagePath {
+    /// Returns the path of a URL. `DIR/` and `DIR/index.html` have the same path.
+    pub(super) fn of(url: &HttpUrl<'_>) -> Self {
+        let path = url.path().map_or("", PercentEncoded::as_str);
+        let mut directories: Vec<Vec<u8>> =
+            path.split('/').map(|segment| PercentEncoded::from(segment).decode().into_owned()).collect();
+        let query = url.query().map(|query| query.as_str().as_bytes().to_vec());
+        let mut name = directories.pop().unwrap_or_default();
+        if query.is_none() && name == INDEX_NAME.as_bytes() {
+            name.clear();
+        }
+        Self { directories, name, query }
+    }
+
+    /// Returns `true` if the path is in the directory of `start` or below it.
+    pub(super) fn is_below(&self, start: &Self) -> bool {
+        self.directories.starts_with(&start.directories)
+    }
+
+    /// Returns `true` if the URL ends with a slash or `index.html`.
+    pub(super) const fn is_directory(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Returns a digest that is equal for equal paths.
+    pub(super) fn identity(&self) -> u128 {
+        let mut text = Vec::new();
+        for segment in &self.directories {
+            push_segment(&mut text, segment);
+        }
+        text.push(b'/');
+        push_segment(&mut text, &self.name);
+        if let Some(query) = &self.query {
+            text.push(b'?');
+            text.extend_from_slice(query);
+        }
+        digest_of(&text)
+    }
+}
+
+/// Adds a segment with its length, so that different segments never make the same text.
+fn push_segment(text: &mut Vec<u8>, segment: &[u8]) {
+    text.extend_from_slice(&(segment.len() as u64).to_be_bytes());
+    text.extend_from_slice(segment);
+}
+
+/// The local paths that were given to URLs. A path belongs to one URL only.
+#[derive(Debug, Default)]
+pub(super) struct PagePaths {
+    /// Local directories, by the directories on the server.
+    directories: HashMap<Vec<Vec<u8>>, String>,
+    /// The local paths of directories.
+    used_directories: HashSet<String>,
+    /// The local paths of files.
+    used_files: HashSet<String>,
+    keeps_dots: bool,
+}
+
+impl PagePaths {
+    pub(super) fn new(keeps_dots: bool) -> Self {
+        Self { keeps_dots, ..Self::default() }
+    }
+
+    /// Records the local path of a listed directory.
+    pub(super) fn record_directory(&mut self, url: &Url<'_>, path: &str) {
+        if let Url::Http(url) = url {
+            self.directories.insert(PagePath::of(url).directories, path.to_owned());
+            self.used_directories.insert(path.to_owned());
+        }
+    }
+
+    /// Records the local path of a listed file.
+    pub(super) fn record_file(&mut self, url: &Url<'_>, path: &str) {
+        if matches!(url, Url::Http(_)) {
+            self.used_files.insert(path.to_owned());
+        }
+    }
+
+    /// Makes the local path of a file that was not saved available again.
+    pub(super) fn release_file(&mut self, path: &str) {
+        self.used_files.remove(path);
+    }
+
+    /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
+    /// name cannot be sanitised.
+    pub(super) fn local_directory(&mut self, page: &PagePath, start: &PagePath) -> Option<String> {
+        let known = if page.is_below(start) { start.directories.len() } else { 0 };
+        let mut local = if page.is_below(start) { String::new() } else { ROOT_DIRECTORY.to_owned() };
+        for end in known..page.directories.len() {
+            let key = &page.directories[..=end];
+            if let Some(path) = self.directories.get(key).filter(|_| page.is_below(start)) {
+                local.clone_from(path);
+                continue;
+            }
+            let name = self.sanitise(&page.directories[end])?;
+            let path = join(&local, &name);
+            // Outside the start directory, the names on the server are the key: two spellings share a directory.
+            let is_free = !self.used_files.contains(&path)
+                && (!page.is_below(start) || !self.used_directories.contains(&path));
+            local = if is_free { path } else { format!("{path}~{:08x}", identity_of(key) >> 96) };
+            self.used_directories.insert(local.clone());
+            if page.is_below(start) {
+                self.directories.insert(key.to_vec(), local.clone());
+            }
+        }
+        Some(local)
+    }
+
+    /// Gives a page a local path in `directory`. `is_directory` returns `true` for paths of existing local directories.
+    /// Returns `None` if its name cannot be sanitised.
+    pub(super) fn local_file(
+        &mut self,
+        page: &PagePath,
+        directory: &str,
+        is_directory: impl Fn(&str) -> bool,
+    ) -> Option<String> {
+        let path = join(directory, &self.file_name(page)?);
+        // The file of `/a` is in the directory of `/a/b`, where a server that serves the copy would look for it.
+        let path = match self.used_directories.contains(&path) || is_directory(&path) {
+            true => join(&path, INDEX_NAME),
+            false => path,
+        };
+        let is_free =
+            |path: &String| !self.used_files.contains(path) && !self.used_directories.contains(path);
+        let identity = page.identity();
+        let candidates =
+            [path.clone(), format!("{path}~{:08x}", identity >> 96), format!("{path}~{identity:032x}")];
+        let path = candidates.into_iter().find(is_free)?;
+        self.used_files.insert(path.clone());
+        Some(path)
+    }
+
+    /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.
+    fn file_name(&self, page: &PagePath) -> Option<String> {
+        let name = if page.name.is_empty() { INDEX_NAME.as_bytes() } else { &page.name };
+        let mut name = name.to_vec();
+        if name.contains(&b'/') {
+            return None;
+        }
+        if let Some(query) = &page.query {
+            name.push(b'?');
+            // A slash or backslash in the query does not begin another name.
+            name.extend(query.iter().map(|byte| if matches!(byte, b'/' | b'\\') { b'_' } else { *byte }));
+        }
+        self.sanitise(&name)
+    }
+
+    fn sanitise(&self, name: &[u8]) -> Option<String> {
+        let sanitise = if self.keeps_dots { safe_dot_name } else { safe_name };
+        match name {
+            // Two slashes in a path.
+            b"" => Some("_".to_owned()),
+            name if name.contains(&b'/') => None,
+            name => sanitise(name),
+        }
+    }
+}
+
+fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+fn identity_of(directories: &[Vec<u8>]) -> u128 {
+    let mut text = Vec::new();
+    directories.iter().for_each(|segment| push_segment(&mut text, segment));
+    digest_of(&text)
+}

@@ -1,0 +1,120 @@
+//! Signs that a server generated a page as the listing of a directory.
+
+use fetch_url_core::PercentEncoded;
+use html5gum::emitters::default::Token;
+
+/// The maximum number of bytes of a title, heading or link text that are compared.
+const MAX_TEXT_BYTES: usize = 512;
+/// The beginnings of titles and headings of listings, in lower case.
+const TITLE_STARTS: [&str; 7] = [
+    "index of",
+    "directory listing",
+    "listing directory",
+    "directory: /",
+    "directory of /",
+    "listing: /",
+    "files within",
+];
+/// The texts of links to the parent directory, in lower case.
+const PARENT_TEXTS: [&str; 4] = ["parent directory", "parent directory/", "[to parent directory]", "../"];
+/// The columns by which Caddy and others sort, as values of `sort`.
+const SORT_COLUMNS: [&str; 7] = ["name", "namedirfirst", "size", "time", "date", "type", "modified"];
+
+/// The signs of a listing that were found so far.
+#[derive(Default)]
+pub(super) struct ListingSigns {
+    /// A sign that needs no other sign.
+    is_certain: bool,
+    has_title: bool,
+    /// The number of links whose text is the last segment of their target.
+    named_links: u64,
+    /// The number of other links, without those to the page itself and its parent directory.
+    other_links: u64,
+    open: Option<OpenText>,
+}
+
+/// A title, heading or link whose text is being read.
+struct OpenText {
+    /// The target, for a link.
+    href: Option<String>,
+    text: String,
+}
+
+impl ListingSigns {
+    /// Returns `true` if the signs are those of a listing. `FileServer` of Go writes no title, only links.
+    pub(super) const fn are_of_a_listing(&self) -> bool {
+        self.is_certain || (!self.has_title && self.named_links > 0 && self.other_links == 0)
+    }
+
+    /// Reads a token of the page.
+    pub(super) fn read(&mut self, token: &Token) {
+        match token {
+            Token::StartTag(tag) => match &**tag.name {
+                b"a" => {
+                    let href = tag.attributes.get(&b"href"[..]);
+                    let href = href.map(|href| String::from_utf8_lossy(href).trim().to_owned());
+                    let Some(href) = href else { return };
+                    self.is_certain |= sorts_columns(&href);
+                    self.end_text();
+                    self.open = Some(OpenText { href: Some(href), text: String::new() });
+                }
+                b"title" | b"h1" | b"h2" | b"h3" => {
+                    self.has_title |= &**tag.name == b"title";
+                    self.open = Some(OpenText { href: None, text: String::new() });
+                }
+                _ => {}
+            },
+            Token::String(text) => {
+                if let Some(open) = &mut self.open {
+                    let remaining = MAX_TEXT_BYTES.saturating_sub(open.text.len());
+                    open.text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+                }
+            }
+            Token::EndTag(tag) if matches!(&**tag.name, b"a" | b"title" | b"h1" | b"h2" | b"h3") => {
+                self.end_text()
+            }
+            _ => {}
+        }
+    }
+
+    fn end_text(&mut self) {
+        let Some(OpenText { href, text }) = self.open.take() else { return };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lower = text.to_lowercase();
+        let Some(href) = href else {
+            self.is_certain |=
+                TITLE_STARTS.iter().any(|start| lower.starts_with(start)) || lower.contains("index of /");
+            return;
+        };
+        if matches!(&*href, "." | "./" | ".." | "../" | "/" | "") || href.starts_with(['#', '?']) {
+            self.is_certain |= PARENT_TEXTS.contains(&&*lower);
+        } else if is_named_like(&href, &text) {
+            self.named_links += 1;
+        } else {
+            self.is_certain |= PARENT_TEXTS[..3].contains(&&*lower);
+            self.other_links += 1;
+        }
+    }
+}
+
+/// Returns `true` if `text` is the whole reference, percent-decoded; `./` before it and a final slash are ignored.
+fn is_named_like(href: &str, text: &str) -> bool {
+    let path = href.strip_prefix("./").unwrap_or(href);
+    let name = PercentEncoded::from(path).decode().into_owned();
+    let name = name.strip_suffix(b"/").unwrap_or(&name);
+    !name.is_empty() && name == text.strip_suffix('/').unwrap_or(text).as_bytes()
+}
+
+/// Returns `true` if the reference sorts the columns of a listing: `?C=N;O=D` of Apache, `?sort=name&order=desc` of Caddy.
+pub(crate) fn sorts_columns(href: &str) -> bool {
+    let Some(query) = href.strip_prefix("./").unwrap_or(href).strip_prefix('?') else { return false };
+    let mut values = [("C", None), ("O", None), ("sort", None), ("order", None)];
+    for (name, value) in query.split(['&', ';']).take(8).filter_map(|pair| pair.split_once('=')) {
+        values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, found)| *found = Some(value));
+    }
+    let [(_, column), (_, direction), (_, sort), (_, order)] = values;
+    let is_apache = column.is_some_and(|column| matches!(column, "N" | "M" | "S" | "D"))
+        && direction.is_some_and(|direction| matches!(direction, "A" | "D"));
+    let is_caddy = sort.is_some_and(|sort| SORT_COLUMNS.contains(&sort)) && order.is_some();
+    is_apache || is_caddy
+}
