@@ -172,7 +172,7 @@ pub struct FetchFlags {
     /// Fetch only if modified after DATE or after the time of FILE
     ///
     /// A - in front reverses the condition. DATE is an HTTP date, YYYY-MM-DD, or YYYY-MM-DD HH:MM
-    /// in UTC. A FILE that does not exist is no condition.
+    /// in UTC. If FILE does not exist, the URL is fetched unconditionally.
     #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, help_heading = "Output")]
     pub time_cond: Option<String>,
     /// Format of listings, menus, explanations, -I and errors
@@ -212,7 +212,7 @@ pub struct FetchFlags {
     /// Follow redirects (the default)
     #[arg(short = 'L', long, help_heading = "Redirects and errors")]
     pub location: bool,
-    /// Do not follow redirects; deliver the redirect response
+    /// Do not follow redirects; output the redirect response
     #[arg(long, conflicts_with = "location", help_heading = "Redirects and errors")]
     pub no_location: bool,
     /// Maximum number of redirects for each URL
@@ -223,10 +223,10 @@ pub struct FetchFlags {
     /// Fail on HTTP status 400 and above (the default)
     #[arg(short, long, help_heading = "Redirects and errors")]
     pub fail: bool,
-    /// Deliver the body of an HTTP error and exit with 0
+    /// Output the body of an HTTP error and exit with 0
     #[arg(long, conflicts_with = "fail", help_heading = "Redirects and errors")]
     pub no_fail: bool,
-    /// Deliver the body of an HTTP error and fail
+    /// Output the body of an HTTP error and fail
     #[arg(long, conflicts_with_all = ["fail", "no_fail"], help_heading = "Redirects and errors")]
     pub fail_with_body: bool,
     /// Stop at the first URL that fails
@@ -305,7 +305,7 @@ pub struct FetchFlags {
     pub parallel: bool,
     /// Fetch one file over up to N connections
     ///
-    /// It applies if the server reports size and validator and supports ranges, and each part has
+    /// Segments are used if the server supports ranges and reports size and validator, and each part has
     /// at least 1 MiB; smaller files use fewer connections. Otherwise one connection is used.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,

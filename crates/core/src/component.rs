@@ -25,11 +25,11 @@ impl Component {
 /// Adds the components of `[user[:password]@]host[:port]`.
 pub(crate) fn push_authority(authority: &Authority<'_>, components: &mut Vec<Component>) {
     if let Some(user) = authority.user() {
-        let rule = "RFC 1738 §3.1: the user name; an empty one differs from none";
+        let rule = "RFC 1738 §3.1: the user name; an empty one is not a missing one";
         components.push(Component::new("user", user, rule));
     }
     if let Some(password) = authority.password() {
-        let rule = "RFC 1738 §3.1: the password; an empty one differs from none";
+        let rule = "RFC 1738 §3.1: the password; an empty one is not a missing one";
         components.push(Component::new("password", password, rule));
     }
     push_host_port(authority.host_port(), components);

@@ -112,7 +112,7 @@ pub trait Prompter: Send + Sync {
         true
     }
 
-    /// Returns the answers to the questions of the form at `url` whose element in `given` is `None`, in the order of
+    /// Asks the questions of the form at `url` that have no answer in `given`. Returns the new answers in the order of
     /// the form, or `None` if no prompt can be shown. `questions` and `given` also have an element for each item
     /// without input, which needs no answer.
     ///
@@ -129,11 +129,12 @@ pub trait Prompter: Send + Sync {
     }
 }
 
-/// The sources of user names and passwords for URLs without a password, in order of precedence: the caller, one
-/// credential per host, a netrc file, a prompt.
+/// The sources of user names and passwords, in order of precedence: the caller's credential with a password, the URL with
+/// a password, the credential of the host, a netrc file, an earlier answer of the prompt, and at last a user name without
+/// a password.
 #[derive(Clone, Default)]
 pub struct Credentials {
-    /// For the origin of the caller's URL, if that is the server with this [`server_key`] or if there is none.
+    /// The credential for the caller's URLs. With a [`server_key`], it applies only to URLs of that server.
     origin_credential: Option<(Option<String>, Credential)>,
     /// By host name in lower case.
     hosts: BTreeMap<String, Credential>,
@@ -173,7 +174,7 @@ impl Credentials {
         self
     }
 
-    /// Adds the text of a netrc file; its `default` entry is used only if `allow_default` is `true`.
+    /// Sets the netrc file from its text; its `default` entry is used only if `allow_default` is `true`.
     ///
     /// # Errors
     /// [`Code::Usage`] if the text is not a valid netrc file.
@@ -192,7 +193,7 @@ impl Credentials {
     }
 
     /// Selects the credential for `url`. `origin` is the caller's URL, and `None` once a redirect has led to another
-    /// server; then only netrc entries and credentials per host apply.
+    /// server; then only the login in `url`, netrc entries and credentials per host apply.
     pub(crate) fn for_request(&self, url: &Url<'_>, origin: Option<&Url<'_>>) -> Option<Credential> {
         let user_info = |url: &Url<'_>| url.user_info().map(Credential::from_user_info);
         let from_url = user_info(url).or_else(|| origin.and_then(user_info));
@@ -256,7 +257,7 @@ impl Credentials {
     }
 }
 
-/// Returns scheme, host and port: the key of a stored answer.
+/// Returns scheme, host and port, which identify a server.
 fn server_key(url: &Url<'_>) -> String {
     let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
     format!("{}://{}:{:?}", url.scheme_name(), host.unwrap_or_default(), url.port())

@@ -1,6 +1,6 @@
 //! Turns listings into the files of a mirror: which entries are directories, which are files, and their local names.
 //!
-//! It neither fetches nor writes. The caller hands over one listing after another. Names are sanitised and unique in
+//! The caller fetches the listings, passes them one after another, and writes the files. Names are sanitised and unique in
 //! their directory, no directory is visited twice, and nothing leaves the start directory or its server.
 
 mod glob;
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
-use fetch_url_proto::{Entry, EntryKind};
+use fetch_url_proto::{Details, Entry, EntryKind};
 
 pub use self::glob::Glob;
 use self::identity::resource_identity;
@@ -56,7 +56,7 @@ impl Default for TreeRules {
     }
 }
 
-/// The tree of a mirror.
+/// The state of a mirror: start directory, rules, and the entries found so far.
 #[derive(Debug)]
 pub struct Tree {
     rules: TreeRules,
@@ -118,9 +118,11 @@ pub struct FileEntry {
 #[non_exhaustive]
 pub enum Skipped {
     /// It has no valid URL: an unparsable line, or informational text.
-    UnparsedLine,
-    /// It is on another server or outside the start directory, or its URL has no content that can be fetched.
+    NoUrl,
+    /// It is on another server or outside the start directory.
     OutsideTree,
+    /// It has no content without an answer of the user: a form, a search, or a session.
+    Unfetchable,
     /// It was listed before.
     Duplicate,
     /// No file name is left after sanitising.
@@ -130,7 +132,7 @@ pub enum Skipped {
 }
 
 impl Tree {
-    /// Returns the tree that starts at `start`. Its user name and password apply to the whole tree.
+    /// Returns the tree that starts at `start`. The user name and password of `start` apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
         Self { rules, start, seen: HashSet::new(), entries: 0, pages }
@@ -203,9 +205,12 @@ impl Tree {
 
     /// Checks one entry and sanitises its name.
     fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Skipped> {
-        let url = self.url_of(entry).ok_or(Skipped::UnparsedLine)?;
-        if !is_below(&self.start, &url) || is_unfetchable(&url) {
+        let url = self.url_of(entry).ok_or(Skipped::NoUrl)?;
+        if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
+        }
+        if is_unfetchable(&url) || is_form(entry) {
+            return Err(Skipped::Unfetchable);
         }
         let server_name = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
         let sanitise_name = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
@@ -221,7 +226,7 @@ impl Tree {
         };
         Ok(Candidate {
             index,
-            is_verbatim: name.as_bytes() == server_name,
+            is_server_name_unchanged: name.as_bytes() == server_name,
             is_directory: entry.kind == EntryKind::Directory,
             size: entry.size,
             modified: entry.modified,
@@ -286,7 +291,8 @@ const fn is_hierarchical(url: &Url<'_>) -> bool {
     matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
 }
 
-/// Returns `true` if two URLs name the same directory. Login and final slashes are ignored.
+/// Returns `true` if two URLs name the same directory. Login and final slashes are ignored; any two news URLs count as
+/// the same directory.
 pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {
     let normalised = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
     let without_login = |url: &Url<'_>| normalised(&url.clone().with_user_info(None));
@@ -328,6 +334,11 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
 fn is_unfetchable(url: &Url<'_>) -> bool {
     let Url::Gopher(url) = url else { return false };
     matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())
+}
+
+/// Returns `true` for a Gopher+ item that must be filled in before it is fetched (`?` at the end of its menu line).
+fn is_form(entry: &Entry) -> bool {
+    matches!(&entry.details, Details::MenuItem(item, _) if item.plus == Some(b'?'))
 }
 
 #[cfg(test)]

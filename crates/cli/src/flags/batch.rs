@@ -9,7 +9,7 @@ use clap::{Args, value_parser};
 pub struct BatchFlags {
     /// Read URLs from FILE, one per line; - is standard input
     ///
-    /// A TAB after the URL separates the file to write to, a second TAB its checksum. Several URLs
+    /// A line is URL, URL TAB FILE, or URL TAB FILE TAB CHECKSUM. Several URLs
     /// in a line, separated by spaces, are tried in order until one succeeds.
     #[arg(long, value_name = "FILE")]
     pub input_file: Option<PathBuf>,

@@ -51,7 +51,7 @@ pub struct NetworkFlags {
     pub resolve: Vec<ResolveOverride>,
     /// Connect to HOST2 and PORT2 instead of HOST1 and PORT1
     ///
-    /// Each part may be empty. The first match counts. Repeatable.
+    /// An empty HOST1 or PORT1 matches all; an empty HOST2 or PORT2 keeps that of the URL. The first match counts. Repeatable.
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = parse_connect_to, action = ArgAction::Append)]
     pub connect_to: Vec<ConnectTo>,
     /// Use this proxy for http and https

@@ -16,7 +16,7 @@ pub struct NewsFlags {
     /// Part of an article
     #[arg(long, value_name = "PART", value_enum, default_value_t)]
     pub part: NewsPart,
-    /// Convert the line ends of articles to those of this machine (default CRLF)
+    /// Convert the line ends of articles to those of this machine; by default CRLF is kept
     #[arg(long)]
     pub text: bool,
     /// Allow a login to a news server without TLS

@@ -40,7 +40,7 @@ pub struct TlsFlags {
     pub ssl_reqd: bool,
     /// Accept the end of a TLS connection without close_notify
     ///
-    /// For gophers items and FTP data. An attacker on the network path can then truncate the data.
+    /// It applies to gophers URLs and to FTP data connections. An attacker on the network path can then truncate the data.
     #[arg(long)]
     pub allow_tls_truncation: bool,
     /// Use TLS 1.2 or later (the default)

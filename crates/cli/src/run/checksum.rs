@@ -73,7 +73,7 @@ fn list_url(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
         .url)
 }
 
-/// Returns the checksum of `object` in a list. Its paths are relative to the directory of the list, if the object is below
+/// Returns the checksum of `object` in a list. The paths of the list are relative to the directory of the list, if the object is below
 /// it.
 fn find_checksum(
     list: &[u8],
@@ -108,7 +108,7 @@ fn object_path(url: &Url<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the list at `url`. Each list is fetched once in a run.
+/// Fetches the list at `url`, once in a run.
 async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Result<ChecksumList, Error> {
     let cell = run.checksum_lists.borrow_mut().entry(url.to_string()).or_default().clone();
     let fetch = async || match fetch_list(url, request, run).await {

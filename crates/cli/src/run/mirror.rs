@@ -38,7 +38,7 @@ pub(super) struct MirrorWalker {
     files: RefCell<VecDeque<(Transfer, Upcoming)>>,
     /// The number of workers that are listing a directory.
     active_listings: Cell<usize>,
-    /// Notified when a listing was processed.
+    /// Notified after each listing, after a directory was queued, and at the end of the walk.
     queue_changed: Notify,
     pages: PageWalk,
     is_stopped: Cell<bool>,
@@ -168,7 +168,7 @@ impl MirrorWalker {
         let queued = listing.and_then(|mut listing| {
             let final_url = &listing.meta.url;
             if !self.tree.borrow_mut().accept_final_url(&mut directory, final_url)? {
-                let words = format!("it leads to {}: passed over", final_url.redacted());
+                let words = format!("the server redirects it to {}: skipped", final_url.redacted());
                 self.print_note(&directory.url.redacted().to_string(), &words, run);
                 return Ok(());
             }
@@ -238,9 +238,9 @@ impl MirrorWalker {
         for (index, why) in &classified.skipped {
             self.note_skipped(*why, &entries[*index], directory, run);
         }
-        // Lines that cannot be parsed may be files.
+        // An entry without a URL may be a file, so the listing is incomplete; in gopher it is informational text.
         let all_parsed =
-            classified.skipped.iter().all(|(_, why)| *why != Skipped::UnparsedLine) || job.has_info_text();
+            classified.skipped.iter().all(|(_, why)| *why != Skipped::NoUrl) || job.has_info_text();
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
         if is_complete && all_parsed && classified.limit_error.is_none() && !classified.names.is_empty() {
             self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
@@ -250,12 +250,13 @@ impl MirrorWalker {
         limit_error.or(classified.limit_error).map_or(Ok(()), Err)
     }
 
-    /// Prints a note about a skipped entry, unless it is outside the mirror.
+    /// Prints a note about a nameless or too deep entry, counts one outside the tree or without
+    /// content, and ignores the others.
     fn note_skipped(&self, why: Skipped, entry: &Entry, directory: &DirEntry, run: &Run) {
         let words = match why {
             Skipped::Nameless => "no file can have this name",
             Skipped::TooDeep => "deeper than --max-depth",
-            Skipped::OutsideTree => {
+            Skipped::OutsideTree | Skipped::Unfetchable => {
                 self.outside_tree.set(self.outside_tree.get() + 1);
                 return;
             }
@@ -274,7 +275,7 @@ impl MirrorWalker {
         }
     }
 
-    /// Queues the files that are not in the journal.
+    /// Queues the files that are not up to date.
     fn queue_files(&self, files: Vec<FileEntry>, run: &Run, job: &MirrorJob) {
         // An entry whose local path is a directory was a directory in an earlier run.
         let is_known_directory = |file: &FileEntry| {
@@ -308,7 +309,7 @@ fn transfer_of(file: FileEntry, job: &MirrorJob) -> Transfer {
     transfer
 }
 
-/// Returns `true` if an earlier run has fetched the file and it is unchanged.
+/// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
 fn is_done(transfer: &Transfer, run: &Run) -> bool {
     matches!(&transfer.output, Output::File(path) if is_up_to_date(transfer, path, run))
 }

@@ -41,7 +41,7 @@ impl SharedRate {
     }
 }
 
-/// Delays the chunks of one body to the rate limit and reports a transfer below the minimum rate.
+/// Delays chunks so that the transfers keep the rate limit, and reports a transfer below the minimum rate.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     max_rate: Option<Arc<SharedRate>>,
@@ -64,15 +64,15 @@ impl RateLimiter {
     /// Returns `None` if there is neither a rate limit nor a minimum rate.
     pub(super) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
         let now = Instant::now();
-        let slowest = limits.min_rate.map(|slowest| MinRateCheck {
-            bytes_per_second: slowest.bytes_per_second,
-            time: slowest.time,
+        let min_rate = limits.min_rate.map(|min_rate| MinRateCheck {
+            bytes_per_second: min_rate.bytes_per_second,
+            time: min_rate.time,
             started: now,
             received: 0,
             timer: Timer::default(),
         });
-        let is_any = max_rate.is_some() || slowest.is_some();
-        is_any.then(|| Self { max_rate, timer: Timer::default(), min_rate: slowest })
+        let is_any = max_rate.is_some() || min_rate.is_some();
+        is_any.then(|| Self { max_rate, timer: Timer::default(), min_rate })
     }
 
     /// Ready when the rate limit allows more. Wakes the task at least every [`MAX_SLEEP`].
@@ -96,23 +96,23 @@ impl RateLimiter {
         if let Some(max_rate) = &self.max_rate {
             max_rate.record(bytes);
         }
-        if let Some(slowest) = &mut self.min_rate {
-            slowest.received = slowest.received.saturating_add(bytes as u64);
+        if let Some(min_rate) = &mut self.min_rate {
+            min_rate.received = min_rate.received.saturating_add(bytes as u64);
         }
     }
 
     /// Ready with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        let Some(slowest) = &mut self.min_rate else { return Poll::Pending };
+        let Some(min_rate) = &mut self.min_rate else { return Poll::Pending };
         loop {
-            ready!(slowest.timer.poll_after(slowest.started, slowest.time, cx));
-            let wanted = slowest.time.as_secs_f64() * slowest.bytes_per_second as f64;
-            if (slowest.received as f64) < wanted {
-                let (rate, time) = (slowest.bytes_per_second, slowest.time.as_secs());
-                let detail = format!("while the body came: slower than {rate} bytes per second for {time} s");
+            ready!(min_rate.timer.poll_after(min_rate.started, min_rate.time, cx));
+            let wanted = min_rate.time.as_secs_f64() * min_rate.bytes_per_second as f64;
+            if (min_rate.received as f64) < wanted {
+                let (rate, time) = (min_rate.bytes_per_second, min_rate.time.as_secs());
+                let detail = format!("the transfer was slower than {rate} bytes per second for {time} s");
                 return Poll::Ready(Error::new(Code::TimedOut, Phase::Body, detail));
             }
-            (slowest.started, slowest.received) = (Instant::now(), 0);
+            (min_rate.started, min_rate.received) = (Instant::now(), 0);
         }
     }
 }

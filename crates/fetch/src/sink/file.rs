@@ -1,4 +1,5 @@
-//! Opens the file of a download. An unusable name or an existing file is reported before a connection is made.
+//! Opens the file of a download before a connection is made. An unusable name is an error, and with `no_clobber` an
+//! existing file is too.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -175,7 +176,8 @@ impl FileSink {
         self.resume.clone().filter(|_| is_same)
     }
 
-    /// Prepares the file for the body that `meta` describes: appended to the partial download, or from the start.
+    /// Prepares the file for the body that `meta` describes. The body is appended to the partial download or to the kept
+    /// bytes, or written from the start.
     pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
             FileKind::Direct(file) => return Ok(TargetKind::Open(file)),
@@ -383,7 +385,7 @@ fn locked_error(paths: &PartPaths) -> Error {
     Error::new(Code::Usage, Phase::Deliver, detail)
 }
 
-/// Returns the permissions that the umask gave the new file, and makes the file private (mode 0600).
+/// Sets the mode to [`PART_MODE`] and returns the permissions that the umask gave the new file.
 fn make_private(file: &File, metadata: &Metadata) -> io::Result<u32> {
     let mode = metadata.permissions().mode() & 0o777;
     file.set_permissions(Permissions::from_mode(PART_MODE))?;

@@ -19,7 +19,7 @@ const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// Number of bytes to free on a full disk for the state file.
 const STATE_RESERVE: u64 = 64 * 1024;
 /// Minimum size in bytes of files that are synced before they are renamed.
-const MIN_SYNC_SIZE: u64 = 1024 * 1024;
+const LARGE_FILE_SIZE: u64 = 1024 * 1024;
 
 /// The paths of the final file, the `.part` file and the state file.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Part {
     }
 
     /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
-    /// the bytes before `start`, so it stays valid until the next one is written.
+    /// the bytes before `start`; it is valid until this run writes its own.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         self.stage = PartStage::Filling;
         let is_wanted = self.options.resume || self.options.keep_part;
@@ -161,7 +161,7 @@ impl Part {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
-            SyncMode::Auto => self.state.bytes >= MIN_SYNC_SIZE,
+            SyncMode::Auto => self.state.bytes >= LARGE_FILE_SIZE,
             SyncMode::Never => false,
         };
         self.file
@@ -182,9 +182,9 @@ impl Part {
         }
         self.rename()?;
         self.stage = PartStage::Done;
-        // Only a state file of this program is removed. A small file that was fetched without `resume` and without
-        // interruption has no state file.
-        if self.has_state_file || self.options.resume || self.state.bytes >= MIN_SYNC_SIZE {
+        // Removes the state file if this run may own one: it has written or found one, resume was requested, or the
+        // file is large.
+        if self.has_state_file || self.options.resume || self.state.bytes >= LARGE_FILE_SIZE {
             let _ = fs::remove_file(&self.paths.state);
         }
         Ok(())

@@ -17,7 +17,7 @@ pub(super) struct Candidate {
     /// The sanitised name, which several candidates may share.
     pub(super) name: String,
     /// `true` if sanitising did not change the server's name.
-    pub(super) is_verbatim: bool,
+    pub(super) is_server_name_unchanged: bool,
     pub(super) is_directory: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
@@ -77,8 +77,9 @@ fn names_to_keep(candidates: &[Candidate]) -> Vec<bool> {
     }
     let mut keeps_name = vec![false; candidates.len()];
     for group in groups.values() {
-        let is_verbatim_file =
-            |index: &&usize| candidates[**index].is_verbatim && !candidates[**index].is_directory;
+        let is_verbatim_file = |index: &&usize| {
+            candidates[**index].is_server_name_unchanged && !candidates[**index].is_directory
+        };
         let verbatim_files: Vec<usize> = group.iter().filter(is_verbatim_file).copied().collect();
         match (&group[..], &verbatim_files[..]) {
             ([only], _) | (_, [only]) => keeps_name[*only] = true,

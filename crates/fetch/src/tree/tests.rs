@@ -48,7 +48,7 @@ fn names_that_leave_the_directory_are_skipped() {
         ("a", "ftp://evil/pub/a", Err(Some(Skipped::OutsideTree))),
         ("a", "ftp://h:2121/pub/a", Err(Some(Skipped::OutsideTree))),
         ("a", "file:///etc/passwd", Err(Some(Skipped::OutsideTree))),
-        ("a", "no URL", Err(Some(Skipped::UnparsedLine))),
+        ("a", "no URL", Err(Some(Skipped::NoUrl))),
     ] {
         assert_eq!(path(&mut tree, &root, &file(name, url)), expected.map(str::to_owned), "{url}");
     }
@@ -167,7 +167,7 @@ fn menu_items_are_named_by_their_selectors() {
     assert_eq!(of(file(display_string, "gopher://h/0?")), Ok("_".to_owned()));
     for other in ["7/find", "8/login", "T/login", "2/names"] {
         let entry = entry(EntryKind::Other, display_string, &format!("gopher://h/{other}"));
-        assert_eq!(of(entry), Err(Some(Skipped::OutsideTree)));
+        assert_eq!(of(entry), Err(Some(Skipped::Unfetchable)));
     }
     assert_eq!(of(directory("1  2026", "gopher://h/1/docs/sub/")), Ok("sub/".to_owned()));
     for again in ["gopher://H/9/docs/a.txt", "gopher://h/1/docs/sub", "gopher://h/1/"] {

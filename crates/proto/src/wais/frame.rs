@@ -41,7 +41,7 @@ pub(super) fn announced_length(buffer: &RecvBuffer, max_length: usize) -> Result
 ///
 /// # Errors
 /// [`WireError::Unexpected`] if there is input.
-pub(super) fn check_silence(buffer: &RecvBuffer) -> Result<(), WireError> {
+pub(super) fn check_no_input(buffer: &RecvBuffer) -> Result<(), WireError> {
     if buffer.bytes().is_empty() {
         return Ok(());
     }

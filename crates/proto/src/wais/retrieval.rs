@@ -18,8 +18,8 @@ const MAX_RESPONSE: usize = 1024 * 1024;
 /// The size of a document is not known in advance. It has ended when the server reports that the range is outside
 /// it, or returns fewer bytes than requested. An error after some pieces means that the document is incomplete.
 ///
-/// The next piece is requested as soon as the header of a response announces a full piece: servers discard a request
-/// that arrives together with another one, but not one that arrives while they send.
+/// The next piece is requested as soon as the header of a response announces a full piece. A server discards the second
+/// of two requests that arrive together; it accepts a request that arrives while it sends a response.
 #[derive(Debug)]
 pub struct Retrieval {
     database: WaisName,
@@ -71,7 +71,7 @@ impl Retrieval {
     /// piece.
     fn is_request_due(&self, buffer: &RecvBuffer) -> Result<bool, WireError> {
         match (self.pending.len(), self.pending.front()) {
-            (0, _) => frame::check_silence(buffer).map(|()| true),
+            (0, _) => frame::check_no_input(buffer).map(|()| true),
             (1, Some(current)) if !self.next_piece().is_empty() => {
                 let announced = frame::announced_length(buffer, MAX_RESPONSE)?;
                 Ok(announced.is_some_and(|length| length as u64 >= current.count))
@@ -95,10 +95,10 @@ impl Retrieval {
     }
 
     /// Processes a response.
-    fn take(&mut self, answer: Option<Answer>, request: Pending) -> Result<(), WireError> {
+    fn process_answer(&mut self, answer: Option<Answer>, request: Pending) -> Result<(), WireError> {
         // Servers that cannot answer send an empty message.
         let Some(answer) = answer else {
-            self.end(refused(Bytes::new()));
+            self.end(rejected(Bytes::new()));
             return Ok(());
         };
         self.check_ids(&answer, request.reference_id)?;
@@ -110,7 +110,7 @@ impl Retrieval {
             let events = self.process_empty_answer(&answer);
             self.end(events);
         } else {
-            self.take_data(answer, count, request.count);
+            self.process_data(answer, count, request.count);
         }
         Ok(())
     }
@@ -146,22 +146,24 @@ impl Retrieval {
             answer.error_diagnostics().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
         let mut events = Vec::new();
         if answer.error_diagnostics().next().is_some() || (is_first && !is_empty) {
-            return refused(words.unwrap_or_default());
+            return rejected(words.unwrap_or_default());
         }
         if is_empty {
             events.push(Event::Head(Head::default()));
         }
         if !answer.says_end() {
-            events.extend(unmarked());
+            events.extend(missing_end_mark());
         }
         events
     }
 
-    fn take_data(&mut self, answer: Answer, count: u64, requested: u64) {
+    fn process_data(&mut self, answer: Answer, count: u64, requested: u64) {
         let says_end = answer.says_end();
-        let complaint = answer.error_diagnostics().next().map(super::Diagnostic::line);
-        self.events.extend(answer.error_diagnostics().map(|complaint| Event::Received(complaint.line())));
-        if let Some(words) = &complaint {
+        let diagnostic_text = answer.error_diagnostics().next().map(super::Diagnostic::line);
+        self.events.extend(
+            answer.error_diagnostics().map(|diagnostic_text| Event::Received(diagnostic_text.line())),
+        );
+        if let Some(words) = &diagnostic_text {
             self.events.push_back(note("the server sent a diagnostic about the document:", words));
         }
         if !std::mem::replace(&mut self.has_started, true) {
@@ -173,18 +175,18 @@ impl Retrieval {
         if says_end || self.wanted.is_empty() {
             self.end(Vec::new());
         } else if count < requested {
-            // Fewer bytes than requested are the end, as in old clients; real servers also report it.
-            self.end(complaint.map_or_else(unmarked, refused));
+            // A short piece is the last one, as in old clients. Real servers also send a diagnostic at the end.
+            self.end(diagnostic_text.map_or_else(missing_end_mark, rejected));
         }
     }
 }
 
-fn refused(words: Bytes) -> Vec<Event> {
+fn rejected(words: Bytes) -> Vec<Event> {
     vec![Event::Rejected(Box::new(Rejection::from_text(words)))]
 }
 
-fn unmarked() -> Vec<Event> {
-    vec![Event::UnterminatedEnd("the server's word that the document has ended")]
+fn missing_end_mark() -> Vec<Event> {
+    vec![Event::UnterminatedEnd("a diagnostic that reports the end of the document")]
 }
 
 fn unexpected(what: &'static str) -> WireError {
@@ -206,7 +208,7 @@ impl Machine for Retrieval {
             let Some(message) = frame::read(buffer, MAX_RESPONSE)? else { return Ok(Step::NeedMore) };
             let answer = Answer::parse(&message)?;
             let Some(request) = self.pending.pop_front() else { return Err(unexpected("a request")) };
-            self.take(answer, request)?;
+            self.process_answer(answer, request)?;
         }
     }
 }

@@ -13,10 +13,9 @@ use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Rejecti
 
 /// Maximum number of documents in the first request, as in the browsers of the time.
 const MAX_DOCUMENTS: u32 = 200;
-/// Maximum number of documents in the next request, which is sent only if the first response was full. Servers send an
-/// empty message if the response does not fit into their buffer (freeWAIS: 100,000 bytes); then the next number
-/// applies.
-const MORE_DOCUMENTS: [u32; 3] = [10_000, 1_000, 300];
+/// Maxima of the later requests, which are sent only if the first response was full. Servers send an empty message if the
+/// response does not fit into their buffer (freeWAIS: 100,000 bytes); then the next maximum is tried.
+const LARGER_MAXIMA: [u32; 3] = [10_000, 1_000, 300];
 
 /// Maximum length of the first response in bytes; real servers send at most 100,000.
 const MAX_RESPONSE: usize = 1024 * 1024;
@@ -38,13 +37,13 @@ pub struct Search {
     larger_maxima: std::slice::Iter<'static, u32>,
     state: SearchState,
     /// The identifiers of the first response, if it was full.
-    returned: HashSet<Vec<u8>>,
+    first_ids: HashSet<Vec<u8>>,
 }
 
 #[derive(Debug)]
 enum SearchState {
     Send,
-    Answer,
+    AwaitAnswer,
     /// Events to emit, and whether another request follows.
     Emitting(VecDeque<Event>, bool),
 }
@@ -61,19 +60,19 @@ impl Search {
             database: database.clone(),
             words,
             max_documents: MAX_DOCUMENTS,
-            larger_maxima: MORE_DOCUMENTS.iter(),
+            larger_maxima: LARGER_MAXIMA.iter(),
             state: SearchState::Send,
-            returned: HashSet::new(),
+            first_ids: HashSet::new(),
         })
     }
 
-    /// Returns `true` after the first request.
-    const fn asks_for_more(&self) -> bool {
+    /// Returns `true` if the current request has a larger maximum than the first.
+    const fn has_larger_maximum(&self) -> bool {
         self.max_documents > MAX_DOCUMENTS
     }
 
     const fn max_response(&self) -> usize {
-        if self.asks_for_more() { MAX_LARGER_RESPONSE } else { MAX_RESPONSE }
+        if self.has_larger_maximum() { MAX_LARGER_RESPONSE } else { MAX_RESPONSE }
     }
 
     /// Returns the state that sends the search with the next maximum, or reports that the result is cut.
@@ -83,7 +82,7 @@ impl Search {
                 self.max_documents = *max_documents;
                 SearchState::Send
             }
-            None => SearchState::Emitting(cut_result(), false),
+            None => SearchState::Emitting(incomplete_result(), false),
         }
     }
 
@@ -96,44 +95,46 @@ impl Search {
         };
         match answer {
             // The documents of the first response are kept, whatever happens to the other requests.
-            Ok(None) if self.asks_for_more() => Ok(Some(self.next_request())),
-            Err(_) if self.asks_for_more() => Ok(Some(SearchState::Emitting(cut_result(), false))),
+            Ok(None) if self.has_larger_maximum() => Ok(Some(self.next_request())),
+            Err(_) if self.has_larger_maximum() => {
+                Ok(Some(SearchState::Emitting(incomplete_result(), false)))
+            }
             answer => Ok(Some(self.answer_state(answer?))),
         }
     }
 
     /// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
     fn answer_state(&mut self, answer: Option<Answer>) -> SearchState {
-        let Some(answer) = answer else { return SearchState::Emitting(refused(Bytes::new()), false) };
+        let Some(answer) = answer else { return SearchState::Emitting(rejected(Bytes::new()), false) };
         let is_full = answer.documents.len() >= self.max_documents as usize;
-        let is_first = !self.asks_for_more();
+        let is_first = !self.has_larger_maximum();
         let mut events = if is_first { self.first_events(&answer) } else { VecDeque::new() };
         if matches!(events.front(), Some(Event::Rejected(_))) {
             return SearchState::Emitting(events, false);
         }
-        let lost_documents = !is_first && answer.documents.len() < self.returned.len();
+        let lost_documents = !is_first && answer.documents.len() < self.first_ids.len();
         let asks_again = is_first && is_full;
         if asks_again {
-            self.returned = answer.documents.iter().map(|facts| facts.id.0.clone()).collect();
+            self.first_ids = answer.documents.iter().map(|facts| facts.id.0.clone()).collect();
         }
-        let is_new = |facts: &DocumentFacts| is_first || !self.returned.contains(&facts.id.0);
+        let is_new = |facts: &DocumentFacts| is_first || !self.first_ids.contains(&facts.id.0);
         events.extend(answer.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
         if !is_first && (is_full || lost_documents) {
-            events.extend(cut_result());
+            events.extend(incomplete_result());
         }
         SearchState::Emitting(events, asks_again)
     }
 
     /// Returns the events before the documents of the first response.
     fn first_events(&self, answer: &Answer) -> VecDeque<Event> {
-        let complaint = answer.diagnostics.first().map(super::Diagnostic::line);
-        if answer.documents.is_empty() && (complaint.is_some() || self.words.is_empty()) {
+        let diagnostic_text = answer.diagnostics.first().map(super::Diagnostic::line);
+        if answer.documents.is_empty() && (diagnostic_text.is_some() || self.words.is_empty()) {
             // Every database has a description, so an empty result without search words means that the database
             // does not exist.
-            return refused(complaint.unwrap_or_default());
+            return rejected(diagnostic_text.unwrap_or_default());
         }
         let mut events = VecDeque::new();
-        if let Some(words) = complaint {
+        if let Some(words) = diagnostic_text {
             events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
             events.push_back(note("the result may be incomplete: the server sent", &words));
         }
@@ -147,11 +148,11 @@ impl Machine for Search {
         loop {
             match &mut self.state {
                 SearchState::Send => {
-                    frame::check_silence(buffer)?;
-                    self.state = SearchState::Answer;
+                    frame::check_no_input(buffer)?;
+                    self.state = SearchState::AwaitAnswer;
                     return Ok(Step::Send(request::search(&self.database, &self.words, self.max_documents)));
                 }
-                SearchState::Answer => match self.receive(buffer)? {
+                SearchState::AwaitAnswer => match self.receive(buffer)? {
                     Some(state) => self.state = state,
                     None => return Ok(Step::NeedMore),
                 },
@@ -165,12 +166,12 @@ impl Machine for Search {
     }
 }
 
-/// Returns the event that reports documents beyond those that the server returned.
-fn cut_result() -> VecDeque<Event> {
+/// Returns the event for a result that may lack documents.
+fn incomplete_result() -> VecDeque<Event> {
     VecDeque::from([Event::UnterminatedEnd("a response with fewer documents than requested")])
 }
 
-pub(super) fn refused(words: Bytes) -> VecDeque<Event> {
+pub(super) fn rejected(words: Bytes) -> VecDeque<Event> {
     VecDeque::from([Event::Rejected(Box::new(Rejection::from_text(words)))])
 }
 
@@ -189,8 +190,8 @@ fn entry(facts: DocumentFacts) -> Entry {
     }
 }
 
-/// Returns the date of a document as a Unix timestamp, or `None` if it is not `YYMMDD` or `YYYYMMDD`. Years of two
-/// digits below 70 are those after 2000.
+/// Returns the date of a document as a Unix timestamp, or `None` if it is not `YYMMDD` or `YYYYMMDD`. The years
+/// 00 to 69 mean 2000 to 2069, and 70 to 99 mean 1970 to 1999.
 fn date(text: &[u8]) -> Option<i64> {
     let text =
         std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;

@@ -257,6 +257,19 @@ fn changed_item_is_downloaded_and_missing_item_is_deleted() {
     assert_eq!(list_tree(dir.path()), found);
 }
 
+/// A Gopher+ form (`?`) has no content before it is filled in.
+#[test]
+fn forms_are_skipped_and_counted() {
+    let menu = "0Ask me\t/ask\tsite.test\t7070\t?\r\n0good\t/m/good\tsite.test\t7070\t+\r\n";
+    let config =
+        GopherConfig::new().item(GopherItem::new('1', "/m", menu)).item(GopherItem::text("/m/good", "g"));
+    let (server, dir) = (start_gopher_server(config), temp_dir());
+    let options = format!("--events - --connect-to site.test:7070:127.0.0.1:{}", server.addr().port());
+    let result = run_mirror_with_short_timeout("gopher://site.test:7070/1/m", dir.path(), &options);
+    assert!(result.assert_exit(0).stdout_text().contains("\"elsewhere\":1"), "{}", result.stdout_text());
+    assert!(!received_selectors(&server).iter().any(|line| line.starts_with("/ask")));
+}
+
 /// Other servers, searches, Telnet sessions, phone books, errors and malformed lines.
 #[test]
 fn items_that_are_not_files_of_this_server_are_skipped() {

@@ -75,9 +75,9 @@ fn rejects_restart_position(error: &DriverError) -> bool {
         if command.verb() == Verb::Retr && reply.code == 554)
 }
 
-/// Returns `true` if a reused connection caused the error: the server closed it while it was idle, its replies are
+/// For an error on a reused connection, returns `true` if a new connection may avoid it: the server closed it while it was idle, its replies are
 /// out of order, or the session cannot return to its home directory. The request is repeated on another connection.
-pub(super) fn is_stale_connection(error: &DriverError) -> bool {
+pub(super) fn may_be_caused_by_reuse(error: &DriverError) -> bool {
     match error {
         DriverError::PipelineStalled => true,
         DriverError::ConnectionLost(error) => {
@@ -88,8 +88,8 @@ pub(super) fn is_stale_connection(error: &DriverError) -> bool {
         DriverError::Session(error) => matches!(
             error,
             SessionError::UnexpectedReply { .. }
-                | SessionError::Rejected { is_login_dir: true, .. }
-                // The server closed the data connection that was opened ahead.
+                | SessionError::Rejected { is_return_to_login_dir: true, .. }
+                // The server closed the data connection that was opened before this request.
                 | SessionError::Rejected { reply: Reply { code: 425, .. }, .. }
         ),
         DriverError::DataConnectionFailed(_) => false,

@@ -9,7 +9,7 @@ use super::body::Transfer;
 use super::driver_error::{range_refused, unexpected_step};
 use super::listing;
 use super::plan::FtpPlan;
-use super::recovery::{Recovery, is_stale_connection, recover};
+use super::recovery::{Recovery, may_be_caused_by_reuse, recover};
 use super::server_cache::{PooledConnection, ServerCache};
 use super::start_transfer::{TransferStart, start_transfer};
 use crate::driver::RunFuture;
@@ -57,7 +57,7 @@ async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
             Ok(start) => {
                 return build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Answer);
             }
-            Err(error) if is_stale_connection(&error) => {}
+            Err(error) if may_be_caused_by_reuse(&error) => {}
             Err(error) => {
                 return recover(error, pooled, plan, &ctx)
                     .await

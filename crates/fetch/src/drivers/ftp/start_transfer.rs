@@ -236,7 +236,7 @@ fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), Driv
         return Ok(());
     };
     let command = Some(Command::with_argument(Verb::Size, name.clone()).map_err(Error::from)?);
-    let rejection = SessionError::Rejected { command, is_login_dir: false, reply: reply.clone() };
+    let rejection = SessionError::Rejected { command, is_return_to_login_dir: false, reply: reply.clone() };
     Err(DriverError::Session(rejection))
 }
 

@@ -11,7 +11,8 @@ use crate::net::ports;
 use crate::{Code, Error, Hint, Phase};
 
 impl Connector {
-    /// Checks a host behind a proxy that resolves names. Only a literal address can be checked.
+    /// Checks `host` if the proxy resolves names: IP addresses and `localhost` by their address. Other names are refused
+    /// with `public_only`.
     ///
     /// # Errors
     /// `Code::Policy`.
@@ -19,7 +20,7 @@ impl Connector {
         let address = match host {
             Host::V4(address) => IpAddr::V4(*address),
             Host::V6(address) => IpAddr::V6(*address),
-            // These names stand for this computer, or for the proxy's (RFC 6761 §6.3).
+            // These names mean this computer or the proxy (RFC 6761 §6.3).
             Host::Name(name) if is_localhost(name) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             Host::Name(_) if self.network.policy.public_only => {
                 let detail = format!("cannot check that {host} is public, because the proxy resolves it");
@@ -36,7 +37,7 @@ impl Connector {
         Ok(())
     }
 
-    /// Returns `true` if only public addresses may be contacted now.
+    /// Returns `true` if this request may contact public addresses only.
     pub(crate) fn requires_public(&self) -> bool {
         let reach = &self.network.policy;
         reach.public_only || (self.chooser == UrlChooser::PublicServer && !reach.allow_private)
@@ -67,8 +68,8 @@ impl Connector {
         Err(Error::new(Code::Policy, Phase::Connect, detail).with_hint(Hint::Port(port)))
     }
 
-    /// Returns `true` if a redirect from this server to `url` passes the policy, as far as this is known without a
-    /// DNS lookup.
+    /// Returns `true` if the policy allows a redirect to `url` from the server of this connector. Addresses of host names
+    /// are not checked.
     pub(crate) fn would_allow(&self, url: &Url<'_>) -> bool {
         let is_from_public = self.chooser == UrlChooser::PublicServer || self.has_contacted_public();
         let chooser = if is_from_public { UrlChooser::PublicServer } else { UrlChooser::PrivateServer };

@@ -153,13 +153,15 @@ impl Session {
     /// Records the first rejection, which ends the request. The replies to commands sent after it still arrive.
     fn reject(&mut self, command: &Command, reply: Reply) {
         let is_cwd = command.verb() == Verb::Cwd;
-        let is_login_dir = is_cwd && self.working_dir.cwd_rejected(command.argument().unwrap_or_default());
+        let is_return_to_login_dir =
+            is_cwd && self.working_dir.cwd_rejected(command.argument().unwrap_or_default());
         if self.is_pending(|verb| verb == Verb::Type) {
             // The reply to a TYPE sent after it is not evaluated, so the type is unknown.
             self.transfer_type = Some(super::TransferType::Other(String::new()));
         }
         self.queued.clear();
-        self.rejection = Some(SessionError::Rejected { command: Some(command.clone()), is_login_dir, reply });
+        self.rejection =
+            Some(SessionError::Rejected { command: Some(command.clone()), is_return_to_login_dir, reply });
     }
 
     fn handle_transfer_reply(&mut self, reply: Reply) -> Result<(), SessionError> {
@@ -188,7 +190,7 @@ impl Session {
 }
 
 fn rejected(command: Option<Command>, reply: Reply) -> SessionError {
-    SessionError::Rejected { command, is_login_dir: false, reply }
+    SessionError::Rejected { command, is_return_to_login_dir: false, reply }
 }
 
 /// Returns the text of the last line.

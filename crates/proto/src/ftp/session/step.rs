@@ -73,7 +73,7 @@ pub enum SessionError {
         /// The rejected command; `None` for the greeting.
         command: Option<Command>,
         /// The command was the CWD back to the login directory. A new session may succeed.
-        is_login_dir: bool,
+        is_return_to_login_dir: bool,
         /// The reply.
         reply: Reply,
     },

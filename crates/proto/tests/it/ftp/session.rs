@@ -117,11 +117,11 @@ fn error_text(error: &SessionError) -> String {
         SessionError::UnexpectedReply { command, reply } => {
             format!("unexpected reply {command:?} {}", reply.code)
         }
-        SessionError::Rejected { command, is_login_dir, reply } => {
+        SessionError::Rejected { command, is_return_to_login_dir, reply } => {
             let detail = match command {
                 Some(command) if command.contains_iac() => " iac",
                 Some(command) if command.argument() == Some(b"") => " null",
-                _ if *is_login_dir => " login dir",
+                _ if *is_return_to_login_dir => " login dir",
                 _ => "",
             };
             format!("rejected {:?} {}{detail}", command.as_ref().map(Command::verb), reply.code)
