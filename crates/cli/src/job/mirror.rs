@@ -10,7 +10,7 @@ use fetch_url::http::IndexRule;
 use fetch_url::mirror::{Glob, TreeRules};
 use fetch_url::news::Upcoming;
 use fetch_url::output::file_name;
-use fetch_url::url::Url;
+use fetch_url::url::{PercentEncoded, Url, charset, parse};
 use fetch_url::{Error, Request};
 
 use super::{FetchOptions, Invocation, JournalOptions};
@@ -122,7 +122,8 @@ impl Invocation {
         rules.exclude = globs(&tree.exclude_glob)?;
         rules.keeps_dots = tree.dot_names;
         rules.page_requisites_only = tree.page_requisites;
-        let start = start(&listing_options, &url)?;
+        let user = fetch.login.user.as_deref().and_then(|text| text.split(':').next());
+        let start = with_user(start(&listing_options, &url)?, user);
         if tree.page_requisites && !matches!(start, Url::Http(_)) {
             return Err(usage_error("--page-requisites needs an http or https URL"));
         }
@@ -189,6 +190,19 @@ fn start(listing_options: &FetchOptions, url: &str) -> Result<Url<'static>, Erro
     }
 }
 
+/// Returns `start` with the user of `-u`, unless it names one: `-u me` and `http://me@host/` are the same mirror.
+fn with_user(start: Url<'static>, user: Option<&str>) -> Url<'static> {
+    let (None, Some(user)) = (start.user_info(), user) else { return start };
+    let text = format!("ftp://{}@host/", PercentEncoded::encode(user.as_bytes(), charset::UCHAR));
+    match parse(&text) {
+        Ok(parsed) => {
+            let user_info = parsed.url.user_info().map(|user_info| user_info.clone().into_owned());
+            start.with_user_info(user_info.as_ref())
+        }
+        Err(_) => start,
+    }
+}
+
 /// Rejects a target inside the local directory to copy: the copy would contain itself.
 fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     let Url::File(url) = start else { return Ok(()) };
@@ -209,7 +223,7 @@ fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
 /// Returns the default directory: the last part of the URL, or its host.
 fn default_directory(url: &Url<'_>) -> Result<PathBuf, Error> {
     let text = url.without_password().to_string();
-    let trimmed = fetch_url::url::parse(text.trim_end_matches('/')).ok();
+    let trimmed = parse(text.trim_end_matches('/')).ok();
     let name = trimmed.and_then(|trimmed| file_name(&trimmed.url));
     let host = || Some(url.host()?.to_string()).filter(|host| !host.contains([':', '[']));
     let name = name.or_else(host);

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::mirror::{
@@ -36,6 +37,8 @@ pub(super) struct MirrorWalker {
     directories: RefCell<Vec<DirEntry>>,
     /// Files that are not fetched yet.
     files: RefCell<VecDeque<(Transfer, Upcoming)>>,
+    /// The number of the next listing or transfer of the run.
+    next_number: Rc<Cell<usize>>,
     /// The number of workers that are listing a directory.
     active_listings: Cell<usize>,
     /// Notified after each listing, after a directory was queued, and at the end of the walk.
@@ -51,14 +54,16 @@ pub(super) struct MirrorWalker {
 }
 
 impl MirrorWalker {
-    /// Creates a walk that begins at the start directory of `job`.
-    pub(super) fn new(job: &MirrorJob) -> Self {
+    /// Creates a walk that begins at the start directory of `job`. Listings and transfers take their numbers from
+    /// `next_number`.
+    pub(super) fn new(job: &MirrorJob, next_number: Rc<Cell<usize>>) -> Self {
         let mut tree = Tree::new(job.start.clone(), job.rules.clone());
         let root = tree.root();
         Self {
             tree: RefCell::new(tree),
             directories: RefCell::new(vec![root]),
             files: RefCell::default(),
+            next_number,
             active_listings: Cell::new(0),
             queue_changed: Notify::new(),
             pages: PageWalk::default(),
@@ -163,7 +168,8 @@ impl MirrorWalker {
     /// Lists a directory and queues its entries.
     async fn list(&self, mut directory: DirEntry, run: &Run, job: &MirrorJob) -> Result<(), Work> {
         self.active_listings.set(self.active_listings.get() + 1);
-        let listing = fetch_listing(&directory, run, job).await;
+        let number = self.next_number.replace(self.next_number.get() + 1);
+        let listing = fetch_listing(number, &directory, run, job).await;
         self.active_listings.set(self.active_listings.get() - 1);
         let queued = listing.and_then(|mut listing| {
             let final_url = &listing.meta.url;
@@ -314,9 +320,14 @@ fn is_done(transfer: &Transfer, run: &Run) -> bool {
     matches!(&transfer.output, Output::File(path) if is_up_to_date(transfer, path, run))
 }
 
-/// Fetches the listing of a directory.
-async fn fetch_listing(directory: &DirEntry, run: &Run, job: &MirrorJob) -> Result<DirectoryListing, Error> {
-    let report = TransferReport::begin(usize::MAX, &directory.url.redacted().to_string());
+/// Fetches the listing of a directory. `number` identifies it in the events of the run.
+async fn fetch_listing(
+    number: usize,
+    directory: &DirEntry,
+    run: &Run,
+    job: &MirrorJob,
+) -> Result<DirectoryListing, Error> {
+    let report = TransferReport::begin(number, &directory.url.redacted().to_string());
     let permit = run.host_limiter.acquire(&directory.url).await.map(Arc::new);
     let request = with_observer(job.listing(&directory.url)?, run, &report).with_permit(permit);
     run.fetcher.list_all(&request).await

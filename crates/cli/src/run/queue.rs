@@ -23,8 +23,8 @@ pub(super) type NumberedWork = (usize, Work, Option<Arc<HostPermit>>);
 /// The queue that all workers of a batch share.
 pub(super) struct WorkQueue {
     run: Rc<Run>,
-    /// The number of the next transfer.
-    next: Cell<usize>,
+    /// The number of the next transfer, which listings of a mirror share.
+    next: Rc<Cell<usize>>,
     /// Transfers that wait for a permit of their host.
     waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
     pub(super) walker: Option<MirrorWalker>,
@@ -36,11 +36,12 @@ pub(super) struct WorkQueue {
 impl WorkQueue {
     pub(super) fn new(run: &Rc<Run>) -> Self {
         let is_sequence = run.parallel == 1 && run.transfers.len() > 1;
+        let next = Rc::new(Cell::new(0));
         Self {
             run: run.clone(),
-            next: Cell::new(0),
+            walker: run.mirror.as_ref().map(|job| MirrorWalker::new(job, next.clone())),
+            next,
             waiting: RefCell::default(),
-            walker: run.mirror.as_ref().map(MirrorWalker::new),
             urls: if is_sequence { news_urls(run) } else { Arc::default() },
             is_stopped: Cell::new(false),
         }

@@ -37,6 +37,22 @@ fn require_login(request: &HttpRequest) -> HttpResponse {
     }
 }
 
+/// A mirror made with the user in the URL is continued with `-u`, and the other way round.
+#[test]
+fn user_in_the_url_and_user_option_name_the_same_mirror() {
+    let server = http_server(require_login);
+    let with_user = server.url("/d/").replace("://", "://u@");
+    let with_login = server.url("/d/").replace("://", "://u:KanarienVogel@");
+    let user = ["-u", "u:KanarienVogel"];
+    let runs: [(&str, &[&str]); 3] = [(&with_user, &user), (&server.url("/d/"), &user), (&with_login, &[])];
+    let dir = temp_dir();
+    for (number, (url, options)) in runs.into_iter().enumerate() {
+        let result = run_mirror_with(url, dir.path(), &[options, &["--events", "-"]].concat());
+        let text = result.assert_exit(0).stdout_text();
+        assert_eq!(text.contains("\"files\":0"), number > 0, "{url}: {text}");
+    }
+}
+
 /// The password comes from the URL or from -u; no output, trace or journal contains it.
 #[test]
 fn password_is_sent_with_every_request_and_never_printed() {

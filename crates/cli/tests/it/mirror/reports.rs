@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::support::mirror::{run_mirror_with, small_tree_handler};
-use crate::support::{http_server, temp_dir};
+use crate::support::{http_server, http_server_first_then, temp_dir};
 use fetch_url_tests::HttpResponse;
 
 /// Parses one JSON object per line.
@@ -102,4 +102,27 @@ fn failures_are_reported_on_standard_error_unless_silent() {
     assert!(result.stderr.contains("/d/a"), "{}", result.stderr);
     let result = run_mirror_with(&http_server(small_tree_handler).url("/d/"), temp_dir().path(), &["-s"]);
     assert!(result.assert_exit(0).stderr.is_empty() && result.stdout.is_empty(), "{}", result.stderr);
+}
+
+/// A directory is no transfer, but its redirects and retries are reported.
+#[test]
+fn redirect_and_retry_of_listings_have_numbers_of_their_own_in_events() {
+    let server = http_server_first_then(
+        |_| HttpResponse::new(503).header("Retry-After", "0"),
+        |request| match request.path().as_str() {
+            "/start/" => HttpResponse::new(302).header("Location", "/d/"),
+            _ => small_tree_handler(request),
+        },
+    );
+    let dir = temp_dir();
+    let options = ["--retry", "2", "--retry-delay", "0.01", "--events", "-"];
+    let result = run_mirror_with(&server.url("/start/"), dir.path(), &options);
+    let events = parse_json_lines(&result.assert_exit(0).stdout_text());
+    let numbers = |kinds: &[&str]| -> Vec<u64> {
+        let of_kind = events.iter().filter(|event| kinds.iter().any(|kind| event["event"] == *kind));
+        of_kind.filter_map(|event| event["number"].as_u64()).collect()
+    };
+    let (listings, files) = (numbers(&["hop", "retry"]), numbers(&["start"]));
+    assert_eq!(listings.len(), 2, "{events:?}");
+    assert!(listings.iter().all(|number| *number < 100 && !files.contains(number)), "{listings:?} {files:?}");
 }
