@@ -83,7 +83,7 @@ const WATCHDOG_DELAY: std::time::Duration = std::time::Duration::from_secs(4);
 const WATCHDOG_STACK: usize = 64 * 1024;
 
 /// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not: the main thread may
-/// be writing to a pipe that nobody reads. What can be resumed is then not saved.
+/// be writing to a pipe that nobody reads. Partial files are then not saved for a resume.
 pub(crate) fn start_watchdog() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
     let Ok(mut signals) = signal_hook::iterator::Signals::new(kinds) else { return };

@@ -1,6 +1,6 @@
 //! The attributes of HTML elements that contain links, as in GNU Wget's table of tags.
 
-/// What the value of an attribute is.
+/// The kind of link that an attribute contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttributeKind {
     /// A link that the user follows.

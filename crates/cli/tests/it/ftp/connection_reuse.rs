@@ -372,7 +372,7 @@ fn connection_closed_while_idle_is_replaced_silently() {
 #[test]
 fn busy_server_is_asked_again_after_a_pause() {
     let is_size_y: fn(&[u8]) -> bool = |line| line == b"SIZE y";
-    let busy = FtpAction::Answer(b"421 Too many requests, try again later.\r\n".to_vec());
+    let busy = FtpAction::Answer(b"421 Too many requests at this time, try again later.\r\n".to_vec());
     let config = || test_config().rule(FtpRule::on(FtpTrigger::Matches(is_size_y), busy.clone()).nth(1));
     let server = start_server(config());
     let urls = ["x", "y"].map(|path| server.url(path));

@@ -179,7 +179,7 @@ fn directory_swapped_for_link_during_run_is_not_followed() {
     assert_eq!(list_tree(&victim), Vec::<String>::new());
 }
 
-/// The same race without chance: the link is planted when the file was requested or is half transferred.
+/// The link is planted at a fixed moment: when the file is requested, or when half of it is transferred.
 #[test]
 fn link_planted_during_download_is_not_followed() {
     let mut reached = Vec::new();

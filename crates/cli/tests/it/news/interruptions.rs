@@ -123,7 +123,7 @@ fn truncated_article_is_not_saved_without_retry() {
     }
 }
 
-/// The same with one file for each article.
+/// Each article of the range is saved in a file of its own; the server truncates the third.
 #[test]
 fn truncated_article_of_a_range_is_not_saved_without_retry() {
     for ending in [Ending::Close, Ending::Reset] {

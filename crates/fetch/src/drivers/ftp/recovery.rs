@@ -99,7 +99,9 @@ pub(super) fn may_be_caused_by_reuse(error: &DriverError) -> bool {
 /// Returns `true` if the text of a reply says that the connection was idle for too long.
 fn says_idle(reply: &Reply) -> bool {
     let text = reply_summary(reply).to_ascii_lowercase();
-    ["time", "idle", "inactiv"].iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
+    ["timeout", "time out", "timed out", "idle", "inactiv"]
+        .iter()
+        .any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
 }
 
 /// Returns `true` if the server rejected only this request, so that the connection can serve others.
