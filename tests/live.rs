@@ -20,10 +20,10 @@ mod live {
     mod http_bodies;
     mod http_coded;
     mod http_conditions;
+    mod http_connections;
     mod http_cookies;
     mod http_logins;
     mod http_proxy;
-    mod http_reach;
     mod http_reports;
     mod http_retry;
     mod mirror;

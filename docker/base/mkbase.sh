@@ -2,9 +2,9 @@
 # mkbase.sh [TAG]: a small Debian 12 image made with debootstrap, for machines where no image registry answers.
 # Needs root and Debian's debootstrap. TAG is fetch-url-test/base unless told otherwise.
 #
-# MIRROR=URL names the mirror; without it the machine's own apt says which one it uses for bookworm, and
-# where apt knows none, Debian's public one is taken. An apt proxy is used here and left in the image, so that
-# the apt-get of every `docker build` on top goes the same way.
+# MIRROR=URL selects the mirror. Without it, the mirror that apt on this machine uses for bookworm is taken, or Debian's
+# public mirror if apt has none. An apt proxy is used and also configured in the image, so that apt-get in each
+# `docker build` on top of the image uses it, too.
 set -eu
 TAG=${1:-fetch-url-test/base}
 LIMIT=${LIMIT:-300}      # seconds for debootstrap
@@ -12,7 +12,7 @@ LIMIT=${LIMIT:-300}      # seconds for debootstrap
 say() { echo "mkbase: $*" >&2; }
 [ "$(id -u)" = 0 ] || { say "debootstrap needs root; run: sudo sh docker/base/mkbase.sh"; exit 1; }
 
-# mirror_of SUITE: the first mirror that apt is set up with for this suite, or nothing
+# mirror_of SUITE: prints the first mirror that apt is configured to use for this suite, or nothing
 mirror_of() {
   command -v apt-get >/dev/null || return 0
   apt-get indextargets --format '$(CREATED_BY) $(RELEASE) $(SITE)' 2>/dev/null |
@@ -43,8 +43,8 @@ timeout "$LIMIT" debootstrap --variant=minbase --merged-usr $EXTRA bookworm "$RO
 printf 'deb %s main\n' "$MAIN bookworm" "$MAIN bookworm-updates" "$SECURITY bookworm-security" >"$ROOT/etc/apt/sources.list"
 [ -z "$PROXY" ] || echo "Acquire::http::Proxy \"$PROXY\";" >"$ROOT/etc/apt/apt.conf.d/proxy"
 
-# What the official slim image does: keep no package caches, no documentation, and start nothing on install.
-# Without these settings a server's layer is seven times as large.
+# As in the official slim image: no package caches, no documentation, and no services started on installation.
+# Without these settings the layer of a server is seven times as large.
 cat >"$ROOT/etc/apt/apt.conf.d/docker" <<'A'
 Acquire::GzipIndexes "true";
 Acquire::Languages "none";

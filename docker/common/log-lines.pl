@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# log-lines.pl FILE PROGRAM...: runs a server that speaks on standard input and output, and appends to FILE each line that
-# its client sent, as `TIME.PID line`, backslashes and what is no printing ASCII as \xNN; then `TIME.PID end`, as
-# log-sessions.pl has it. What the server says on standard error comes in between, as it is.
+# log-lines.pl FILE PROGRAM...: runs a server that uses standard input and output, and appends to FILE each line that
+# its client sent, as `TIME.PID line`, with backslashes and non-printable bytes as \xNN; then `TIME.PID end`, in the
+# format of log-sessions.pl. The server's standard error is appended unchanged.
 use strict;
 use warnings;
 use IO::Handle;
@@ -21,7 +21,7 @@ sub note {
     print {$log} "$session $line\n";
 }
 
-# The server ended: nobody reads what the client may still send.
+# The server ended: later data of the client is not read.
 $SIG{CHLD} = sub {
     print {$log} "$session end\n";
     exit 0;

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# log-sessions.pl FILE SERVER-PID [SOCKET]: reads SOCKET, or /dev/log, as a syslog does, and appends to FILE, each line led
-# by its session, so that a test can follow one session among many: `RUN.PID text`, and `RUN.PID end` when it is over.
-#   RUN  when this container started: process ids come again in the next one
-#   PID  the server's own child that the session began with; vsftpd has three processes a session, pure-ftpd two
-# Which process wrote a line is told by the kernel, since pure-ftpd does not say. perl-base knows no recvmsg, hence the
+# log-sessions.pl FILE SERVER-PID [SOCKET]: reads SOCKET, or /dev/log, as a syslog daemon does, and appends each line with
+# its session to FILE, so that a test can find one session among many: `RUN.PID text`, and `RUN.PID end` at its end.
+#   RUN  the start time of this container, because process ids are used again after a restart
+#   PID  the child of the server that the session began with; vsftpd has three processes per session, pure-ftpd two
+# The kernel reports which process wrote a line, because pure-ftpd does not log it. perl-base has no recvmsg, hence the
 # system call by its number.
-# Goes to the background once the socket is there.
+# Runs in the background as soon as the socket exists.
 use strict;
 use warnings;
 use Config;
@@ -78,7 +78,7 @@ sub take {
     print {$out} "$run.$session $text\n";
 }
 
-# Whether something is there to be read within so many seconds.
+# Returns whether data can be read within this number of seconds.
 sub waits {
     my ($seconds) = @_;
     my $ready = '';

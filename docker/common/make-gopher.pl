@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# make-gopher.pl TREE ROOT: what the gopher servers serve: the files of TREE, as hard links, and beside them menus, texts
+# make-gopher.pl TREE ROOT: the objects of the gopher servers: the files of TREE, as hard links, and beside them menus, texts
 # with dots, scripts, and files with Gopher+ attributes.
-# A line of a gophermap that names no host is completed by the server that serves it, so one ROOT does for both.
-# Nothing here leads out of 127.0.0.1.
+# If a line of a gophermap has no host, the server adds its own, so one ROOT serves both servers.
+# No item names a host other than 127.0.0.1.
 use strict;
 use warnings;
 
@@ -45,7 +45,7 @@ file 'about.txt', lines('About the gopher servers of the tests.');
 file 'page.html', lines('<html><head><title>A title</title></head><body>A body</body></html>');
 file 'dot.gif', $picture;
 
-# Dots: as nobody doubles them, and as RFC 1436 §3 would have them.
+# Lines that begin with dots: not doubled, as most servers send them, and doubled, as in RFC 1436 §3.
 file 'dots/none-doubled.txt',  lines('first', '.', '..', '.dot', '...', 'last');
 file 'dots/only.txt',          lines('.');
 file 'dots/last.txt',          lines('first', 'last', '.');
@@ -57,13 +57,13 @@ file 'dots/no-line-end.txt',   "first\nlast\n.";
 file 'dots/large.txt',         lines((map { "..line $_ of a text of more than one mebibyte" } 1 .. 30_000), '.');
 file 'unended.txt',            'no end of line';
 
-# A search that finds what was sought: an item for each word.
+# A search that returns one item for each search word.
 script 'cgi-bin/search', <<'END';
 words=${SEARCHREQUEST-$QUERY_STRING}
 [ -n "$words" ] || printf '3no query given\t\t127.0.0.1\t17001\r\n'
 for word in $words; do printf '0found %s\t/about.txt\t%s\t%s\r\n' "$word" "$SERVER_NAME" "$SERVER_PORT"; done
 END
-# As a gophermap it would take pygopherd some seconds.
+# As a gophermap, this menu would take pygopherd some seconds.
 script 'cgi-bin/ten-thousand', <<'END';
 digits='0 1 2 3 4 5 6 7 8 9'
 for half in 0 5; do for first in 0 1 2 3 4; do for second in $digits; do for third in $digits; do for fourth in $digits; do
@@ -88,7 +88,7 @@ printf '0the last one\t/about.txt\t%s' "$here"
 END
 script 'cgi-bin/slow', "echo first; sleep 5; echo last\n";
 
-# Gopher+, which pygopherd makes of the files beside a file.
+# Gopher+ attributes, which pygopherd creates from the files beside a file.
 my $form = "Note: a form\nAsk: Your name?\tanonymous\nAskP: A password?\nChoose: Colour?\tred\tgreen\nSelect: News?:0\n"
     . "AskL: Tell us\nAskF: A file?\nChooseF: A file here?\n";
 file 'plus/doc.txt',          lines('A document with attributes.');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# make-news.pl [cancels]: the 2,000 articles of the news servers, as they go over the wire: lines that end in CR LF, dots
-# doubled, a line with one dot after each article. The same every time.
-#   cancels  with the messages that take some articles of fetch.holes away again
+# make-news.pl [cancels]: prints the 2,000 articles of the news servers in wire format: lines end in CR LF, dots are
+# doubled, and a line with one dot follows each article. The output is the same every time.
+#   cancels  also prints the messages that cancel some articles of fetch.holes
 use strict;
 use warnings;
 
@@ -35,7 +35,7 @@ sub crc32 {
     return sprintf '%08x', $sum ^ 0xffffffff;
 }
 
-# yEnc: each octet plus 42, with NUL, LF, CR, `=` and a dot that would begin a line escaped.
+# yEnc: each byte plus 42; NUL, LF, CR, `=` and a dot at the beginning of a line are escaped.
 sub yenc_lines {
     my ($octets) = @_;
     my ($lines, $line) = ('', '');
@@ -78,7 +78,7 @@ for my $number (1 .. 1700) {
     );
 }
 
-# What a reader may stumble over, all in fetch.test.
+# Unusual articles, all in fetch.test.
 sub odd { my ($name, @rest) = @_; article("$name\@test.invalid", 'fetch.test', @rest) }
 odd 'dots', 'lines that begin with dots', lines('.', '..', '...', '.dot', 'not.a.dot', '', '.');
 odd 'emptybody', 'no body', '';
@@ -117,7 +117,7 @@ binary "yenc-multi-$_", "multi.bin yEnc ($_/3)", yenc_part('multi.bin', $parts, 
 binary "uu-$_", "uuencoded $_", uuencoded("all-$_.bin", $all) for 1 .. 12;
 
 odd "filler-$count", "filler $count", lines('filler') while $count < 1989;
-# Those that take numbers 2, 3, 11 to 15 and 50 of fetch.holes away.
+# Messages that cancel the articles 2, 3, 11 to 15 and 50 of fetch.holes.
 article(
     "cancel.hole-$_\@test.invalid", 'fetch.holes', "cmsg cancel <hole-$_\@test.invalid>", lines('cancel'),
     Control => "cancel <hole-$_\@test.invalid>",

@@ -1,12 +1,12 @@
 #!/bin/sh
-# make-tls.sh DIR: a test CA and the certificates of the servers, made once and shared by all containers.
+# make-tls.sh DIR: creates a test CA and the certificates of the servers, once for all containers.
 #   ca.pem                 the root that tests trust
-#   server.pem .key        good: localhost, *.test.invalid, 127.0.0.1, ::1
-#   expired.pem .key       the same names, ended in 2021
+#   server.pem .key        valid: localhost, *.test.invalid, 127.0.0.1, ::1
+#   expired.pem .key       the same names, expired in 2021
 #   wrongname.pem .key     for other.invalid only
-#   selfsigned.pem .key    good names, no CA behind it
-#   client.pem .key        for clients that must show who they are: CN=client.test.invalid
-# Files belong to whoever owns DIR on the host, keys too: they guard nothing.
+#   selfsigned.pem .key    the same names, without a CA
+#   client.pem .key        for clients that authenticate with a certificate: CN=client.test.invalid
+# The files belong to the owner of DIR on the host, also the keys: they protect nothing.
 set -eu
 umask 022
 DIR=$1

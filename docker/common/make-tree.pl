@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # make-tree.pl ROOT: the tree of files that every test server serves.
 # perl-base (always there on Debian) and openssl are enough. The tree is made inside the container at its start,
-# because it holds names that no bind mount would carry to every host.
-# Everything is the same each time: a small file holds one line, `path=` and its own percent-encoded path, so that
-# a test sees which file it was given; all times are 1994-12-01 12:34:56 UTC, the month RFC 1738 came out.
+# because it contains names that a bind mount does not support on every host.
+# The tree is the same each time: a small file contains one line, `path=` and its own percent-encoded path, so that a
+# test sees which file it received; all times are 1994-12-01 12:34:56 UTC, the month in which RFC 1738 appeared.
 use strict;
 use warnings;
 
@@ -36,7 +36,7 @@ sub file {
     push @made, $path;
 }
 
-# 64 MiB that no compression shrinks: zeros through AES-128-CTR with a fixed key.
+# 64 MiB that cannot be compressed: zeros encrypted by AES-128-CTR with a fixed key.
 sub big_file {
     my ($path) = @_;
     my $size = 64 * 1024 * 1024;
@@ -48,7 +48,7 @@ sub big_file {
 
 -d $root or mkdir $root or die "$root: $!\n";
 
-# Plain files, and the line ends and octets that text transfers trip over.
+# Plain files, and the line ends and bytes that transfers in text mode change.
 file 'hello.txt',    "Hello, world\n";
 file 'empty.bin',    '';
 file 'one-byte.bin', "\x00";
@@ -63,7 +63,7 @@ file 'pub/a/b/c/deep.txt';
 file 'etc/motd', "motd of the served tree, not of the host\n";
 big_file 'big.bin';
 
-# Names: every reserved, unsafe or merely odd octet.
+# Names with every reserved, unsafe or unusual byte.
 file "odd/$_" for (
     ' leading space', 'trailing space ', 'with space/a file.txt',
     'semi;colon/f.txt', 'name;type=a', 'hash#dir/f#1.txt', 'ques?tion/f.txt', '100%/f.txt', '%41.txt',
@@ -74,7 +74,7 @@ file "odd/$_" for (
     "iac\xff.txt", "iac\xff\xff2.txt", 'a' x 200 . '.txt',
 );
 
-# Folders, and what cannot be read or does not lead anywhere.
+# Directories, unreadable entries, and dangling links.
 file "many/f$_.txt", "$_\n" for map { sprintf '%04d', $_ } 0 .. 4999;
 folder $_ for 'empty-dir', 'incoming', 'noperm-dir';
 file 'noperm.txt', "secret\n";

@@ -1,8 +1,8 @@
 #!/bin/sh
-# make-users.sh: the users of the FTP servers, the same ones everywhere.
-#   anonymous              sees the tree and nothing else
-#   alice, bob, carol@…    are not locked in: they see the whole container. A login directory holds etc/motd, another file
-#                          than the container's /etc/motd, so that a test can tell `etc/motd` from `/%2Fetc/motd`
+# make-users.sh: creates the users of the FTP servers, the same ones for each server.
+#   anonymous              sees the tree only
+#   alice, bob, carol@…    see the whole container (no chroot). The etc/motd of a login directory differs from the
+#                          container's /etc/motd, so that a test can distinguish `etc/motd` from `/%2Fetc/motd`
 set -eu
 umask 022
 

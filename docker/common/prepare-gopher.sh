@@ -1,5 +1,5 @@
 #!/bin/sh
-# prepare-gopher.sh LOG...: as prepare.sh, and /srv/gopher, made again when the script of it or of the tree is another one.
+# prepare-gopher.sh LOG...: does what prepare.sh does, and creates /srv/gopher, again if its script or make-tree.pl has changed.
 set -eu
 umask 022
 HERE=/opt/fetch-url-test

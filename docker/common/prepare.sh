@@ -1,7 +1,7 @@
 #!/bin/sh
-# prepare.sh LOG...: what every server needs before it starts: certificates in /tls, the tree in /srv/tree (one
-# volume for all of them, made again when make-tree.pl is another one), and its log files, which servers that gave up
-# root can still write and which belong to whoever owns run/log on the host.
+# prepare.sh LOG...: prepares what every server needs: certificates in /tls, the tree in /srv/tree (one volume for all
+# servers, created again if make-tree.pl has changed), and its log files. Servers that have dropped root can write to
+# the log files, and the files belong to the owner of run/log on the host.
 set -eu
 umask 022
 HERE=/opt/fetch-url-test

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# probe-line.pl PORT BEGINNING [LINE]: the health check of a server that is neither web nor FTP: exit 0 when what it says
-# on 127.0.0.1:PORT, to LINE if one is given, begins like this.
+# probe-line.pl PORT BEGINNING [LINE]: the health check of gopher and news servers: exit 0 if the response of the server
+# on 127.0.0.1:PORT, to LINE if one is given, begins with BEGINNING.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# probe.pl PORT [ftp]: the health check of a server on 127.0.0.1:PORT: exit 0 when a web server answers /hello.txt with
-# 200, when an FTP server greets with 220.
-# perl-base has all it needs, so no curl goes into the images.
+# probe.pl PORT [ftp]: the health check of a server on 127.0.0.1:PORT: exit 0 if a web server answers /hello.txt with
+# 200, or if the greeting of an FTP server is 220.
+# It needs perl-base only, so the images do not contain curl.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,10 +1,10 @@
 #!/bin/sh
-# gophernicus speaks on standard input and output, one process a request, and refuses to be root: socat listens, and adds
-# TLS on a second port.
+# gophernicus uses standard input and output, one process per request, and refuses to run as root. socat listens for it,
+# and adds TLS on a second port.
 set -eu
 cd /opt/fetch-url-test
 sh prepare-gopher.sh gophernicus.log
-# -nm no memory shared by all, and so no throttling   -np no line of a proxy before the request   -ns no syslog
+# -nm no shared memory, and so no throttling   -np no PROXY line before the request   -ns no syslog
 SERVER="perl log-lines.pl /log/gophernicus.log gophernicus -h 127.0.0.1 -r /srv/gopher -nm -np -ns"
 USER=_gophernicus
 TLS=cert=/tls/server.pem,key=/tls/server.key,verify=0

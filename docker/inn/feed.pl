@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# feed.pl PORT: hands the articles on standard input, as common/make-news.pl writes them, to innd by TAKETHIS (RFC 4644).
+# feed.pl PORT: sends the articles on standard input, in the format of common/make-news.pl, to innd by TAKETHIS (RFC 4644).
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make-spool.sh: groups, users and articles, made while the image is built: they are there as soon as it starts.
+# make-spool.sh: creates groups, users and articles while the image is built, so that the server starts with them.
 set -eu
 cd /opt/fetch-url-test
 AS_NEWS='setpriv --reuid=news --regid=news --clear-groups'

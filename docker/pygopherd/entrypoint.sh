@@ -1,5 +1,5 @@
 #!/bin/sh
-# Not as root: what nobody may read is refused.
+# Not as root, so that unreadable files are refused.
 set -eu
 cd /opt/fetch-url-test
 sh prepare-gopher.sh pygopherd.log

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# probe-telnet.pl PORT: the health check of telnetd: exit 0 when it begins as such a server does, with IAC DO.
+# probe-telnet.pl PORT: the health check of telnetd: exit 0 if the first bytes are IAC DO.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -4,7 +4,7 @@ set -eu
 cd /opt/fetch-url-test
 sh prepare.sh vsftpd.log
 cp pam.conf /etc/pam.d/vsftpd
-# Who has not logged in yet is served, and logged, from inside this folder.
+# The processes of clients that have not logged in yet run, and log, inside this directory.
 LOCKED=/var/run/vsftpd/empty
 mkdir -p "$LOCKED/dev"
 perl log-sessions.pl /log/vsftpd.log $$ "$LOCKED/dev/log"

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, pattern_vec};
 
-use super::program::Ran;
+use super::program::RunResult;
 use super::work_dir::{WorkDir, fetch};
 
 /// Returns a response with Content-Encoding `token` and this body.
@@ -14,7 +14,7 @@ fn reply(token: &str, bytes: Vec<u8>) -> HttpResponse {
 }
 
 /// Fetches the response with `--compressed` into `here`.
-fn decode(dir: &WorkDir, reply: HttpResponse) -> Ran {
+fn decode(dir: &WorkDir, reply: HttpResponse) -> RunResult {
     let server = HttpServer::start(move |_| reply.clone()).expect("a loopback server");
     dir.fetch(&["--compressed", "-m", "15", "-o", "here", &server.url("/x")])
 }
@@ -25,16 +25,16 @@ fn body() -> Vec<u8> {
 
 /// Asserts one of these exit statuses and that `here` was not created.
 #[track_caller]
-fn fails(reply: HttpResponse, exits: &[i32]) {
+fn assert_fails(reply: HttpResponse, exits: &[i32]) {
     let dir = WorkDir::new();
     dir.write("old", "old");
-    let ran = decode(&dir, reply);
-    assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
+    let result = decode(&dir, reply);
+    assert!(exits.contains(&result.exit), "{}\n{}", result.exit, result.err);
     assert!(
-        !ran.err.contains("panicked") && ran.took < Duration::from_secs(10),
+        !result.err.contains("panicked") && result.took < Duration::from_secs(10),
         "{:?} {}",
-        ran.took,
-        ran.err
+        result.took,
+        result.err
     );
     assert!(!dir.path("here").exists());
 }
@@ -49,17 +49,17 @@ fn every_supported_coding_is_decoded() {
         for bytes in [Vec::new(), b"a".to_vec(), body()] {
             let dir = WorkDir::new();
             let sent = encode(coding, &bytes).expect("memory");
-            decode(&dir, reply(coding.token(), sent.clone())).gives("");
+            decode(&dir, reply(coding.token(), sent.clone())).assert_success("");
             assert!(dir.read("here") == bytes, "{coding:?} {}", bytes.len());
             let chunks = sent.chunks(7).map(<[u8]>::to_vec).collect();
             let chunked = HttpResponse::new(200).header("Content-Encoding", coding.token()).chunked(chunks);
-            decode(&dir, chunked).gives("");
+            decode(&dir, chunked).assert_success("");
             assert!(dir.read("here") == bytes, "{coding:?} in pieces");
         }
     }
     let dir = WorkDir::new();
-    decode(&dir, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).gives("");
-    decode(&dir, reply("identity", body())).gives("");
+    decode(&dir, reply("X-GZip", encode(ContentCoding::Gzip, &body()).expect("memory"))).assert_success("");
+    decode(&dir, reply("identity", body())).assert_success("");
     assert!(dir.read("here") == body());
 }
 
@@ -71,7 +71,7 @@ fn several_gzip_members_or_zstd_frames_are_one_file() {
         |coding| [encode(coding, b"one ").expect("memory"), encode(coding, b"two").expect("memory")].concat();
     for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
         let dir = WorkDir::new();
-        decode(&dir, reply(coding.token(), parts(coding))).gives("");
+        decode(&dir, reply(coding.token(), parts(coding))).assert_success("");
         assert_eq!(dir.read("here"), b"one two", "{coding:?}");
     }
 }
@@ -82,10 +82,10 @@ fn truncated_encoded_body_fails_without_a_file() {
     for coding in SOUND {
         let sent = encode(coding, &body()).expect("memory");
         for cut in [1, 2, 10, sent.len() / 2, sent.len() - 8, sent.len() - 1] {
-            fails(reply(coding.token(), sent[..cut].to_vec()), &[8, 18]);
+            assert_fails(reply(coding.token(), sent[..cut].to_vec()), &[8, 18]);
         }
         // Content-Length is that of the complete body, so the transfer itself was truncated.
-        fails(reply(coding.token(), sent.clone()).cut_body_at(sent.len() as u64 - 1), &[18]);
+        assert_fails(reply(coding.token(), sent.clone()).cut_body_at(sent.len() as u64 - 1), &[18]);
     }
 }
 
@@ -94,7 +94,7 @@ fn truncated_encoded_body_fails_without_a_file() {
 fn trailing_bytes_after_the_encoded_stream_fail() {
     for coding in SOUND {
         let sent = [encode(coding, &body()).expect("memory"), b"behind the end".to_vec()].concat();
-        fails(reply(coding.token(), sent), &[8, 18]);
+        assert_fails(reply(coding.token(), sent), &[8, 18]);
     }
 }
 
@@ -102,29 +102,29 @@ fn trailing_bytes_after_the_encoded_stream_fail() {
 #[ignore = "needs the built program"]
 fn undecodable_body_fails_without_a_file() {
     for coding in SOUND {
-        fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
+        assert_fails(reply(coding.token(), b"<html>not coded</html>".to_vec()), &[8, 18]);
     }
     // These codings have a checksum.
     for coding in [ContentCoding::Deflate, ContentCoding::Gzip] {
         let mut sent = encode(coding, &body()).expect("memory");
         let middle = sent.len() / 2;
         sent[middle] ^= 0x55;
-        fails(reply(coding.token(), sent), &[8, 18]);
+        assert_fails(reply(coding.token(), sent), &[8, 18]);
     }
     for token in ["gzip, gzip", "br, gzip", "compress", "exi", "chunked", "\x1b[31m"] {
-        fails(reply(token, encode(ContentCoding::Gzip, &body()).expect("memory")), &[8]);
+        assert_fails(reply(token, encode(ContentCoding::Gzip, &body()).expect("memory")), &[8]);
     }
 }
 
-/// Some servers send raw deflate data. It is either decoded or refused; no other bytes are written.
+/// Some servers send raw deflate data. It is decoded or refused; wrong bytes are never written.
 #[test]
 #[ignore = "needs the built program"]
 fn raw_deflate_is_decoded_or_refused() {
     let dir = WorkDir::new();
-    let ran = decode(&dir, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
-    match ran.exit {
+    let result = decode(&dir, reply("deflate", encode(ContentCoding::RawDeflate, &body()).expect("memory")));
+    match result.exit {
         0 => assert!(dir.read("here") == body()),
-        exit => assert!([8, 18].contains(&exit) && !dir.path("here").exists(), "{}", ran.err),
+        exit => assert!([8, 18].contains(&exit) && !dir.path("here").exists(), "{}", result.err),
     }
 }
 
@@ -135,11 +135,11 @@ fn decompression_bomb_exits_63() {
     for coding in [ContentCoding::Brotli, ContentCoding::Deflate, ContentCoding::Gzip, ContentCoding::Zstd] {
         let sent = encode_zeros(coding, 64 << 20).expect("memory");
         assert!(sent.len() < 100_000, "{coding:?}");
-        fails(reply(coding.token(), sent), &[63]);
+        assert_fails(reply(coding.token(), sent), &[63]);
     }
     let small = encode_zeros(ContentCoding::Gzip, 8 << 20).expect("memory");
     let dir = WorkDir::new();
-    decode(&dir, reply("gzip", small)).gives("");
+    decode(&dir, reply("gzip", small)).assert_success("");
     assert!(dir.read("here") == vec![0; 8 << 20]);
 }
 
@@ -149,9 +149,10 @@ fn max_filesize_counts_decoded_bytes() {
     let sent = encode(ContentCoding::Gzip, &[0; 100_000]).expect("memory");
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
     let dir = WorkDir::new();
-    dir.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).exits(63);
+    dir.fetch(&["--compressed", "--max-filesize", "99999", "-o", "here", &server.url("/")]).assert_exit(63);
     assert!(!dir.path("here").exists());
-    dir.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")]).gives("");
+    dir.fetch(&["--compressed", "--max-filesize", "100000", "-o", "here", &server.url("/")])
+        .assert_success("");
 }
 
 /// Without `--compressed` the encoded body is stored unchanged.
@@ -161,6 +162,6 @@ fn encoded_body_is_unchanged_without_compressed_option() {
     let sent = encode(ContentCoding::Gzip, &body()).expect("memory");
     let bytes = sent.clone();
     let server = HttpServer::start(move |_| reply("gzip", sent.clone())).expect("a loopback server");
-    fetch(&[&server.url("/x.gz")]).gives(bytes);
+    fetch(&[&server.url("/x.gz")]).assert_success(bytes);
     assert!(server.requests().iter().all(|request| request.header("accept-encoding").is_none()));
 }

@@ -236,9 +236,9 @@ mod tests {
         let size = format!("SIZE {key}");
         let sent = ["USER anonymous", "PASS me@example.org", "cwd pub", "CWD a", "TYPE I", &size, "QUIT"];
         talk(server, &sent);
-        let seen = ["USER anonymous", "PASS", "CWD pub", "CWD a", "TYPE I", &size, "QUIT"];
-        assert_eq!(watch.commands_for(&key), seen);
-        assert_eq!(server.commands_for(&key), seen);
+        let received = ["USER anonymous", "PASS", "CWD pub", "CWD a", "TYPE I", &size, "QUIT"];
+        assert_eq!(watch.commands_for(&key), received);
+        assert_eq!(server.commands_for(&key), received);
     }
 
     /// Sends each command after the reply to the previous one.

@@ -1,7 +1,7 @@
 //! `gopher:` and `gophers:` against real servers.
 
+mod completeness;
 mod dots;
-mod ends;
 mod errors;
 mod files;
 mod forms;

@@ -91,8 +91,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Returns the first request line with `marker`. Bytes other than printable ASCII, and the backslash, are `\xNN`.
-    /// pygopherd puts `TLS` before a line received over TLS.
+    /// Returns the first request line with `marker`. Bytes other than printable ASCII, and backslashes, are written as
+    /// `\xNN`. pygopherd puts `TLS` before a line received over TLS.
     #[track_caller]
     pub(crate) fn line(self, marker: &str) -> String {
         self.lines(marker, 1).remove(0)

@@ -13,12 +13,12 @@ fn compressed_download_equals_the_file() {
     for (server, folder) in CODING {
         for (path, bytes) in files() {
             let path = format!("{folder}{path}");
-            fetch(&["--compressed", &server.http(&path)]).gives(&bytes);
-            fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).gives(&bytes);
+            fetch(&["--compressed", &server.http(&path)]).assert_success(&bytes);
+            fetch(&["--compressed", "--cacert", CA, &server.https(&path)]).assert_success(&bytes);
         }
         let dir = WorkDir::new();
         let url = server.http(&format!("{folder}/range.txt"));
-        dir.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).gives("");
+        dir.fetch(&["--compressed", "--require-complete", "-o", "here", &url]).assert_success("");
         dir.assert_entries(&["here"]);
         assert_eq!(dir.read("here"), range());
     }
@@ -30,13 +30,13 @@ fn compressed_download_equals_the_file() {
 fn compressed_option_requests_an_encoded_body() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt?{}", key()));
-        let ran = fetch(&["-v", "--compressed", &url]).exits(0).writes(range());
-        let said = ran.err.to_ascii_lowercase();
+        let result = fetch(&["-v", "--compressed", &url]).assert_exit(0).assert_stdout(range());
+        let said = result.err.to_ascii_lowercase();
         assert!(said.contains("< content-encoding: "), "{said}");
         assert!(said.contains("> accept-encoding: ") && !said.contains("identity"), "{said}");
     }
     let key = key();
-    fetch(&["--compressed", &NGINX.http(&format!("/gz/range.txt?{key}"))]).gives(range());
+    fetch(&["--compressed", &NGINX.http(&format!("/gz/range.txt?{key}"))]).assert_success(range());
     let line = NGINX.logged(&key);
     let sent = line.split(' ').nth(4).and_then(|count| count.parse::<usize>().ok());
     assert!(sent.is_some_and(|count| 0 < count && count < range().len()), "{line}");
@@ -47,9 +47,9 @@ fn compressed_option_requests_an_encoded_body() {
 fn max_filesize_counts_decoded_bytes() {
     let dir = WorkDir::new();
     let url = NGINX.http("/gz/range.txt");
-    dir.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).exits(63);
+    dir.fetch(&["--compressed", "--max-filesize", "79999", "-o", "here", &url]).assert_exit(63);
     assert!(!dir.path("here").exists());
-    dir.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).gives("");
+    dir.fetch(&["--compressed", "--max-filesize", "80000", "-o", "here", &url]).assert_success("");
 }
 
 /// A range of an encoded body is not a range of the file: caddy would send eight bytes of the file, compressed.
@@ -58,10 +58,10 @@ fn max_filesize_counts_decoded_bytes() {
 fn range_with_compressed_is_of_the_plain_file_or_refused() {
     for (server, folder) in CODING {
         let url = server.http(&format!("{folder}/range.txt"));
-        let ran = fetch(&["--compressed", "-r", "8-15", &url]);
-        match ran.exit {
-            0 => drop(ran.writes("0000001\n")),
-            exit => assert!([2, 33].contains(&exit), "{url}: {}", ran.err),
+        let result = fetch(&["--compressed", "-r", "8-15", &url]);
+        match result.exit {
+            0 => drop(result.assert_stdout("0000001\n")),
+            exit => assert!([2, 33].contains(&exit), "{url}: {}", result.err),
         }
     }
 }
@@ -71,8 +71,8 @@ fn range_with_compressed_is_of_the_plain_file_or_refused() {
 fn download_stopped_by_max_filesize_is_completed_by_the_next_run() {
     for (server, folder) in CODING {
         let (dir, url) = (WorkDir::new(), server.http(&format!("{folder}/range.txt")));
-        dir.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).exits(63);
-        dir.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).exits(0);
+        dir.fetch(&["--compressed", "--max-filesize", "70000", "-o", "here", &url]).assert_exit(63);
+        dir.fetch(&["--compressed", "-C", "-", "-o", "here", &url]).assert_exit(0);
         dir.assert_entries(&["here"]);
         assert_eq!(dir.read("here"), range(), "{url}");
     }

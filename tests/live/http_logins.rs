@@ -22,13 +22,16 @@ fn basic_login_is_accepted_or_exits_67() {
             server.https("/auth/hello.txt"),
             server.http("/auth/./hello.txt"),
         ] {
-            fetch(&["--cacert", CA, "-u", "alice:secret", &url]).gives(HELLO);
-            fetch(&["--cacert", CA, "-u", "alice:wrong", &url]).exits(67).writes("").hides("wrong");
-            fetch(&["--cacert", CA, &url]).exits(67).writes("");
+            fetch(&["--cacert", CA, "-u", "alice:secret", &url]).assert_success(HELLO);
+            fetch(&["--cacert", CA, "-u", "alice:wrong", &url])
+                .assert_exit(67)
+                .assert_stdout("")
+                .assert_stderr_omits("wrong");
+            fetch(&["--cacert", CA, &url]).assert_exit(67).assert_stdout("");
         }
     }
     // The value of `-u` is not percent-decoded.
-    fetch(&["-u", BOB, &NGINX.http("/auth/hello.txt")]).gives(HELLO);
+    fetch(&["-u", BOB, &NGINX.http("/auth/hello.txt")]).assert_success(HELLO);
 }
 
 #[test]
@@ -40,22 +43,27 @@ fn digest_login_is_accepted_or_exits_67() {
         APACHE.http("/digest/hello.txt?a=b,c"),
         APACHE.http("/digest/./hello.txt"),
     ] {
-        fetch(&["--cacert", CA, "-u", "alice:secret", &url]).gives(HELLO);
-        fetch(&["--cacert", CA, "--digest", "-u", "alice:secret", &url]).gives(HELLO);
-        fetch(&["--cacert", CA, "-u", "alice:wrong", &url]).exits(67).writes("");
-        fetch(&["--cacert", CA, "--digest", "-u", "alice:wrong", &url]).exits(67).writes("");
-        fetch(&["--cacert", CA, &url]).exits(67).writes("");
+        fetch(&["--cacert", CA, "-u", "alice:secret", &url]).assert_success(HELLO);
+        fetch(&["--cacert", CA, "--digest", "-u", "alice:secret", &url]).assert_success(HELLO);
+        fetch(&["--cacert", CA, "-u", "alice:wrong", &url]).assert_exit(67).assert_stdout("");
+        fetch(&["--cacert", CA, "--digest", "-u", "alice:wrong", &url]).assert_exit(67).assert_stdout("");
+        fetch(&["--cacert", CA, &url]).assert_exit(67).assert_stdout("");
     }
     let by_url = APACHE.http("/digest/hello.txt").replace("://", "://alice:secret@");
-    fetch(&[&by_url]).gives(HELLO);
+    fetch(&[&by_url]).assert_success(HELLO);
 }
 
 /// Digest authentication does not send the password.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn digest_login_does_not_send_the_password() {
-    let ran = fetch(&["-vvv", "--digest", "-u", "alice:secret", &APACHE.http("/digest/hello.txt")]).exits(0);
-    ran.says(" 401 ").hides("secret").hides("YWxpY2U6c2VjcmV0").hides("> Authorization: Basic");
+    let result =
+        fetch(&["-vvv", "--digest", "-u", "alice:secret", &APACHE.http("/digest/hello.txt")]).assert_exit(0);
+    result
+        .assert_stderr_contains(" 401 ")
+        .assert_stderr_omits("secret")
+        .assert_stderr_omits("YWxpY2U6c2VjcmV0")
+        .assert_stderr_omits("> Authorization: Basic");
 }
 
 #[test]
@@ -63,21 +71,21 @@ fn digest_login_does_not_send_the_password() {
 fn bearer_token_is_sent_and_hidden_in_the_trace() {
     let url = NGINX.http("/bearer/hello.txt");
     let field = "Authorization: Bearer token-of-the-tests";
-    fetch(&["-H", field, &url]).gives(HELLO);
-    fetch(&["-vvv", "-H", field, &url]).exits(0).hides("token-of-the-tests");
-    fetch(&[&url]).exits(67);
+    fetch(&["-H", field, &url]).assert_success(HELLO);
+    fetch(&["-vvv", "-H", field, &url]).assert_exit(0).assert_stderr_omits("token-of-the-tests");
+    fetch(&[&url]).assert_exit(67);
 }
 
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn login_is_not_sent_to_another_origin() {
     for path in ["/redir/other-origin", "/redir/away"] {
-        let seen = fetch(&["-u", "alice:secret", &NGINX.http(path)]).exits(0).text();
-        assert!(seen.starts_with("GET /headers "), "{seen}");
-        assert!(!seen.to_ascii_lowercase().contains("authorization"), "{path}: {seen}");
+        let received = fetch(&["-u", "alice:secret", &NGINX.http(path)]).assert_exit(0).text();
+        assert!(received.starts_with("GET /headers "), "{received}");
+        assert!(!received.to_ascii_lowercase().contains("authorization"), "{path}: {received}");
     }
-    let seen = fetch(&["-u", "alice:secret", &NGINX.http("/headers")]).exits(0).text();
-    assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+    let received = fetch(&["-u", "alice:secret", &NGINX.http("/headers")]).assert_exit(0).text();
+    assert!(received.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{received}");
 }
 
 /// Writes a file that only its owner can read, and returns its path.
@@ -95,14 +103,14 @@ fn netrc_login_is_sent_to_its_host_and_user_only() {
     let right = private(&dir, "right", "machine 127.0.0.1 login alice password secret\n");
     let other = private(&dir, "other", "machine localhost login alice password secret\n");
     let url = NGINX.http("/auth/hello.txt");
-    dir.fetch(&["--netrc-file", &right, &url]).gives(HELLO);
-    dir.fetch(&["--netrc-file", &other, &url]).exits(67);
+    dir.fetch(&["--netrc-file", &right, &url]).assert_success(HELLO);
+    dir.fetch(&["--netrc-file", &other, &url]).assert_exit(67);
     // The user in the URL is another one, so the entry does not apply.
-    dir.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).exits(67);
-    dir.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).exits(67);
+    dir.fetch(&["--netrc-file", &right, &url.replace("://", "://bob@")]).assert_exit(67);
+    dir.fetch(&["--netrc-file", &right, "-u", "alice:wrong", &url]).assert_exit(67);
     // A file that other users can read is refused.
     fs::set_permissions(Path::new(&right), fs::Permissions::from_mode(0o644)).expect("our own file");
-    dir.fetch(&["--netrc-file", &right, &url]).exits(2);
+    dir.fetch(&["--netrc-file", &right, &url]).assert_exit(2);
 }
 
 /// Each origin gets only the login of its own netrc entry.
@@ -111,11 +119,13 @@ fn netrc_login_is_sent_to_its_host_and_user_only() {
 fn netrc_login_is_chosen_for_each_redirect() {
     let dir = WorkDir::new();
     let right = private(&dir, "right", "machine 127.0.0.1 login alice password canary\n");
-    let seen = dir.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).exits(0).text();
-    assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
+    let received =
+        dir.fetch(&["--netrc-file", &right, &NGINX.http("/redir/other-origin")]).assert_exit(0).text();
+    assert!(!received.to_ascii_lowercase().contains("authorization"), "{received}");
     let both = private(&dir, "both", "machine localhost login alice password secret\n");
-    let seen = dir.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).exits(0).text();
-    assert!(seen.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{seen}");
+    let received =
+        dir.fetch(&["--netrc-file", &both, &NGINX.http("/redir/other-origin")]).assert_exit(0).text();
+    assert!(received.to_ascii_lowercase().contains("authorization: basic ywxpy2u6c2vjcmv0"), "{received}");
 }
 
 #[test]
@@ -126,16 +136,16 @@ fn password_file_and_askpass_supply_the_password() {
     let program = private(&dir, "ask", "#!/bin/sh\necho secret\n");
     fs::set_permissions(Path::new(&program), fs::Permissions::from_mode(0o700)).expect("our own file");
     let url = NGINX.http("/auth/hello.txt");
-    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).gives(HELLO);
-    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).gives(HELLO);
+    dir.fetch(&["-u", "alice", "--password-file", &file, &url]).assert_success(HELLO);
+    dir.fetch(&["-u", "alice", "--askpass", &program, &url]).assert_success(HELLO);
 }
 
 /// Without a terminal the run fails at once.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn missing_password_without_a_terminal_exits_67() {
-    let ran = fetch(&["-u", "alice", &NGINX.http("/auth/hello.txt")]).exits(67).writes("");
-    assert!(ran.took.as_secs() < 5, "{:?}", ran.took);
+    let result = fetch(&["-u", "alice", &NGINX.http("/auth/hello.txt")]).assert_exit(67).assert_stdout("");
+    assert!(result.took.as_secs() < 5, "{:?}", result.took);
 }
 
 #[test]
@@ -147,7 +157,7 @@ fn typed_password_logs_in_or_exits_67() {
         let mut terminal = Terminal::run(&program, &["-u", "alice", &url], 80).expect("a terminal");
         terminal.expect("assword").expect("it asks");
         terminal.type_secret(typed).expect("it takes a line without showing it");
-        assert_eq!(terminal.exit().expect("an end"), exit, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("an end"), exit, "{}", terminal.screen());
         assert_eq!(terminal.screen().contains(HELLO.trim_end()), exit == 0, "{}", terminal.screen());
         assert!(!terminal.screen().contains(typed), "{}", terminal.screen());
     }

@@ -16,22 +16,22 @@ fn proxy() -> ProxyServer {
 #[ignore = "needs the servers of docker/"]
 fn http_proxy_receives_the_absolute_url() {
     let proxy = proxy();
-    fetch(&["-x", &proxy.url(), &NGINX.http("/hello.txt?a#b")]).gives(HELLO);
-    fetch(&["-x", &proxy.url(), "http://made-up.invalid:17080/range.txt"]).gives(range());
+    fetch(&["-x", &proxy.url(), &NGINX.http("/hello.txt?a#b")]).assert_success(HELLO);
+    fetch(&["-x", &proxy.url(), "http://made-up.invalid:17080/range.txt"]).assert_success(range());
     let targets: Vec<String> = proxy.requests().iter().map(|request| request.path()).collect();
     let expected = ["http://127.0.0.1:17080/hello.txt?a", "http://made-up.invalid:17080/range.txt"];
     assert_eq!(targets, expected);
 }
 
-/// The proxy gets the target unchanged, or the request fails.
+/// The proxy receives the target unchanged, or the request fails.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn proxy_target_is_unchanged_or_refused() {
     let proxy = proxy();
-    let ran = fetch(&["-x", &proxy.url(), &NGINX.http("/pub/../hello.txt")]);
-    match ran.exit {
-        0 => drop(ran.writes(HELLO)),
-        _ => drop(ran.exits(1).writes("").says("/pub/../hello.txt")),
+    let result = fetch(&["-x", &proxy.url(), &NGINX.http("/pub/../hello.txt")]);
+    match result.exit {
+        0 => drop(result.assert_stdout(HELLO)),
+        _ => drop(result.assert_exit(1).assert_stdout("").assert_stderr_contains("/pub/../hello.txt")),
     }
     let asked = proxy.requests();
     assert!(asked.iter().all(|request| request.path().ends_with("/pub/../hello.txt")), "{asked:?}");
@@ -41,9 +41,12 @@ fn proxy_target_is_unchanged_or_refused() {
 #[ignore = "needs the servers of docker/"]
 fn https_is_sent_through_a_connect_tunnel() {
     let proxy = proxy();
-    fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/range.txt")]).gives(range());
-    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://origin.test.invalid:17443/hello.txt"]).gives(HELLO);
-    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://localhost:17446/hello.txt"]).exits(60).writes("");
+    fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/range.txt")]).assert_success(range());
+    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://origin.test.invalid:17443/hello.txt"])
+        .assert_success(HELLO);
+    fetch(&["-x", &proxy.url(), "--cacert", CA, "https://localhost:17446/hello.txt"])
+        .assert_exit(60)
+        .assert_stdout("");
     let tunnels = proxy.tunnels();
     let hosts: Vec<(&str, u16)> = tunnels.iter().map(|tunnel| (tunnel.host.as_str(), tunnel.port)).collect();
     assert_eq!(hosts, [("localhost", 17443), ("origin.test.invalid", 17443), ("localhost", 17446)]);
@@ -57,15 +60,17 @@ fn proxy_login_and_server_login_are_sent_to_their_own_side() {
     let proxy = ProxyServer::http_with_login("gate", "opener").expect("a loopback proxy");
     for url in [NGINX.http("/auth/hello.txt"), NGINX.https("/auth/hello.txt")] {
         let both = ["-x", &proxy.url_as("gate:opener"), "-u", "alice:secret", "--cacert", CA, &url];
-        fetch(&both).gives(HELLO);
-        let ran = fetch(&["-x", &proxy.url(), "-u", "alice:secret", "--cacert", CA, &url]).writes("");
-        assert!([67, 5, 7].contains(&ran.exit), "{}", ran.err);
+        fetch(&both).assert_success(HELLO);
+        let result =
+            fetch(&["-x", &proxy.url(), "-u", "alice:secret", "--cacert", CA, &url]).assert_stdout("");
+        assert!([67, 5, 7].contains(&result.exit), "{}", result.err);
     }
     for request in proxy.requests().iter().filter(|request| request.method == "CONNECT") {
         assert_eq!(request.header("authorization"), None);
     }
-    let seen = fetch(&["-x", &proxy.url_as("gate:opener"), &NGINX.http("/headers")]).exits(0).text();
-    assert!(!seen.to_ascii_lowercase().contains("authorization"), "{seen}");
+    let received =
+        fetch(&["-x", &proxy.url_as("gate:opener"), &NGINX.http("/headers")]).assert_exit(0).text();
+    assert!(!received.to_ascii_lowercase().contains("authorization"), "{received}");
 }
 
 #[test]
@@ -78,7 +83,7 @@ fn socks_proxy_receives_name_or_address_of_the_server() {
     ] {
         let proxy = ProxyServer::socks5_with_login("gate", "opener").expect("a loopback proxy");
         let url = proxy.url_as("gate:opener").replace("socks5:", &format!("{scheme}:"));
-        fetch(&["-x", &url, &format!("http://{host}:17080/hello.txt")]).gives(HELLO);
+        fetch(&["-x", &url, &format!("http://{host}:17080/hello.txt")]).assert_success(HELLO);
         let [tunnel] = &proxy.tunnels()[..] else { panic!("{:?}", proxy.tunnels()) };
         assert_eq!((tunnel.address_type, tunnel.host.as_str(), tunnel.port), (address_type, host, 17080));
         assert!(tunnel.opening.starts_with(b"GET /hello.txt HTTP/1.1\r\n"), "{:?}", tunnel.opening);
@@ -89,27 +94,28 @@ fn socks_proxy_receives_name_or_address_of_the_server() {
 #[ignore = "needs the servers of docker/"]
 fn noproxy_hosts_are_contacted_directly() {
     let proxy = proxy();
-    fetch(&["-x", &proxy.url(), "--noproxy", "127.0.0.1", &NGINX.http("/hello.txt")]).gives(HELLO);
-    fetch(&["-x", &proxy.url(), "--noproxy", "*", &NGINX.http("/hello.txt")]).gives(HELLO);
+    fetch(&["-x", &proxy.url(), "--noproxy", "127.0.0.1", &NGINX.http("/hello.txt")]).assert_success(HELLO);
+    fetch(&["-x", &proxy.url(), "--noproxy", "*", &NGINX.http("/hello.txt")]).assert_success(HELLO);
     assert_eq!(proxy.connections(), 0);
-    fetch(&["-x", &proxy.url(), "--noproxy", "elsewhere.invalid", &NGINX.http("/hello.txt")]).gives(HELLO);
+    fetch(&["-x", &proxy.url(), "--noproxy", "elsewhere.invalid", &NGINX.http("/hello.txt")])
+        .assert_success(HELLO);
     assert_eq!(proxy.requests().len(), 1);
 }
 
-/// Asserts that nothing is fetched or written, and that the run ends soon.
+/// Asserts that there is no output and no file, and that the run ends soon.
 #[track_caller]
-fn gives_nothing(proxy: &ProxyServer, exits: &[i32]) {
+fn assert_fails_without_output(proxy: &ProxyServer, exits: &[i32]) {
     let dir = WorkDir::new();
     dir.write("old", "old");
     for name in ["old", "new"] {
         let url = NGINX.https("/hello.txt");
-        let ran = dir.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).writes("");
-        assert!(exits.contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
+        let result = dir.fetch(&["-x", &proxy.url(), "--cacert", CA, "-o", name, &url]).assert_stdout("");
+        assert!(exits.contains(&result.exit), "{}\n{}", result.exit, result.err);
         assert!(
-            ran.took < Duration::from_secs(5) && !ran.err.contains("panicked"),
+            result.took < Duration::from_secs(5) && !result.err.contains("panicked"),
             "{:?} {}",
-            ran.took,
-            ran.err
+            result.took,
+            result.err
         );
     }
     dir.assert_entries(&["old"]);
@@ -131,7 +137,7 @@ fn hostile_connect_reply_fails_without_a_file() {
     ] {
         let shown = format!("{fault:?}");
         let proxy = ProxyServer::http_with_fault(fault).expect("a loopback proxy");
-        gives_nothing(&proxy, exits);
+        assert_fails_without_output(&proxy, exits);
         assert!(proxy.requests().iter().all(|request| request.method == "CONNECT"), "{shown}");
     }
 }
@@ -145,10 +151,10 @@ fn proxy_bytes_in_the_tunnel_are_never_delivered() {
     {
         let proxy = ProxyServer::http_with_fault(ConnectFault::Extra(extra.to_vec()));
         let proxy = proxy.expect("a loopback proxy");
-        let ran = fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/hello.txt")]);
-        assert!([0, 8, 35].contains(&ran.exit), "{}\n{}", ran.exit, ran.err);
-        let expected = if ran.exit == 0 { HELLO } else { "" };
-        ran.writes(expected);
+        let result = fetch(&["-x", &proxy.url(), "--cacert", CA, &NGINX.https("/hello.txt")]);
+        assert!([0, 8, 35].contains(&result.exit), "{}\n{}", result.exit, result.err);
+        let expected = if result.exit == 0 { HELLO } else { "" };
+        result.assert_stdout(expected);
     }
 }
 
@@ -165,7 +171,7 @@ fn hostile_socks_reply_fails_without_a_file() {
         SocksFault::WrongVersion,
     ] {
         let proxy = ProxyServer::socks5_with_fault(fault).expect("a loopback proxy");
-        gives_nothing(&proxy, &[5, 7, 8, 52, 56, 97]);
+        assert_fails_without_output(&proxy, &[5, 7, 8, 52, 56, 97]);
     }
 }
 
@@ -175,8 +181,8 @@ fn hostile_socks_reply_fails_without_a_file() {
 fn silent_proxy_exits_28_after_the_connect_timeout() {
     let proxy = ProxyServer::socks5_with_fault(SocksFault::Stall(Duration::from_secs(20)));
     let proxy = proxy.expect("a loopback proxy");
-    let ran = fetch(&["-x", &proxy.url(), "--connect-timeout", "0.5", &NGINX.http("/hello.txt")]);
-    assert!(ran.exits(28).took < Duration::from_secs(4));
+    let result = fetch(&["-x", &proxy.url(), "--connect-timeout", "0.5", &NGINX.http("/hello.txt")]);
+    assert!(result.assert_exit(28).took < Duration::from_secs(4));
 }
 
 /// Header fields for the proxy are not sent to the origin, and the reverse.
@@ -187,14 +193,15 @@ fn header_fields_are_sent_to_proxy_or_server_only() {
     let fields =
         ["-H", "X-Api-Key: canary", "-b", "a=canary", "-u", "alice:secret", "-A", "canary", "-e", "canary"];
     let url = NGINX.https("/auth/hello.txt");
-    fetch(&[&fields[..], &["-x", &proxy.url(), "--cacert", CA, &url]].concat()).gives(HELLO);
+    fetch(&[&fields[..], &["-x", &proxy.url(), "--cacert", CA, &url]].concat()).assert_success(HELLO);
     let [request] = &proxy.requests()[..] else { panic!("{:?}", proxy.requests()) };
     assert!(
         !format!("{request:?}").contains("canary") && request.header("authorization").is_none(),
         "{request:?}"
     );
-    let seen = fetch(&["-x", &proxy.url(), "-U", "gate:opener", &NGINX.http("/headers")]).exits(0).text();
-    assert!(!seen.to_ascii_lowercase().contains("proxy-"), "{seen}");
+    let received =
+        fetch(&["-x", &proxy.url(), "-U", "gate:opener", &NGINX.http("/headers")]).assert_exit(0).text();
+    assert!(!received.to_ascii_lowercase().contains("proxy-"), "{received}");
 }
 
 /// The limits apply behind a proxy, too. reqwest does not report interim responses of a proxied connection, so
@@ -216,8 +223,8 @@ fn endless_heads_behind_a_proxy_are_aborted() {
         let origin = HttpServer::start(move |_| flood.clone()).expect("a loopback server");
         let proxy = proxy();
         let arguments = ["-x", &proxy.url(), "--read-timeout", "2", &origin.url("/")];
-        let ran = fetch(&arguments).exits(exit).writes("").says(word);
-        assert!(ran.took < Duration::from_secs(9), "{:?}", ran.took);
+        let result = fetch(&arguments).assert_exit(exit).assert_stdout("").assert_stderr_contains(word);
+        assert!(result.took < Duration::from_secs(9), "{:?}", result.took);
     }
 }
 
@@ -228,8 +235,8 @@ fn endless_heads_behind_a_proxy_are_aborted() {
 fn redirect_from_public_to_private_address_exits_90() {
     let proxy = proxy();
     let url = "http://8.8.8.8:17080/redir/back";
-    let seen = fetch(&["-x", &proxy.url(), "--allow-private", url]).exits(0).text();
-    assert!(seen.starts_with("GET /headers "), "{seen}");
-    fetch(&["-x", &proxy.url(), url]).exits(90).writes("");
+    let received = fetch(&["-x", &proxy.url(), "--allow-private", url]).assert_exit(0).text();
+    assert!(received.starts_with("GET /headers "), "{received}");
+    fetch(&["-x", &proxy.url(), url]).assert_exit(90).assert_stdout("");
     assert_eq!(proxy.requests().len(), 3, "{:?}", proxy.requests());
 }

@@ -10,9 +10,9 @@ fn busy_server_is_retried_up_to_the_limit() {
     for (times, retries, exit) in [(1, "1", 0), (2, "3", 0), (3, "3", 0), (3, "2", 92), (1, "0", 92)] {
         let dir = WorkDir::new();
         let url = APACHE.http(&format!("/cgi/flaky?{}-{times}", key()));
-        let ran = dir.fetch(&["--retry", retries, "-o", "here", &url]).exits(exit);
+        let result = dir.fetch(&["--retry", retries, "-o", "here", &url]).assert_exit(exit);
         if exit == 0 {
-            assert_eq!(dir.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", ran.err);
+            assert_eq!(dir.read("here"), format!("request {}\n", times + 1).as_bytes(), "{}", result.err);
         } else {
             dir.assert_entries(&[]);
         }
@@ -23,15 +23,15 @@ fn busy_server_is_retried_up_to_the_limit() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn retry_after_sets_the_delay() {
-    let ran = WorkDir::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).exits(92);
-    assert!((900..4000).contains(&ran.took.as_millis()), "{:?}", ran.took);
+    let result = WorkDir::new().fetch(&["--retry", "1", &NGINX.http("/status/503")]).assert_exit(92);
+    assert!((900..4000).contains(&result.took.as_millis()), "{:?}", result.took);
     // A Retry-After of an hour is not waited for.
-    let ran =
+    let result =
         WorkDir::new().fetch(&["--retry", "1", "--retry-max-time", "2", &NGINX.http("/status/503-hour")]);
-    assert!(ran.exits(92).took.as_secs() < 4);
+    assert!(result.assert_exit(92).took.as_secs() < 4);
     for path in ["/status/503-hour", "/status/503-date"] {
-        let ran = WorkDir::new().fetch(&["--retry", "3", &NGINX.http(path)]).exits(92);
-        assert!(ran.took.as_millis() < 900, "{path}: {:?}", ran.took);
+        let result = WorkDir::new().fetch(&["--retry", "3", &NGINX.http(path)]).assert_exit(92);
+        assert!(result.took.as_millis() < 900, "{path}: {:?}", result.took);
     }
 }
 
@@ -41,7 +41,7 @@ fn permanent_status_is_not_retried() {
     for (status, exit) in [("404", 78), ("403", 9), ("401", 67), ("400", 22), ("410", 78), ("501", 22)] {
         let key = key();
         let url = NGINX.http(&format!("/status/{status}?{key}"));
-        WorkDir::new().fetch(&["-v", "--retry", "3", &url]).exits(exit).asked(1);
+        WorkDir::new().fetch(&["-v", "--retry", "3", &url]).assert_exit(exit).assert_get_count(1);
     }
 }
 
@@ -50,8 +50,11 @@ fn permanent_status_is_not_retried() {
 #[ignore = "needs the servers of docker/"]
 fn truncated_body_is_resumed_by_the_retry() {
     let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}", key())));
-    let ran = dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2);
-    ran.says("> Range: bytes=40000-").says("> If-Range: \"first\"").says(" 206 Partial Content");
+    let result = dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).assert_exit(0).assert_get_count(2);
+    result
+        .assert_stderr_contains("> Range: bytes=40000-")
+        .assert_stderr_contains("> If-Range: \"first\"")
+        .assert_stderr_contains(" 206 Partial Content");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
 }
@@ -61,7 +64,10 @@ fn truncated_body_is_resumed_by_the_retry() {
 #[ignore = "needs the servers of docker/"]
 fn retry_restarts_when_etag_changed() {
     let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-changed", key())));
-    dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(0).asked(2).hides(" 206 Partial");
+    dir.fetch(&["-v", "--retry", "1", "-o", "here", &url])
+        .assert_exit(0)
+        .assert_get_count(2)
+        .assert_stderr_omits(" 206 Partial");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
 }
@@ -72,7 +78,7 @@ fn retry_restarts_when_etag_changed() {
 fn truncated_body_without_validator_is_not_retried() {
     for kind in ["weak", "none"] {
         let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
-        dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).exits(18).asked(1);
+        dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).assert_exit(18).assert_get_count(1);
         assert!(!dir.path("here").exists(), "{kind}");
     }
 }
@@ -82,11 +88,11 @@ fn truncated_body_without_validator_is_not_retried() {
 #[ignore = "needs the servers of docker/"]
 fn pipe_gets_no_byte_twice() {
     let url = APACHE.http(&format!("/cgi/nph-cut?{}", key()));
-    let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(0);
-    assert_eq!(ran.out, range());
+    let result = WorkDir::new().fetch(&["--retry", "2", &url]).assert_exit(0);
+    assert_eq!(result.out, range());
     for kind in ["changed", "weak", "none"] {
         let url = APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key()));
-        let ran = WorkDir::new().fetch(&["--retry", "2", &url]).exits(18);
-        assert_eq!(ran.out, range()[..40_000], "{kind}");
+        let result = WorkDir::new().fetch(&["--retry", "2", &url]).assert_exit(18);
+        assert_eq!(result.out, range()[..40_000], "{kind}");
     }
 }

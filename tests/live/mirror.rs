@@ -9,7 +9,7 @@ use super::digest::sha256;
 use super::ftp_server::{FtpServer, each_ftp_server};
 use super::gopher_server::{GopherServer, each_gopher_server};
 use super::nntp_server::{NewsServer, each_news_server};
-use super::program::{Ran, start_other};
+use super::program::{RunResult, start_other};
 use super::server::{NGINX, Server, each_server};
 use super::tree::{BIG, files, odd_files};
 use super::work_dir::WorkDir;
@@ -20,7 +20,7 @@ const JOURNAL: &str = ".fetch-url-mirror";
 const EXCLUDED: [&str; 5] = ["many", "noperm*", "loop", "dangling", "odd"];
 
 /// Returns path and content of all files below a directory except the journal.
-fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn read_tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -42,17 +42,17 @@ fn walked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Mirrors `url` into `mirror` with eight parallel transfers.
-fn mirrored(dir: &WorkDir, url: &str, more: &[&str]) -> Ran {
+fn run_mirror(dir: &WorkDir, url: &str, more: &[&str]) -> RunResult {
     let own = ["mirror", "-Z", "--parallel-max", "8", "--retry", "0", "--events", "-"];
-    super::program::start(dir.folder(), &[&own, more, &[url, "mirror"]].concat()).ended()
+    super::program::start(dir.folder(), &[&own, more, &[url, "mirror"]].concat()).wait()
 }
 
 /// Returns `files`, `skipped` and `failed` of the summary, which is the last event.
 #[track_caller]
-fn summary(ran: &Ran) -> [usize; 3] {
-    let text = ran.text();
+fn summary(result: &RunResult) -> [usize; 3] {
+    let text = result.text();
     let last = text.lines().last().unwrap_or_default();
-    assert!(last.contains("\"event\":\"summary\""), "{last}\n{}", ran.err);
+    assert!(last.contains("\"event\":\"summary\""), "{last}\n{}", result.err);
     ["files", "skipped", "failed"].map(|count| {
         let (_, rest) = last.split_once(&format!("\"{count}\":")).expect("a count");
         rest.split(|letter: char| !letter.is_ascii_digit())
@@ -64,18 +64,18 @@ fn summary(ran: &Ran) -> [usize; 3] {
 
 /// Runs the mirror again and asserts that every file is skipped and nothing changes.
 #[track_caller]
-fn brings_nothing(dir: &WorkDir, url: &str, more: &[&str], count: usize) {
-    let before = walked(&dir.path("mirror"));
-    let again = mirrored(dir, url, more);
+fn assert_second_run_fetches_nothing(dir: &WorkDir, url: &str, more: &[&str], count: usize) {
+    let before = read_tree(&dir.path("mirror"));
+    let again = run_mirror(dir, url, more);
     let [files, skipped, _] = summary(&again);
     // A link to a directory or to nothing is skipped each time.
     assert!(files == 0 && (count..count + 5).contains(&skipped), "{files} {skipped} {}", again.err);
-    assert!(walked(&dir.path("mirror")) == before, "the tree is another");
+    assert!(read_tree(&dir.path("mirror")) == before, "the tree is another");
 }
 
 /// Asserts that the mirror has exactly the plain files that are not excluded; `links` are the links to files.
 #[track_caller]
-fn is_the_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
+fn assert_is_tree(found: &BTreeMap<String, Vec<u8>>, links: &[&str]) {
     for (path, bytes) in files() {
         let name = &path[1..];
         if name.starts_with("many/")
@@ -101,27 +101,27 @@ fn excluding() -> Vec<&'static str> {
 
 fn mirror_of_index_pages_equals_the_tree(server: Server) {
     let (dir, url) = (WorkDir::new(), server.http("/"));
-    let ran = mirrored(&dir, &url, &excluding()).exits(0);
-    let found = walked(&dir.path("mirror"));
-    is_the_tree(&found, &["link"]);
-    assert_eq!(summary(&ran), [found.len(), 0, 0]);
-    brings_nothing(&dir, &url, &excluding(), found.len());
+    let result = run_mirror(&dir, &url, &excluding()).assert_exit(0);
+    let found = read_tree(&dir.path("mirror"));
+    assert_is_tree(&found, &["link"]);
+    assert_eq!(summary(&result), [found.len(), 0, 0]);
+    assert_second_run_fetches_nothing(&dir, &url, &excluding(), found.len());
 }
 
 fn mirror_of_an_ftp_server_equals_the_tree(server: FtpServer) {
     let (dir, url) = (WorkDir::new(), server.url("/"));
-    let ran = mirrored(&dir, &url, &excluding()).exits(0);
-    let found = walked(&dir.path("mirror"));
-    is_the_tree(&found, &["link.txt"]);
-    let [files, _, failed] = summary(&ran);
+    let result = run_mirror(&dir, &url, &excluding()).assert_exit(0);
+    let found = read_tree(&dir.path("mirror"));
+    assert_is_tree(&found, &["link.txt"]);
+    let [files, _, failed] = summary(&result);
     assert_eq!((files, failed), (found.len(), 0));
-    brings_nothing(&dir, &url, &excluding(), found.len());
+    assert_second_run_fetches_nothing(&dir, &url, &excluding(), found.len());
 }
 
 /// Asserts that each file of `odd` was mirrored with its content under a safe name, except paths that contain one of
 /// `but`.
 #[track_caller]
-fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
+fn assert_odd_files(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
     let served: BTreeMap<String, String> = odd_files().into_iter().map(|(path, text)| (text, path)).collect();
     let mut come = BTreeSet::new();
     for (name, bytes) in found {
@@ -149,11 +149,11 @@ fn is_odd(found: &BTreeMap<String, Vec<u8>>, but: &[&str]) {
 fn mirror_of_index_pages_gives_odd_names_safe_names(server: Server) {
     let (dir, url) = (WorkDir::new(), server.http("/odd/"));
     let but: &[&str] = if server.name == "caddy" { &["/..."] } else { &["/...", "/.hidden"] };
-    let ran = mirrored(&dir, &url, &[]).exits(0);
-    let found = walked(&dir.path("mirror"));
-    is_odd(&found, but);
-    assert_eq!(summary(&ran), [found.len(), 0, 0]);
-    brings_nothing(&dir, &url, &[], found.len());
+    let result = run_mirror(&dir, &url, &[]).assert_exit(0);
+    let found = read_tree(&dir.path("mirror"));
+    assert_odd_files(&found, but);
+    assert_eq!(summary(&result), [found.len(), 0, 0]);
+    assert_second_run_fetches_nothing(&dir, &url, &[], found.len());
 }
 
 /// CR and LF cannot be sent in a command; the servers do not list or send the other missing names.
@@ -165,29 +165,29 @@ fn mirror_of_an_ftp_server_gives_odd_names_safe_names(server: FtpServer) {
         _ => &[],
     };
     let but = [&["/...", "%0D", "%0A"], lost].concat();
-    mirrored(&dir, &url, &[]);
-    let found = walked(&dir.path("mirror"));
-    is_odd(&found, &but);
-    brings_nothing(&dir, &url, &[], found.len());
+    run_mirror(&dir, &url, &[]);
+    let found = read_tree(&dir.path("mirror"));
+    assert_odd_files(&found, &but);
+    assert_second_run_fetches_nothing(&dir, &url, &[], found.len());
 }
 
 /// Local names are those of the files. Gopher shows no modification times.
 fn mirror_of_a_menu_equals_the_tree(server: GopherServer) {
     let dir = WorkDir::new();
     let url = server.url("/1/pub");
-    mirrored(&dir, &url, &[]).exits(0);
+    run_mirror(&dir, &url, &[]).assert_exit(0);
     let expected: BTreeMap<String, Vec<u8>> = ["README", "a/b/c/deep.txt"]
         .map(|name| (name.to_owned(), server.as_text(format!("path=pub/{name}\n").as_bytes())))
         .into();
-    let found = walked(&dir.path("mirror"));
+    let found = read_tree(&dir.path("mirror"));
     assert_eq!(found, expected);
-    brings_nothing(&dir, &url, &["--skip-existing"], 2);
+    assert_second_run_fetches_nothing(&dir, &url, &["--skip-existing"], 2);
 }
 
 fn mirror_of_a_menu_gives_odd_names_safe_names(server: GopherServer) {
     let (dir, url) = (WorkDir::new(), server.url("/1/odd"));
-    mirrored(&dir, &url, &[]);
-    let found = walked(&dir.path("mirror"));
+    run_mirror(&dir, &url, &[]);
+    let found = read_tree(&dir.path("mirror"));
     let served: BTreeSet<String> =
         odd_files().into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
@@ -203,52 +203,52 @@ fn mirror_of_a_menu_gives_odd_names_safe_names(server: GopherServer) {
             "{name:?}"
         );
     }
-    brings_nothing(&dir, &url, &["--skip-existing"], found.len());
+    assert_second_run_fetches_nothing(&dir, &url, &["--skip-existing"], found.len());
 }
 
 /// 1,748 articles, each in a file named by its number.
 fn mirror_of_a_group_has_one_file_per_article(server: NewsServer) {
     let (dir, url) = (WorkDir::new(), server.url("fetch.test"));
-    let ran = mirrored(&dir, &url, &[]).exits(0);
-    assert_eq!(summary(&ran), [1748, 0, 0]);
-    let found = walked(&dir.path("mirror"));
+    let result = run_mirror(&dir, &url, &[]).assert_exit(0);
+    assert_eq!(summary(&result), [1748, 0, 0]);
+    let found = read_tree(&dir.path("mirror"));
     let numbers: BTreeSet<String> = (1..=1748).map(|nth| server.number(nth).to_string()).collect();
     assert!(found.keys().cloned().eq(numbers), "{} files", found.len());
     for nth in [1, 2, 1000, 1700, 1701, 1702, 1703, 1748] {
         let name = server.number(nth).to_string();
         assert!(found[&name] == server.nth("ARTICLE", "fetch.test", nth), "{name}");
     }
-    brings_nothing(&dir, &url, &[], 1748);
+    assert_second_run_fetches_nothing(&dir, &url, &[], 1748);
 }
 
 /// Cancelled articles are missing and are not failures.
 fn mirror_of_a_group_skips_cancelled_articles(server: NewsServer) {
     let (dir, url) = (WorkDir::new(), server.url("fetch.holes"));
-    assert_eq!(summary(&mirrored(&dir, &url, &[]).exits(0)), [42, 0, 0]);
-    assert_eq!(walked(&dir.path("mirror")).len(), 42);
-    brings_nothing(&dir, &url, &[], 42);
+    assert_eq!(summary(&run_mirror(&dir, &url, &[]).assert_exit(0)), [42, 0, 0]);
+    assert_eq!(read_tree(&dir.path("mirror")).len(), 42);
+    assert_second_run_fetches_nothing(&dir, &url, &[], 42);
     let dir = WorkDir::new();
-    assert_eq!(summary(&mirrored(&dir, &server.url("fetch.empty"), &[]).exits(0)), [0, 0, 0]);
+    assert_eq!(summary(&run_mirror(&dir, &server.url("fetch.empty"), &[]).assert_exit(0)), [0, 0, 0]);
 }
 
-/// A thousand of five thousand files, and the limit on entries.
+/// Mirrors 1000 of 5000 files. `--max-entries 3` is exceeded, `--max-entries 5` is not.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn mirror_of_1000_files_is_complete_and_max_entries_exits_63() {
     let (dir, url) = (WorkDir::new(), NGINX.http("/many/"));
     let more = ["--include-glob", "f[0]???.txt"];
-    mirrored(&dir, &url, &more).exits(0);
-    let found = walked(&dir.path("mirror"));
+    run_mirror(&dir, &url, &more).assert_exit(0);
+    let found = read_tree(&dir.path("mirror"));
     assert_eq!(found.len(), 1000);
     let is_right = |(name, bytes): (&String, &Vec<u8>)| {
         *name == format!("f{}.txt", String::from_utf8_lossy(bytes).trim())
     };
     assert!(found.iter().all(is_right));
-    brings_nothing(&dir, &url, &more, 1000);
+    assert_second_run_fetches_nothing(&dir, &url, &more, 1000);
     let dir = WorkDir::new();
-    mirrored(&dir, &NGINX.http("/pub/"), &["--max-entries", "3"]).exits(63);
+    run_mirror(&dir, &NGINX.http("/pub/"), &["--max-entries", "3"]).assert_exit(63);
     let dir = WorkDir::new();
-    mirrored(&dir, &NGINX.http("/pub/"), &["--max-entries", "5"]).exits(0);
+    run_mirror(&dir, &NGINX.http("/pub/"), &["--max-entries", "5"]).assert_exit(0);
 }
 
 /// wget, if it is installed, gets the same files below /pub/.
@@ -257,13 +257,13 @@ fn mirror_of_index_pages_equals_that_of_wget(server: Server) {
         return;
     }
     let (dir, url) = (WorkDir::new(), server.http("/pub/"));
-    mirrored(&dir, &url, &[]).exits(0);
+    run_mirror(&dir, &url, &[]).assert_exit(0);
     let wget = ["-m", "-np", "-nH", "--cut-dirs=1", "-q", "-R", "index.html*", "-P", "theirs", &url];
-    start_other("wget", dir.folder(), &wget).ended();
-    let theirs = walked(&dir.path("theirs"));
+    start_other("wget", dir.folder(), &wget).wait();
+    let theirs = read_tree(&dir.path("theirs"));
     let theirs: BTreeMap<_, _> =
         theirs.into_iter().filter(|(name, _)| !name.contains("index.html")).collect();
-    assert_eq!(walked(&dir.path("mirror")), theirs);
+    assert_eq!(read_tree(&dir.path("mirror")), theirs);
 }
 
 /// Returns the JSON text of a member of a line.
@@ -287,8 +287,8 @@ fn decoded(path: &str) -> Vec<u8> {
 }
 
 fn index_page_entries_have_kind_size_and_time(server: Server) {
-    let ran = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/")]).exits(0);
-    let text = ran.text();
+    let result = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/")]).assert_exit(0);
+    let text = result.text();
     let entries: BTreeMap<&str, &str> = text.lines().map(|line| (member(line, "name"), line)).collect();
     for name in ["empty-dir", "etc", "many", "odd", "pub"] {
         assert_eq!(member(entries[name], "kind"), "directory", "{name}");
@@ -307,16 +307,16 @@ fn index_page_entries_have_kind_size_and_time(server: Server) {
         let modified: u64 = member(line, "modified").parse().expect("a time");
         assert!((786_285_240..=786_285_296).contains(&modified), "{path}: {modified}");
     }
-    let ran = WorkDir::new().fetch(&["--list", &server.http("/")]).exits(0);
-    assert_eq!(ran.text().lines().count(), entries.len());
+    let result = WorkDir::new().fetch(&["--list", &server.http("/")]).assert_exit(0);
+    assert_eq!(result.text().lines().count(), entries.len());
 }
 
 /// Each URL of the index page of odd names is the URL of one of the files.
 fn index_page_entry_urls_name_the_odd_files(server: Server) {
-    let ran = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).exits(0);
+    let result = WorkDir::new().fetch(&["--list", "--format", "json", &server.http("/odd/")]).assert_exit(0);
     let begins = server.http("/odd/");
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
-    let found: BTreeSet<Vec<u8>> = ran
+    let found: BTreeSet<Vec<u8>> = result
         .text()
         .lines()
         .map(|line| decoded(&first(member(line, "url").strip_prefix(&begins).expect("below"))))

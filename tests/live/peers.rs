@@ -15,9 +15,9 @@ fn has_curl() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Asserts that curl and fetch-url give the same output for these options and URLs.
+/// Asserts that curl and fetch-url print the same bytes for these options and URLs.
 #[track_caller]
-fn agree(options: &[&str], urls: &[String]) {
+fn assert_same_as_curl(options: &[&str], urls: &[String]) {
     if !has_curl() {
         return;
     }
@@ -25,31 +25,31 @@ fn agree(options: &[&str], urls: &[String]) {
     let both: Vec<&str> = ["--cacert", CA].iter().chain(options).copied().collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let dir = WorkDir::new();
-    let peer = start_other("curl", dir.folder(), &[&own[..], &both, &urls].concat()).ended().exits(0);
-    fetch(&[&both[..], &urls].concat()).gives(peer.out);
+    let peer = start_other("curl", dir.folder(), &[&own[..], &both, &urls].concat()).wait().assert_exit(0);
+    fetch(&[&both[..], &urls].concat()).assert_success(peer.out);
 }
 
 fn files_equal_those_of_curl(server: Server) {
     let paths: Vec<String> = files().into_iter().map(|(path, _)| path.to_owned()).collect();
     let odd: Vec<String> = odd_files().into_iter().map(|(path, _)| path).collect();
     for paths in [paths, odd, vec!["/big.bin".to_owned()]] {
-        agree(&[], &paths.iter().map(|path| server.http(path)).collect::<Vec<_>>());
-        agree(&[], &paths.iter().map(|path| server.https(path)).collect::<Vec<_>>());
+        assert_same_as_curl(&[], &paths.iter().map(|path| server.http(path)).collect::<Vec<_>>());
+        assert_same_as_curl(&[], &paths.iter().map(|path| server.https(path)).collect::<Vec<_>>());
     }
 }
 
 fn ranges_equal_those_of_curl(server: Server) {
     for range in ["0-0", "8-15", "79992-", "-8", "33554432-41943039"] {
         let path = if range.starts_with('3') { "/big.bin" } else { "/range.txt" };
-        agree(&["-r", range], &[server.http(path), server.https(path)]);
+        assert_same_as_curl(&["-r", range], &[server.http(path), server.https(path)]);
     }
 }
 
 /// Pages that the server generates.
 fn index_pages_equal_those_of_curl(server: Server) {
     let paths = ["/", "/pub", "/pub/", "/pub/a/../", "/many/", "/empty-dir/", "/link-dir/"];
-    agree(&[], &paths.map(|path| server.http(path)));
-    agree(&[], &paths.map(|path| server.https(path)));
+    assert_same_as_curl(&[], &paths.map(|path| server.http(path)));
+    assert_same_as_curl(&[], &paths.map(|path| server.https(path)));
 }
 
 #[test]
@@ -57,8 +57,11 @@ fn index_pages_equal_those_of_curl(server: Server) {
 fn redirected_files_equal_those_of_curl() {
     let names =
         ["301", "302", "303", "307", "308", "chain/9", "relative", "fragment", "network-path", "spaces"];
-    agree(&[], &names.map(|name| NGINX.http(&format!("/redir/{name}"))));
-    agree(&[], &names[..7].iter().map(|name| NGINX.https(&format!("/redir/{name}"))).collect::<Vec<_>>());
+    assert_same_as_curl(&[], &names.map(|name| NGINX.http(&format!("/redir/{name}"))));
+    assert_same_as_curl(
+        &[],
+        &names[..7].iter().map(|name| NGINX.https(&format!("/redir/{name}"))).collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -66,8 +69,8 @@ fn redirected_files_equal_those_of_curl() {
 fn other_responses_equal_those_of_curl() {
     let paths =
         ["/status/204", "/gz/range.txt", "/latin1/latin1.txt", "/no-ranges/range.txt", "/named/hello.txt"];
-    agree(&[], &paths.map(|path| NGINX.http(path)));
-    agree(&[], &["/hello", "/cgi/nph-nolen", "/gz/range.txt"].map(|path| APACHE.http(path)));
+    assert_same_as_curl(&[], &paths.map(|path| NGINX.http(path)));
+    assert_same_as_curl(&[], &["/hello", "/cgi/nph-nolen", "/gz/range.txt"].map(|path| APACHE.http(path)));
 }
 
 /// Both fail with the same exit status.
@@ -92,8 +95,8 @@ fn failures_exit_as_curl_does() {
     let dir = WorkDir::new();
     for (url, exit) in urls {
         start_other("curl", dir.folder(), &["-q", "-s", "-L", "-f", "--cacert", CA, &url])
-            .ended()
-            .exits(exit);
-        fetch(&["--cacert", CA, &url]).exits(exit);
+            .wait()
+            .assert_exit(exit);
+        fetch(&["--cacert", CA, &url]).assert_exit(exit);
     }
 }

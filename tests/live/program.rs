@@ -22,7 +22,7 @@ pub(crate) struct Running {
 }
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     command: String,
     /// The exit status, or the negative signal number if a signal ended the program.
     pub(crate) exit: i32,
@@ -72,7 +72,7 @@ impl Running {
     }
 
     /// Waits for the end of the program.
-    pub(crate) fn ended(mut self) -> Ran {
+    pub(crate) fn wait(mut self) -> RunResult {
         use std::os::unix::process::ExitStatusExt as _;
         let status = loop {
             match self.child.try_wait().expect("our own child") {
@@ -88,7 +88,7 @@ impl Running {
         let exit = status.code().unwrap_or_else(|| -status.signal().expect("it exits or is killed"));
         let (out, err) = (all(&mut self.out), all(&mut self.err));
         let err = String::from_utf8_lossy(&err).into_owned();
-        Ran { command: self.command, exit, out, err, took }
+        RunResult { command: self.command, exit, out, err, took }
     }
 }
 
@@ -98,10 +98,10 @@ fn all(file: &mut File) -> Vec<u8> {
     bytes
 }
 
-impl Ran {
+impl RunResult {
     /// Asserts the exit status.
     #[track_caller]
-    pub(crate) fn exits(self, expected: i32) -> Self {
+    pub(crate) fn assert_exit(self, expected: i32) -> Self {
         let Self { command, exit, err, .. } = &self;
         assert_eq!(*exit, expected, "exit of `{command}`\n{err}");
         self
@@ -109,15 +109,15 @@ impl Ran {
 
     /// Asserts exit status 0, exactly this standard output, and empty standard error.
     #[track_caller]
-    pub(crate) fn gives(self, expected: impl AsRef<[u8]>) -> Self {
-        let this = self.exits(0).writes(expected);
+    pub(crate) fn assert_success(self, expected: impl AsRef<[u8]>) -> Self {
+        let this = self.assert_exit(0).assert_stdout(expected);
         assert_eq!(this.err, "", "standard error of `{}`", this.command);
         this
     }
 
     /// Asserts exactly this standard output.
     #[track_caller]
-    pub(crate) fn writes(self, expected: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn assert_stdout(self, expected: impl AsRef<[u8]>) -> Self {
         let expected = expected.as_ref();
         let shown = |bytes: &[u8]| bytes[..bytes.len().min(2000)].escape_ascii().to_string();
         let (got, wanted) = (shown(&self.out), shown(expected));
@@ -127,15 +127,15 @@ impl Ran {
 
     /// Asserts that standard error contains this text.
     #[track_caller]
-    pub(crate) fn says(self, expected: &str) -> Self {
+    pub(crate) fn assert_stderr_contains(self, expected: &str) -> Self {
         let Self { command, err, .. } = &self;
-        assert!(err.contains(expected), "`{command}` does not say `{expected}` but\n{err}");
+        assert!(err.contains(expected), "`{command}` does not print `{expected}` but\n{err}");
         self
     }
 
     /// Asserts that standard error does not contain this text.
     #[track_caller]
-    pub(crate) fn hides(self, secret: &str) -> Self {
+    pub(crate) fn assert_stderr_omits(self, secret: &str) -> Self {
         let Self { command, err, .. } = &self;
         assert!(!err.contains(secret), "`{command}` shows `{secret}`:\n{err}");
         self
@@ -143,7 +143,7 @@ impl Ran {
 
     /// Asserts the number of GET requests in the trace of `-v`.
     #[track_caller]
-    pub(crate) fn asked(self, expected: usize) -> Self {
+    pub(crate) fn assert_get_count(self, expected: usize) -> Self {
         let Self { command, err, .. } = &self;
         assert_eq!(err.matches("> GET ").count(), expected, "requests of `{command}`\n{err}");
         self

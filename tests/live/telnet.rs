@@ -32,21 +32,21 @@ fn run(dir: &WorkDir, options: &[&str], url: &str) -> Terminal {
 
 /// Asserts that the session ended with this status and that the terminal modes are restored.
 #[track_caller]
-fn ends(terminal: &mut Terminal, status: u8) {
+fn assert_ends_with_status(terminal: &mut Terminal, status: u8) {
     terminal.expect("\nover").expect("an end");
     let screen = terminal.screen();
     assert!(screen.contains(&format!("status {status}\n")), "{screen}");
     assert!(screen.contains("\nrestored\n"), "other modes than before: {screen}");
 }
 
-fn say(terminal: &mut Terminal, prompt: &str, line: &str) {
+fn expect_and_type(terminal: &mut Terminal, prompt: &str, line: &str) {
     terminal.expect(prompt).expect("a prompt");
     terminal.type_line(line).expect("typed");
 }
 
 fn log_in(dir: &WorkDir) -> Terminal {
     let mut terminal = run(dir, &[], LOGIN);
-    say(&mut terminal, "login: ", "alice");
+    expect_and_type(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
     terminal.type_secret("secret").expect("the echo is off");
     terminal.expect("\n$ ").expect("alice's shell");
@@ -60,10 +60,10 @@ fn session_at_a_terminal_logs_in_and_restores_it() {
     let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7)) of $(id -un)").expect("typed");
     terminal.expect("42 of alice\r\n").expect("an answer");
-    say(&mut terminal, "$ ", "seq 1 5000");
+    expect_and_type(&mut terminal, "$ ", "seq 1 5000");
     terminal.expect("\n5000\r\n").expect("all of it");
-    say(&mut terminal, "$ ", "exit");
-    ends(&mut terminal, 0);
+    expect_and_type(&mut terminal, "$ ", "exit");
+    assert_ends_with_status(&mut terminal, 0);
     let screen = terminal.screen();
     assert!(!screen.contains("secret"), "{screen}");
     let numbers: Vec<u32> = screen.lines().filter_map(|line| line.parse().ok()).collect();
@@ -78,8 +78,8 @@ fn typed_lines_are_shown_once() {
     let mut terminal = log_in(&dir);
     terminal.type_line("echo $((6*7))").expect("typed");
     terminal.expect("\n42\r\n").expect("an answer");
-    say(&mut terminal, "$ ", "exit");
-    ends(&mut terminal, 0);
+    expect_and_type(&mut terminal, "$ ", "exit");
+    assert_ends_with_status(&mut terminal, 0);
     let screen = terminal.screen();
     for typed in ["telnetd login: alice", "$ echo $((6*7))", "$ exit"] {
         assert!(screen.lines().any(|line| line == typed), "no {typed:?} in {screen}");
@@ -107,8 +107,8 @@ fn echo_is_off_for_a_password_only() {
     terminal.expect("\nYour passphrase: ").expect("a prompt");
     terminal.type_secret("kanarienvogel").expect("the echo is off");
     terminal.expect("\nKANARIENVOGEL\r\n").expect("an answer");
-    say(&mut terminal, "$ ", "exit");
-    ends(&mut terminal, 0);
+    expect_and_type(&mut terminal, "$ ", "exit");
+    assert_ends_with_status(&mut terminal, 0);
     assert!(!terminal.screen().contains("kanarienvogel"), "{}", terminal.screen());
 }
 
@@ -117,15 +117,15 @@ fn echo_is_off_for_a_password_only() {
 fn terminal_session_sends_no_information_about_the_client() {
     let dir = WorkDir::new();
     let mut terminal = run(&dir, &[], SESSION);
-    say(&mut terminal, "> ", "size");
-    say(&mut terminal, "> ", "env");
-    say(&mut terminal, "> ", "8bit");
-    say(&mut terminal, "> ", "gr\u{fc}\u{df}e");
+    expect_and_type(&mut terminal, "> ", "size");
+    expect_and_type(&mut terminal, "> ", "env");
+    expect_and_type(&mut terminal, "> ", "8bit");
+    expect_and_type(&mut terminal, "> ", "gr\u{fc}\u{df}e");
     // Since BINARY is refused, this server clears the eighth bit and so sends a control character, which is shown
     // escaped.
     terminal.expect("you said: grC<C\\x1Fe\r\n").expect("what came back");
-    say(&mut terminal, "> ", "quit");
-    ends(&mut terminal, 0);
+    expect_and_type(&mut terminal, "> ", "quit");
+    assert_ends_with_status(&mut terminal, 0);
     let screen = terminal.screen();
     assert!(screen.contains("\nbye\n") && !screen.contains("canary"), "{screen}");
     assert!(screen.contains("> size\n0 0\n"), "its size is nobody's business: {screen}");
@@ -141,20 +141,20 @@ fn ctrl_bracket_exits_0_and_ctrl_c_exits_130() {
     for (key, status) in [(0x1d, 0), (3, 130)] {
         let dir = WorkDir::new();
         let mut terminal = run(&dir, &[], SESSION);
-        say(&mut terminal, "> ", "one");
+        expect_and_type(&mut terminal, "> ", "one");
         terminal.expect("you said: one\r\n> ").expect("an answer");
         terminal.type_bytes(&[key]).expect("a key");
-        ends(&mut terminal, status);
+        assert_ends_with_status(&mut terminal, status);
     }
     // At a password prompt, with hidden input, in the middle of a line.
     for (key, status) in [(0x1d, 0), (3, 130)] {
         let dir = WorkDir::new();
         let mut terminal = run(&dir, &[], LOGIN);
-        say(&mut terminal, "login: ", "alice");
+        expect_and_type(&mut terminal, "login: ", "alice");
         terminal.expect("assword: ").expect("a prompt");
         terminal.type_bytes(b"half a secr").expect("typed");
         terminal.type_bytes(&[key]).expect("a key");
-        ends(&mut terminal, status);
+        assert_ends_with_status(&mut terminal, status);
         assert!(!terminal.screen().contains("a secr"), "{}", terminal.screen());
     }
 }
@@ -165,7 +165,7 @@ fn session_closed_by_the_server_exits_0() {
     let dir = WorkDir::new();
     let mut terminal = log_in(&dir);
     terminal.type_line("kill -9 $$").expect("typed");
-    ends(&mut terminal, 0);
+    assert_ends_with_status(&mut terminal, 0);
 }
 
 #[test]
@@ -173,16 +173,16 @@ fn session_closed_by_the_server_exits_0() {
 fn session_exits_28_after_max_time() {
     let dir = WorkDir::new();
     let mut terminal = run(&dir, &["-m", "1"], LOGIN);
-    say(&mut terminal, "login: ", "alice");
+    expect_and_type(&mut terminal, "login: ", "alice");
     terminal.expect("assword: ").expect("a prompt");
-    ends(&mut terminal, 28);
+    assert_ends_with_status(&mut terminal, 28);
     let began = Instant::now();
-    fetch(&["--connect", "-m", "0.5", SESSION]).exits(28);
+    fetch(&["--connect", "-m", "0.5", SESSION]).assert_exit(28);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
 /// Runs with these lines on standard input. Returns exit status, standard output and standard error.
-fn piped(dir: &WorkDir, input: &str, url: &str) -> (i32, Vec<u8>, String) {
+fn run_with_input(dir: &WorkDir, input: &str, url: &str) -> (i32, Vec<u8>, String) {
     dir.write("input", input);
     let input = fs::File::open(dir.path("input")).expect("our own file");
     let mut command = Command::new(fetch_url());
@@ -197,7 +197,7 @@ fn piped(dir: &WorkDir, input: &str, url: &str) -> (i32, Vec<u8>, String) {
 #[ignore = "needs the servers of docker/"]
 fn piped_input_is_sent_until_the_server_closes() {
     let dir = WorkDir::new();
-    let (exit, out, talk) = piped(&dir, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
+    let (exit, out, talk) = run_with_input(&dir, "8bit\nenv\nsize\nhallo\nquit\n", SESSION);
     assert_eq!(exit, 0, "{talk}");
     let shown = out.escape_ascii();
     let has = |part: &[u8]| out.windows(part.len()).any(|window| window == part);
@@ -206,7 +206,7 @@ fn piped_input_is_sent_until_the_server_closes() {
     assert!(!has(b"canary") && !has(b"\r"), "{shown}");
     // The session ends when the server closes, even with input left; after the end of the input it waits for the
     // server.
-    let (exit, out, talk) = piped(&dir, "quit\nmore\nand more\n", SESSION);
+    let (exit, out, talk) = run_with_input(&dir, "quit\nmore\nand more\n", SESSION);
     assert_eq!((exit, out.ends_with(b"bye\n")), (0, true), "{talk}");
 }
 
@@ -214,9 +214,10 @@ fn piped_input_is_sent_until_the_server_closes() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn url_without_connect_prints_advice_only() {
-    let ran = fetch(&["telnet://alice:secret@127.0.0.1:17024/"]).exits(0).hides("secret");
-    assert!(ran.text().contains("telnet -l alice 127.0.0.1 17024") && !ran.text().contains("secret"));
-    let json = fetch(&["--format", "json", "telnet://alice:secret@127.0.0.1:17024/"]).exits(0).text();
+    let result =
+        fetch(&["telnet://alice:secret@127.0.0.1:17024/"]).assert_exit(0).assert_stderr_omits("secret");
+    assert!(result.text().contains("telnet -l alice 127.0.0.1 17024") && !result.text().contains("secret"));
+    let json = fetch(&["--format", "json", "telnet://alice:secret@127.0.0.1:17024/"]).assert_exit(0).text();
     assert!(json.contains("\"port\":17024") && json.contains("\"user\":\"alice\""), "{json}");
     assert!(!json.contains("secret"), "{json}");
 }
@@ -230,7 +231,7 @@ fn login_in_the_url_is_not_sent() {
     terminal.expect("login: ").expect("a prompt");
     sleep(Duration::from_millis(300));
     terminal.type_bytes(&[0x1d]).expect("Ctrl-]");
-    ends(&mut terminal, 0);
+    assert_ends_with_status(&mut terminal, 0);
     let screen = terminal.screen();
     assert!(!screen.contains("secret") && !screen.contains("assword:"), "{screen}");
 }

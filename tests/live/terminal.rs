@@ -23,7 +23,7 @@ fn run(dir: &WorkDir, arguments: &[&str], columns: u16) -> Terminal {
 fn shown(bytes: &'static [u8], more: &[&str]) -> (Terminal, i32) {
     let server = HttpServer::start(move |_| HttpResponse::new(200).body(bytes)).expect("a loopback server");
     let mut terminal = run(&WorkDir::new(), &[more, &[&server.url("/x")]].concat(), 80);
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (terminal, exit)
 }
 
@@ -75,7 +75,7 @@ fn control_characters_of_a_header_are_escaped() {
             // If a login is required, the `--askpass` program fails.
             let nobody = ["--askpass", "/bin/false"];
             let mut terminal = run(&WorkDir::new(), &[options, &nobody, &[&server.url("/x")]].concat(), 80);
-            terminal.exit().expect("an end");
+            terminal.exit_status().expect("an end");
             let shown = String::from_utf8_lossy(terminal.bytes()).into_owned();
             let bad = shown.chars().find(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{202e}'));
             assert_eq!(bad, None, "{status} {options:?}: {}", shown.escape_debug());
@@ -106,7 +106,7 @@ fn progress_bar_fits_the_width() {
     for columns in [60, 80, 120] {
         let dir = WorkDir::new();
         let mut terminal = run(&dir, &["-o", "here", &server.url("/range.txt")], columns);
-        assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("an end"), 0, "{}", terminal.screen());
         assert_eq!(dir.read("here"), range());
         assert!(terminal.screen().contains('%'), "{}", terminal.screen());
         let widest = widest(terminal.bytes());
@@ -124,11 +124,11 @@ fn progress_bar_fits_the_width() {
 fn progress_is_not_drawn_into_the_output_or_with_silent() {
     let dir = WorkDir::new();
     let mut terminal = run(&dir, &[&NGINX.http("/drip")], 80);
-    assert_eq!(terminal.exit().expect("an end"), 0);
+    assert_eq!(terminal.exit_status().expect("an end"), 0);
     assert_eq!(terminal.screen(), "one\ntwo\nthree\n");
     for quiet in ["-s", "--no-progress-meter"] {
         let mut terminal = run(&dir, &[quiet, "-o", "here", &NGINX.http("/slow/range.txt")], 80);
-        assert_eq!(terminal.exit().expect("an end"), 0);
+        assert_eq!(terminal.exit_status().expect("an end"), 0);
         assert_eq!(terminal.screen(), "", "{quiet}");
     }
 }
@@ -141,8 +141,8 @@ fn ctrl_c_keeps_a_resumable_part_and_shows_the_cursor() {
     terminal.expect("big.bin").expect("it has begun");
     std::thread::sleep(Duration::from_millis(300));
     terminal.type_bytes(&[3]).expect("Ctrl-C");
-    assert_eq!(terminal.exit().expect("an end"), -2, "{}", terminal.screen());
-    dir.assert_entries(&["here.part", "here.part.json"]);
+    assert_eq!(terminal.exit_status().expect("an end"), -2, "{}", terminal.screen());
+    dir.assert_entries(&["here.fetch-url.json", "here.fetch-url.part"]);
     // The last change of the cursor makes it visible.
     let bytes = terminal.bytes();
     let last = |word: &[u8]| bytes.windows(word.len()).rposition(|window| window == word);
@@ -158,7 +158,7 @@ fn typed_password_is_not_shown() {
     let mut terminal = run(&dir, &["-vv", "-u", "alice", &url], 80);
     terminal.expect("alice").expect("the user is named");
     terminal.type_secret("secret").expect("the echo is off");
-    assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("an end"), 0, "{}", terminal.screen());
     let screen = terminal.screen();
     assert_eq!(screen.matches(HELLO).count(), 1, "{screen}");
     assert!(!screen.contains("secret") && !screen.contains("YWxpY2U6c2VjcmV0"), "{screen}");
@@ -171,7 +171,7 @@ fn ctrl_c_at_the_prompt_leaves_no_file() {
     let mut terminal = run(&dir, &["-u", "alice", "-o", "here", &NGINX.http("/auth/hello.txt")], 80);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
     dir.assert_entries(&[]);
 }

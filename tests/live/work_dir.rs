@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 use super::digest::sha256;
-use super::program::{Ran, Running, start};
+use super::program::{RunResult, Running, start};
 
 /// The number of bytes at the end of a `.part` file whose digest is in the state file.
 const TAIL: usize = 64 * 1024;
@@ -18,7 +18,7 @@ pub(crate) struct WorkDir(TempDir);
 
 /// Runs `fetch-url` once, in a new directory.
 #[track_caller]
-pub(crate) fn fetch(arguments: &[&str]) -> Ran {
+pub(crate) fn fetch(arguments: &[&str]) -> RunResult {
     WorkDir::new().fetch(arguments)
 }
 
@@ -36,8 +36,8 @@ impl WorkDir {
     }
 
     /// Runs `fetch-url` in the directory.
-    pub(crate) fn fetch(&self, arguments: &[&str]) -> Ran {
-        self.start(arguments).ended()
+    pub(crate) fn fetch(&self, arguments: &[&str]) -> RunResult {
+        self.start(arguments).wait()
     }
 
     /// Starts `fetch-url` in the directory, without retries unless the arguments contain `--retry`.
@@ -87,8 +87,8 @@ impl WorkDir {
             "{{\"url\": \"{url}\", \"size\": {size}, \"validator\": \"{validator}\", \"octets\": {count}, \
              \"tail_sha256\": \"{tail}\", \"mode\": 420}}"
         );
-        self.write(&format!("{name}.part"), bytes);
-        self.write(&format!("{name}.part.json"), state);
+        self.write(&format!("{name}.fetch-url.part"), bytes);
+        self.write(&format!("{name}.fetch-url.json"), state);
     }
 }
 

@@ -147,7 +147,7 @@ mod wais;
 
 pub use cert::{CertFiles, ServerCert};
 pub use fault::case::{FaultCase, PreparedCase, check_in_parallel};
-pub use fault::row::{Completeness, Fault, FaultCert, FaultResult, FaultServer, FaultSetting, Transport};
+pub use fault::row::{Completeness, Fault, FaultCert, FaultFixture, FaultResult, FaultServer, Transport};
 pub use ftp::config::{EmptyCwd, FtpConfig};
 pub use ftp::fault_list::FTP_FAULTS;
 pub use ftp::faults::FtpFault;

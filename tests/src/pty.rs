@@ -6,7 +6,7 @@
 //! let mut terminal = Terminal::run("fetch-url", &["--ask-password", "http://me@127.0.0.1:8080/"], 80)?;
 //! terminal.expect("Password")?;
 //! terminal.type_secret("secret")?;
-//! assert_eq!(terminal.exit()?, 0);
+//! assert_eq!(terminal.exit_status()?, 0);
 //! assert!(!terminal.screen().contains("secret"));
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -117,7 +117,7 @@ impl Terminal {
 
     /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that killed
     /// it.
-    pub fn exit(&mut self) -> Result<i32> {
+    pub fn exit_status(&mut self) -> Result<i32> {
         self.wait_for("end of output", |this| this.has_ended.then_some(()))?;
         // The program may exit shortly after its last output.
         self.wait_for("exit status", |this| match this.session.get_status() {
@@ -136,7 +136,7 @@ impl Terminal {
             if let Some(found) = look(self) {
                 return Ok(found);
             }
-            // After the end of the output only the exit status can change.
+            // At the end of the output, only the exit status can still change.
             if start.elapsed() > LIMIT || self.has_ended && what.starts_with('`') {
                 let shown = self.shown.escape_ascii();
                 return Err(Error::new(ErrorKind::TimedOut, format!("no {what} in: {shown}")));
@@ -154,7 +154,7 @@ impl Terminal {
                 Ok(count) => self.shown.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // EIO: on Linux, no process has the other side open any more.
+                // EIO: on Linux, no process has the other side of the pseudo-terminal open any more.
                 Err(error) if error.raw_os_error() == Some(5) => self.has_ended = true,
                 Err(error) => return Err(error),
             }
@@ -183,7 +183,7 @@ mod tests {
         terminal.expect("Secret? ").unwrap();
         terminal.type_secret("sesame").unwrap();
         terminal.expect("GOT SESAME").unwrap();
-        assert_eq!(terminal.exit().unwrap(), 0);
+        assert_eq!(terminal.exit_status().unwrap(), 0);
         assert_eq!(terminal.screen(), "Secret? \nGOT SESAME\n");
     }
 
@@ -191,7 +191,7 @@ mod tests {
     fn typed_line_is_echoed() {
         let mut terminal = shell("read x; echo got $x; exit 7");
         terminal.type_line("open").unwrap();
-        assert_eq!(terminal.exit().unwrap(), 7);
+        assert_eq!(terminal.exit_status().unwrap(), 7);
         assert_eq!(
             (terminal.screen().as_str(), terminal.bytes()),
             ("open\ngot open\n", &b"open\r\ngot open\r\n"[..])
@@ -205,7 +205,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(dir.path()).env("WORD", "set");
         let mut terminal = Terminal::start(&command, 117).unwrap();
-        assert_eq!(terminal.exit().unwrap(), 0);
+        assert_eq!(terminal.exit_status().unwrap(), 0);
         let dir = dir.path().canonicalize().unwrap();
         assert_eq!(terminal.screen(), format!("24 117\n{}\nset\n", dir.display()));
     }
@@ -225,6 +225,6 @@ mod tests {
         let mut terminal = shell("echo started; exec sleep 20");
         terminal.expect("started").unwrap();
         terminal.type_bytes(&[3]).unwrap();
-        assert_eq!(terminal.exit().unwrap(), -2);
+        assert_eq!(terminal.exit_status().unwrap(), -2);
     }
 }

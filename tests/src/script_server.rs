@@ -9,12 +9,12 @@ use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
 use crate::script::{Script, Step};
-use crate::server::channel::{Channel, Ending};
+use crate::server::channel::{Ending, PlainOrTlsConnection};
 use crate::server::listener::{Listener, locked};
 use crate::server::text::{replace_all, take_line};
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
-/// The longest wait for a client by default.
+/// Maximum wait for a client by default.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause between two pieces of `@split`, so that they arrive separately.
 const BETWEEN_PIECES: Duration = Duration::from_micros(100);
@@ -118,7 +118,7 @@ impl Log {
 struct Player<'a> {
     number: usize,
     addr: SocketAddr,
-    channel: Option<Channel>,
+    channel: Option<PlainOrTlsConnection>,
     tls: Option<&'a Arc<ServerConfig>>,
     log: &'a Log,
     /// Bytes that were received, but not yet compared with the script.
@@ -128,9 +128,15 @@ struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    fn run(number: usize, wire: Wire, script: &Script, tls: Option<&'a Arc<ServerConfig>>, log: &'a Log) {
+    fn run(
+        number: usize,
+        wire: TcpConnection,
+        script: &Script,
+        tls: Option<&'a Arc<ServerConfig>>,
+        log: &'a Log,
+    ) {
         let Ok(addr) = wire.local_addr() else { return };
-        let channel = Some(Channel::Plain(wire));
+        let channel = Some(PlainOrTlsConnection::Plain(wire));
         let mut player = Self { number, addr, channel, tls, log, received: Vec::new(), piece: 0 };
         let mut ending = Ending::Close;
         for (line, step) in script.lines() {
@@ -216,7 +222,7 @@ impl<'a> Player<'a> {
     /// Receives bytes. Returns `false` at the end of the client's data.
     fn receive(&mut self) -> Result<bool> {
         let bytes = match self.channel()?.receive() {
-            // A reset is an end too.
+            // A reset is an end of the connection, too.
             Err(e) if e.kind() == ErrorKind::ConnectionReset => Vec::new(),
             other => other?,
         };
@@ -232,7 +238,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn channel(&mut self) -> Result<&mut Channel> {
+    fn channel(&mut self) -> Result<&mut PlainOrTlsConnection> {
         self.channel.as_mut().ok_or_else(no_channel)
     }
 

@@ -1,26 +1,26 @@
-//! `cargo xtask bench [filter]`: the release build against the peers that are installed, in turn, on this
-//! machine. Only ratios count: machines are shared and noisy.
+//! `cargo xtask bench [filter]`: compares the release build with the installed peers on this machine, in interleaved
+//! runs. Only the ratios are meaningful, because machines are shared and noisy.
 //!
-//! The rows are in `bench/workload.rs`, what serves them in `bench/stage.rs`, one run of one tool in
+//! The rows are in `bench/workload.rs`, their servers in `bench/fixture.rs`, one run of one tool in
 //! `bench/run.rs`, the figures in `bench/report.rs`.
 
-mod far;
+mod delayed_network;
+mod fixture;
 mod gopher;
 mod news;
 mod peer;
 mod report;
 mod run;
-mod stage;
 mod vsftpd;
 mod workload;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use fixture::Fixture;
 use peer::Tool;
 use report::Measured;
 use run::Sample;
-use stage::Stage;
 use workload::{WORKLOADS, Workload};
 
 use crate::program::{self, cargo};
@@ -28,11 +28,11 @@ pub(crate) use news::{
     CLIENT as NEWS_CLIENT, SERVER as NEWS_SERVER, fetch as fetch_news, serve as serve_news,
 };
 
-/// A row stops here, whatever rounds are left, once it has `FEWEST_ROUNDS`.
+/// A row ends after this time, even if rounds are left, once it has `FEWEST_ROUNDS`.
 const ROW_TIME: Duration = Duration::from_secs(90);
 const FEWEST_ROUNDS: usize = 5;
 
-/// The row that is not a transfer.
+/// The name of the row that measures the parser instead of a transfer.
 const PARSE: &str = "parse";
 
 /// Measures the rows whose name contains `filter`. `other_build` is another build of fetch-url, measured in the same
@@ -42,7 +42,7 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
     let parses = PARSE.contains(filter);
     if rows.is_empty() && !parses {
         let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE]).collect();
-        return Err(format!("bench: no row holds {filter:?}; there are {}", names.join(", ")));
+        return Err(format!("bench: no row name contains {filter:?}; the rows are {}", names.join(", ")));
     }
     if !rows.is_empty() {
         let measured = transfers(&rows, other_build)?;
@@ -59,23 +59,24 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
 
 fn transfers(rows: &[&'static Workload], other_build: Option<&Path>) -> Result<Vec<Measured>, String> {
     let tools = peer::all(&program::fetch_url(&["--release"])?, other_build);
-    let stage = Stage::set(rows).map_err(|error| format!("bench: the servers do not start: {error}"))?;
-    println!("bench: served by {}, written to {}", stage.server(), stage.folder().display());
-    rows.iter().filter(|row| stage.serves(row)).map(|row| measure(row, &tools, &stage)).collect()
+    let fixture =
+        Fixture::start(rows).map_err(|error| format!("bench: the servers do not start: {error}"))?;
+    println!("bench: served by {}, written to {}", fixture.server(), fixture.folder().display());
+    rows.iter().filter(|row| fixture.serves(row)).map(|row| measure(row, &tools, &fixture)).collect()
 }
 
-/// One row: each tool once to warm up, then rounds of all tools in turn.
-fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Measured, String> {
-    let urls = stage.urls(row);
-    let out = stage.folder().join("out");
+/// Measures one row: each tool once to warm up, then rounds of all tools in turn.
+fn measure(row: &'static Workload, tools: &[Tool], fixture: &Fixture) -> Result<Measured, String> {
+    let urls = fixture.urls(row);
+    let out = fixture.folder().join("out");
     let once = |tool: &Tool| run::once(tool, row, &urls, &out);
     let mut warm: Vec<&Tool> = Vec::new();
     for tool in tools.iter().filter(|tool| tool.can(row)) {
         match once(tool) {
             Ok(_) => warm.push(tool),
             Err(why) if tool.name == peer::OURS => return Err(why),
-            // A peer that cannot do it, or not in a minute, is left out.
-            Err(why) => println!("{why}: left out"),
+            // A peer that fails, or needs more than a minute, is skipped.
+            Err(why) => println!("{why}: skipped"),
         }
     }
     let tools = warm;
@@ -94,7 +95,7 @@ fn measure(row: &'static Workload, tools: &[Tool], stage: &Stage) -> Result<Meas
     Ok(Measured::new(row, &tools, samples))
 }
 
-/// What is not there need not be removed.
+/// Removes a file or directory, if it exists.
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
 }

@@ -1,105 +1,106 @@
 //! `cargo xtask demo`: runs the program against servers on loopback, one row for each feature. It needs only Rust, and
 //! fails if a row has another result than expected.
 //!
-//! The rows are in `demo/rows.rs`, the servers in `demo/stage.rs`.
+//! The rows are in `demo/rows.rs`, the servers in `demo/fixture.rs`.
 
+mod fixture;
 mod rows;
-mod stage;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fetch_url_tests::Terminal;
+use fixture::Fixture;
 use rows::{Leaves, ROWS, Row};
-use stage::Stage;
 
 use crate::program;
 
-/// How much of an answer is shown.
+/// The number of output lines that are shown.
 const SHOWN_LINES: usize = 16;
 const SHOWN_WIDTH: usize = 110;
 const TERMINAL_COLUMNS: u16 = 100;
 
-/// What came of a command.
-struct Came {
+/// The result of a command.
+struct CommandOutput {
     exit: Option<i32>,
     out: String,
     err: String,
 }
 
-/// Runs every row, in order, and then says which were not as they must be.
+/// Runs every row in order, then lists the rows with an unexpected result.
 pub(crate) fn run() -> Result<(), String> {
     println!("demo: building the program");
     let program = program::fetch_url(&[])?;
     println!("demo: {} rows, each with its own servers on loopback", ROWS.len());
-    let stage = Stage::set().map_err(|error| format!("demo: the servers do not start: {error}"))?;
+    let fixture = Fixture::start().map_err(|error| format!("demo: the servers do not start: {error}"))?;
     let mut wrong = Vec::new();
     for row in ROWS {
         println!("\n# {}", row.title);
-        if let Err(why) = play(row, &program, &stage) {
+        if let Err(why) = play(row, &program, &fixture) {
             println!("!! {why}");
             wrong.push(format!("{}: {why}", row.title));
         }
     }
     if wrong.is_empty() {
-        println!("\ndemo: {} rows, all as they must be", ROWS.len());
+        println!("\ndemo: {} rows, all passed", ROWS.len());
         return Ok(());
     }
-    Err(format!("\ndemo: {} of {} rows went wrong\n{}", wrong.len(), ROWS.len(), wrong.join("\n")))
+    Err(format!("\ndemo: {} of {} rows failed\n{}", wrong.len(), ROWS.len(), wrong.join("\n")))
 }
 
-fn play(row: &Row, program: &Path, stage: &Stage) -> Result<(), String> {
-    let arguments: Vec<String> = row.arguments.iter().map(|text| stage.filled(text)).collect();
+fn play(row: &Row, program: &Path, fixture: &Fixture) -> Result<(), String> {
+    let arguments: Vec<String> = row.arguments.iter().map(|text| fixture.filled(text)).collect();
     println!("$ fetch-url {}", arguments.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "));
     let mut command = Command::new(program);
-    command.args(&arguments).current_dir(stage.folder());
+    command.args(&arguments).current_dir(fixture.folder());
     let cannot_run = |error: std::io::Error| format!("cannot run {}: {error}", program.display());
     if row.needs_terminal {
-        let came = run_in_terminal(&command).map_err(cannot_run)?;
-        println!("{}", came.out);
-        return judge(row, &came, stage);
+        let output = run_in_terminal(&command).map_err(cannot_run)?;
+        println!("{}", output.out);
+        return check_output(row, &output, fixture);
     }
     let output = command.stdin(Stdio::null()).output().map_err(cannot_run)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let came = Came { exit: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
-    print!("{}{}", bounded(&came.err), bounded(&came.out));
-    judge(row, &came, stage)
+    let output =
+        CommandOutput { exit: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+    print!("{}{}", bounded(&output.err), bounded(&output.out));
+    check_output(row, &output, fixture)
 }
 
 /// Runs a command in a pseudo-terminal. Its output contains the control sequences that draw progress bars.
-fn run_in_terminal(command: &Command) -> std::io::Result<Came> {
+fn run_in_terminal(command: &Command) -> std::io::Result<CommandOutput> {
     let mut terminal = Terminal::start(command, TERMINAL_COLUMNS)?;
-    let exit = terminal.exit()?;
+    let exit = terminal.exit_status()?;
     let out = String::from_utf8_lossy(terminal.bytes()).into_owned();
-    Ok(Came { exit: Some(exit), out, err: String::new() })
+    Ok(CommandOutput { exit: Some(exit), out, err: String::new() })
 }
 
-/// Whether what came is what the row says.
-fn judge(row: &Row, came: &Came, stage: &Stage) -> Result<(), String> {
-    if came.exit != Some(row.exit) {
-        let exit = came.exit.map_or("a signal".to_owned(), |exit| exit.to_string());
-        return Err(format!("exit {exit} in place of {}", row.exit));
+/// Compares the result with the expected one. The error says what differs.
+fn check_output(row: &Row, output: &CommandOutput, fixture: &Fixture) -> Result<(), String> {
+    if output.exit != Some(row.exit) {
+        let exit = output.exit.map_or("a signal".to_owned(), |exit| exit.to_string());
+        return Err(format!("exit {exit} instead of {}", row.exit));
     }
     if row.exit != 0 {
         println!("[exit {}]", row.exit);
     }
-    for part in row.shows.iter().map(|part| stage.filled(part)) {
-        if !came.out.contains(&part) && !came.err.contains(&part) {
-            return Err(format!("nowhere in the answer: {part:?}"));
+    for part in row.shows.iter().map(|part| fixture.filled(part)) {
+        if !output.out.contains(&part) && !output.err.contains(&part) {
+            return Err(format!("not found in the output: {part:?}"));
         }
     }
     let Some(Leaves { name, content: wanted }) = row.leaves else { return Ok(()) };
-    let path = stage.folder().join(name);
+    let path = fixture.folder().join(name);
     let content = fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
     if content != wanted() {
-        return Err(format!("{name}: {} bytes, and not the right ones", content.len()));
+        return Err(format!("{name}: {} bytes, with wrong content", content.len()));
     }
-    println!("[{name}: {} bytes, the right ones]", content.len());
+    println!("[{name}: {} bytes, as expected]", content.len());
     Ok(())
 }
 
-/// As one would type it.
+/// Formats a command as a user would type it.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%@=,+~".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{text}'") }
@@ -139,14 +140,15 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_judged_by_exit_words_and_file() {
-        let stage = Stage::set().unwrap();
+    fn output_is_checked_by_exit_status_words_and_file() {
+        let fixture = Fixture::start().unwrap();
         let row = Row { exit: 3, shows: &["caret"], ..ROWS[0] };
-        let came = |exit, err: &str| Came { exit: Some(exit), out: String::new(), err: err.to_owned() };
-        assert_eq!(judge(&row, &came(3, "a caret"), &stage), Ok(()));
-        assert_eq!(judge(&row, &came(0, "a caret"), &stage).unwrap_err(), "exit 0 in place of 3");
-        assert!(judge(&row, &came(3, "none"), &stage).unwrap_err().contains("\"caret\""));
+        let output =
+            |exit, err: &str| CommandOutput { exit: Some(exit), out: String::new(), err: err.to_owned() };
+        assert_eq!(check_output(&row, &output(3, "a caret"), &fixture), Ok(()));
+        assert_eq!(check_output(&row, &output(0, "a caret"), &fixture).unwrap_err(), "exit 0 instead of 3");
+        assert!(check_output(&row, &output(3, "none"), &fixture).unwrap_err().contains("\"caret\""));
         let row = Row { leaves: Some(Leaves { name: "none.bin", content: Vec::new }), ..row };
-        assert!(judge(&row, &came(3, "a caret"), &stage).unwrap_err().starts_with("none.bin: "));
+        assert!(check_output(&row, &output(3, "a caret"), &fixture).unwrap_err().starts_with("none.bin: "));
     }
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask gen`: what is made from the code and kept in the repository: README's tables, the manual page,
-//! the shells' completions. `--check` only says what is stale.
+//! `cargo xtask gen`: files that are generated from the code and kept in the repository: the tables of the README, the
+//! man pages, the shell completions. With `--check` it only lists the outdated ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::program::root;
 const NAME: &str = "fetch-url";
 const README: &str = "README.md";
 
-/// A section of README and what makes it.
+/// A section of the README and the function that generates it.
 struct Section {
     name: &'static str,
     make: fn() -> String,
@@ -26,19 +26,19 @@ const SECTIONS: [Section; 2] =
 
 const COMPLETIONS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Zsh, "zsh"), (Shell::Fish, "fish")];
 
-/// A file as it must be.
-struct Wanted {
+/// A file with its generated text.
+struct GeneratedFile {
     path: PathBuf,
     text: String,
 }
 
-/// What is stale, and why some of it cannot be made.
+/// The outdated files, and the errors of those that cannot be generated.
 struct Stale {
-    files: Vec<Wanted>,
+    files: Vec<GeneratedFile>,
     faults: Vec<String>,
 }
 
-/// Writes what is stale.
+/// Writes the outdated files.
 pub(crate) fn write() -> Result<(), String> {
     let stale = stale();
     for file in stale.files {
@@ -51,7 +51,7 @@ pub(crate) fn write() -> Result<(), String> {
     if stale.faults.is_empty() { Ok(()) } else { Err(format!("gen: {}", stale.faults.join("\ngen: "))) }
 }
 
-/// Says what is stale.
+/// Lists the outdated files and fails if there are any.
 pub(crate) fn check() -> Result<(), String> {
     let Stale { files, mut faults } = stale();
     if !files.is_empty() {
@@ -65,7 +65,7 @@ pub(crate) fn check() -> Result<(), String> {
     Err(format!("gen: {}", faults.join("\ngen: ")))
 }
 
-/// The files whose text is not what the code says.
+/// Returns the files whose text differs from the generated text.
 fn stale() -> Stale {
     let mut stale = Stale { files: Vec::new(), faults: Vec::new() };
     for made in manual().into_iter().chain([readme()]).chain(COMPLETIONS.map(|shell| Ok(completions(shell))))
@@ -79,15 +79,15 @@ fn stale() -> Stale {
     stale
 }
 
-fn readme() -> Result<Wanted, String> {
+fn readme() -> Result<GeneratedFile, String> {
     let mut text = fs::read_to_string(root().join(README)).map_err(|error| format!("{README}: {error}"))?;
     for Section { name, make } in SECTIONS {
         text = with_section(&text, name, &make()).map_err(|why| format!("{README}: {why}"))?;
     }
-    Ok(Wanted { path: README.into(), text })
+    Ok(GeneratedFile { path: README.into(), text })
 }
 
-/// `text` with `body` between the markers of a section.
+/// Returns `text` with `body` between the markers of a section.
 fn with_section(text: &str, name: &str, body: &str) -> Result<String, String> {
     let (open, close) = (format!("<!-- gen:{name} -->\n"), "<!-- /gen -->");
     let missing = |what: &str| format!("no `{}` for the section `{name}`", what.trim_end());
@@ -117,11 +117,11 @@ fn schemes() -> String {
     table
 }
 
-/// Calls `say` with some URL of a scheme.
-fn with_a_url<T>(scheme: &str, say: impl Fn(&Url<'_>) -> T) -> Option<T> {
+/// Calls `format_example` with an example URL of a scheme.
+fn with_a_url<T>(scheme: &str, format_example: impl Fn(&Url<'_>) -> T) -> Option<T> {
     let forms =
         ["://host.example/a", "://host.example/", ":a@b.example"].map(|rest| format!("{scheme}{rest}"));
-    forms.iter().find_map(|text| parse(text).ok().map(|parsed| say(&parsed.url)))
+    forms.iter().find_map(|text| parse(text).ok().map(|parsed| format_example(&parsed.url)))
 }
 
 const fn in_words(url: &Url<'_>, standing: SchemeSupport) -> &'static str {
@@ -134,8 +134,8 @@ const fn in_words(url: &Url<'_>, standing: SchemeSupport) -> &'static str {
     }
 }
 
-/// The manual: a page for the command, one for each verb.
-fn manual() -> Vec<Result<Wanted, String>> {
+/// Returns the man pages: one for the command, one for each subcommand.
+fn manual() -> Vec<Result<GeneratedFile, String>> {
     let mut command = fetch_url_cli::flags::command();
     command.build();
     let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").cloned();
@@ -143,20 +143,20 @@ fn manual() -> Vec<Result<Wanted, String>> {
     named.chain([(NAME.to_owned(), command.clone())]).map(|(name, command)| page(name, command)).collect()
 }
 
-fn page(name: String, command: clap::Command) -> Result<Wanted, String> {
+fn page(name: String, command: clap::Command) -> Result<GeneratedFile, String> {
     let (path, mut page) = (Path::new("docs").join(format!("{name}.1")), Vec::new());
     let made = clap_mangen::Man::new(command).title(name).render(&mut page);
     made.map_err(|error| format!("the manual page: {error}"))?;
-    Ok(Wanted { path, text: text_of(&page) })
+    Ok(GeneratedFile { path, text: text_of(&page) })
 }
 
-fn completions((shell, name): (Shell, &str)) -> Wanted {
+fn completions((shell, name): (Shell, &str)) -> GeneratedFile {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut fetch_url_cli::flags::command(), NAME, &mut script);
-    Wanted { path: Path::new("docs/completions").join(name), text: text_of(&script) }
+    GeneratedFile { path: Path::new("docs/completions").join(name), text: text_of(&script) }
 }
 
-/// Text without spaces at line ends.
+/// Returns the text without spaces at the ends of lines.
 fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scheme_has_a_url_and_a_standing() {
+    fn every_scheme_has_a_url_and_a_status() {
         let table = schemes();
         assert!(!table.contains("unknown"), "{table}");
         assert!(table.contains("| `http` | RFC 1738 §3.3 | 80 | fetched |\n"), "{table}");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_exit_status_is_there() {
+    fn every_exit_status_is_listed() {
         let table = exit_codes();
         assert_eq!(table.lines().count(), CODES.len() + 3);
         assert!(table.contains("| 6, 5 | `resolve_failed` | host (5: proxy) not found |"), "{table}");

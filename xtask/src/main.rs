@@ -1,5 +1,9 @@
-//! `cargo xtask CHORE`: what a person or the CI runs on this project. Only dispatch; each chore has its file.
-#![allow(clippy::print_stderr, clippy::print_stdout, reason = "chores talk to the person who runs them")]
+//! `cargo xtask CHORE`: the commands for developers and CI. This file only dispatches; each command has its own file.
+#![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "commands for developers print to the terminal"
+)]
 
 mod bench;
 mod demo;
@@ -37,7 +41,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run("", None),
         ["bench", filter] => bench::run(filter, None),
         ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),
-        // The two ends of rows of the bench, which it starts as programs of their own.
+        // Server and client of some rows of the bench, which the bench starts as separate processes.
         [bench::NEWS_SERVER, address] => bench::serve_news(address),
         [bench::NEWS_CLIENT, ahead, url, out] => bench::fetch_news(ahead, url, out),
         ["gen"] => generated::write(),

@@ -1,4 +1,4 @@
-//! Running other programs: cargo, and what is installed. Not for the servers (that is `servers.rs`).
+//! Runs other programs: cargo and installed tools. `servers.rs` runs the Docker commands itself.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The workspace's folder.
+/// Returns the directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
 }
 
-/// A cargo command in the workspace's folder.
+/// Returns a cargo command in the directory of the workspace.
 ///
-/// What `cargo run` told this process about its own package is taken back: some build scripts (ring's) look
-/// at it, and would run again each time the chores and a person take turns.
+/// The variables that `cargo run` sets for this package are removed: some build scripts (ring's) read them, and would
+/// run again each time `xtask` and a developer alternate.
 pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os() {
@@ -28,14 +28,14 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
     command
 }
 
-/// Runs a command whose output goes where ours goes.
+/// Runs a command with the standard streams of this process.
 pub(crate) fn shown(command: &mut Command) -> Result<(), String> {
     let status =
         command.stdin(Stdio::null()).status().map_err(|error| failed(command, &error.to_string()))?;
     if status.success() { Ok(()) } else { Err(failed(command, &status.to_string())) }
 }
 
-/// Runs a command and returns its standard output; what it says of errors goes where ours goes.
+/// Runs a command and returns its standard output; its standard error is that of this process.
 pub(crate) fn captured(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| failed(command, &error.to_string()))?;
@@ -45,10 +45,10 @@ pub(crate) fn captured(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The first line that `program ARGUMENT` prints, or nothing when the program is not installed.
+/// Returns the first line that `program ARGUMENT` prints, or nothing if the program is not installed.
 pub(crate) fn version(program: &str, argument: &str) -> Option<String> {
     let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
-    // nginx says its version on stderr.
+    // nginx prints its version to standard error.
     let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     let first = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_owned();
     output.status.success().then_some(first)
@@ -66,7 +66,7 @@ pub(crate) fn fetch_url(options: &[&str]) -> Result<PathBuf, String> {
         .ok_or_else(|| "cargo build named no executable `fetch-url`".to_owned())
 }
 
-/// `program argument argument: why`, for people.
+/// Formats a failed command for people: `program argument argument: why`.
 fn failed(command: &Command, why: &str) -> String {
     let mut words = vec![command.get_program().to_string_lossy()];
     words.extend(command.get_args().map(OsStr::to_string_lossy));

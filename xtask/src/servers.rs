@@ -1,9 +1,9 @@
 //! `cargo xtask servers up|down`: the real servers of the live tests, in containers on 127.0.0.1.
 //!
-//! For finding Compose, making a base image where no registry answers, building, starting, and waiting until
-//! every server answers. Not for what they are or serve (that is `docker/`), nor for running the tests.
+//! Finds Compose, builds a base image if no registry answers, builds and starts the containers, and waits until every
+//! server answers. The servers themselves are in `docker/`; `test.rs` runs the tests.
 
-#![allow(clippy::print_stderr, reason = "a chore tells the person who runs it how far it is")]
+#![allow(clippy::print_stderr, reason = "prints its progress to the terminal")]
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,33 +13,34 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Each server and the port where it speaks in the clear; all ports are in `docker/README.md`.
-const SERVERS: [(&str, u16, Sign); 14] = [
-    ("apache", 17081, Sign::Page),
-    ("bsdftpd", 17124, Sign::Greeting),
-    ("caddy", 17082, Sign::Page),
-    ("gophernicus", 17070, Sign::Text),
-    ("inn", 17119, Sign::News),
-    ("nginx", 17080, Sign::Page),
-    ("proftpd", 17122, Sign::Greeting),
-    ("pureftpd", 17123, Sign::Greeting),
-    ("pyftpdlib", 17125, Sign::Greeting),
-    ("pygopherd", 17071, Sign::Text),
-    ("sn", 17118, Sign::News),
-    ("telnetd", 17023, Sign::Options),
-    ("twisted", 17126, Sign::Greeting),
-    ("vsftpd", 17121, Sign::Greeting),
+/// Each server and its plaintext port; `docker/README.md` lists all ports.
+const SERVERS: [(&str, u16, ReadySign); 15] = [
+    ("apache", 17081, ReadySign::Page),
+    ("bsdftpd", 17124, ReadySign::Greeting),
+    ("busybox", 17127, ReadySign::Greeting),
+    ("caddy", 17082, ReadySign::Page),
+    ("gophernicus", 17070, ReadySign::Text),
+    ("inn", 17119, ReadySign::News),
+    ("nginx", 17080, ReadySign::Page),
+    ("proftpd", 17122, ReadySign::Greeting),
+    ("pureftpd", 17123, ReadySign::Greeting),
+    ("pyftpdlib", 17125, ReadySign::Greeting),
+    ("pygopherd", 17071, ReadySign::Text),
+    ("sn", 17118, ReadySign::News),
+    ("telnetd", 17023, ReadySign::Options),
+    ("twisted", 17126, ReadySign::Greeting),
+    ("vsftpd", 17121, ReadySign::Greeting),
 ];
 
-/// By what a server shows that it is up. The engine's proxy listens before the server does, so a connection alone
-/// proves nothing.
+/// The response by which a ready server is recognised. Docker's port proxy listens before the server does, so a
+/// connection alone proves nothing.
 #[derive(Clone, Copy)]
-enum Sign {
-    /// The reply 220 that FTP begins with.
+enum ReadySign {
+    /// The reply 220, with which FTP begins.
     Greeting,
-    /// The reply 200 or 201 that NNTP begins with.
+    /// The reply 200 or 201, with which NNTP begins.
     News,
-    /// The options that telnet begins with: words come when they are answered.
+    /// The options with which telnet begins; text follows when they are answered.
     Options,
     /// A test file over HTTP.
     Page,
@@ -50,24 +51,24 @@ enum Sign {
 const PUBLIC_BASE: &str = "debian:bookworm-slim";
 const OWN_BASE: &str = "fetch-url-test/base";
 
-// How long each kind of command may take.
-const ASK: Duration = Duration::from_secs(20);
-const BUILD: Duration = Duration::from_secs(600);
+// The time limits of the commands.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(20);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
 const MAKE_BASE: Duration = Duration::from_secs(400);
 const PULL: Duration = Duration::from_secs(120);
 const START: Duration = Duration::from_secs(120);
 const STOP: Duration = Duration::from_secs(60);
 
-/// From the containers' start until the last server answers.
-const ANSWER: Duration = Duration::from_secs(120);
-/// One attempt to get an answer.
-const ATTEMPT: Duration = Duration::from_secs(2);
-/// Between two looks at something that is not ready.
-const PAUSE: Duration = Duration::from_millis(50);
-/// How much of a failed command's output is shown.
+/// The time limit from the start of the containers until the last server answers.
+const READY_TIMEOUT: Duration = Duration::from_secs(120);
+/// The time limit of one attempt to get an answer.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The interval between two checks of a server that is not ready.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The number of lines that are shown of the output of a failed command.
 const SHOWN_LINES: usize = 20;
 
-/// Builds and starts the servers, and returns when every one has answered.
+/// Builds and starts the servers. Returns when every server has answered.
 pub(crate) fn up() -> Result<(), String> {
     let began = Instant::now();
     let compose = Compose::find()?;
@@ -84,7 +85,7 @@ pub(crate) fn up() -> Result<(), String> {
     Ok(())
 }
 
-/// Stops the servers and removes their containers and volume; the images and `docker/run` stay.
+/// Stops the servers and removes their containers and volume. The images and `docker/run` are kept.
 pub(crate) fn down() -> Result<(), String> {
     make_run_folders()?;
     Compose::find()?.stop()?;
@@ -92,9 +93,9 @@ pub(crate) fn down() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a Docker engine answers `docker info`.
+/// Returns `true` if a Docker engine answers `docker info`.
 pub(crate) fn engine_answers() -> bool {
-    succeeds(Command::new("docker").arg("info"), ASK)
+    succeeds(Command::new("docker").arg("info"), QUERY_TIMEOUT)
 }
 
 /// The two programs that understand `compose.yaml`.
@@ -110,7 +111,7 @@ impl Compose {
     fn find() -> Result<Self, String> {
         [Self::Plugin, Self::Standalone]
             .into_iter()
-            .find(|compose| succeeds(compose.command().arg("version"), ASK))
+            .find(|compose| succeeds(compose.command().arg("version"), QUERY_TIMEOUT))
             .ok_or_else(|| "neither `docker compose` nor `docker-compose` is installed".to_owned())
     }
 
@@ -132,7 +133,7 @@ impl Compose {
         if matches!(self, Self::Standalone) {
             command.arg("--parallel"); // version 2 does that anyway
         }
-        logged("build", &mut command, BUILD)
+        logged("build", &mut command, BUILD_TIMEOUT)
     }
 
     fn start(self, base: &str) -> Result<(), String> {
@@ -144,7 +145,7 @@ impl Compose {
     }
 }
 
-/// The image to build on: one that is there, else the public one, else our own from debootstrap.
+/// Returns the base image: a local one, otherwise the public one, otherwise one that is built with debootstrap.
 fn base_image() -> Result<&'static str, String> {
     if let Some(here) = [PUBLIC_BASE, OWN_BASE].into_iter().find(|image| has_image(image)) {
         return Ok(here);
@@ -160,29 +161,29 @@ fn base_image() -> Result<&'static str, String> {
 }
 
 fn has_image(image: &str) -> bool {
-    succeeds(Command::new("docker").args(["image", "inspect", image]), ASK)
+    succeeds(Command::new("docker").args(["image", "inspect", image]), QUERY_TIMEOUT)
 }
 
-/// Waits for all servers against one clock, telling of each when it has answered.
+/// Waits for all servers until one common deadline, and prints each server when it has answered.
 fn wait_for_answers() -> Result<(), String> {
     let began = Instant::now();
     for (name, port, sign) in SERVERS {
         while !sign.is_seen(port) {
-            if began.elapsed() > ANSWER {
-                let limit = ANSWER.as_secs();
+            if began.elapsed() > READY_TIMEOUT {
+                let limit = READY_TIMEOUT.as_secs();
                 return Err(format!(
                     "{name} does not answer on 127.0.0.1:{port} after {limit} s; \
                      see docker/run/log and, in docker/, `docker compose logs {name}`"
                 ));
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         eprintln!("servers: {name} answers on 127.0.0.1:{port}");
     }
     Ok(())
 }
 
-impl Sign {
+impl ReadySign {
     fn is_seen(self, port: u16) -> bool {
         match (self, self.first_bytes(port)) {
             (Self::Greeting, Ok(bytes)) => bytes.starts_with(b"220"),
@@ -194,7 +195,7 @@ impl Sign {
         }
     }
 
-    /// What the server on this port says first.
+    /// Returns the first bytes that the server on this port sends.
     fn first_bytes(self, port: u16) -> io::Result<[u8; b"HTTP/1.1 200".len()]> {
         let request: &[u8] = match self {
             Self::Greeting | Self::News => b"QUIT\r\n",
@@ -203,9 +204,9 @@ impl Sign {
             Self::Text => b"/about.txt\r\n",
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let mut server = TcpStream::connect_timeout(&address, ATTEMPT)?;
-        server.set_read_timeout(Some(ATTEMPT))?;
-        server.set_write_timeout(Some(ATTEMPT))?;
+        let mut server = TcpStream::connect_timeout(&address, ATTEMPT_TIMEOUT)?;
+        server.set_read_timeout(Some(ATTEMPT_TIMEOUT))?;
+        server.set_write_timeout(Some(ATTEMPT_TIMEOUT))?;
         server.write_all(request)?;
         let mut bytes = [0; b"HTTP/1.1 200".len()];
         server.read_exact(&mut bytes)?;
@@ -213,7 +214,7 @@ impl Sign {
     }
 }
 
-/// The folders that the containers write to, made here so that they belong to this user and not to root.
+/// Creates the folders that the containers write to, so that they belong to this user and not to root.
 fn make_run_folders() -> Result<(), String> {
     for folder in ["log", "tls"] {
         let path = run_folder().join(folder);
@@ -230,13 +231,13 @@ fn run_folder() -> PathBuf {
     docker_folder().join("run")
 }
 
-/// Runs a command in silence; a missing program, a failure and a time-out are all `false`.
+/// Runs a command without output. Returns `false` if the program is missing, fails or times out.
 fn succeeds(command: &mut Command, limit: Duration) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     matches!(finish(command, limit), Ok(Some(status)) if status.success())
 }
 
-/// Runs a command with its output in `docker/run/<step>.log`, whose end goes into the error when it fails.
+/// Runs a command with its output in `docker/run/<step>.log`. If it fails, the error contains the end of that file.
 fn logged(step: &str, command: &mut Command, limit: Duration) -> Result<(), String> {
     let path = run_folder().join(format!("{step}.log"));
     let outputs = File::create(&path).and_then(|log| Ok((log.try_clone()?, log)));
@@ -252,7 +253,7 @@ fn logged(step: &str, command: &mut Command, limit: Duration) -> Result<(), Stri
     Err(format!("{step}: {}: {why}\n{}", Path::new(&program).display(), last_lines(&path)))
 }
 
-/// The command's status, or `None` when it had to be killed at its limit.
+/// Returns the status of the command, or `None` if it was killed at its time limit.
 fn finish(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     let mut child = command.spawn()?;
@@ -263,7 +264,7 @@ fn finish(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatu
         if began.elapsed() > limit {
             return kill(&mut child).map(|()| None);
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

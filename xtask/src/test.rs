@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::program::{captured, cargo, root, shown, version};
 use crate::{demo, generated, servers, tidy};
 
-/// One step; its outcome is what was left out, in words, or nothing.
+/// One step. It returns a description of what was skipped, or nothing.
 struct Step {
     name: &'static str,
     run: fn() -> Result<Option<String>, String>,
@@ -39,7 +39,7 @@ const STEPS: [Step; 15] = [
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// nginx of `docker/`: whoever answers here was started before us.
+/// The port of nginx of `docker/`. If it answers before the step, the servers were already running.
 const LIVE_PORT: u16 = 17080;
 
 /// Runs the steps whose name contains one of `names`; all steps if there are none. Repeats the failures at the end, each
@@ -81,12 +81,12 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
 fn summary(count: usize, took: Duration, left_out: &[String]) -> String {
     let mut line = format!("test: all {count} steps passed in {:.0} s", took.as_secs_f32());
     if !left_out.is_empty() {
-        line = format!("{line}; left out: {}", left_out.join("; "));
+        line = format!("{line}; skipped: {}", left_out.join("; "));
     }
     line
 }
 
-/// A cargo command that leaves nothing out.
+/// Returns a cargo command for all packages, targets and features.
 fn all<const N: usize>(arguments: [&str; N]) -> Result<Option<String>, String> {
     shown(&mut cargo(arguments)).map(|()| None)
 }
@@ -102,7 +102,7 @@ fn tests() -> Result<Option<String>, String> {
     all(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
 }
 
-/// Every example of the library, run to its end.
+/// Runs every example of the library to its end.
 fn examples() -> Result<Option<String>, String> {
     let names = example_names(&root().join("crates/fetch/examples"))?;
     for name in &names {
@@ -129,7 +129,7 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
 }
 
-/// The library with each driver alone, and with none.
+/// Checks the library with each driver alone, and with none.
 fn drivers_alone() -> Result<Option<String>, String> {
     for feature in ["", ",ftp", ",gopher", ",mailto", ",news", ",prospero", ",telnet", ",wais"] {
         let features = format!("ring{feature}");
@@ -138,8 +138,8 @@ fn drivers_alone() -> Result<Option<String>, String> {
     Ok(None)
 }
 
-/// Checks that the fuzz targets compile; they are a workspace of their own. `cargo fuzz` needs a nightly toolchain to run
-/// them, but not for this.
+/// Checks that the fuzz targets compile; they are a workspace of their own. `cargo fuzz` needs a nightly toolchain to
+/// run them, but not to compile them.
 fn fuzz_targets() -> Result<Option<String>, String> {
     let fuzz = root().join("tests/fuzz");
     let mut command = cargo(["check", "--quiet", "--locked", "--target-dir"]);
@@ -147,7 +147,7 @@ fn fuzz_targets() -> Result<Option<String>, String> {
     shown(&mut command).map(|()| None)
 }
 
-/// Libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
+/// Documents the libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
 fn docs() -> Result<Option<String>, String> {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
     shown(command.env("RUSTDOCFLAGS", "-Dwarnings")).map(|()| None)
@@ -167,7 +167,7 @@ fn deny() -> Result<Option<String>, String> {
         return Ok(Some("licences and advisories skipped: cargo-deny is not installed".to_owned()));
     }
     all(["deny", "check", "licenses", "bans", "sources"])?;
-    // Its database is fetched from elsewhere, which not every machine can reach.
+    // The advisory database is downloaded, which is not possible on every machine.
     let fetched = cargo(["deny", "fetch", "db"]).stdin(Stdio::null()).stderr(Stdio::null()).status();
     if !fetched.is_ok_and(|status| status.success()) {
         return Ok(Some("advisories skipped: their database cannot be fetched".to_owned()));
@@ -175,10 +175,10 @@ fn deny() -> Result<Option<String>, String> {
     all(["deny", "check", "advisories"])
 }
 
-/// The tests against the servers of `docker/`, which are left as they were found: up or down.
+/// Runs the tests against the servers of `docker/`. The servers are stopped afterwards only if this step started them.
 ///
-/// The one test target `live` is built with the whole workspace: alone, it would want every dependency again
-/// with other features.
+/// The test target `live` is built with the whole workspace: built alone, its dependencies would have other features and
+/// be compiled again.
 fn live() -> Result<Option<String>, String> {
     let count = live_count()?;
     if !servers::engine_answers() {
@@ -209,8 +209,8 @@ fn is_up() -> bool {
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
-/// Where nobody reads a skipped step, it must fail.
-#[allow(clippy::disallowed_methods, reason = "a chore, not the program: the CI says so in its environment")]
+/// Returns `true` in CI. A skipped step fails there, because its message would not be noticed.
+#[allow(clippy::disallowed_methods, reason = "CI is recognised by an environment variable")]
 fn on_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
@@ -220,11 +220,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_names_what_was_left_out() {
+    fn summary_names_skipped_steps() {
         let took = Duration::from_millis(2400);
         assert_eq!(summary(15, took, &[]), "test: all 15 steps passed in 2 s");
         let line = summary(15, took, &["a skipped".to_owned(), "b skipped".to_owned()]);
-        assert_eq!(line, "test: all 15 steps passed in 2 s; left out: a skipped; b skipped");
+        assert_eq!(line, "test: all 15 steps passed in 2 s; skipped: a skipped; b skipped");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! `cargo xtask tidy`: the project's own rules, those that rustfmt and clippy do not know.
+//! `cargo xtask tidy`: the project's own rules, which rustfmt and clippy cannot check.
 //!
-//! The rules are data: forbidden words in `tidy/words.rs`, shapes of files in `tidy/shape.rs`, dependencies in
+//! The rules are data: forbidden words in `tidy/words.rs`, names and sizes of files in `tidy/shape.rs`, dependencies in
 //! `tidy/manifest.rs`.
 
-mod circles;
+mod import_cycles;
 mod manifest;
 mod shape;
 mod source;
@@ -11,15 +11,15 @@ mod words;
 
 use source::Source;
 
-/// A rule: what it finds in one file.
+/// A rule: returns the violations in one file.
 type Rule = fn(&Source, &mut Vec<Finding>);
 
 const RULES: [Rule; 5] = [manifest::pure_crates, shape::head, shape::names, shape::sizes, words::forbidden];
 
-/// Files without which the project is not whole.
+/// Files that the project must contain.
 const NEEDED: [&str; 2] = ["ARCHITECTURE.md", "crates/cli/src/main.rs"];
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,
@@ -33,7 +33,7 @@ impl Finding {
     }
 }
 
-/// Holds every file that git would track against every rule.
+/// Checks every file that git tracks or would track against every rule.
 pub(crate) fn run() -> Result<(), String> {
     let sources = source::tracked()?;
     let mut findings = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<(), String> {
             rule(source, &mut findings);
         }
     }
-    circles::circles(&sources, &mut findings);
+    import_cycles::find_cycles(&sources, &mut findings);
     for needed in NEEDED.iter().filter(|needed| !sources.iter().any(|source| source.path == **needed)) {
         findings.push(Finding { path: (*needed).to_owned(), line: 0, what: "missing".to_owned() });
     }
@@ -62,7 +62,7 @@ fn report(findings: &[Finding]) -> String {
     format!("{}tidy: {} findings", lines.collect::<String>(), findings.len())
 }
 
-/// What a rule says of a file with this path and text, for the rules' own tests.
+/// Returns the violations in a file with this path and text, for the tests of the rules.
 #[cfg(test)]
 fn check(rule: Rule, path: &str, text: &str) -> Vec<(usize, String)> {
     let mut findings = Vec::new();

@@ -1,5 +1,5 @@
-//! Prompts for passwords and Gopher+ forms: by the `--askpass` program, otherwise at the terminal. Without either there
-//! is no prompt, so that a run without a terminal never waits for input.
+//! Prompts for passwords and Gopher+ forms: by the `--askpass` program, otherwise at the terminal. Without a program
+//! and a terminal, no question is asked, so that the run never waits for input.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -100,8 +100,8 @@ fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks the questions of a form, below a line with its URL. Text of the server never starts a line, so that it cannot
-/// look like a prompt of fetch-url.
+/// Asks the questions of a form, below a line with its URL. Text from the server is never printed at the start of a
+/// line, so that it cannot imitate a prompt of fetch-url.
 fn ask_form(url: &str, questions: &[FormQuestion], given: &[Option<Vec<u8>>]) -> io::Result<Vec<Vec<u8>>> {
     write_terminal(&format!("Form of {}:\n", sanitise(url.as_bytes())))?;
     let mut values = Vec::with_capacity(questions.len());
@@ -157,7 +157,7 @@ fn read_answer(question: &FormQuestion) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns `true` for errors that only reading a file can cause.
+/// Returns `true` for errors that occur only while reading a file.
 fn is_file_error(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), InvalidFilename | IsADirectory | NotADirectory | NotFound | PermissionDenied)
@@ -177,7 +177,7 @@ fn read_lines(prompt: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads the file that was named as the answer.
+/// Reads the file that the user named as the answer.
 fn read_named_file(path: &[u8]) -> io::Result<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt as _;
     std::fs::read(Path::new(std::ffi::OsStr::from_bytes(path)))

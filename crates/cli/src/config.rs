@@ -8,6 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
+use clap::error::ErrorKind;
 use fetch_url::Error;
 use fetch_url::url::mask_password;
 use secret_option::contains_secret;
@@ -32,7 +33,8 @@ pub(crate) enum ConfigTarget {
     Mirror,
 }
 
-/// Returns the arguments of `~/.config/fetch-url/config` that apply to the command; none if the file is missing.
+/// Returns the arguments of `~/.config/fetch-url/config` that apply to the command. Returns no arguments if the file is
+/// missing.
 pub(crate) fn user_config_arguments(what: ConfigTarget) -> Result<Vec<OsString>, Error> {
     let Some(path) = environment::config() else { return Ok(Vec::new()) };
     match fs::File::open(&path) {
@@ -67,7 +69,7 @@ fn arguments(lines: Vec<Line>) -> Vec<OsString> {
     lines.into_iter().flat_map(|line| line.arguments).collect()
 }
 
-/// Returns `true` if an option applies to the command. An option that no command has is kept, so that it is reported.
+/// Returns `true` if an option applies to the command. Unknown options are kept, so that the parser reports them.
 fn is_applicable(line: &[OsString], what: ConfigTarget) -> bool {
     let Some(option) = line.first().and_then(|first| first.to_str()) else { return true };
     match what {
@@ -79,7 +81,7 @@ fn is_applicable(line: &[OsString], what: ConfigTarget) -> bool {
     }
 }
 
-/// Reads a file. One that contains a password must not be readable by other users.
+/// Reads a configuration file. A file that contains a password must not be readable by other users.
 fn read_file(file: fs::File, path: &Path) -> Result<Vec<Line>, Error> {
     let lines = read_lines(&file, path)?;
     let secret = lines.iter().find(|line| contains_secret(&line.arguments));
@@ -88,7 +90,7 @@ fn read_file(file: fs::File, path: &Path) -> Result<Vec<Line>, Error> {
     {
         let path = path.display();
         let detail =
-            format!("{path}:{}: others can read this password; chmod 600 {path} hides it", line.number);
+            format!("{path}:{}: other users can read this password; run chmod 600 {path}", line.number);
         return Err(usage_error(detail));
     }
     Ok(lines)
@@ -116,7 +118,11 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
             let parsed = parse_arguments(ConfigTarget::Fetch, &line.arguments);
             let parsed = parsed
                 .or_else(|error| parse_arguments(ConfigTarget::Mirror, &line.arguments).map_err(|_| error));
-            parsed.map_err(|error| line_error(line.number, &first_line(&error)))?;
+            match parsed {
+                // The option that this line requires may be on another line or on the command line.
+                Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {}
+                parsed => drop(parsed.map_err(|error| line_error(line.number, &first_line(&error)))?),
+            }
         }
     }
     Ok(lines)
@@ -146,7 +152,7 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let rest = rest.trim_start();
     let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
     Ok(match (name, value) {
-        ("config" | "--config" | "-K", _) => return Err("a configuration file cannot name another one"),
+        ("config" | "--config" | "-K", _) => return Err("-K is not allowed in a configuration file"),
         ("url" | "--url", Some(url)) => vec![url.into()],
         // The environment has priority over a configuration file (docs/spec/semantics.md §6).
         ("news-server" | "--news-server", Some(server)) => {

@@ -9,5 +9,5 @@ pub(crate) fn usage_error(detail: impl Into<String>) -> Error {
 
 /// Returns the error for `-o` or `-O` with a URL that does not name a data object, such as `telnet:`.
 pub(crate) fn no_object_error() -> Error {
-    usage_error("the URL does not name a data object: there is nothing to store")
+    usage_error("the URL does not name a data object, so there is nothing to store")
 }

@@ -68,7 +68,7 @@ pub enum Verb {
     Explain(ExplainFlags),
     /// Print the URLs found in a text (RFC 1738, appendix)
     Extract(ExtractFlags),
-    /// Copy a directory and everything below it: ftp, http index pages, gopher, a news group, file
+    /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
     Mirror(Box<MirrorFlags>),
     /// Print a completion script for a shell
@@ -171,8 +171,9 @@ pub struct FetchFlags {
     pub remote_time: bool,
     /// Fetch only if modified after DATE or after the time of FILE
     ///
-    /// A - in front reverses the condition. DATE is an HTTP date, YYYY-MM-DD, or YYYY-MM-DD HH:MM
-    /// in UTC. If FILE does not exist, the URL is fetched unconditionally.
+    /// With - before DATE or FILE, the URL is fetched only if not modified since then. DATE is an
+    /// HTTP date, YYYY-MM-DD, or YYYY-MM-DD HH:MM in UTC. If FILE does not exist, the URL is
+    /// fetched unconditionally.
     #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, help_heading = "Output")]
     pub time_cond: Option<String>,
     /// Format of listings, menus, explanations, -I and errors
@@ -288,10 +289,10 @@ pub struct FetchFlags {
     /// at random.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_delay: Option<Duration>,
-    /// Do not retry if the wait would end more than SECONDS after the start
+    /// Do not retry if the wait would end more than SECONDS after the start of the request
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_max_time: Option<Duration>,
-    /// Retry after errors that are not temporary, too
+    /// Also retry after errors that are not temporary
     ///
     /// Local errors are never retried: usage, policy, limits, and write errors.
     #[arg(long, help_heading = "Retries")]

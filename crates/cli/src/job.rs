@@ -1,4 +1,5 @@
-//! Turns flags and environment into an [`Invocation`]: everything is decided, nothing is done yet.
+//! Converts flags and environment variables into an [`Invocation`]. All options are checked here; transfers start
+//! later.
 
 mod checksum;
 mod condition;
@@ -21,13 +22,14 @@ mod transfer;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ArgMatches;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{CookieJar, HttpOptions, IndexRule};
 use fetch_url::internal::HostLimiter;
-use fetch_url::news::{NewsOptions, Upcoming};
+use fetch_url::news::{NewsOptions, UpcomingUrls};
 use fetch_url::output::FileOptions;
 use fetch_url::url::Url;
 use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
@@ -60,6 +62,8 @@ pub(crate) struct Invocation {
     /// The journal of finished files.
     pub(crate) journal: Option<JournalOptions>,
     pub(crate) fails_early: bool,
+    /// The maximum time for each URL (`--max-time`).
+    pub(crate) max_time: Option<Duration>,
     /// The number of parallel transfers.
     pub(crate) parallel: usize,
     /// Limits the parallel transfers per host.
@@ -87,13 +91,13 @@ pub(crate) struct FetchOptions {
     /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
     pub(crate) options: FileOptions,
-    /// An HTTP error is a failure even though its body is written (`--fail-with-body`).
+    /// With `--fail-with-body`, the body of an HTTP error is written and the transfer fails.
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
     gopher: GopherOptions,
     news: NewsOptions,
-    news_server: news::Named,
+    news_server: news::NewsServerSources,
     has_gateways: bool,
     /// `mid:` URLs go to a gateway, not to the news server.
     mid_has_gateway: bool,
@@ -132,23 +136,21 @@ impl Invocation {
     /// Checks the flags and creates the invocation.
     pub(crate) fn new(flags: FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
-            return Err(
-                usage_error("-q is the first argument, or means nothing").with_hint("wget's -q is -s here")
-            );
+            return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
         }
         if flags.urls.is_empty() && flags.batch.input_file.is_none() {
             return Err(usage_error("no URL was given").with_hint(missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
-            return Err(usage_error(format!("{list} is a file, and no URL"))
+            return Err(usage_error(format!("{list} is a file, not a URL"))
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
         }
         if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
-            return Err(usage_error(format!("{verb} must precede its options")));
+            return Err(usage_error(format!("the sub-command {verb} must precede its options")));
         }
         let takes_stdout = flags.messages.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {
-            return Err(usage_error("--connect holds one session, at standard output"));
+            return Err(usage_error("--connect needs exactly one URL, and standard output for the session"));
         }
         let transfers = transfer::transfers(&flags, matches)?;
         let input = input::input(&flags)?;
@@ -163,7 +165,7 @@ impl Invocation {
         input: Option<Input>,
         journal: Option<JournalOptions>,
     ) -> Result<Self, Error> {
-        // The number of lines of a file and of files of a mirror is unknown.
+        // For an input file and for a mirror, the number of transfers is not known in advance.
         let log = LogOptions::of(flags);
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
@@ -178,6 +180,7 @@ impl Invocation {
             journal,
             host_limiter: HostLimiter::new(usize::from(flags.batch.parallel_max_host)),
             fails_early: flags.fail_early,
+            max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, matches)?,
             cookie_file: flags.http.cookie_jar.clone(),
@@ -198,7 +201,7 @@ impl Invocation {
     }
 }
 
-/// Returns a hint for users of wget, whose letters have swallowed the URL.
+/// Returns the hint for a missing URL. An option that has no value in wget may have taken the URL as its value.
 fn missing_url_hint(flags: &FetchFlags) -> &'static str {
     let is_url = |text: &str| text.contains("://");
     let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
@@ -206,7 +209,7 @@ fn missing_url_hint(flags: &FetchFlags) -> &'static str {
     match jar {
         Some(jar) if is_url(jar) && login => "-nc is -n -c here; wget's -nc is --no-clobber",
         Some(jar) if is_url(jar) => "-c is --cookie-jar here, as in curl; wget's -c is -C -",
-        _ => "fetch-url --help lists what can be done",
+        _ => "run fetch-url --help for the options",
     }
 }
 
@@ -243,7 +246,7 @@ impl FetchOptions {
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
             news: news::options(flags)?,
-            news_server: news::Named::of(flags),
+            news_server: news::NewsServerSources::of(flags),
             has_gateways: !flags.gateway.gateways.is_empty(),
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
@@ -264,7 +267,8 @@ impl FetchOptions {
         self
     }
 
-    /// Returns `request` for the last transfer of a run: the port of a further FTP data connection is not requested.
+    /// For FTP, returns a request that does not prefetch the port of another data connection, because no transfer
+    /// follows.
     pub(crate) fn without_port_prefetch(&self, request: Request) -> Request {
         if !matches!(request.url(), Url::Ftp(_)) {
             return request;
@@ -275,20 +279,20 @@ impl FetchOptions {
     }
 
     /// Returns the request for `url`; `next` are the URLs that follow on the same server.
-    pub(crate) fn request(&self, url: &str, next: Upcoming) -> Result<Request, Error> {
+    pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
         let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
         if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
-            return Err(usage_error("--form answers the forms of Gopher+: this URL has none"));
+            return Err(usage_error("--form applies to gopher URLs only"));
         }
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
-            return Err(usage_error("--format mbox is of news: this URL is none"));
+            return Err(usage_error("--format mbox applies to news URLs only"));
         }
         let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
         let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
         if let Some(server) = server {
             request = request.news_server(server);
         }
-        // A name service or a gateway may lead to any scheme.
+        // Prospero and gateways can redirect to any scheme, so the FTP and Gopher options are added to their requests.
         request = match request.url() {
             Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
             _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
@@ -296,7 +300,7 @@ impl FetchOptions {
             Url::Gopher(_) => request.with_extra(self.gopher.clone()),
             _ => request,
         };
-        // Redirects may lead to news.
+        // Any request can be redirected to a news URL.
         let mut news = self.news.clone();
         news.upcoming = next;
         request = request.with_extra(news);

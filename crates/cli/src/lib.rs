@@ -10,6 +10,7 @@ mod render;
 mod report;
 mod run;
 mod signal;
+mod stall;
 mod verbs;
 
 pub use run::main;

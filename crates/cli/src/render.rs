@@ -9,6 +9,7 @@ pub(crate) mod hint;
 pub(crate) mod json;
 mod links;
 pub(crate) mod listing;
+pub(crate) mod log_file;
 mod menu;
 mod news;
 pub(crate) mod progress;
@@ -20,7 +21,6 @@ mod usage;
 mod wais;
 pub(crate) mod write_out;
 
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
@@ -41,8 +41,8 @@ use terminal::field_text;
 
 pub(crate) use usage::print_clap_error;
 
-use crate::error::usage_error;
 use crate::flags::Format;
+use crate::stall;
 
 /// The tracing target of received bytes, which only `--trace` writes.
 const RECEIVED_BYTES: &str = "fetch_url::octets";
@@ -63,11 +63,11 @@ pub(crate) fn print_error(error: &Error, url: Option<&str>) -> u8 {
         text.push_str(&format!("  hint: {hint}\n"));
     }
     print_stderr(&text);
-    error.exit()
+    error.exit_status()
 }
 
-/// Returns the URL and a line of carets under `span`. The parts are sanitised separately, so that the carets stand
-/// under the part at fault.
+/// Returns the URL and a line of carets under `span`. The parts are sanitised separately, because sanitising changes
+/// the length.
 fn caret_lines(url: &str, span: std::ops::Range<usize>) -> String {
     let shown = |range: std::ops::Range<usize>| {
         url.get(range).map(|part| sanitise(part.as_bytes())).unwrap_or_default()
@@ -84,10 +84,10 @@ fn caret_lines(url: &str, span: std::ops::Range<usize>) -> String {
 /// Prints an error to standard error as one JSON object. Returns the exit status.
 pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
     print_stderr(&format!("{}\n", json::json_line(&error_value(error, url))));
-    error.exit()
+    error.exit_status()
 }
 
-/// Prints that a URL of an object failed and that the alternative `url` is tried.
+/// Prints the error of a failed URL and the alternative `url`, which is tried next.
 pub(crate) fn print_alternative(error: &Error, url: &str) {
     let from = error.url().unwrap_or_default();
     let text =
@@ -107,7 +107,7 @@ pub(crate) fn head_text(meta: &Meta, format: Format) -> String {
     for (name, value) in &meta.fields {
         text.push_str(&format!("{}: {}\n", sanitise(name.as_bytes()), field_text(meta, value)));
     }
-    // In HTTP they are header fields.
+    // HTTP reports size and modification time in header fields, which are printed above.
     if !matches!(meta.url, Url::Http(_)) {
         let size = meta.head.size.map(|size| format!("size: {size}\n"));
         let modified =
@@ -180,6 +180,7 @@ pub(crate) fn print_found_urls<'t>(urls: impl Iterator<Item = FoundUrl<'t>>, as_
 
 /// Writes to standard output. Returns `false` if its reader has closed it.
 pub(crate) fn print_stdout(text: &str) -> bool {
+    let _guard = stall::begin_write();
     io::stdout().write_all(text.as_bytes()).is_ok()
 }
 
@@ -215,18 +216,22 @@ pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Err
         return Ok(());
     }
     let plain = tracing_subscriber::fmt::layer().with_level(false).with_target(false).with_ansi(false);
-    let messages =
-        (verbose > 0).then(|| plain.with_writer(io::stderr).without_time().with_filter(targets(verbose)));
+    let messages = (verbose > 0).then(|| {
+        plain
+            .with_writer(|| stall::StallGuardedWriter(io::stderr()))
+            .without_time()
+            .with_filter(targets(verbose))
+    });
     let traced = match trace {
         None => None,
-        Some(path) if path.as_os_str() == "-" => Some(traced(Mutex::new(Box::new(io::stderr())))),
+        Some(path) if path.as_os_str() == "-" => {
+            Some(traced(Mutex::new(Box::new(stall::StallGuardedWriter(io::stderr())))))
+        }
         Some(path) => {
-            let file =
-                File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?;
-            Some(traced(Mutex::new(Box::new(file))))
+            Some(traced(Mutex::new(Box::new(stall::StallGuardedWriter(log_file::LogFile::create(path)?)))))
         }
     };
-    // A second call in one process changes nothing.
+    // The logger can be set only once per process; a second call has no effect.
     let _ =
         tracing::subscriber::set_global_default(tracing_subscriber::registry().with(messages).with(traced));
     Ok(())

@@ -25,9 +25,12 @@ pub(crate) struct TransferReport {
     pub(crate) sent: u64,
     /// The output file.
     pub(crate) file: Option<PathBuf>,
+    /// Device and inode of the output file.
+    pub(crate) file_id: Option<(u64, u64)>,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
-    /// The page of the same server that has the content, for a redirected link of a mirror. Nothing was saved.
+    /// For a redirected link of a mirror, the final URL on the same server. This transfer saves nothing; the final URL
+    /// is fetched as a separate link.
     pub(crate) moved_to: Option<Url<'static>>,
     /// Number of received bytes of the object.
     pub(crate) received: u64,
@@ -38,7 +41,7 @@ pub(crate) struct TransferReport {
     /// Number of retries, counted during the transfer.
     retries: Arc<AtomicU32>,
     /// Duration of the transfer.
-    pub(crate) took: Duration,
+    pub(crate) elapsed: Duration,
     started: Instant,
 }
 
@@ -53,26 +56,27 @@ impl TransferReport {
             referer: None,
             sent: 0,
             file: None,
+            file_id: None,
             is_skipped: false,
             moved_to: None,
             received: 0,
             receipt: None,
             error: None,
             retries: Arc::default(),
-            took: Duration::ZERO,
+            elapsed: Duration::ZERO,
             started: Instant::now(),
         }
     }
 
     /// Ends the transfer with its error, if it failed.
     pub(crate) fn end(&mut self, error: Option<Error>) {
-        self.took = self.started.elapsed();
+        self.elapsed = self.started.elapsed();
         self.error = error;
     }
 
     /// Returns the exit status of the transfer.
-    pub(crate) fn exit(&self) -> u8 {
-        self.error.as_ref().map_or(0, Error::exit)
+    pub(crate) fn exit_status(&self) -> u8 {
+        self.error.as_ref().map_or(0, Error::exit_status)
     }
 
     /// Returns the counter of retries.

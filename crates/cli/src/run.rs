@@ -6,6 +6,8 @@ mod checksum;
 mod checksum_lists;
 mod context;
 mod delete_extraneous;
+mod descriptors;
+mod file_queue;
 mod journal_file;
 mod mirror;
 mod not_fetchable;
@@ -31,6 +33,7 @@ use crate::flags::{Flags, Verb};
 use crate::job::Invocation;
 use crate::render;
 use crate::signal;
+use crate::stall;
 use crate::verbs;
 
 /// The maximum time to flush partial downloads after a signal.
@@ -56,7 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(job: Result<Invocation, Error>) -> u8 {
-    match job.and_then(Run::new) {
+    match job.and_then(descriptors::limit_parallelism).and_then(Run::new) {
         Ok(run) => run_transfers(&Rc::new(run)),
         Err(error) => render::print_error(&error, None),
     }
@@ -106,6 +109,9 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
         }
     };
     signal::start_watchdog();
+    if let Some(max_time) = run.max_time {
+        stall::start_watchdog(max_time);
+    }
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;
@@ -116,16 +122,16 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
     let kept = keep_cookies(run);
     match ended {
         Ok(status) => {
-            // Do not wait for a blocked read.
+            // A blocked read of standard input would never end.
             runtime.shutdown_background();
-            if status == 0 { kept } else { status }
+            [status, kept, report_log_failure()].into_iter().find(|&status| status != 0).unwrap_or(0)
         }
         Err(ending) => {
             run.progress.clear();
             if signal::is_prompt_open() {
                 runtime.shutdown_background();
             } else {
-                // The writing thread flushes what can be resumed.
+                // The writer threads flush partial files, which a later run can resume.
                 runtime.shutdown_timeout(FLUSH_TIME);
             }
             ending.terminate_process()
@@ -133,10 +139,21 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
     }
 }
 
+/// Reports the first failed write of `--trace` and `--events`. Returns the exit status.
+fn report_log_failure() -> u8 {
+    match render::log_file::take_failure() {
+        None => 0,
+        // No message if the reader has closed the pipe, as for standard output.
+        Some(error) if error.is_broken_pipe() => error.exit_status(),
+        Some(error) => render::print_error(&error, None),
+    }
+}
+
 /// Writes the cookies of the run to the file of `-c`, atomically and readable by the user only.
 fn keep_cookies(run: &Run) -> u8 {
     let (Some(jar), Some(path)) = (run.cookies(), &run.cookie_file) else { return 0 };
     let written = if path.as_os_str() == "-" {
+        let _guard = stall::begin_write();
         std::io::Write::write_all(&mut std::io::stdout(), &jar.to_netscape())
             .map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()))
     } else {

@@ -31,7 +31,7 @@ pub(crate) fn is_prompt_open() -> bool {
     OPEN_PROMPTS.load(Ordering::Relaxed) > 0
 }
 
-/// Time to wait until the process has handled its signal.
+/// Time for the signal handler to act on a raised signal.
 const SIGNAL_DELAY: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// The settings of the terminal before a password prompt.
@@ -82,8 +82,8 @@ const WATCHDOG_DELAY: std::time::Duration = std::time::Duration::from_secs(4);
 /// Stack of the watchdog's thread, in bytes.
 const WATCHDOG_STACK: usize = 64 * 1024;
 
-/// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not: the main thread may
-/// be writing to a pipe that nobody reads. Partial files are then not saved for a resume.
+/// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not, because the main
+/// thread may be blocked by a write to a full pipe. Partial files are then not flushed.
 pub(crate) fn start_watchdog() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
     let Ok(mut signals) = signal_hook::iterator::Signals::new(kinds) else { return };
@@ -93,7 +93,7 @@ pub(crate) fn start_watchdog() {
             ReceivedSignal(kind).terminate_process();
         }
     };
-    // Without the thread, the signals are handled where the main thread is not blocked.
+    // If the thread cannot be started, signals are handled only while the main thread is not blocked.
     let _ = std::thread::Builder::new().name("signals".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
 }
 
@@ -121,7 +121,7 @@ impl SessionSignals {
     }
 }
 
-/// Waits for a signal; forever if its handler could not be registered.
+/// Waits for a signal. Never returns if its handler could not be registered.
 async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => {

@@ -39,7 +39,8 @@ pub(crate) fn explain(flags: &ExplainFlags) -> u8 {
     first_failure
 }
 
-/// Parses a URL and returns its parts and the commands that would be sent. A refusal is part of the explanation.
+/// Parses a URL and returns its parts and the commands that would be sent. The inner error explains why the URL cannot
+/// be fetched.
 fn explain_url<'t>(
     fetcher: &Fetcher,
     text: &'t str,

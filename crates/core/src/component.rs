@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use crate::{Authority, HostPort};
 
-/// One component of a URL with its name, its text and the rule that defines it, as listed by
-/// [`Url::components`](crate::Url::components).
+/// One component of a URL: its name, its text and the rule that defines it. [`Url::components`](crate::Url::components)
+/// returns them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Component {
     /// The name, in the words of the RFC: `scheme`, `host`, `cwd`, `selector`, `search`.
@@ -25,11 +25,11 @@ impl Component {
 /// Adds the components of `[user[:password]@]host[:port]`.
 pub(crate) fn push_authority(authority: &Authority<'_>, components: &mut Vec<Component>) {
     if let Some(user) = authority.user() {
-        let rule = "RFC 1738 §3.1: the user name; an empty one is not a missing one";
+        let rule = "RFC 1738 §3.1: the user name; an empty name differs from no name";
         components.push(Component::new("user", user, rule));
     }
     if let Some(password) = authority.password() {
-        let rule = "RFC 1738 §3.1: the password; an empty one is not a missing one";
+        let rule = "RFC 1738 §3.1: the password; an empty password differs from no password";
         components.push(Component::new("password", password, rule));
     }
     push_host_port(authority.host_port(), components);

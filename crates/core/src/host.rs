@@ -6,12 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 
-/// The host of a URL: a domain name, an IPv4 address (RFC 1738 §3.1) or an IPv6 address (RFC 2732).
+/// The host of a URL: a domain name, an IPv4 address (RFC 1738 §3.1) or an IPv6 address (RFC 2732, RFC 6874).
 ///
 /// Equality and hash ignore ASCII case and one dot at the end of a name: `Example.COM` equals `example.com.`. Display
-/// prints the name as it was written, and an IPv6 address in square brackets.
+/// prints the name as it was written, and an IPv6 address in square brackets, with its zone after `%25`.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "a host is one of these three")]
+#[allow(clippy::exhaustive_enums, reason = "a host is one of these four")]
 pub enum Host<'a> {
     /// A domain name, as it was written. Non-ASCII names are in their `xn--` form (feature `idn`).
     Name(Cow<'a, str>),
@@ -19,6 +19,9 @@ pub enum Host<'a> {
     V4(Ipv4Addr),
     /// An IPv6 address, written in square brackets.
     V6(Ipv6Addr),
+    /// A link-local IPv6 address and the zone in which it is valid: the name or the number of a network interface of this
+    /// computer (RFC 6874).
+    V6Zone(Ipv6Addr, Cow<'a, str>),
 }
 
 impl Host<'_> {
@@ -28,6 +31,17 @@ impl Host<'_> {
             Self::Name(name) => Host::Name(Cow::Owned(name.into_owned())),
             Self::V4(address) => Host::V4(address),
             Self::V6(address) => Host::V6(address),
+            Self::V6Zone(address, zone) => Host::V6Zone(address, Cow::Owned(zone.into_owned())),
+        }
+    }
+
+    /// Returns the host as a server knows it: without the zone, which has a meaning on this computer only (RFC 6874 §4).
+    #[must_use]
+    pub fn without_zone(&self) -> Host<'_> {
+        match self {
+            Self::Name(name) => Host::Name(Cow::Borrowed(name)),
+            Self::V4(address) => Host::V4(*address),
+            Self::V6(address) | Self::V6Zone(address, _) => Host::V6(*address),
         }
     }
 
@@ -35,7 +49,7 @@ impl Host<'_> {
     fn name_without_dot(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name.strip_suffix('.').unwrap_or(name)),
-            Self::V4(_) | Self::V6(_) => None,
+            Self::V4(_) | Self::V6(_) | Self::V6Zone(..) => None,
         }
     }
 }
@@ -45,6 +59,7 @@ impl PartialEq for Host<'_> {
         match (self, other) {
             (Self::V4(one), Self::V4(two)) => one == two,
             (Self::V6(one), Self::V6(two)) => one == two,
+            (Self::V6Zone(one, zone), Self::V6Zone(two, other)) => one == two && zone == other,
             (one, two) => match (one.name_without_dot(), two.name_without_dot()) {
                 (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
                 _ => false,
@@ -61,6 +76,7 @@ impl Hash for Host<'_> {
         match self {
             Self::V4(address) => address.hash(state),
             Self::V6(address) => address.hash(state),
+            Self::V6Zone(address, zone) => (address, zone).hash(state),
             Self::Name(_) => {
                 let bytes = self.name_without_dot().unwrap_or_default().bytes();
                 bytes.for_each(|byte| state.write_u8(byte.to_ascii_lowercase()));
@@ -76,6 +92,7 @@ impl fmt::Display for Host<'_> {
             Self::Name(name) => f.write_str(name),
             Self::V4(address) => address.fmt(f),
             Self::V6(address) => write!(f, "[{address}]"),
+            Self::V6Zone(address, zone) => write!(f, "[{address}%25{zone}]"),
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Parsed<'_>, ParseError> {
 /// their grammar, fragments included.
 #[inline(always)]
 pub fn parse_with(text: &str, dialect: Dialect) -> Result<Parsed<'_>, ParseError> {
-    // One variable for all results: the URL is built in its place and never moved.
+    // All results are in one variable, so that the URL is built in place and never moved.
     let mut result = parse_up_to(text, text.len(), dialect);
     if let Err(error) = &result {
         result = parse_after_error(text, dialect, error.clone());
@@ -185,7 +185,7 @@ fn find_irregular_scheme(
         return Err(ParseError::new(Kind::BadScheme, start..start + length));
     }
     if name.eq_ignore_ascii_case("url") {
-        // A second label "URL:": printed as a scheme, it would be read as the first label.
+        // A second `URL:` is rejected: printed as a scheme, it would be parsed as the label.
         return Err(ParseError::new(Kind::BadScheme, start..start + length));
     }
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {

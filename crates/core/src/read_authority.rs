@@ -33,7 +33,7 @@ impl HostPort<'static> {
 impl FromStr for HostPort<'static> {
     type Err = ParseError;
 
-    /// Does the same as [`HostPort::parse`].
+    /// Parses like [`HostPort::parse`].
     fn from_str(text: &str) -> Result<Self, ParseError> {
         Self::parse(text)
     }
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         Ok(Some(port))
     }
 
-    /// Reads a host that the fast path does not take: one that the lenient dialect accepts, or an error.
+    /// Reads a host that the fast path rejects: either the lenient dialect accepts it, or it is an error.
     #[cold]
     fn read_irregular_host(&mut self, stop: CharSet) -> Result<Host<'a>, ParseError> {
         let start = self.position;
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
             return address.ok_or_else(|| self.error_since(start, Kind::AmbiguousAddress));
         }
         if text == without_underscores && end == text.len() {
-            // The name is regular: the port, which is read next, is not.
+            // The name is regular, but the port, which is read next, is not.
             return Ok(Host::Name(Cow::Borrowed(text)));
         }
         if end != name.len() || !self.is_lenient() {
@@ -228,10 +228,10 @@ impl<'a> Reader<'a> {
         self.position += length;
         let literal =
             self.text[start..self.position].strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-        match literal.and_then(|text| text.parse::<Ipv6Addr>().ok()) {
-            Some(address) if self.is_lenient() && matches!(self.peek(), None | Some(b':' | b'/' | b'?')) => {
+        match literal.and_then(parse_ipv6) {
+            Some(host) if self.is_lenient() && matches!(self.peek(), None | Some(b':' | b'/' | b'?')) => {
                 self.note(NoteKind::Ipv6Literal, start..self.position);
-                Ok(Host::V6(address))
+                Ok(host)
             }
             _ => Err(self.error_since(start, Kind::BadHost)),
         }
@@ -258,6 +258,17 @@ impl<'a> Reader<'a> {
     fn read_non_ascii_name(&self, start: usize, _text: &str) -> Result<Host<'a>, ParseError> {
         Err(ParseError::new(Kind::NonAsciiHost, start..self.position))
     }
+}
+
+/// Parses an IPv6 address. A link-local address may have a zone after `%25` (RFC 6874 §2); a zone of other addresses
+/// would be ignored, so it is an error.
+fn parse_ipv6(text: &str) -> Option<Host<'_>> {
+    const MAX_ZONE: usize = 15;
+    let Some((address, zone)) = text.split_once("%25") else { return text.parse().ok().map(Host::V6) };
+    let address: Ipv6Addr = address.parse().ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let is_zone = (1..=MAX_ZONE).contains(&zone.len()) && zone.bytes().all(is_plain);
+    (is_zone && address.is_unicast_link_local()).then_some(Host::V6Zone(address, Cow::Borrowed(zone)))
 }
 
 /// Returns the end of the host name that starts at `start`, and `true` if its last label starts with a digit. Returns

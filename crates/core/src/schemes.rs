@@ -1,7 +1,7 @@
 //! The URL types, one module per family of schemes: how each is parsed, printed and split into components.
 //!
 //! Each `parse` function reads the text after the scheme and hands its URL and the notes to the closure `wrap`, whose
-//! result it returns. So the URL is built inside the result of the caller and is never copied.
+//! result it returns. The URL is thus built inside the result of the caller and never copied.
 
 mod file;
 mod ftp;

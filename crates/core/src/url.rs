@@ -137,7 +137,7 @@ impl Url<'_> {
         }
     }
 
-    /// Returns host and port, but not of `file` and unknown schemes.
+    /// Returns host and port; `None` for `file` and unknown schemes.
     fn host_port(&self) -> Option<&HostPort<'_>> {
         match self {
             Self::File(_) | Self::Mailto(_) | Self::Other(_) => None,

@@ -9,9 +9,9 @@ use crate::Hint;
 pub struct NotFetchable {
     /// Text for people, at most 80 columns wide.
     pub text: String,
-    /// The same as names and values, for programs.
+    /// The same information as names and values, for programs.
     pub values: Vec<(&'static str, AdviceValue)>,
-    /// The option of this program that applies to the URL, such as [`Hint::Connect`].
+    /// The setting that applies to the URL, such as [`Hint::Connect`].
     pub hint: Option<Hint>,
 }
 
@@ -41,8 +41,8 @@ impl NotFetchable {
 
     /// Returns the advice for a `tn3270:` URL (RFC 1738 §4): the command that opens the session.
     pub(crate) fn for_tn3270(url: &str) -> Self {
-        let place = url.trim_start_matches("tn3270://").trim_end_matches('/');
-        let command = format!("tn3270 {}", place.replacen(':', " ", 1));
+        let address = url.trim_start_matches("tn3270://").trim_end_matches('/');
+        let command = format!("tn3270 {}", address.replacen(':', " ", 1));
         let text = format!("This is a tn3270 session, not an object that can be fetched.\n  {command}\n");
         Self::new(text).with_value("command", command)
     }
@@ -56,8 +56,8 @@ impl NotFetchable {
 
     /// Adds a value.
     #[must_use]
-    pub fn with_value(mut self, name: &'static str, fact: impl Into<AdviceValue>) -> Self {
-        self.values.push((name, fact.into()));
+    pub fn with_value(mut self, name: &'static str, value: impl Into<AdviceValue>) -> Self {
+        self.values.push((name, value.into()));
         self
     }
 }

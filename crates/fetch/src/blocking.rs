@@ -1,4 +1,4 @@
-//! The same fetcher for programs without an async runtime: every call blocks the calling thread.
+//! A blocking fetcher for programs without an async runtime: every call blocks the calling thread.
 
 use std::future::IntoFuture as _;
 use std::path::Path;
@@ -44,7 +44,8 @@ impl Fetcher {
         Ok(Response { runtime: &self.runtime, response })
     }
 
-    /// Downloads a URL to a file, as `options` says: `|download| download.resume().checksum(sum)`.
+    /// Downloads a URL to a file. `options` sets the options of the [`Download`], such as
+    /// `|download| download.resume().checksum(sum)`.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), fetch_url::Error> {
@@ -94,7 +95,7 @@ impl Response<'_> {
         &self.response.meta
     }
 
-    /// Reads the whole body into memory. A listing gives its names, one per line.
+    /// Reads the whole body into memory. A listing becomes its names, one per line.
     ///
     /// # Errors
     /// As for [`crate::Response::bytes`].

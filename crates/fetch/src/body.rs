@@ -1,7 +1,7 @@
 //! The body of a response: size limit, byte count, idle timeout and completeness check, applied in this order for
 //! every scheme.
 //!
-//! A body that ends without an error is complete; its [`Proof`] states how that is known.
+//! A body that ends without an error is complete; its [`Proof`] states how the end was detected.
 
 mod checks;
 mod errors;
@@ -59,7 +59,7 @@ pub struct Body {
     may_grow: bool,
     resume_state: ResumeState,
     pub(crate) prefix: Prefix,
-    /// The last bytes received, which a resumer needs to prove that another answer continues this one.
+    /// The last bytes received, which a resumer needs to prove that another response continues this body.
     tail: Tail,
     /// Number of retries since the body began.
     retries: u32,
@@ -163,22 +163,22 @@ impl Body {
 
     /// Applies the caller's limits; the engine calls this once. `offset` is the number of bytes of the object that
     /// the caller already has.
-    pub(crate) fn with_limits(mut self, mut guard: BodyLimits, offset: u64) -> Result<Self, Error> {
-        if let Some(max_size) = guard.limits.max_size {
+    pub(crate) fn with_limits(mut self, mut body_limits: BodyLimits, offset: u64) -> Result<Self, Error> {
+        if let Some(max_size) = body_limits.limits.max_size {
             let left = max_size.checked_sub(offset).ok_or_else(|| size_limit_error(max_size))?;
             if self.expected.is_some_and(|expected| expected > left) {
                 return Err(size_limit_error(max_size));
             }
-            guard.limits.max_size = Some(left);
+            body_limits.limits.max_size = Some(left);
         }
         self.offset = offset;
-        Ok(self.with_body_limits(guard))
+        Ok(self.with_body_limits(body_limits))
     }
 
     /// Applies the caller's limits to a body of unknown length that starts at offset 0.
-    pub(crate) fn with_body_limits(mut self, guard: BodyLimits) -> Self {
-        self.max_size = guard.limits.max_size;
-        self.limits = Some(Box::new(guard));
+    pub(crate) fn with_body_limits(mut self, body_limits: BodyLimits) -> Self {
+        self.max_size = body_limits.limits.max_size;
+        self.limits = Some(Box::new(body_limits));
         self
     }
 
@@ -199,7 +199,8 @@ impl Body {
         self.terminator_check.missing()
     }
 
-    /// Puts `bytes` before the object. They do not count towards its length, its limits or its progress.
+    /// Puts `bytes` before the object. These bytes do not count towards the length, the limits or the
+    /// progress of the object.
     #[must_use]
     pub fn with_prefix(mut self, bytes: impl Into<Bytes>) -> Self {
         self.prefix = Prefix::Waiting(bytes.into());
@@ -208,7 +209,7 @@ impl Body {
 
     /// Returns the deadline of the request, if limits have been applied.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
-        self.limits.as_ref().map(|guard| guard.deadline())
+        self.limits.as_ref().map(|body_limits| body_limits.deadline())
     }
 
     /// Lets `resumer` continue the body when it breaks off.
@@ -223,7 +224,8 @@ impl Body {
     /// Declares that the consumer can discard the bytes it has and start again, so that the body may restart from
     /// offset 0.
     pub(crate) fn allow_restart(&mut self) {
-        // A prefix belongs to one answer and cannot be obtained from another.
+        // A prefix, such as response headers, describes one response, so the body must not restart from
+        // another response.
         if self.prefix != Prefix::None {
             return;
         }
@@ -239,7 +241,7 @@ impl Body {
 
     /// Returns the next chunk or a restart, for a consumer that called [`Body::allow_restart`].
     pub(crate) async fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
-        std::future::poll_fn(|cx| self.poll_piece(cx)).await.transpose()
+        std::future::poll_fn(|cx| self.poll_next_chunk(cx)).await.transpose()
     }
 
     /// Returns the local file that is read, or `None` if the body is a stream.
@@ -250,8 +252,8 @@ impl Body {
         }
     }
 
-    /// Returns the open file of the body, so that the kernel can copy it. The caller then has to check its length
-    /// and its limits.
+    /// Returns the open file of the body, so that the kernel can copy it. The caller must then check the
+    /// length and the size limit.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         match self.source {
             Source::File(original) => {
@@ -262,7 +264,7 @@ impl Body {
     }
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let chunk = ready!(self.poll_piece(cx));
+        let chunk = ready!(self.poll_next_chunk(cx));
         Poll::Ready(chunk.map(|chunk| {
             chunk.and_then(|chunk| match chunk {
                 Chunk::Bytes(bytes) => Ok(bytes),
@@ -275,7 +277,7 @@ impl Body {
         }))
     }
 
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Chunk, Error>>> {
+    fn poll_next_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Chunk, Error>>> {
         let after = self.prefix.after();
         if let Prefix::Waiting(bytes) = std::mem::replace(&mut self.prefix, after) {
             return Poll::Ready(Some(Ok(Chunk::Bytes(bytes))));
@@ -291,7 +293,7 @@ impl Body {
                         return Poll::Ready(Some(Ok(Chunk::Restart(Box::new(meta)))));
                     }
                     Ok(ResumedBody { body, retries, .. }) => {
-                        // The length and the end of the new answer apply from now on.
+                        // From here on, the length and the proof of the new response apply.
                         self.expected = body.expected.and_then(|rest| self.received.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
                         (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
@@ -323,12 +325,12 @@ impl Body {
 
     /// Returns `true` if a rate limit or a minimum rate is set.
     pub(crate) fn is_rate_limited(&self) -> bool {
-        self.limits.as_ref().is_some_and(|guard| guard.is_rate_limited())
+        self.limits.as_ref().is_some_and(|body_limits| body_limits.is_rate_limited())
     }
 
     fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        if let Some(guard) = &mut self.limits
-            && let Err(error) = ready!(guard.poll_ready(cx))
+        if let Some(body_limits) = &mut self.limits
+            && let Err(error) = ready!(body_limits.poll_ready(cx))
         {
             return Poll::Ready(Some(Err(error)));
         }
@@ -339,14 +341,14 @@ impl Body {
             }
         };
         match (polled, &mut self.limits) {
-            (Poll::Ready(chunk), Some(guard)) => {
-                guard.record(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
-                let in_time = guard.check_deadline();
+            (Poll::Ready(chunk), Some(body_limits)) => {
+                body_limits.record(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
+                let in_time = body_limits.check_deadline();
                 Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.check_chunk(chunk)))
             }
             (Poll::Ready(chunk), None) => Poll::Ready(self.check_chunk(chunk)),
-            (Poll::Pending, Some(guard)) => {
-                let expired = ready!(guard.poll_expired(cx));
+            (Poll::Pending, Some(body_limits)) => {
+                let expired = ready!(body_limits.poll_expired(cx));
                 Poll::Ready(Some(Err(expired)))
             }
             (Poll::Pending, None) => Poll::Pending,

@@ -1,4 +1,4 @@
-//! Checksums: given by the caller, or found in a list beside the object.
+//! Checksums that the caller gives, or that a checksum list (such as `SHA256SUMS`) contains.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,8 +34,7 @@ impl FromStr for Checksum {
         });
         read.ok_or_else(|| {
             let detail = format!(
-                "{text} is no checksum: md5, sha1, sha256, sha384 or sha512, a colon, and as many \
-                                  hexadecimal digits as it has"
+                "{text} is not a checksum: expected ALGORITHM:HEX with md5, sha1, sha256, sha384 or sha512"
             );
             Error::new(Code::Usage, Phase::Plan, detail)
         })
@@ -58,9 +57,10 @@ impl Checksum {
     /// Finds the checksum of the file `path` in a list of `sha256sum` (`HEX  PATH`, `HEX *PATH`) or BSD (`SHA256
     /// (PATH) = HEX`). A list with a single checksum and no path applies to every file.
     ///
-    /// Paths are compared as a whole, without `./` at the start. If `is_exact` is `false`, `path` is longer than the
-    /// paths of the list, because it is not known where the list begins: of the listed paths at its end, the longest one
-    /// applies. Of several algorithms, the strongest is returned.
+    /// Paths are compared as a whole, without `./` at the start. If `is_exact` is `false`, the directory to
+    /// which the listed paths are relative is unknown: a listed path then also matches if `path` ends with
+    /// it, and the longest match applies. If the list has several algorithms, the checksum of the strongest
+    /// is returned.
     ///
     /// # Errors
     /// [`Code::ChecksumMismatch`] if the list has different checksums of the strongest algorithm for this path.
@@ -105,7 +105,7 @@ fn listed_line(line: &str) -> Option<(String, Checksum)> {
     Some((path.to_owned(), checksum))
 }
 
-/// `HEX  PATH`, or `\HEX  PATH` where the path has escapes.
+/// Parses `HEX  PATH`, or `\HEX  PATH` if the path has escapes.
 fn gnu_line(line: &str) -> Option<(String, Checksum)> {
     let (line, has_escapes) = match line.strip_prefix('\\') {
         Some(line) => (line, true),
@@ -147,7 +147,7 @@ fn ends_with_path(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// Returns the checksum of a list that contains only one checksum and no name.
+/// Returns the checksum of a list that consists of one checksum without a path.
 fn single_checksum<'l>(mut lines: impl Iterator<Item = &'l str>) -> Option<Checksum> {
     let checksum = Checksum::of_hex(lines.next()?.trim());
     checksum.filter(|_| lines.next().is_none())
@@ -162,7 +162,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn lists() {
+    fn gnu_and_bsd_lists_give_the_checksum_of_the_path() {
         let listed = |list: &str| {
             let found = Checksum::listed(list.as_bytes(), b"a b.iso", true).expect("no conflict");
             found.map(|checksum| checksum.hex)
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_caller() {
+    fn only_an_algorithm_with_its_digest_parses() {
         for text in [format!("sha256:{SHA256}"), format!("SHA-256:{SHA256}"), format!("md5:{MD5}")] {
             assert!(text.parse::<Checksum>().is_ok(), "{text}");
         }

@@ -1,5 +1,5 @@
-//! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are chosen again for each
-//! redirect.
+//! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are selected again
+//! after each redirect.
 
 pub(crate) mod netrc;
 pub(crate) mod prompt;
@@ -26,17 +26,17 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// Returns a user name, with a password or without.
+    /// Creates a credential from a user name and an optional password.
     pub fn new(user: impl Into<Vec<u8>>, password: Option<Vec<u8>>) -> Self {
         Self { user: user.into(), password: password.map(SecretBytes::from), account: None }
     }
 
-    /// Returns a user name with a password.
+    /// Creates a credential from a user name and a password.
     pub fn login(user: impl Into<Vec<u8>>, password: impl Into<Vec<u8>>) -> Self {
         Self::new(user, Some(password.into()))
     }
 
-    /// Reads `USER[:PASSWORD]`.
+    /// Parses `USER[:PASSWORD]`.
     pub fn from_text(text: &str) -> Self {
         match text.split_once(':') {
             Some((user, password)) => Self::new(user, Some(password.into())),
@@ -61,7 +61,7 @@ impl Credential {
     }
 
     /// Returns the account. Use it only for the command that sends it.
-    pub(crate) fn expose_account(&self) -> Option<&[u8]> {
+    pub(crate) fn account(&self) -> Option<&[u8]> {
         self.account.as_ref().map(SecretBytes::expose)
     }
 
@@ -84,7 +84,7 @@ impl fmt::Debug for Credential {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PromptRequest {
-    /// The URL that needs the password, without a password.
+    /// The URL whose server requires the password; a password in the URL is removed.
     pub url: String,
     /// The user name, if known: then only the password is requested.
     pub user: Option<Vec<u8>>,
@@ -129,9 +129,9 @@ pub trait Prompter: Send + Sync {
     }
 }
 
-/// The sources of user names and passwords, in order of precedence: the caller's credential with a password, the URL with
-/// a password, the credential of the host, a netrc file, an earlier answer of the prompt, and at last a user name without
-/// a password.
+/// The sources of user names and passwords, in order of precedence: the caller's credential with a password,
+/// the URL with a password, the credential of the host, a netrc file, an earlier answer of the prompt, and
+/// finally a user name without a password.
 #[derive(Clone, Default)]
 pub struct Credentials {
     /// The credential for the caller's URLs. With a [`server_key`], it applies only to URLs of that server.
@@ -156,8 +156,8 @@ impl Credentials {
         Ok(self)
     }
 
-    /// Sets the credential for the server of **every** URL that the caller requests, as curl's `-u` does. It is not sent
-    /// to another server after a redirect.
+    /// Sets the credential for the server of **every** URL that the caller requests, as curl's `-u` does. It is not
+    /// sent to another server after a redirect.
     ///
     /// Use it only if all URLs are for the same server or come from the same person as the credential; otherwise use
     /// [`Credentials::for_origin`] or [`Credentials::for_host`].
@@ -192,9 +192,9 @@ impl Credentials {
         self
     }
 
-    /// Selects the credential for `url`. `origin` is the caller's URL, and `None` once a redirect has led to another
-    /// server; then only the login in `url`, netrc entries and credentials per host apply.
-    pub(crate) fn for_request(&self, url: &Url<'_>, origin: Option<&Url<'_>>) -> Option<Credential> {
+    /// Selects the credential for `url`. `origin` is the caller's URL, or `None` after a redirect to another
+    /// server: then only the login in `url`, netrc entries and credentials per host apply.
+    pub(crate) fn select(&self, url: &Url<'_>, origin: Option<&Url<'_>>) -> Option<Credential> {
         let user_info = |url: &Url<'_>| url.user_info().map(Credential::from_user_info);
         let from_url = user_info(url).or_else(|| origin.and_then(user_info));
         // As in curl, the caller's credential takes precedence over the URL's.

@@ -19,7 +19,8 @@ impl Fetcher {
     /// # }
     /// ```
     ///
-    /// Awaiting it fails with every [`Code`](crate::Code) of [`fetch`](Self::fetch) and of [`save`](crate::output::save).
+    /// Awaiting the download can fail with every [`Code`](crate::Code) of [`fetch`](Self::fetch) and
+    /// [`save`](crate::output::save).
     pub fn download(&self, url: impl IntoRequest, path: impl AsRef<Path>) -> Download {
         Download::new(self.clone(), url.into_request(), path.as_ref().to_owned())
     }
@@ -27,8 +28,8 @@ impl Fetcher {
 
 /// A download that starts when it is awaited; made by [`Fetcher::download`].
 ///
-/// The file gets its final name only when it is complete. Until then the bytes are in `NAME.part`, so an existing file
-/// stays untouched when the download fails.
+/// The file gets its final name only when it is complete. Until then the bytes are in `NAME.fetch-url.part`,
+/// so an existing file is not changed if the download fails.
 #[must_use = "a download starts when it is awaited"]
 pub struct Download {
     fetcher: Fetcher,
@@ -46,14 +47,14 @@ impl Download {
     }
 
     /// Continues a partial download of an earlier run, if the object is still the same; otherwise starts again from the
-    /// first byte. A partial download is kept in `NAME.part` and `NAME.part.json`.
+    /// first byte. A partial download is kept in `NAME.fetch-url.part` and `NAME.fetch-url.json`.
     pub const fn resume(mut self) -> Self {
         self.options = self.options.resuming(true);
         self
     }
 
-    /// Fails with [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), without creating the file, unless the
-    /// complete object has this checksum.
+    /// Requires this checksum of the complete object. Otherwise the download fails with
+    /// [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), and no file is created.
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.checksum = Some(checksum);
         self

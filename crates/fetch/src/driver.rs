@@ -17,8 +17,8 @@ pub use crate::time::deadline::Deadline;
 use crate::{Error, Request, Response};
 
 /// Implements the access method of one or more schemes. A driver is registered with
-/// [`FetcherBuilder::driver`](crate::FetcherBuilder::driver); redirects, retries, limits and policy are done by the
-/// engine.
+/// [`FetcherBuilder::driver`](crate::FetcherBuilder::driver); the engine handles redirects, retries, limits
+/// and policy.
 pub trait Driver: Send + Sync {
     /// Returns the name of the driver for messages.
     fn id(&self) -> &'static str;

@@ -1,4 +1,4 @@
-//! The loop that every URL of every scheme goes through. Rules that several schemes share are applied here, once.
+//! Runs the requests of all schemes. Rules that several schemes share are applied here.
 //!
 //! ```text
 //! Request ─▶ login ─▶ plan ─▶ policy ─▶ run ─┬▶ Answer: limit the body, let it resume by itself, return it
@@ -7,7 +7,8 @@
 //!    └────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! [`exchange`] is the loop of one request up to its answer; [`resumer`] runs it again when a body breaks off.
+//! [`exchange`] is the loop of one request until its final response; [`resumer`] runs it again when a body
+//! breaks off.
 
 mod drain;
 mod exchange;

@@ -31,7 +31,7 @@ pub enum Phase {
     Hop,
     /// While the URL was parsed and the commands were planned; nothing was sent.
     Plan,
-    /// While a proxy was asked for the connection.
+    /// While the proxy opened the connection.
     Proxy,
     /// While the client waited for the first byte of the reply.
     Reply,
@@ -81,7 +81,7 @@ struct Inner {
     retry_after: Option<Duration>,
     is_temporary: bool,
     has_invalid_body: bool,
-    may_start_again: bool,
+    allows_restart: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -99,7 +99,7 @@ impl Error {
             retry_after: None,
             is_temporary: code.is_temporary(),
             has_invalid_body: false,
-            may_start_again: false,
+            allows_restart: false,
             source: None,
         }))
     }
@@ -180,8 +180,8 @@ impl Error {
     }
 
     /// Returns the exit status that the command `fetch-url` has for this error.
-    pub fn exit(&self) -> u8 {
-        self.0.code.exit(self.0.phase)
+    pub fn exit_status(&self) -> u8 {
+        self.0.code.exit_status(self.0.phase)
     }
 
     /// Returns the reply of the server, safe to print on a terminal.
@@ -214,17 +214,17 @@ impl Error {
         self.0.is_temporary
     }
 
-    /// Marks a failure that this client caused: the request may be sent again if no byte of the body was delivered, even
-    /// if the object has no validator.
+    /// Marks an error that this client caused by pipelining: the request may be sent again if no byte of the
+    /// body was delivered, even if the object has no validator.
     #[cfg(feature = "ftp")]
-    pub(crate) fn allowing_new_start(mut self) -> Self {
-        self.0.may_start_again = true;
+    pub(crate) fn with_restart_allowed(mut self) -> Self {
+        self.0.allows_restart = true;
         self
     }
 
     /// Returns `true` if the request may be sent again while no byte of the body was delivered.
-    pub(crate) const fn may_start_again(&self) -> bool {
-        self.0.may_start_again
+    pub(crate) const fn allows_restart(&self) -> bool {
+        self.0.allows_restart
     }
 
     /// Returns `true` if the bytes received so far are invalid.
@@ -253,7 +253,7 @@ impl Error {
         self.io_kind() == Some(std::io::ErrorKind::BrokenPipe)
     }
 
-    /// The kind of the I/O error that caused this one.
+    /// Returns the kind of the I/O error that caused this one.
     fn io_kind(&self) -> Option<std::io::ErrorKind> {
         self.0
             .source

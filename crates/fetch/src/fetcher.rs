@@ -18,8 +18,8 @@ use crate::{
 
 /// Fetches URLs.
 ///
-/// A fetcher is `Send + Sync` and cheap to clone; clones share connections, cookies and learned facts about servers, so one
-/// fetcher for a whole program is best. Dropping a future of a fetcher cancels the request.
+/// A fetcher is `Send + Sync` and cheap to clone; clones share connections, cookies and what was learned
+/// about servers. Use one fetcher for the whole program. Dropping a future of a fetcher cancels the request.
 #[derive(Clone)]
 pub struct Fetcher {
     settings: Arc<Settings>,
@@ -29,10 +29,10 @@ pub struct Fetcher {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
-    /// The support of the scheme.
+    /// Whether the scheme is supported.
     pub standing: SchemeSupport,
-    /// The host and port that the request would be sent to; the default port of the scheme if the URL has none. `None`
-    /// if no server would be asked, or none is known (`news:` without a server).
+    /// The host and port that the request would be sent to; the default port of the scheme if the URL has
+    /// none. `None` if the request contacts no server, or the server is unknown (`news:` without a server).
     pub server: Option<(Host<'static>, u16)>,
     /// The commands that would be sent, one per line.
     pub commands: Vec<String>,
@@ -45,8 +45,8 @@ impl Default for Fetcher {
 }
 
 impl Fetcher {
-    /// Returns a fetcher for all schemes that are compiled in, with the default [`Policy`]: 30 s to connect, 60 s without
-    /// data, 10 redirects, 3 retries of transient errors (after 1, 2 and 4 s), no limit of size.
+    /// Returns a fetcher for all schemes that are compiled in, with the default [`Policy`]: 30 s to connect, 60 s
+    /// without data, 10 redirects, 3 retries of transient errors (after 1, 2 and 4 s), no limit of size.
     pub fn new() -> Self {
         Self::builder().build()
     }
@@ -80,7 +80,8 @@ impl Fetcher {
         engine::fetch(&self.settings, request).await
     }
 
-    /// Returns the entries of a directory, a gopher menu, an HTTP index page, or a list of groups or articles, as a stream.
+    /// Returns the entries of a directory, a gopher menu, an HTTP index page, or a list of groups or articles, as a
+    /// stream.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), fetch_url::Error> {
@@ -118,11 +119,11 @@ impl Fetcher {
         self.explained(request)
     }
 
-    /// The same for a request that goes to a gateway.
+    /// Returns the plan of `request` through the gateway URL `made`.
     fn explained_through(&self, made: Url<'static>, request: &Request) -> Result<Explained, Error> {
         let gateway = request.clone().through_gateway(made);
         let mut explained = self.explained(&gateway)?;
-        explained.commands.insert(0, format!("asks the gateway: {}", gateway.url().redacted()));
+        explained.commands.insert(0, format!("request to the gateway: {}", gateway.url().redacted()));
         Ok(explained)
     }
 
@@ -133,7 +134,7 @@ impl Fetcher {
         let is_built_in = standing == SchemeSupport::BuiltIn;
         let server = url.host().map(Host::into_owned).zip(url.port()).filter(|_| is_built_in);
         let commands = if is_built_in {
-            let login = self.settings.credentials.for_request(url, Some(url));
+            let login = self.settings.credentials.select(url, Some(url));
             let request = request.clone().with_login(login);
             let plan = self.settings.registry.driver(url)?.plan(&request).map_err(at)?;
             plan.to_string().lines().map(str::to_owned).collect()
@@ -203,7 +204,7 @@ impl FetcherBuilder {
         self
     }
 
-    /// Sets the gateways: HTTP servers that are asked for URLs of other schemes.
+    /// Sets the gateways: servers that fetch URLs of other schemes for this client.
     #[must_use]
     pub fn gateways(mut self, gateways: Gateways) -> Self {
         self.gateways = gateways;
@@ -238,7 +239,7 @@ impl FetcherBuilder {
         self
     }
 
-    /// Returns the fetcher. Broken PEM of certification authorities is reported by the first TLS connection;
+    /// Returns the fetcher. Invalid PEM of certification authorities is reported by the first TLS connection;
     /// [`try_build`](Self::try_build) reports it at once.
     pub fn build(self) -> Fetcher {
         let network = Arc::new(Network::new(self.policy.network.clone(), self.tls.clone()));
@@ -253,7 +254,7 @@ impl FetcherBuilder {
     /// Returns the fetcher after checking the TLS options.
     ///
     /// # Errors
-    /// [`Code::Usage`](crate::Code::Usage) if the PEM of the certification authorities is broken or empty.
+    /// [`Code::Usage`](crate::Code::Usage) if the PEM of the certification authorities is invalid or empty.
     pub fn try_build(self) -> Result<Fetcher, Error> {
         self.tls.check()?;
         Ok(self.build())

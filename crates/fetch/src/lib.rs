@@ -11,9 +11,9 @@
 //! # }
 //! ```
 //!
-//! A download is complete, or it is an error. A file gets its name only when the protocol has proven the end of the
-//! object, or, where the protocol cannot, when the [`Proof`] says *assumed*. Redirects, retries, timeouts, limits and the
-//! address policy are the same for all schemes ([`Policy`]).
+//! A download either completes or returns an error. A file gets its name only when the object is complete. If
+//! the protocol cannot prove the end of the object, the [`Proof`] is *assumed*. Redirects, retries, timeouts,
+//! limits and the address policy are the same for all schemes ([`Policy`]).
 //!
 //! | scheme | what a request returns |
 //! |---|---|
@@ -22,15 +22,15 @@
 //! | `gopher`, `gophers` | an item, or a menu as a [`Listing`]; Gopher+ attributes and forms |
 //! | `news`, `snews`, `nntp`, `nntps` | an article, several articles, or a [`Listing`] of groups or articles |
 //! | `wais` | a document, or the [`Listing`] of a search |
-//! | `prospero` | the object that the name stands for, wherever it is stored |
+//! | `prospero` | the object with this name, from the server that stores it |
 //! | `file` | a local file, or the [`Listing`] of a directory |
 //! | `telnet`, `mailto` | no data object: [advice](advice::NotFetchable), or a telnet [session](telnet::Session) |
 //!
 //! # Modules
 //! Options of one scheme are in [`http`], [`ftp`], [`gopher`] and [`news`]; files and other destinations in [`output`];
-//! proxies and routes in [`network`]; TLS in [`tls`]; passwords in [`credentials`]; directories and mirrors in [`mirror`];
-//! the interface for drivers in [`driver`]; the URL parser in [`url`]. [`blocking`] is for programs without an async
-//! runtime.
+//! proxies and routes in [`network`]; TLS in [`tls`]; passwords in [`credentials`]; directories and mirrors in
+//! [`mirror`]; the interface for drivers in [`driver`]; the URL parser in [`url`]. [`blocking`] is for programs without
+//! an async runtime.
 //!
 //! # Features
 //! `ftp`, `gopher`, `news`, `wais`, `prospero`, `telnet` and `mailto` compile one driver each; all are on by default.
@@ -112,6 +112,7 @@ pub use save::{Progress, Receipt};
 pub mod http {
     pub use crate::drivers::http::cookie_jar::CookieJar;
     pub use crate::drivers::http::options::{HeaderField, HttpOptions, HttpVersion, IndexRule};
+    pub use crate::drivers::http::request_body::RequestBody;
 }
 
 /// Options of the FTP driver (RFC 959).
@@ -130,7 +131,7 @@ pub mod gopher {
 /// Options of the news driver (RFC 3977, RFC 5538).
 #[cfg(feature = "news")]
 pub mod news {
-    pub use crate::drivers::nntp::options::{ArticleFormat, NewsOptions, Upcoming};
+    pub use crate::drivers::nntp::options::{ArticleFormat, NewsOptions, UpcomingUrls};
     pub use fetch_url_proto::nntp::ArticlePart;
 }
 
@@ -175,7 +176,8 @@ pub mod mirror {
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
     pub use crate::tree::{
-        Classified, DirEntry, FileEntry, Glob, Skipped, SkippedLinks, Tree, TreeRules, UncertainKind,
+        Classified, DirEntry, FileEntries, FileEntry, Glob, Skipped, SkippedLinks, Tree, TreeRules,
+        UncertainKind,
     };
 }
 
@@ -188,7 +190,7 @@ pub mod internal {
     pub use crate::sink::private::write_private;
 }
 
-// Names that the modules of this crate import from the root, as they do with the public ones.
+// Names that the modules of this crate import from the root, like the public names.
 pub(crate) use advice::{AdviceValue, NotFetchable};
 pub(crate) use body::ByteSource;
 pub(crate) use credentials::PromptRequest;

@@ -21,11 +21,11 @@ pub struct Listing {
     limits: Option<BodyLimits>,
     proof: Proof,
     terminator_check: TerminatorCheck,
-    /// The page in place of a listing, known at the end.
+    /// The page that the server sent instead of a listing; set at the end of the stream.
     kept_page: Arc<OnceLock<KeptPage>>,
 }
 
-/// An HTML page that is not a listing, and the facts about it that a listing does not have.
+/// An HTML page that is not a listing, with its size and validator.
 #[derive(Debug)]
 pub(crate) struct KeptPage {
     pub(crate) content: Bytes,
@@ -85,13 +85,13 @@ impl Listing {
         self
     }
 
-    /// Sets where the stream of entries puts a page that turns out not to be a listing.
+    /// Sets the cell in which the stream of entries stores a page that is not a listing.
     pub(crate) fn with_kept_page(mut self, kept_page: Arc<OnceLock<KeptPage>>) -> Self {
         self.kept_page = kept_page;
         self
     }
 
-    /// Returns the page in place of a listing, after the end of the entries.
+    /// Returns the page that the server sent instead of a listing. It is known only at the end of the stream.
     pub(crate) fn kept_page(&self) -> Option<&KeptPage> {
         self.kept_page.get()
     }

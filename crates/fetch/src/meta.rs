@@ -50,8 +50,12 @@ pub struct Meta {
     pub notes: Vec<Cow<'static, str>>,
     /// The times of the steps of the request, and the addresses of the connection.
     pub timings: Timings,
-    /// Passwords and tokens of the request, which traces mask: some servers repeat them in header fields.
+    /// Passwords and tokens of the request, which are masked in traces, because some servers repeat them in
+    /// header fields.
     pub(crate) secrets: Vec<SecretBytes>,
+    /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
+    /// object has a modification time, and the request changes nothing.
+    pub(crate) is_repeatable: bool,
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -59,22 +63,22 @@ pub struct Meta {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Timings {
-    /// The start of the last attempt; redirects and retries took the time before.
+    /// The start of the last attempt, after redirects and retries.
     pub started: Duration,
     /// The host name was resolved.
     pub resolved: Option<Duration>,
     /// The TCP connection was established.
     pub connected: Option<Duration>,
     /// The TLS handshake was complete.
-    pub secured: Option<Duration>,
+    pub tls_done: Option<Duration>,
     /// The request was sent.
     pub sent: Option<Duration>,
     /// The first byte of the response was received.
-    pub replied: Option<Duration>,
+    pub first_byte: Option<Duration>,
     /// The address of the server or proxy.
-    pub peer: Option<SocketAddr>,
+    pub remote_addr: Option<SocketAddr>,
     /// The local address.
-    pub local: Option<SocketAddr>,
+    pub local_addr: Option<SocketAddr>,
     /// Number of connections that were opened.
     pub connections: u32,
 }
@@ -102,6 +106,7 @@ impl Meta {
             notes: Vec::new(),
             timings: Timings::default(),
             secrets: Vec::new(),
+            is_repeatable: false,
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Event<'e> {
         from: &'e Url<'e>,
         /// The target of the redirect.
         to: &'e Url<'e>,
-        /// The reason: the first line of the answer.
+        /// The reason: the first line of the response.
         why: &'e str,
     },
     /// The request failed with a transient error and will be sent again after `wait`.

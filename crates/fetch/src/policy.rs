@@ -34,8 +34,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns the policy for servers that fetch URLs of untrusted users: only http and https, only public addresses, at
-    /// most 5 redirects, at most 5 minutes and 1 GiB per request.
+    /// Returns the policy for servers that fetch URLs of untrusted users: only http and https, only public addresses,
+    /// at most 5 redirects, at most 5 minutes and 1 GiB per request.
     ///
     /// To test such a program against a server on loopback, build the fetcher of the test with
     /// `policy.network.public_only = false` and keep the rest.
@@ -109,13 +109,13 @@ impl Policy {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// To resolve the host, connect, and complete the TLS handshake. Default: 30 s.
+    /// Maximum time to resolve the host, connect, and complete the TLS handshake. Default: 30 s.
     pub connect: Duration,
-    /// From the request to the first byte of its reply. Default: 60 s.
+    /// Maximum time from the request to the first byte of its reply. Default: 60 s.
     pub reply: Duration,
-    /// Idle timeout: without a byte received while the body is transferred. Default: 60 s.
+    /// The idle timeout: maximum time without a received byte while the body is transferred. Default: 60 s.
     pub idle: Duration,
-    /// For the whole request, including redirects, retries and the body. Default: no limit.
+    /// Maximum time for the whole request, including redirects, retries and the body. Default: no limit.
     pub total: Option<Duration>,
 }
 
@@ -130,11 +130,13 @@ impl Default for Timeouts {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The maximum size of an object in bytes. A larger one fails with [`Code::LimitReached`](crate::Code::LimitReached).
+    /// The maximum size of an object in bytes. A larger one fails with
+    /// [`Code::LimitReached`](crate::Code::LimitReached).
     pub max_size: Option<u64>,
     /// The maximum number of entries of a listing.
     pub max_entries: Option<u64>,
-    /// The maximum transfer rate of all bodies of a fetcher together, in bytes per second. Clones of the fetcher share it.
+    /// The maximum transfer rate of all bodies of a fetcher together, in bytes per second. Clones of the fetcher share
+    /// it.
     pub max_rate: Option<u64>,
     /// The minimum transfer rate; slower bodies fail with [`Code::TimedOut`](crate::Code::TimedOut).
     pub min_rate: Option<MinRate>,
@@ -145,7 +147,7 @@ pub struct Limits {
 
 /// The minimum average transfer rate over a time window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "--speed-limit and --speed-time are these two")]
+#[allow(clippy::exhaustive_structs, reason = "--speed-limit and --speed-time are the only fields")]
 pub struct MinRate {
     /// The rate, in bytes per second.
     pub bytes_per_second: u64,
@@ -194,7 +196,8 @@ pub struct RedirectLimits {
     pub schemes: Schemes,
     /// The schemes that a redirect may lead to; never `file`, `mailto` or `telnet`. Default: http, https.
     pub redirect_schemes: Schemes,
-    /// The schemes that a name service (Prospero) may lead to. Default: ftp, gopher, http, https, prospero, telnet, wais.
+    /// The schemes that a name service (Prospero) may lead to. Default: ftp, gopher, http, https, prospero, telnet,
+    /// wais.
     pub access_schemes: Schemes,
 }
 
@@ -213,7 +216,7 @@ impl Default for RedirectLimits {
 
 /// A set of schemes, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a set is written one way or the other")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum Schemes {
     /// All schemes.
     All,
@@ -244,7 +247,8 @@ impl Schemes {
 #[non_exhaustive]
 pub struct NetworkPolicy {
     /// Allows only public addresses, also for the URLs of the caller: no loopback, private, link-local or multicast
-    /// addresses. It is checked after name resolution, for every redirect and for FTP data connections. Default: `false`.
+    /// addresses. It is checked after name resolution, for every redirect and for FTP data connections. Default:
+    /// `false`.
     pub public_only: bool,
     /// Allows redirects from a public to a private address. Default: `false`.
     pub allow_private: bool,

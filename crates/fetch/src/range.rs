@@ -1,10 +1,10 @@
-//! Byte ranges, and the range of an object of known size that is sent.
+//! Byte ranges, and their offsets in an object of known size.
 
 use crate::{Code, Error, Meta, Phase, Resume};
 
 /// A byte range (RFC 9110 §14.1.2). Both ends are inclusive and counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two")]
+#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has exactly these two")]
 pub enum ByteRange {
     /// From `first` to `last`, or to the end of the object.
     Span {
@@ -17,8 +17,8 @@ pub enum ByteRange {
     Suffix(u64),
 }
 
-/// Returns the start and end offsets of the bytes to send of an object of `size` bytes. The start is 0 if the object
-/// is not the version that `resume` describes.
+/// Returns the start and end offsets of the bytes to read from an object of `size` bytes. The start is 0 if
+/// the object is not the version that `resume` describes.
 ///
 /// # Errors
 /// `Code::RangeRefused` if the range is outside the object.

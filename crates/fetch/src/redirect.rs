@@ -13,18 +13,18 @@ use crate::{Error, Response};
 pub struct Redirect {
     /// The URL reference as the server sent it, absolute or relative (RFC 3986 §4.1).
     pub target: String,
-    /// The reason for messages: the first line of the answer.
+    /// The reason for messages: the first line of the response.
     pub reason: String,
     /// The kind of redirect, which selects its limit.
     pub kind: RedirectKind,
-    /// The answer that contained the redirect, for callers that do not follow redirects.
+    /// The response that contained the redirect, for callers that do not follow redirects.
     pub answer: Response,
     /// The next request is a plain GET: the method and body of this request are dropped (RFC 9110 §15.4.4).
     pub switches_to_get: bool,
-    /// The error for a caller that does not follow redirects, if the answer is not an object by itself.
+    /// The error for a caller that does not follow redirects, if the response does not contain an object.
     pub error_if_not_followed: Option<Error>,
-    /// The answer changed the state of the client, such as a cookie. A second redirect to the same URL is then not a
-    /// loop.
+    /// The response changed the state of the client, for example by setting a cookie. A second redirect to
+    /// the same URL is then not a loop.
     pub changes_state: bool,
 }
 
@@ -44,7 +44,7 @@ impl Redirect {
         }
     }
 
-    /// Marks the redirect as the answer of a name service, see [`RedirectKind::Access`].
+    /// Marks the redirect as the response of a name service, see [`RedirectKind::Access`].
     #[must_use]
     pub fn from_name_service(mut self) -> Self {
         self.kind = RedirectKind::Access;

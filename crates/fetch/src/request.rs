@@ -52,7 +52,7 @@ pub(crate) struct RedirectState {
     pub(crate) is_for_gateway: bool,
 }
 
-/// The subject of a request: the object, or metadata only.
+/// What a request asks for: the object, or metadata only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {
@@ -136,7 +136,7 @@ impl Request {
         self
     }
 
-    /// Requests the object only if `condition` holds. Otherwise the content of the response is
+    /// Requests the object only if `condition` is met. Otherwise the content of the response is
     /// [`crate::Content::Unchanged`].
     #[must_use]
     pub const fn only_if(mut self, condition: Condition) -> Self {
@@ -159,8 +159,8 @@ impl Request {
         self
     }
 
-    /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). While the host is busy, the permit is
-    /// returned and acquired again.
+    /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). While the host is busy, the
+    /// permit is released and acquired again.
     #[must_use]
     pub fn with_permit(mut self, permit: Option<Arc<HostPermit>>) -> Self {
         self.host_permit = permit;
@@ -254,7 +254,7 @@ impl Request {
         &self.url
     }
 
-    /// Returns the subject of the request.
+    /// Returns what the request asks for: the object, or metadata only.
     pub const fn want(&self) -> Want {
         self.want
     }
@@ -314,8 +314,8 @@ impl Request {
         self
     }
 
-    /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but no
-    /// range, resume data, condition, method or body. Credentials are not sent to another origin.
+    /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
+    /// no range, resume data, condition, method or body. Credentials are not sent to another origin.
     #[must_use]
     pub fn for_related(&self, url: Url<'static>) -> Self {
         let is_cross_origin = self.is_cross_origin() || !self.url.same_origin(&url);

@@ -9,19 +9,18 @@ pub use crate::meta::Timings;
 pub use crate::resume::Validator;
 use crate::{Body, Code, Error, Listing, Meta, NotFetchable, Phase, Session};
 
-/// The answer to a [`Request`](crate::Request).
+/// The response to a [`Request`](crate::Request).
 ///
 /// The body is not read yet. Read it with one of [`bytes`](Self::bytes), [`text`](Self::text),
 /// [`bytes_stream`](Self::bytes_stream) and [`reader`](Self::reader), or match on [`content`](Self::content).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Response {
-    /// What is known about the object.
+    /// The metadata of the object and of the request.
     pub meta: Meta,
     /// The object.
     pub content: Content,
-    /// The error of an error response whose body the caller requested
-    /// (`HttpOptions::fail_with_body`).
+    /// The error of an error response whose body the caller requested (`HttpOptions::deliver_error_body`).
     pub refusal: Option<Error>,
 }
 
@@ -29,7 +28,7 @@ pub struct Response {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Content {
-    /// The URL names no data object (`telnet:`, `mailto:`): what a person can do with it.
+    /// Instructions for a URL that does not name a data object (`telnet:`, `mailto:`).
     Advice(NotFetchable),
     /// The bytes of the object.
     Body(Body),
@@ -39,7 +38,7 @@ pub enum Content {
     Listing(Listing),
     /// An interactive session with a server ([`Request::connect`](crate::Request::connect)).
     Session(Box<Session>),
-    /// The condition of the request does not hold: the caller's copy is still current.
+    /// The condition of the request is not met, for example because the caller's copy is current.
     Unchanged,
 }
 
@@ -49,7 +48,7 @@ impl Response {
         Self { meta, content, refusal: None }
     }
 
-    /// Returns the URL that was answered, after all redirects.
+    /// Returns the URL of the response, after all redirects.
     pub const fn url(&self) -> &Url<'static> {
         &self.meta.url
     }
@@ -77,13 +76,13 @@ impl Response {
         }
     }
 
-    /// Reads the whole body into memory. A listing gives its names, one per line.
+    /// Reads the whole body into memory. A listing becomes its names, one per line.
     ///
     /// The size is limited by [`Limits::max_size`](crate::Limits::max_size), which has no default.
     ///
     /// # Errors
-    /// [`Code::Truncated`], [`Code::TimedOut`] or [`Code::LimitReached`] if the body breaks off, stalls or is too large;
-    /// [`Code::Usage`] for an interactive session.
+    /// [`Code::Truncated`], [`Code::TimedOut`] or [`Code::LimitReached`] if the body breaks off, stalls or is too
+    /// large; [`Code::Usage`] for an interactive session.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         self.into_body()?.bytes().await
     }
@@ -120,16 +119,20 @@ impl Response {
     pub fn into_listing(self) -> Result<Listing, Error> {
         match self.content {
             Content::Listing(listing) => Ok(listing),
-            _ => Err(Error::new(Code::NotFound, Phase::Reply, "it is not a directory").at(&self.meta.url)),
+            _ => {
+                Err(Error::new(Code::NotFound, Phase::Reply, "the response is not a listing")
+                    .at(&self.meta.url))
+            }
         }
     }
 
-    /// The object as a body: a listing as its names, one per line; nothing for a response without an object.
+    /// Returns the object as a body. A listing becomes its names, one per line; a response without an object
+    /// has an empty body.
     pub(crate) fn into_body(self) -> Result<Body, Error> {
         self.into_meta_and_body().map(|(_, body)| body)
     }
 
-    /// The same, together with the metadata.
+    /// Returns the metadata and the object as a body, see [`Self::into_body`].
     pub(crate) fn into_meta_and_body(self) -> Result<(Meta, Body), Error> {
         let Self { meta, content, .. } = self;
         let body = match content {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use fetch_url_core::Url;
 
-/// The state of a partial download, needed to continue it only if the object has not changed.
+/// The state of a partial download, which is continued only if the object on the server has not changed.
 ///
 /// [`FileSink`](crate::output::FileSink) writes it next to the `.part` file; it can also be built from the
 /// [`Meta`](crate::Meta) of an earlier response.
@@ -19,8 +19,8 @@ pub struct Resume {
     /// The URL of the response, without credentials and query: a validator is valid for one resource only.
     /// `None` skips this check.
     pub resource: Option<String>,
-    /// The last received bytes, up to 64. In protocols that do not announce the offset, the request asks to
-    /// repeat these bytes, which are then compared.
+    /// The last received bytes, up to 64. If the protocol does not report the offset of the data that it
+    /// sends, these bytes are requested again and compared.
     pub tail: Vec<u8>,
 }
 
@@ -62,8 +62,8 @@ impl fmt::Display for Validator {
     }
 }
 
-/// Returns the key of the resource for which validators are comparable: the URL without credentials. The query is
-/// left out, because redirects to signed URLs sign them anew each time.
+/// Returns the key of the resource for which validators are comparable: the URL without credentials. The
+/// query is left out, because the query of a signed URL changes with each redirect.
 pub(crate) fn resource_key(url: &Url<'_>) -> String {
     let text = url.redacted().to_string();
     match url {

@@ -18,7 +18,8 @@ const MAX_INLINE_COPY: u64 = 256 * 1024;
 
 /// Receives the progress of a download. It is implemented for closures `FnMut(u64, Option<u64>)` and for `()`.
 pub trait Progress: Send {
-    /// `done` bytes of the object are written, of `total` if the size is known.
+    /// Reports that `done` bytes of the object are written. `total` is the size of the object, if it is
+    /// known.
     fn moved(&mut self, done: u64, total: Option<u64>);
 }
 
@@ -43,33 +44,34 @@ pub struct Receipt {
     /// The number of bytes that a partial download had already.
     pub resumed_from: u64,
     /// The time that writing took.
-    pub took: Duration,
+    pub elapsed: Duration,
     /// The number of redirects.
-    pub hops: u32,
+    pub redirects: u32,
     /// The number of retries.
     pub retries: u32,
-    /// How the end of the object is known.
+    /// How the end of the object was detected.
     pub proof: Proof,
     /// Notes about harmless deviations of the server from its protocol.
     pub notes: Vec<Cow<'static, str>>,
     /// The name of the terminator that the server did not send, if the protocol requires one.
-    pub missing: Option<&'static str>,
+    pub missing_terminator: Option<&'static str>,
     /// The requested digest, in hexadecimal.
     pub digest: Option<String>,
 }
 
 impl Receipt {
-    /// Returns `true` if nothing proves that the object is complete.
+    /// Returns `true` if the completeness of the object is not proven.
     pub const fn is_assumed(&self) -> bool {
-        matches!(self.proof, Proof::Assumed(_)) || self.missing.is_some()
+        matches!(self.proof, Proof::Assumed(_)) || self.missing_terminator.is_some()
     }
 }
 
-/// Writes the object of `response` to `sink`; a listing as its names, one per line.
+/// Writes the object of `response` to `sink`. A listing is written as its names, one per line.
 ///
 /// # Errors
-/// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
-/// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] for advice (`telnet:`, `mailto:`) and a file. No file is created on failure.
+/// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body;
+/// [`Code::SinkFailed`] if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] if the response
+/// is advice (`telnet:`, `mailto:`) and the sink a file. No file is created on failure.
 pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
     if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
@@ -80,7 +82,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     let deadline = body.deadline();
     let running = transfer(&meta, body, sink, watch);
     let finished = match deadline {
-        // A reader that does not read must not block forever.
+        // A pipe whose reader does not read must not block the program forever.
         Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
         None => running.await,
     };
@@ -89,12 +91,12 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         url: meta.url.redacted().to_string(),
         bytes: finished.written,
         resumed_from: body_end.start,
-        took: started.elapsed(),
-        hops: meta.redirects,
+        elapsed: started.elapsed(),
+        redirects: meta.redirects,
         retries: meta.retries.max(body_end.retries),
         proof: body_end.proof,
         notes: meta.notes,
-        missing: body_end.missing,
+        missing_terminator: body_end.missing,
         digest: finished.digest,
     })
 }
@@ -113,14 +115,14 @@ async fn transfer(
     sink: Sink,
     watch: &mut dyn Progress,
 ) -> Result<(Finished, BodyEnd), Error> {
-    let target = sink.begin(meta)?;
-    if body.local_file().is_some_and(|original| target.is_same_file(&original.file)) {
-        return Err(Error::new(Code::SinkFailed, Phase::Deliver, "the file would be written into itself"));
+    if let Some(original) = body.local_file() {
+        sink.check_source(&original.file)?;
     }
+    let target = sink.begin(meta)?;
     let (done, total) = (meta.offset, meta.head.size);
     let mut progress = ByteCounter { done, total, prefix: body.prefix.length(), watch };
-    progress.moved(0);
-    if !target.takes_copies() || body.is_rate_limited() {
+    progress.add(0);
+    if !target.supports_kernel_copy() || body.is_rate_limited() {
         return save_chunks(body, target, progress, meta).await;
     }
     let body_end = BodyEnd { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
@@ -139,7 +141,7 @@ struct ByteCounter<'w> {
 }
 
 impl ByteCounter<'_> {
-    fn moved(&mut self, bytes: u64) {
+    fn add(&mut self, bytes: u64) {
         let uncounted = bytes.min(self.prefix);
         self.prefix -= uncounted;
         self.done += bytes - uncounted;
@@ -148,7 +150,7 @@ impl ByteCounter<'_> {
 
     fn restart(&mut self, meta: &Meta) {
         (self.done, self.total) = (meta.offset, meta.head.size);
-        self.moved(0);
+        self.add(0);
     }
 }
 
@@ -170,7 +172,7 @@ async fn save_chunks(
             Ok(Some(Chunk::Bytes(chunk))) => {
                 let length = chunk.len() as u64;
                 writer.write(chunk).await?;
-                progress.moved(length);
+                progress.add(length);
             }
             Ok(Some(Chunk::Restart(meta))) => {
                 start = meta.offset;
@@ -193,14 +195,14 @@ async fn save_chunks(
     }
 }
 
-/// Copies a local file to a file in the kernel.
+/// Copies a local file to a file; the kernel copies the bytes.
 async fn copy_file(
     body: FileBody,
     mut target: Target,
     mut progress: ByteCounter<'_>,
 ) -> Result<Finished, Error> {
     let FileBody { original: mut source, expected, max_size } = body;
-    let in_place = !target.may_wait() && expected.is_some_and(|expected| expected <= MAX_INLINE_COPY);
+    let in_place = !target.may_block() && expected.is_some_and(|expected| expected <= MAX_INLINE_COPY);
     let mut copied = 0;
     loop {
         let step = expected.map_or(MAX_COPY, |expected| expected - copied).min(MAX_COPY);
@@ -211,7 +213,7 @@ async fn copy_file(
             (source, target, moved) = copy_on_thread(source, target, step).await?;
         }
         copied += moved;
-        progress.moved(moved);
+        progress.add(moved);
         if let Some(most) = max_size.filter(|&most| copied > most) {
             return Err(size_limit_error(most));
         }

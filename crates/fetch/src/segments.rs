@@ -1,7 +1,8 @@
-//! One object over several connections: each fetches a segment, and all write into one `.part` file.
+//! Downloads one object over several connections. Each connection fetches a segment, and all write into one
+//! `.part` file.
 //!
-//! It needs the size of the object, a validator, which must be the same for all segments, and a server that has
-//! shown that it can start in the middle. If it fails, the bytes from the start up to the first gap are kept in the
+//! This requires the size of the object, a validator, which must be the same for all segments, and a server
+//! that supports ranges. If the download fails, the bytes from the start up to the first gap are kept in the
 //! `.part` file for a resume.
 
 use std::future::{Future, poll_fn};
@@ -32,7 +33,7 @@ type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>
 pub struct Segments {
     object: Object,
     segments: Vec<Segment>,
-    /// The response for the second segment, which has shown that the server can start in the middle.
+    /// The response for the second segment, which proved that the server supports ranges.
     second: Response,
 }
 
@@ -53,7 +54,7 @@ struct Segment {
     next_offset: u64,
     /// The offset of the last byte of the segment.
     last: u64,
-    /// The overlaps received in front of the segment, one for each request.
+    /// The overlaps received before the segment, one for each request.
     overlaps: Vec<Overlap>,
 }
 
@@ -65,8 +66,8 @@ struct Overlap {
 }
 
 impl Segments {
-    /// Requests the metadata and checks that the server can start in the middle. Returns `None` if the object cannot
-    /// be fetched in `max_segments` segments, or is too small.
+    /// Requests the metadata, and checks with the second segment that the server supports ranges. Returns
+    /// `None` if the object cannot be fetched in `max_segments` segments, or is too small.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
@@ -76,7 +77,7 @@ impl Segments {
         max_segments: u16,
     ) -> Result<Option<Self>, Error> {
         let is_whole = request.wanted_range().is_none() && request.resume().is_none();
-        // That all segments are of one version is inferred from the validator, which is no proof of completeness.
+        // The validator shows that all segments are of one version, but this is no proof of completeness.
         let must_be_proven = fetcher.settings().policy.limits.requires_proof;
         if max_segments < 2
             || !supports_ranges(request.url().scheme().family)
@@ -127,13 +128,13 @@ impl Object {
     ) -> Result<Receipt, Error> {
         let started = Instant::now();
         let target = sink.begin(&self.meta)?;
-        if !target.takes_segments() {
+        if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
         let count = segments.len();
         let assembly = Mutex::new(Assembly { target, segments, done: 0, size: self.size, progress });
         locked(&assembly).add_progress(0);
-        let fetching = all(self.fetch_segments(count, second, &assembly));
+        let fetching = try_join_all(self.fetch_segments(count, second, &assembly));
         self.deadline.bound_total(Phase::Body, fetching).await?;
         let Assembly { mut target, segments, .. } =
             assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -148,12 +149,12 @@ impl Object {
         let completed = self.deadline.bound_total(Phase::Deliver, finish_on_blocking_thread(target)).await?;
         Ok(Receipt {
             notes: Vec::new(),
-            missing: None,
+            missing_terminator: None,
             url: self.meta.url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,
-            took: started.elapsed(),
-            hops: self.meta.redirects,
+            elapsed: started.elapsed(),
+            redirects: self.meta.redirects,
             retries: self.meta.retries,
             proof: Proof::Assumed("all segments have the same validator, and their overlaps match"),
             digest: completed.digest,
@@ -175,7 +176,8 @@ impl Object {
         fetching
     }
 
-    /// Fetches one segment. When it breaks off, the rest is requested, with the usual number of retries.
+    /// Fetches one segment. If the transfer breaks off, the rest is requested again, within the limits of
+    /// retries.
     async fn fetch_segment(
         &self,
         index: usize,
@@ -203,7 +205,7 @@ impl Object {
                 return Err(Error::new(
                     Code::PeerMisbehaved,
                     Phase::Body,
-                    "the server answered the request for a segment with something else than a file",
+                    "the response to the request for a segment is not a file",
                 ));
             };
             if let Err(error) = read_segment(index, body, assembly).await {
@@ -222,7 +224,7 @@ async fn finish_on_blocking_thread(mut target: Target) -> Result<Finished, Error
 }
 
 impl Segment {
-    /// Returns the offset from which the segment is requested: that of the overlap.
+    /// Returns the offset from which the segment is requested, which is the start of the overlap.
     const fn request_offset(&self) -> u64 {
         self.next_offset.saturating_sub(OVERLAP_LEN as u64)
     }
@@ -254,7 +256,7 @@ const fn supports_ranges(family: SchemeFamily) -> bool {
     use SchemeFamily as F;
     match family {
         F::Gopher | F::News | F::Nntp | F::Wais => false,
-        // The driver of another scheme reports whether it has ranges.
+        // The drivers of the other schemes report an error if they do not support ranges.
         F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
     }
 }
@@ -330,7 +332,7 @@ async fn read_segment(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_
 }
 
 /// Waits until all downloads are complete or one fails.
-async fn all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
+async fn try_join_all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
     poll_fn(move |cx| {
         let mut index = 0;
         while index < running.len() {

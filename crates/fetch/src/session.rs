@@ -1,4 +1,5 @@
-//! An interactive session with a server: the content of a `telnet:` URL (RFC 1738 §3.8) when the caller asked to connect.
+//! An interactive session with a server: the content of a `telnet:` URL (RFC 1738 §3.8) when the caller has
+//! requested the session.
 
 use std::fmt;
 use std::future::poll_fn;

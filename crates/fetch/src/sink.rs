@@ -1,23 +1,28 @@
-//! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer; with an optional
-//! digest.
+//! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer, each
+//! with an optional digest.
 
 pub(crate) mod digest;
 pub(crate) mod dir_handle;
 pub(crate) mod file;
+mod file_id;
 pub(crate) mod journal;
 pub(crate) mod name;
+mod open_part;
 mod part;
+mod part_paths;
 pub(crate) mod private;
 mod state;
+mod temporary_names;
 pub(crate) mod url_name;
 pub(crate) mod writer;
 
 use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Seek as _, Write};
-use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 
 use digest::{Algorithm, Digest};
 use file::FileSink;
+use file_id::file_id;
 use part::Part;
 
 use crate::{Checksum, Code, Error, Meta, Phase};
@@ -41,7 +46,7 @@ impl Sink {
         matches!(self.kind, Kind::File(_))
     }
 
-    /// Returns a sink that writes `NAME.part` and renames it when the object is complete.
+    /// Returns a sink that writes `NAME.fetch-url.part` and renames it when the object is complete.
     pub const fn file(file: FileSink) -> Self {
         Self { kind: Kind::File(file), algorithm: None, expected: None }
     }
@@ -70,6 +75,19 @@ impl Sink {
         self.algorithm = Some(checksum.algorithm());
         self.expected = Some(checksum);
         self
+    }
+
+    /// Fails if `source` is the file that would be written.
+    pub(crate) fn check_source(&self, source: &File) -> Result<(), Error> {
+        let Ok(metadata) = source.metadata() else { return Ok(()) };
+        let is_same = match &self.kind {
+            Kind::File(file) => return file.check_source(&metadata),
+            Kind::Open(file) => {
+                file.metadata().is_ok_and(|own| own.is_file() && file_id(&own) == file_id(&metadata))
+            }
+            Kind::Writer(_) => false,
+        };
+        if is_same { Err(same_file_error()) } else { Ok(()) }
     }
 
     /// Prepares the destination for the body that `meta` describes.
@@ -140,7 +158,7 @@ impl Target {
             TargetKind::Open(file) => file,
             TargetKind::Part(part) => part.file(),
             TargetKind::Writer(_) => {
-                return Err(Error::new(Code::Internal, Phase::Deliver, "no file to copy into"));
+                return Err(Error::new(Code::Internal, Phase::Deliver, "the destination is not a file"));
             }
         };
         // The standard library copies files with copy_file_range, sendfile or splice.
@@ -149,8 +167,9 @@ impl Target {
         Ok(copied)
     }
 
-    /// Returns `true` if the kernel can copy into the target: no digest is needed.
-    pub(crate) const fn takes_copies(&self) -> bool {
+    /// Returns `true` if the kernel can copy into the target: it is a file or an open file descriptor, and no digest is
+    /// requested.
+    pub(crate) const fn supports_kernel_copy(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
     }
 
@@ -175,11 +194,12 @@ impl Target {
     }
 
     /// Returns `true` if bytes can be written in any order.
-    pub(crate) fn takes_segments(&self) -> bool {
+    pub(crate) fn supports_random_writes(&self) -> bool {
         self.can_restart()
     }
 
-    /// Computes the digest of a file that was written in parts, by reading it again, if one is wanted.
+    /// Computes the digest of a file that was written in segments, if one is requested, by reading the file
+    /// again.
     pub(crate) fn digest_segments(&mut self) -> Result<(), Error> {
         if let (Some(digest), TargetKind::Part(part)) = (&mut self.digest, &mut self.kind) {
             let bytes = part.state.bytes;
@@ -207,7 +227,7 @@ impl Target {
         Ok(bytes)
     }
 
-    /// Records that the first bytes, up to this number, are complete.
+    /// Records that the first `bytes` bytes of the object are written without a gap.
     pub(crate) fn set_valid_length(&mut self, bytes: u64) {
         if let TargetKind::Part(part) = &mut self.kind {
             part.state.bytes = bytes;
@@ -215,18 +235,9 @@ impl Target {
         self.written = bytes;
     }
 
-    /// Returns `true` if source and target are the same file.
-    pub(crate) fn is_same_file(&self, source: &File) -> bool {
-        let TargetKind::Open(file) = &self.kind else { return false };
-        match (file.metadata(), source.metadata()) {
-            (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
-            _ => false,
-        }
-    }
-
     /// Returns `true` if a write can block for long: a pipe, or a terminal. Such writes must not run on the thread
     /// that handles signals.
-    pub(crate) fn may_wait(&self) -> bool {
+    pub(crate) fn may_block(&self) -> bool {
         match &self.kind {
             TargetKind::Open(file) => {
                 let is_pipe = file
@@ -247,7 +258,7 @@ impl Target {
         }
     }
 
-    /// Completes the object: checks the checksum and gives a file its name.
+    /// Finishes the target: verifies the checksum and renames the temporary file to its final name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
         let digest = self.digest.map(Digest::hex);
         let checked = match (&self.expected, &digest) {
@@ -264,7 +275,12 @@ impl Target {
     }
 }
 
-/// The error of a failed write.
+/// Returns the error for a destination that is also the source.
+fn same_file_error() -> Error {
+    Error::new(Code::SinkFailed, Phase::Deliver, "source and destination are the same file")
+}
+
+/// Returns the error for a failed write.
 fn failed(error: std::io::Error) -> Error {
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }

@@ -1,8 +1,10 @@
 //! Turns listings into the files of a mirror: which entries are directories, which are files, and their local names.
 //!
-//! The caller fetches the listings, passes them one after another, and writes the files. Names are sanitised and unique in
-//! their directory, no directory is visited twice, and nothing leaves the start directory or its server.
+//! The caller fetches the listings, passes them to [`Tree::classify`], and fetches the files. Names are
+//! sanitised and unique in their directory, no directory is visited twice, and nothing leaves the start
+//! directory or its server.
 
+mod file_entries;
 mod glob;
 mod identity;
 mod kind;
@@ -12,15 +14,17 @@ mod page_paths;
 mod page_state;
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
 use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry, EntryKind};
 
+pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
-use self::identity::resource_identity;
+use self::identity::{digest_of, resource_identity};
 pub use self::kind::UncertainKind;
-use self::names::{Candidate, server_file_name, with_unique_names};
+use self::names::{Candidate, make_names_unique, server_file_name};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
@@ -39,7 +43,10 @@ pub struct TreeRules {
     pub exclude: Vec<Glob>,
     /// Keeps a leading dot of names, instead of replacing it.
     pub keeps_dots: bool,
-    /// Of the links of pages, only requisites are followed, also those outside the start directory on its server.
+    /// Collects the names of each listing in [`Classified::names`], to find local files that are no longer listed.
+    pub collects_names: bool,
+    /// Follows only links of pages to requisites, such as images and style sheets, also outside the start
+    /// directory on its server.
     pub page_requisites_only: bool,
 }
 
@@ -51,6 +58,7 @@ impl Default for TreeRules {
             include: Vec::new(),
             exclude: Vec::new(),
             keeps_dots: false,
+            collects_names: false,
             page_requisites_only: false,
         }
     }
@@ -85,10 +93,11 @@ pub struct Classified {
     /// Directories to list.
     pub directories: Vec<DirEntry>,
     /// Files to fetch.
-    pub files: Vec<FileEntry>,
-    /// Skipped entries: the index and the reason.
-    pub skipped: Vec<(usize, Skipped)>,
-    /// Local names of all entries, also excluded ones, and whether they are directories, if known.
+    pub files: FileEntries,
+    /// Skipped entries: the name and the reason.
+    pub skipped: Vec<(Vec<u8>, Skipped)>,
+    /// Local names of all entries, also excluded ones, and whether they are directories, if known. Empty unless
+    /// [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
     /// [`Code::LimitReached`] if there were more entries than allowed.
     pub limit_error: Option<Error>,
@@ -109,7 +118,7 @@ pub struct FileEntry {
     /// The reason why it may not be a file.
     pub uncertain_kind: Option<UncertainKind>,
     depth: u32,
-    /// The position in a site of pages, if a page refers to the file.
+    /// The position in the mirror of linked pages, if a page refers to the file.
     position: Option<PagePosition>,
 }
 
@@ -121,7 +130,7 @@ pub enum Skipped {
     NoUrl,
     /// It is on another server or outside the start directory.
     OutsideTree,
-    /// It has no content without an answer of the user: a form, a search, or a session.
+    /// It requires input of the user: a form, a search, or a session.
     Unfetchable,
     /// It was listed before.
     Duplicate,
@@ -173,9 +182,24 @@ impl Tree {
 
     /// Classifies the entries of `directory`. All entries are classified together, so that their local names are unique and
     /// do not depend on the order of the listing.
-    pub fn classify(&mut self, directory: &DirEntry, entries: &[Entry]) -> Classified {
-        let (mut classified, mut candidates, mut names) = (Classified::default(), Vec::new(), HashSet::new());
-        for (index, entry) in entries.iter().enumerate() {
+    pub fn classify(&mut self, directory: &DirEntry, entries: Vec<Entry>) -> Classified {
+        let mut classified = Classified::default();
+        let mut candidates = self.candidates(directory, entries, &mut classified);
+        make_names_unique(&mut candidates);
+        candidates.retain_mut(|candidate| self.is_file_to_fetch(directory, candidate, &mut classified));
+        classified.files = FileEntries::new(directory, candidates, self.start.user_info());
+        classified
+    }
+
+    /// Returns the entries that may be mirrored, and records the others in `classified`.
+    fn candidates(
+        &mut self,
+        directory: &DirEntry,
+        entries: Vec<Entry>,
+        classified: &mut Classified,
+    ) -> Vec<Candidate> {
+        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), HashSet::new());
+        for mut entry in entries {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
                 let detail = format!("more than {} entries", self.rules.max_entries);
@@ -183,28 +207,16 @@ impl Tree {
                     Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&directory.url));
                 break;
             }
-            match self.candidate(index, entry) {
-                // Two URLs with the same decoded name are the same entry.
-                Ok(candidate) if is_hierarchical(&candidate.url) => {
-                    let is_new = names.insert((entry.name.clone(), candidate.is_directory));
-                    if is_new {
-                        candidates.push(candidate);
-                    } else {
-                        classified.skipped.push((index, Skipped::Duplicate));
-                    }
-                }
+            match self.candidate(&mut entry, &mut names) {
                 Ok(candidate) => candidates.push(candidate),
-                Err(why) => classified.skipped.push((index, why)),
+                Err(why) => classified.skipped.push((entry.name, why)),
             }
         }
-        for (candidate, name) in with_unique_names(candidates) {
-            self.add_candidate(directory, candidate, name, &mut classified);
-        }
-        classified
+        candidates
     }
 
-    /// Checks one entry and sanitises its name.
-    fn candidate(&mut self, index: usize, entry: &Entry) -> Result<Candidate, Skipped> {
+    /// Checks one entry and sanitises its name. `names` are the names of the entries before it.
+    fn candidate(&mut self, entry: &mut Entry, names: &mut HashSet<u128>) -> Result<Candidate, Skipped> {
         let url = self.url_of(entry).ok_or(Skipped::NoUrl)?;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
@@ -215,7 +227,14 @@ impl Tree {
         let server_name = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
         let sanitise_name = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
         let name = sanitise_name(&server_name).ok_or(Skipped::Nameless)?;
-        if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
+        let is_directory = entry.kind == EntryKind::Directory;
+        let is_new = if is_hierarchical(&url) {
+            // Two URLs with the same decoded name are the same entry.
+            names.insert(name_identity(&entry.name, is_directory))
+        } else {
+            self.seen.insert(resource_identity(&url))
+        };
+        if !is_new {
             return Err(Skipped::Duplicate);
         }
         let has_facts = entry.size.is_some() || entry.modified.is_some();
@@ -225,48 +244,50 @@ impl Tree {
             _ => Some(UncertainKind::Link),
         };
         Ok(Candidate {
-            index,
             is_server_name_unchanged: name.as_bytes() == server_name,
-            is_directory: entry.kind == EntryKind::Directory,
+            is_directory,
             size: entry.size,
             modified: entry.modified,
-            url,
-            name,
+            url: entry.url.take().unwrap_or_default().into(),
+            name: name.into(),
             uncertain_kind,
         })
     }
 
-    /// Adds a candidate to the directories or files, unless it is excluded or too deep.
-    fn add_candidate(
+    /// Returns `true` for a file that is not excluded. Adds a directory to `classified`, unless it is excluded or too deep.
+    fn is_file_to_fetch(
         &mut self,
         directory: &DirEntry,
-        candidate: Candidate,
-        name: String,
+        candidate: &mut Candidate,
         classified: &mut Classified,
-    ) {
-        let Candidate { index, url, is_directory, size, modified, uncertain_kind, .. } = candidate;
-        let path =
-            if directory.path.is_empty() { name.clone() } else { format!("{}/{name}", directory.path) };
-        classified.names.insert(name, uncertain_kind.is_none().then_some(is_directory));
+    ) -> bool {
+        let path = path_below(&directory.path, &candidate.name);
+        let is_directory = candidate.is_directory;
+        if self.rules.collects_names {
+            let kind = candidate.uncertain_kind.is_none().then_some(is_directory);
+            classified.names.insert(candidate.name.clone().into(), kind);
+        }
         let is_excluded = self.rules.exclude.iter().any(|glob| glob.matches(&path));
-        let depth = directory.depth + 1;
         if is_excluded || (!is_directory && !self.is_included(&path)) {
-            return;
+            return false;
         }
-        if !is_directory {
-            self.pages.record_listed(&url, &path, false);
-            let file = FileEntry { url, path, size, modified, uncertain_kind, depth, position: None };
-            classified.files.push(file);
-        } else if depth <= self.rules.max_depth {
-            self.pages.record_listed(&url, &path, true);
+        let depth = directory.depth + 1;
+        if is_directory && depth > self.rules.max_depth {
+            classified
+                .skipped
+                .push((mem::take(&mut candidate.name).into_boxed_bytes().into(), Skipped::TooDeep));
+            return false;
+        }
+        let Some(url) = candidate.parse_url(self.start.user_info()) else { return false };
+        self.pages.record_listed(&url, &path, is_directory);
+        if is_directory {
             classified.directories.push(DirEntry { url, path, depth });
-        } else {
-            classified.skipped.push((index, Skipped::TooDeep));
         }
+        !is_directory
     }
 
-    /// Converts a file whose kind is unknown to a directory, after a fetch as a file failed. Returns `None` if its kind is
-    /// known or it is too deep.
+    /// Converts a file whose kind is unknown to a directory, after a fetch as a file failed. Returns `None` if its kind
+    /// is known or it is too deep.
     pub fn as_directory(&self, file: &FileEntry) -> Option<DirEntry> {
         let url = parse(&format!("{}/", file.url.without_password())).ok()?.into_owned().url;
         let url = url.with_user_info(self.start.user_info());
@@ -284,6 +305,16 @@ impl Tree {
         let url = parse(entry.url.as_deref()?).ok()?.into_owned().url;
         Some(url.with_user_info(self.start.user_info()))
     }
+}
+
+/// Returns the path of an entry of a directory.
+fn path_below(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+/// Returns a digest of the name and kind of an entry, which takes less memory than the name.
+fn name_identity(name: &[u8], is_directory: bool) -> u128 {
+    digest_of(&[name, &[u8::from(is_directory)]].concat())
 }
 
 /// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.
@@ -330,7 +361,8 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
     path[start..end].to_vec()
 }
 
-/// Returns `true` for gopher items that cannot be fetched: searches without words, phone books, sessions (RFC 1436 §3.8).
+/// Returns `true` for gopher items that cannot be fetched: searches without words, phone books, sessions (RFC 1436
+/// §3.8).
 fn is_unfetchable(url: &Url<'_>) -> bool {
     let Url::Gopher(url) = url else { return false };
     matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())

@@ -54,7 +54,7 @@ impl fmt::Display for ForbiddenByte {
             b'<' | b'>' => "an angle bracket",
             _ => "this byte",
         };
-        write!(f, "%{:02X} ({name}) in the {} would change what is sent", self.byte, self.part)
+        write!(f, "%{:02X} ({name}) in the {} would inject a command", self.byte, self.part)
     }
 }
 

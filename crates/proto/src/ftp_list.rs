@@ -54,7 +54,7 @@ pub enum ListFormat {
 
 /// One line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third case")]
+#[allow(clippy::exhaustive_enums, reason = "a line is one or the other")]
 pub enum ListLine {
     /// An entry of the directory. Its name is untrusted: it may contain `/` and even `..`. Most servers send names
     /// relative to the listed directory.

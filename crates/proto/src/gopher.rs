@@ -18,5 +18,5 @@ pub use dot_stuffing::DotStuffing;
 pub use exchange::Exchange;
 pub use item::{ItemType, MenuItem, ServerAddress, link};
 pub use menu::MenuReader;
-pub use reader::Expected;
+pub use reader::ResponseKind;
 pub use request::{GopherRequest, Plus};

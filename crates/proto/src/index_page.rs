@@ -8,16 +8,15 @@ mod listing_signs;
 mod row_facts;
 
 use std::borrow::Cow;
-use std::io::Cursor;
 
 use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
-use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
-use html5gum::{IoReader, Tokenizer};
+use html5gum::{StartTag, Token};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
 use row_facts::RowFacts;
 
+use crate::html_tokens::HtmlTokens;
 use crate::{Entry, EntryKind};
 
 /// Maximum number of bytes after a link that are searched for time and size.
@@ -29,9 +28,9 @@ const TITLES: [&str; 2] = ["index of", "directory listing"];
 
 /// Parses an index page and yields its entries in the order of their links.
 ///
-/// Names come from the URLs of the links, not from their text. Each entry has a URL without user name and password.
+/// Names come from the URLs of the links, not from their text. The URLs of entries contain no user name or password.
 pub struct IndexPage {
-    tokens: Tokenizer<IoReader<Cursor<Bytes>>, DefaultEmitter>,
+    tokens: HtmlTokens,
     /// The URL of the directory, with a slash at the end.
     directory: String,
     /// A `<base>` element names another directory, so that only absolute references can lead to an entry.
@@ -56,11 +55,8 @@ impl IndexPage {
     /// Creates a parser of `page`. `url` is the URL of the page, after redirects.
     pub fn new(page: Bytes, url: &str) -> Self {
         let directory = canonical_url(&resolve_reference(url, ".")).unwrap_or_default();
-        // The content of `<script>` and `<style>` is not markup.
-        let mut emitter = DefaultEmitter::default();
-        emitter.naively_switch_states(true);
         Self {
-            tokens: Tokenizer::new_with_emitter(IoReader::new(Cursor::new(page)), emitter),
+            tokens: HtmlTokens::new(page),
             has_other_base: false,
             directory,
             row: None,
@@ -71,9 +67,9 @@ impl IndexPage {
         }
     }
 
-    /// Returns `true` if the part parsed so far shows that the server generated the page as the listing of a directory: a
-    /// title or heading such as `Index of`, links that sort columns, a link to the parent directory, or no title and links
-    /// that are all named like their targets. Other pages are pages of their own that contain links.
+    /// Returns `true` if the part parsed so far shows that the server generated the page as the listing of a directory:
+    /// a title or heading such as `Index of`, links that sort columns, a link to the parent directory, or no title and
+    /// links that are all named like their targets. Other pages are ordinary pages with links.
     pub fn is_generated(&self) -> bool {
         self.signs.are_of_a_listing()
     }
@@ -91,10 +87,9 @@ impl IndexPage {
         if self.is_finished {
             return None;
         }
-        // Reading from memory cannot fail.
-        match self.tokens.next() {
-            Some(Ok(token)) => Some(self.handle_token(token)),
-            _ => {
+        match self.tokens.read() {
+            Some(token) => Some(self.handle_token(token)),
+            None => {
                 self.is_finished = true;
                 Some(self.end_row())
             }

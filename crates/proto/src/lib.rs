@@ -83,6 +83,7 @@ pub mod ftp;
 pub mod ftp_list;
 pub mod gopher;
 pub mod gopher_plus;
+mod html_tokens;
 pub mod http_date;
 mod index_page;
 mod machine;

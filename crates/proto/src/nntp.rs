@@ -24,7 +24,7 @@ pub use mbox::Mbox;
 pub use options::{Login, SessionOptions, StartTls};
 pub use overview::{overview_entry, overview_line};
 pub use request::{
-    ArticleAt, ArticlePart, GroupName, ListForm, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
+    ArticleAddress, ArticlePart, GroupName, ListForm, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
 };
 pub use session::{Selected, Session};
 pub use wildmat::wildmat;

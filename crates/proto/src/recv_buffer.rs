@@ -34,7 +34,7 @@ impl RecvBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the underlying storage, so that a read can append to it without copying. Only append to it.
+    /// Returns the underlying storage, so that a read can append to it without copying. The caller may only append.
     pub const fn storage_mut(&mut self) -> &mut BytesMut {
         &mut self.bytes
     }

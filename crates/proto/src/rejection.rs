@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::gopher::MenuItem;
 
 /// The number of bytes kept of a server's explanation.
-const TEXT_BYTES: usize = 1024;
+const MAX_TEXT_BYTES: usize = 1024;
 
 /// A server's answer that it has no such object, or does not return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Rejection {
 impl Rejection {
     /// Creates a rejection from a server without reply codes; `text` is cut to 1024 bytes.
     pub(crate) fn from_text(mut text: Bytes) -> Self {
-        text.truncate(TEXT_BYTES);
+        text.truncate(MAX_TEXT_BYTES);
         Self { command: None, code: None, text, moved_to: None }
     }
 

@@ -12,7 +12,8 @@ use crate::{ForbiddenByte, ForbiddenSet};
 
 /// Checks that every part of `url`, percent-decoded, can be sent in the protocol of its scheme (RFC 1738 §6).
 ///
-/// `http` URLs always pass, because they are sent as they are written, and so do schemes without a protocol here.
+/// `http` URLs always pass, because they are sent as they are written, and so do URLs of schemes that this crate does
+/// not implement.
 ///
 /// # Errors
 /// The first byte that would end a line, a field or an argument early, such as `%0D%0A` in an FTP path. Nothing of such

@@ -1,5 +1,5 @@
-//! A Telnet client (RFC 854): a network virtual terminal that refuses every option once (RFC 855; RFC 1143
-//! explains why only once) and sends no information about the client.
+//! A Telnet client (RFC 854): a network virtual terminal that refuses every option once (RFC 855; repeated refusals
+//! could loop, RFC 1143) and sends no information about the client.
 
 use bytes::Bytes;
 

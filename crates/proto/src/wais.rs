@@ -5,16 +5,16 @@
 //! a document identifier and a byte range; PDU 23 is the response to both. Requests are never pipelined: servers
 //! drop requests that arrive together.
 
-mod answer;
 mod coding;
 mod frame;
 mod request;
+mod response;
 mod retrieval;
 mod search;
 mod url_parts;
 
-pub use answer::{Diagnostic, DocumentFacts};
 pub use request::{DocumentId, WaisName, WaisNameError};
+pub use response::{Diagnostic, DocumentFacts};
 pub use retrieval::Retrieval;
 pub use search::Search;
 

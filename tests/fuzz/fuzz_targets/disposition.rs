@@ -8,6 +8,8 @@
 mod content_disposition;
 #[path = "../../../crates/fetch/src/sink/name.rs"]
 mod name;
+#[path = "../../../crates/fetch/src/sink/temporary_names.rs"]
+mod temporary_names;
 
 use std::path::{Component, Path};
 
@@ -30,7 +32,7 @@ fn check(name: &str) {
     assert!(!name.contains(char::is_control) && name.len() <= 200, "{name:?}");
     assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
     let lower = name.to_lowercase();
-    assert!(![".part", ".part.json", ".part.json.new"].iter().any(|ours| lower.ends_with(ours)), "{name:?}");
+    assert!(![".fetch-url.part", ".fetch-url.json", ".fetch-url.new"].iter().any(|ours| lower.ends_with(ours)), "{name:?}");
     let stem = lower.split('.').next().unwrap_or_default().trim_end();
     assert!(!["con", "prn", "aux", "nul", "com1", "lpt9", "conin$", "com\u{b9}"].contains(&stem), "{name:?}");
 }

@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::nntp::{
-    ArticleAt, NewsRequest, GroupName, ListForm, Login, MessageId, ArticlePart, Session, StartTls, SessionOptions,
+    ArticleAddress, NewsRequest, GroupName, ListForm, Login, MessageId, ArticlePart, Session, StartTls, SessionOptions,
 };
 use fetch_url_proto::{Event, RecvBuffer, Machine, Step};
 use libfuzzer_sys::fuzz_target;
@@ -37,9 +37,9 @@ fn requests(choice: u8) -> Vec<NewsRequest> {
     let Ok(group) = GroupName::new(b"g") else { panic!("a group") };
     let Ok(other) = GroupName::new(b"h") else { panic!("a group") };
     let Ok(id) = MessageId::new(b"a@b") else { panic!("an id") };
-    let by_id = |part| NewsRequest::Article(ArticleAt::Id(id.clone()), part);
+    let by_id = |part| NewsRequest::Article(ArticleAddress::Id(id.clone()), part);
     let numbered =
-        |group: &GroupName, number| NewsRequest::Article(ArticleAt::Number(group.clone(), number), ArticlePart::Article);
+        |group: &GroupName, number| NewsRequest::Article(ArticleAddress::Number(group.clone(), number), ArticlePart::Article);
     let overview = |group: &GroupName, form| NewsRequest::Overview(group.clone(), None, form);
     match choice & 7 {
         0 => vec![by_id(ArticlePart::Article)],

@@ -1,6 +1,6 @@
 //! FTP commands of RFC 1738 §3.2.2: for each form of a path, the received bytes and the commands in order.
 
-use super::seen::{dialogue, sees};
+use super::received_commands::{assert_commands, traced_commands};
 use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::program::start;
@@ -24,9 +24,9 @@ const MOTD: &str = "motd of the served tree, not of the host\n";
 /// Asserts that `path` has these bytes and that the server received these commands.
 #[track_caller]
 fn check(server: FtpServer, path: &str, bytes: &str, expected: &[&str]) {
-    let ran = fetch(&[&server.url(path)]).gives(bytes);
-    assert_eq!(sha256(&ran.out), sha256(bytes.as_bytes()), "{path}");
-    sees(server, &[], path, expected);
+    let result = fetch(&[&server.url(path)]).assert_success(bytes);
+    assert_eq!(sha256(&result.out), sha256(bytes.as_bytes()), "{path}");
+    assert_commands(server, &[], path, expected);
 }
 
 fn file_path_sends_cwd_type_size_mdtm_and_retr(server: FtpServer) {
@@ -56,8 +56,8 @@ fn directory_path_sends_nlst(server: FtpServer) {
         ("/pub/a/", &["CWD pub", "CWD a", "EPSV", "NLST"]),
         ("/empty-dir/", &["CWD empty-dir", "EPSV", "NLST"]),
     ] {
-        fetch(&[&server.url(path)]).exits(0);
-        sees(server, &[], path, expected);
+        fetch(&[&server.url(path)]).assert_exit(0);
+        assert_commands(server, &[], path, expected);
     }
 }
 
@@ -82,8 +82,8 @@ fn path_segments_are_decoded_after_splitting(server: FtpServer) {
 fn question_mark_belongs_to_the_file_name(server: FtpServer) {
     let expected = ["CWD odd", "CWD ques?tion", "TYPE I", "SIZE f.txt", "MDTM f.txt", "EPSV", "RETR f.txt"];
     check(server, "/odd/ques?tion/f.txt", "path=odd/ques%3Ftion/f.txt\n", &expected);
-    let missing = fetch(&[&server.url("/hello.txt?x=1")]).exits(78).writes("");
-    missing.says("RETR");
+    let missing = fetch(&[&server.url("/hello.txt?x=1")]).assert_exit(78).assert_stdout("");
+    missing.assert_stderr_contains("RETR");
 }
 
 fn dot_segments_are_sent_unchanged(server: FtpServer) {
@@ -102,15 +102,15 @@ fn ascii_transfer_sends_neither_size_nor_mdtm(server: FtpServer) {
     let lf = files().into_iter().find(|(path, _)| *path == "/lf.txt").expect("a file of the tree").1;
     let lf = String::from_utf8(lf).expect("text");
     check(server, "/lf.txt;type=a", &lf, &["TYPE A", "EPSV", "RETR lf.txt"]);
-    sees(server, &["-B"], "/lf.txt", &["TYPE A", "EPSV", "RETR lf.txt"]);
+    assert_commands(server, &["-B"], "/lf.txt", &["TYPE A", "EPSV", "RETR lf.txt"]);
 }
 
 /// The wire trace of `-v` shows exactly the commands that the server received.
 fn verbose_trace_equals_the_commands_in_the_server_log(server: FtpServer) {
     for path in ["/pub/a/b/c/deep.txt", "/pub/a/", "/pub;type=d", "/lf.txt;type=a"] {
-        let ran = fetch(&["-v", &server.url(path)]).exits(0);
-        let shown = dialogue(server, &ran.err);
-        sees(server, &["-v"], path, &shown.iter().map(String::as_str).collect::<Vec<_>>());
+        let result = fetch(&["-v", &server.url(path)]).assert_exit(0);
+        let shown = traced_commands(server, &result.err);
+        assert_commands(server, &["-v"], path, &shown.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
@@ -127,22 +127,22 @@ fn explained_commands_equal_the_sent_commands(server: FtpServer) {
         "/odd/%2A",
     ] {
         let dir = WorkDir::new();
-        let told = start(dir.folder(), &["explain", &server.url(path)]).ended().exits(0).text();
-        let (_, lines) = told.split_once("  does\n").unwrap_or_else(|| panic!("no commands: {told}"));
+        let told = start(dir.folder(), &["explain", &server.url(path)]).wait().assert_exit(0).text();
+        let (_, lines) = told.split_once("  commands\n").unwrap_or_else(|| panic!("no commands: {told}"));
         let lines = lines.lines().map(str::trim_start).skip_while(|line| !line.starts_with("PASS"));
         let expected: Vec<&str> = lines.skip(1).collect();
-        let ran = fetch(&["-v", &server.url(path)]).exits(0);
-        assert_eq!(dialogue(server, &ran.err), expected, "{path}: {told}");
+        let result = fetch(&["-v", &server.url(path)]).assert_exit(0);
+        assert_eq!(traced_commands(server, &result.err), expected, "{path}: {told}");
     }
 }
 
 /// Fetches every file of the tree, each in one run and all in one run.
 fn every_file_of_the_tree_is_fetched_unchanged(server: FtpServer) {
     for (path, bytes) in files() {
-        let ran = fetch(&["--require-complete", &server.url(path)]).gives(&bytes);
-        assert_eq!(sha256(&ran.out), sha256(&bytes), "{path}");
+        let result = fetch(&["--require-complete", &server.url(path)]).assert_success(&bytes);
+        assert_eq!(sha256(&result.out), sha256(&bytes), "{path}");
     }
     let urls: Vec<String> = files().iter().map(|(path, _)| server.url(path)).collect();
     let all: Vec<u8> = files().into_iter().flat_map(|(_, bytes)| bytes).collect();
-    fetch(&urls.iter().map(String::as_str).collect::<Vec<_>>()).gives(all);
+    fetch(&urls.iter().map(String::as_str).collect::<Vec<_>>()).assert_success(all);
 }

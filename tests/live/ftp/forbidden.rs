@@ -11,15 +11,15 @@ each_ftp_server![
 
 /// Asserts exit status 93, no output, and that the server received nothing with `key`.
 #[track_caller]
-fn refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
+fn assert_refused(server: FtpServer, key: &str, options: &[&str], url: &str) {
     let watch = server.watch();
     let dir = WorkDir::new();
-    let ran = dir.fetch(&[options, &["-v", "-o", "here", url]].concat()).exits(93);
-    ran.hides("> ").hides("< ").hides("\nDELE");
+    let result = dir.fetch(&[options, &["-v", "-o", "here", url]].concat()).assert_exit(93);
+    result.assert_stderr_omits("> ").assert_stderr_omits("< ").assert_stderr_omits("\nDELE");
     dir.assert_entries(&[]);
-    // A later session is in the log completely, so an earlier one would be in the log too.
+    // The log contains a later session completely, so it would also contain an earlier one.
     let later = super::super::work_dir::key();
-    fetch(&[&server.url(&format!("/{later}"))]).exits(78);
+    fetch(&[&server.url(&format!("/{later}"))]).assert_exit(78);
     watch.commands_for(&later);
     assert!(!watch.contains(key), "{} has seen {key}", server.name);
 }
@@ -37,8 +37,8 @@ fn forbidden_bytes_in_a_path_exit_93_without_a_connection(server: FtpServer) {
         "/KEY%0D%0A;type=a",
     ] {
         let key = key();
-        refused(server, &key, &[], &server.url(&path.replace("KEY", &key)));
-        refused(server, &key, &["--ftp-method", "nocwd"], &server.url(&path.replace("KEY", &key)));
+        assert_refused(server, &key, &[], &server.url(&path.replace("KEY", &key)));
+        assert_refused(server, &key, &["--ftp-method", "nocwd"], &server.url(&path.replace("KEY", &key)));
     }
 }
 
@@ -46,19 +46,19 @@ fn forbidden_bytes_in_a_login_exit_93_without_a_connection(server: FtpServer) {
     for login in ["KEY%0D%0A:x", "KEY%00:x", "KEY%0A", "KEY:x%0D%0ADELE%20y", "KEY:%00"] {
         let key = key();
         let url = server.url("/hello.txt").replace("://", &format!("://{}@", login.replace("KEY", &key)));
-        refused(server, &key, &[], &url);
+        assert_refused(server, &key, &[], &url);
     }
 }
 
 fn forbidden_bytes_in_an_option_are_rejected_without_a_connection(server: FtpServer) {
     let key = key();
     let user = format!("{key}\r\nDELE y:x");
-    refused(server, &key, &["-u", &user], &server.url("/hello.txt"));
+    assert_refused(server, &key, &["-u", &user], &server.url("/hello.txt"));
     let account = format!("{key}\r\nDELE y");
     let url = server.url("/hello.txt");
     for options in [["--ftp-account", &account], ["--ftp-anonymous-email", &account]] {
-        let ran = fetch(&[&options[..], &["-v", &url]].concat());
-        assert!([2, 93].contains(&ran.exit), "{options:?}: {} {}", ran.exit, ran.err);
-        ran.writes("").hides("> ");
+        let result = fetch(&[&options[..], &["-v", &url]].concat());
+        assert!([2, 93].contains(&result.exit), "{options:?}: {} {}", result.exit, result.err);
+        result.assert_stdout("").assert_stderr_omits("> ");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::entries::{entries, field};
-use super::seen::sees;
+use super::received_commands::assert_commands;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
 use crate::live::tree::MODIFIED;
 use crate::live::work_dir::{WorkDir, fetch, key};
@@ -34,7 +34,7 @@ fn names_of(listing: &str) -> BTreeSet<String> {
 }
 
 fn text_listing_shows_each_name_within_80_columns(server: FtpServer) {
-    let text = fetch(&[&server.url("/pub/")]).exits(0).text();
+    let text = fetch(&[&server.url("/pub/")]).assert_exit(0).text();
     let last = |line: &str| line.split_whitespace().last().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = text.lines().map(last).collect();
     assert_eq!(names, ["README", "a"].map(str::to_owned).into(), "{text}");
@@ -44,15 +44,15 @@ fn text_listing_shows_each_name_within_80_columns(server: FtpServer) {
 fn every_url_form_of_a_directory_lists_the_same_names(server: FtpServer) {
     let expected: BTreeSet<String> = ["README", "a"].map(str::to_owned).into();
     for path in ["/pub/", "/pub;type=d", "/pub/;type=d", "/link-dir/"] {
-        let text = fetch(&["--format", "json", &server.url(path)]).exits(0).text();
+        let text = fetch(&["--format", "json", &server.url(path)]).assert_exit(0).text();
         assert_eq!(names_of(&text), expected, "{path}: {text}");
-        let text = fetch(&["-l", "--format", "json", &server.url(path)]).exits(0).text();
+        let text = fetch(&["-l", "--format", "json", &server.url(path)]).assert_exit(0).text();
         assert_eq!(names_of(&text), expected, "-l {path}: {text}");
     }
-    let text = fetch(&["--list", "--format", "json", &server.url("/pub")]).exits(0).text();
+    let text = fetch(&["--list", "--format", "json", &server.url("/pub")]).assert_exit(0).text();
     assert_eq!(names_of(&text), expected, "--list: {text}");
-    let whole = fetch(&["--format", "json", &server.url("")]).exits(0).text();
-    assert_eq!(whole, fetch(&["--format", "json", &server.url("/")]).exits(0).text());
+    let whole = fetch(&["--format", "json", &server.url("")]).assert_exit(0).text();
+    assert_eq!(whole, fetch(&["--format", "json", &server.url("/")]).assert_exit(0).text());
     let names = names_of(&whole);
     for name in ["hello.txt", "odd", "many", "link.txt", "range.txt", "empty-dir", "noperm.txt"] {
         assert!(names.contains(name), "{name} is missing in {names:?}");
@@ -61,20 +61,21 @@ fn every_url_form_of_a_directory_lists_the_same_names(server: FtpServer) {
 }
 
 fn raw_listing_prints_the_lines_of_the_server(server: FtpServer) {
-    let raw = fetch(&["--format", "raw", &server.url("/pub/")]).exits(0).text();
+    let raw = fetch(&["--format", "raw", &server.url("/pub/")]).assert_exit(0).text();
     let lines: BTreeSet<&str> = raw.lines().filter(|line| !line.starts_with('.')).collect();
     assert_eq!(lines, ["README", "a"].into(), "{raw:?}");
     // With the directory name as argument of NLST, as in RFC 1738, the server puts it before each name.
-    let raw = fetch(&["--format", "raw", &server.url("/pub;type=d")]).exits(0).text();
+    let raw = fetch(&["--format", "raw", &server.url("/pub;type=d")]).assert_exit(0).text();
     assert!(raw.lines().any(|line| line == "pub/README"), "{raw:?}");
-    let raw = fetch(&["--format", "raw", "--list-format", "long", &server.url("/pub/")]).exits(0).text();
+    let raw =
+        fetch(&["--format", "raw", "--list-format", "long", &server.url("/pub/")]).assert_exit(0).text();
     let line = raw.lines().find(|line| line.ends_with("README")).expect("a line of README");
     let mark = if has_mlsd(server) { "modify=19941201123456;" } else { "-rw-r--r--" };
     assert!(line.contains(mark), "{raw}");
 }
 
 fn json_listing_has_a_url_for_each_entry(server: FtpServer) {
-    let text = fetch(&["--format", "json", &server.url("/pub/")]).exits(0).text();
+    let text = fetch(&["--format", "json", &server.url("/pub/")]).assert_exit(0).text();
     for line in entries(&text) {
         let name = field(line, "name").expect("a name");
         assert_eq!(field(line, "url"), Some(server.url(&format!("/pub/{name}"))), "{line}");
@@ -86,7 +87,7 @@ fn json_listing_has_a_url_for_each_entry(server: FtpServer) {
 fn long_listing_has_kind_size_and_time(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
     for path in ["/pub/", "/pub;type=d"] {
-        let text = fetch(&[&options[..], &[&server.url(path)]].concat()).exits(0).text();
+        let text = fetch(&[&options[..], &[&server.url(path)]].concat()).assert_exit(0).text();
         let line = entries(&text).into_iter().find(|line| line.contains("\"README\"")).expect("README");
         let modified = if has_mlsd(server) { MODIFIED } else { MODIFIED - MODIFIED % 86_400 };
         for pair in
@@ -104,25 +105,25 @@ fn long_listing_has_kind_size_and_time(server: FtpServer) {
 fn long_listing_sends_mlsd_and_falls_back_to_list(server: FtpServer) {
     let options = ["--list-format", "long"];
     if has_mlsd(server) {
-        sees(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
+        assert_commands(server, &options, "/pub/", &["CWD pub", "EPSV", "MLSD"]);
         return;
     }
-    let ran = fetch(&["-v", "--list-format", "long", &server.url("/pub/")]).exits(0);
-    let sent: Vec<&str> = ran.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let result = fetch(&["-v", "--list-format", "long", &server.url("/pub/")]).assert_exit(0);
+    let sent: Vec<&str> = result.err.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     let verbs: Vec<&&str> = sent.iter().filter(|line| ["MLSD", "LIST", "NLST"].contains(*line)).collect();
-    assert_eq!(verbs, [&"MLSD", &"LIST"], "{}", ran.err);
+    assert_eq!(verbs, [&"MLSD", &"LIST"], "{}", result.err);
     // An unknown command does not end the session.
     let logins = sent.iter().filter(|line| line.starts_with("USER")).count();
-    assert_eq!(logins, 1, "{}", ran.err);
+    assert_eq!(logins, 1, "{}", result.err);
 }
 
 /// The target of a link is not part of its name.
 fn link_target_is_not_part_of_the_entry_name(server: FtpServer) {
     let options = ["--list-format", "long", "--format", "json"];
-    let text = fetch(&[&options[..], &[&server.url("/")]].concat()).exits(0).text();
+    let text = fetch(&[&options[..], &[&server.url("/")]].concat()).assert_exit(0).text();
     let line = entries(&text).into_iter().find(|line| line.contains("\"link.txt\"")).expect("the link");
     let url = field(line, "url").expect("a URL");
-    fetch(&[&url]).gives("Hello, world\n");
+    fetch(&[&url]).assert_success("Hello, world\n");
     assert!(!text.contains("->"), "{text}");
     assert_eq!(text.contains("\"dangling\""), server.name != PROFTPD.name, "{text}");
 }
@@ -131,23 +132,23 @@ fn directory_of_5000_files_is_listed_completely(server: FtpServer) {
     let all: BTreeSet<String> = (0..5000).map(|number| format!("f{number:04}.txt")).collect();
     for form in ["names", "long"] {
         let options = ["--list-format", form, "--format", "json", "--require-complete"];
-        let text = fetch(&[&options[..], &[&server.url("/many/")]].concat()).exits(0).text();
+        let text = fetch(&[&options[..], &[&server.url("/many/")]].concat()).assert_exit(0).text();
         assert_eq!(entries(&text).len(), 5000);
         assert!(names_of(&text) == all, "{form}: not the names of the folder");
     }
-    let text = fetch(&[&server.url("/many;type=d")]).exits(0).text();
+    let text = fetch(&[&server.url("/many;type=d")]).assert_exit(0).text();
     assert_eq!(text.lines().count(), 5000);
 }
 
 fn empty_directory_gives_an_empty_listing(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/empty-dir/", "/empty-dir;type=d", "/empty-dir/;type=d"] {
-            fetch(&["--list-format", form, &server.url(path)]).gives("");
-            fetch(&["--list-format", form, "--format", "json", &server.url(path)]).gives("");
+            fetch(&["--list-format", form, &server.url(path)]).assert_success("");
+            fetch(&["--list-format", form, "--format", "json", &server.url(path)]).assert_success("");
         }
     }
     let dir = WorkDir::new();
-    dir.fetch(&["-o", "here", &server.url("/empty-dir/")]).gives("");
+    dir.fetch(&["-o", "here", &server.url("/empty-dir/")]).assert_success("");
     assert_eq!(dir.read("here"), b"");
 }
 
@@ -156,8 +157,8 @@ fn missing_directory_exits_78_without_a_file(server: FtpServer) {
         for end in ["/", ";type=d", "/;type=d"] {
             let (dir, name) = (WorkDir::new(), key());
             let url = server.url(&format!("/{name}{end}"));
-            let ran = dir.fetch(&["--list-format", form, "-o", "here", &url]).exits(78);
-            ran.says("550");
+            let result = dir.fetch(&["--list-format", form, "-o", "here", &url]).assert_exit(78);
+            result.assert_stderr_contains("550");
             dir.assert_entries(&[]);
         }
     }
@@ -167,8 +168,8 @@ fn missing_directory_exits_78_without_a_file(server: FtpServer) {
 fn unreadable_directory_exits_9_or_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/noperm-dir/", "/noperm-dir;type=d"] {
-            let ran = fetch(&["--list-format", form, &server.url(path)]).writes("");
-            assert!([9, 78].contains(&ran.exit), "{form} {path}: {} {}", ran.exit, ran.err);
+            let result = fetch(&["--list-format", form, &server.url(path)]).assert_stdout("");
+            assert!([9, 78].contains(&result.exit), "{form} {path}: {} {}", result.exit, result.err);
         }
     }
 }
@@ -176,15 +177,18 @@ fn unreadable_directory_exits_9_or_78(server: FtpServer) {
 fn file_listed_as_a_directory_exits_78(server: FtpServer) {
     for form in ["names", "long"] {
         for path in ["/hello.txt/", "/hello.txt/;type=d", "/pub/README/"] {
-            fetch(&["--list-format", form, &server.url(path)]).exits(78).writes("").says("550");
+            fetch(&["--list-format", form, &server.url(path)])
+                .assert_exit(78)
+                .assert_stdout("")
+                .assert_stderr_contains("550");
         }
     }
     // With its name as argument of NLST, a file may be listed as the only entry. vsftpd adds links whose target has
     // this name.
-    let ran = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
-    assert!([0, 78].contains(&ran.exit), "{}", ran.err);
-    for line in entries(&ran.text()) {
-        fetch(&[&field(line, "url").expect("a URL")]).gives("Hello, world\n");
+    let result = fetch(&["--format", "json", &server.url("/hello.txt;type=d")]);
+    assert!([0, 78].contains(&result.exit), "{}", result.err);
+    for line in entries(&result.text()) {
+        fetch(&[&field(line, "url").expect("a URL")]).assert_success("Hello, world\n");
     }
 }
 
@@ -192,11 +196,11 @@ fn file_listed_as_a_directory_exits_78(server: FtpServer) {
 fn listing_is_written_to_a_file_unchanged(server: FtpServer) {
     let dir = WorkDir::new();
     let url = server.url("/odd/");
-    let raw = fetch(&["--format", "raw", &url]).exits(0).out;
-    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    let raw = fetch(&["--format", "raw", &url]).assert_exit(0).out;
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).assert_success("");
     assert_eq!(dir.read("here"), raw);
-    let json = fetch(&["--format", "json", &url]).exits(0).out;
-    dir.fetch(&["--format", "json", "-o", "here", &url]).gives("");
+    let json = fetch(&["--format", "json", &url]).assert_exit(0).out;
+    dir.fetch(&["--format", "json", "-o", "here", &url]).assert_success("");
     assert_eq!(dir.read("here"), json);
     // 0xFF in a name is not doubled on the data connection.
     assert!(raw.windows(5).any(|name| name == b"iac\xff."), "{}", raw.escape_ascii());

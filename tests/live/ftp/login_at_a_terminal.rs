@@ -26,7 +26,7 @@ fn typed(arguments: &[&str], user: &str, password: &str) -> (String, i32) {
     terminal.expect("assword").expect("it asks");
     terminal.type_secret(password).expect("the echo is off");
     assert!(terminal.screen().contains(user), "who logs in is named: {}", terminal.screen());
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (terminal.screen(), exit)
 }
 
@@ -66,7 +66,7 @@ fn ctrl_c_at_the_prompt_leaves_no_file() {
     let mut terminal = run(&dir, &["-o", "here", &url]);
     terminal.expect("assword").expect("it asks");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     assert!([-2, 67].contains(&exit), "{exit}: {}", terminal.screen());
     dir.assert_entries(&[]);
 }
@@ -76,6 +76,6 @@ fn ctrl_c_at_the_prompt_leaves_no_file() {
 #[ignore = "needs the servers of docker/"]
 fn anonymous_login_shows_no_prompt() {
     let mut terminal = run(&WorkDir::new(), &[&VSFTPD.url("/hello.txt")]);
-    assert_eq!(terminal.exit().expect("an end"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("an end"), 0, "{}", terminal.screen());
     assert_eq!(terminal.screen(), "Hello, world\n");
 }

@@ -1,6 +1,6 @@
 //! `--ftp-method`: how the directory of a path is selected.
 
-use super::seen::sees;
+use super::received_commands::assert_commands;
 use crate::live::ftp_server::{FtpServer, PROFTPD, PUREFTPD, each_ftp_server};
 use crate::live::work_dir::{fetch, key};
 
@@ -19,8 +19,8 @@ const DEEP: &str = "path=pub/a/b/c/deep.txt\n";
 
 #[track_caller]
 fn check(server: FtpServer, method: &str, path: &str, bytes: &str, expected: &[&str]) {
-    fetch(&["--ftp-method", method, &server.url(path)]).gives(bytes);
-    sees(server, &["--ftp-method", method], path, expected);
+    fetch(&["--ftp-method", method, &server.url(path)]).assert_success(bytes);
+    assert_commands(server, &["--ftp-method", method], path, expected);
 }
 
 fn image(cwd: &[&str], name: &str) -> Vec<String> {
@@ -50,62 +50,72 @@ fn nocwd_sends_the_path_with_retr(server: FtpServer) {
     check_image(server, "nocwd", "/pub/a/b/c/deep.txt", &[], "pub/a/b/c/deep.txt");
     check_image(server, "nocwd", "/%2Fpub/a/b/c/deep.txt", &[], "/pub/a/b/c/deep.txt");
     let host = server.url_as("alice", "secret", "/%2Fetc/motd");
-    fetch(&["--ftp-method", "nocwd", &host]).gives("motd of the host\n");
+    fetch(&["--ftp-method", "nocwd", &host]).assert_success("motd of the host\n");
     let own = server.url_as("alice", "secret", "/etc/motd");
-    fetch(&["--ftp-method", "nocwd", &own]).gives("motd of alice, not of the host\n");
+    fetch(&["--ftp-method", "nocwd", &own]).assert_success("motd of alice, not of the host\n");
 }
 
 fn singlecwd_sends_one_cwd(server: FtpServer) {
     check_image(server, "singlecwd", "/pub/a/b/c/deep.txt", &["CWD pub/a/b/c"], "deep.txt");
     let host = server.url_as("alice", "secret", "/%2Fetc/motd");
-    fetch(&["--ftp-method", "singlecwd", &host]).gives("motd of the host\n");
+    fetch(&["--ftp-method", "singlecwd", &host]).assert_success("motd of the host\n");
     let own = server.url_as("alice", "secret", "/etc/motd");
-    fetch(&["--ftp-method", "singlecwd", &own]).gives("motd of alice, not of the host\n");
+    fetch(&["--ftp-method", "singlecwd", &own]).assert_success("motd of alice, not of the host\n");
 }
 
 fn auto_sends_one_cwd_per_segment_first(server: FtpServer) {
     let cwd = ["CWD pub", "CWD a", "CWD b", "CWD c"];
     check_image(server, "auto", "/pub/a/b/c/deep.txt", &cwd, "deep.txt");
-    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("/pub/README")]).exits(0);
-    ran.hides("nocwd");
+    let result = fetch(&["--ftp-method", "auto", "-v", &server.url("/pub/README")]).assert_exit(0);
+    result.assert_stderr_omits("nocwd");
 }
 
 /// All servers except pure-ftpd reject CWD without an argument; the fallback uses the path from the root. proftpd
 /// resolves `..` after a missing directory.
 fn auto_falls_back_to_nocwd_after_a_rejected_cwd(server: FtpServer) {
-    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url("//pub/README")]).exits(0);
-    let ran = ran.writes("path=pub/README\n");
+    let result = fetch(&["--ftp-method", "auto", "-v", &server.url("//pub/README")]).assert_exit(0);
+    let result = result.assert_stdout("path=pub/README\n");
     if server.name == PUREFTPD.name {
-        ran.says("> RETR README").hides("nocwd");
+        result.assert_stderr_contains("> RETR README").assert_stderr_omits("nocwd");
         return;
     }
-    ran.says("> CWD").says("> RETR /pub/README").says("nocwd");
+    result
+        .assert_stderr_contains("> CWD")
+        .assert_stderr_contains("> RETR /pub/README")
+        .assert_stderr_contains("nocwd");
     if server.name == PROFTPD.name {
         let path = format!("/{}/../hello.txt", key());
-        let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&path)]).exits(0);
-        ran.writes("Hello, world\n").says("nocwd").says(&format!("> RETR {}", &path[1..]));
-        fetch(&["--ftp-method", "rfc1738", &server.url(&path)]).exits(78);
+        let result = fetch(&["--ftp-method", "auto", "-v", &server.url(&path)]).assert_exit(0);
+        result
+            .assert_stdout("Hello, world\n")
+            .assert_stderr_contains("nocwd")
+            .assert_stderr_contains(&format!("> RETR {}", &path[1..]));
+        fetch(&["--ftp-method", "rfc1738", &server.url(&path)]).assert_exit(78);
     }
 }
 
 fn auto_exits_78_for_a_missing_file(server: FtpServer) {
     let name = key();
-    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/{name}/x"))]).exits(78);
-    ran.writes("").says(&format!("> CWD {name}")).says(&format!("> RETR {name}/x"));
+    let result = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/{name}/x"))]).assert_exit(78);
+    result
+        .assert_stdout("")
+        .assert_stderr_contains(&format!("> CWD {name}"))
+        .assert_stderr_contains(&format!("> RETR {name}/x"));
     // The fallback applies to a rejected CWD only.
-    let ran = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/pub/{name}"))]).exits(78);
-    assert_eq!(ran.err.matches("> RETR").count(), 1, "{}", ran.err);
+    let result = fetch(&["--ftp-method", "auto", "-v", &server.url(&format!("/pub/{name}"))]).assert_exit(78);
+    assert_eq!(result.err.matches("> RETR").count(), 1, "{}", result.err);
 }
 
 fn every_method_gives_the_same_listing(server: FtpServer) {
-    let rfc = fetch(&["--format", "json", &server.url("/pub/a/b/")]).exits(0).text();
+    let rfc = fetch(&["--format", "json", &server.url("/pub/a/b/")]).assert_exit(0).text();
     assert!(rfc.contains("/pub/a/b/c"), "{rfc}");
     for method in ["nocwd", "singlecwd", "auto"] {
-        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b/")]).gives(&rfc);
-        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b;type=d")]).gives(&rfc);
+        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b/")]).assert_success(&rfc);
+        fetch(&["--ftp-method", method, "--format", "json", &server.url("/pub/a/b;type=d")])
+            .assert_success(&rfc);
     }
-    sees(server, &["--ftp-method", "nocwd"], "/pub/a/", &["EPSV", "NLST pub/a"]);
-    sees(server, &["--ftp-method", "singlecwd"], "/pub/a/", &["CWD pub/a", "EPSV", "NLST"]);
+    assert_commands(server, &["--ftp-method", "nocwd"], "/pub/a/", &["EPSV", "NLST pub/a"]);
+    assert_commands(server, &["--ftp-method", "singlecwd"], "/pub/a/", &["CWD pub/a", "EPSV", "NLST"]);
 }
 
 /// vsftpd replies to both in the same way; bsdftpd rejects both and lists its error message.
@@ -115,9 +125,9 @@ fn missing_directory_exits_78_with_every_method(server: FtpServer) {
             for end in ["/", ";type=d"] {
                 let options = ["--ftp-method", method, "--list-format", form];
                 let path = format!("/{}{end}", key());
-                fetch(&[&options[..], &[&server.url(&path)]].concat()).exits(78).writes("");
+                fetch(&[&options[..], &[&server.url(&path)]].concat()).assert_exit(78).assert_stdout("");
                 let path = format!("/empty-dir{end}");
-                fetch(&[&options[..], &[&server.url(&path)]].concat()).gives("");
+                fetch(&[&options[..], &[&server.url(&path)]].concat()).assert_success("");
             }
         }
     }

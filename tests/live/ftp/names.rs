@@ -1,4 +1,4 @@
-//! Every odd name of the tree: each server that can serve it sends the right file, and curl gives the same bytes.
+//! Every odd name of the tree: each server that can serve it sends the right file, and curl receives the same bytes.
 
 use std::process::{Command, Stdio};
 
@@ -34,10 +34,10 @@ fn served(server: FtpServer) -> Vec<(String, String)> {
 
 fn each_odd_name_is_fetched_or_fails_as_expected(server: FtpServer) {
     for (path, bytes) in odd_files() {
-        let ran = fetch(&["--require-complete", &server.url(&path)]);
+        let result = fetch(&["--require-complete", &server.url(&path)]);
         match exception(server, &path) {
-            None => drop(ran.gives(&bytes)),
-            Some((exit, _)) => drop(ran.exits(exit).writes("")),
+            None => drop(result.assert_success(&bytes)),
+            Some((exit, _)) => drop(result.assert_exit(exit).assert_stdout("")),
         }
     }
     let count = if server.name == PUREFTPD.name { 24 } else { 30 };
@@ -50,10 +50,10 @@ fn odd_names_in_one_run_give_the_right_files(server: FtpServer) {
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| bytes.as_str()).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    fetch(&urls).gives(&all);
+    fetch(&urls).assert_success(&all);
     let backwards: Vec<&str> = urls.into_iter().rev().collect();
     let all: String = rows.iter().rev().map(|(_, bytes)| bytes.as_str()).collect();
-    fetch(&backwards).gives(all);
+    fetch(&backwards).assert_success(all);
 }
 
 /// Characters that RFC 1738 allows unescaped in an FTP path.
@@ -76,12 +76,12 @@ fn unescaped_allowed_characters_name_the_same_file(server: FtpServer) {
             plain = plain.replace(escape, byte);
         }
         // At the end of a name, `;type=a` would be a transfer type.
-        fetch(&[&server.url(&plain)]).gives(&bytes);
+        fetch(&[&server.url(&plain)]).assert_success(&bytes);
     }
 }
 
-/// fetch-url gives the same bytes wherever curl succeeds. curl refuses control characters and sends 0xFF only
-/// undoubled.
+/// fetch-url receives the same bytes as curl wherever curl succeeds. curl refuses control characters and sends 0xFF
+/// only undoubled.
 fn files_equal_those_of_curl(server: FtpServer) {
     let asked = Command::new("curl").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !asked.is_ok_and(|status| status.success()) {
@@ -94,9 +94,9 @@ fn files_equal_those_of_curl(server: FtpServer) {
     for path in odd.into_iter().chain(plain) {
         let url = server.url(&path);
         let own = ["-q", "-s", "-g", "--path-as-is", &url];
-        let peer = start_other("curl", dir.folder(), &own).ended();
+        let peer = start_other("curl", dir.folder(), &own).wait();
         if peer.exit == 0 {
-            fetch(&[&url]).gives(&peer.out);
+            fetch(&[&url]).assert_success(&peer.out);
             agreed += 1;
         } else {
             let refuses = ["%09", "%0A", "%0D", "%01"].iter().any(|byte| path.contains(byte));
@@ -113,9 +113,10 @@ fn byte_255_is_sent_plain_then_doubled(server: FtpServer) {
         ("/odd/iac%FF.txt", [BSDFTPD.name].contains(&server.name)),
         ("/odd/iac%FF%FF2.txt", [BSDFTPD.name, PROFTPD.name].contains(&server.name)),
     ] {
-        let ran = fetch(&["-v", &server.url(path)]).exits(0).writes(format!("path={}\n", &path[1..]));
-        let names = ran.err.lines().filter(|line| line.starts_with("> RETR "));
-        assert_eq!(names.count(), if doubled { 2 } else { 1 }, "{path}: {}", ran.err);
+        let result =
+            fetch(&["-v", &server.url(path)]).assert_exit(0).assert_stdout(format!("path={}\n", &path[1..]));
+        let names = result.err.lines().filter(|line| line.starts_with("> RETR "));
+        assert_eq!(names.count(), if doubled { 2 } else { 1 }, "{path}: {}", result.err);
     }
-    fetch(&[&server.url("/odd/none%FF.txt")]).exits(78).writes("");
+    fetch(&[&server.url("/odd/none%FF.txt")]).assert_exit(78).assert_stdout("");
 }

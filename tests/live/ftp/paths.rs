@@ -25,32 +25,37 @@ fn path_starts_in_the_login_directory_unless_it_begins_with_2f(server: FtpServer
         ("/here.txt", "in the login directory of alice\n"),
         ("/tree/pub/README", "path=pub/README\n"),
     ] {
-        fetch(&[&server.url_as("alice", "secret", path)]).gives(bytes);
+        fetch(&[&server.url_as("alice", "secret", path)]).assert_success(bytes);
     }
-    fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")]).gives("motd of bob, not of the host\n");
+    fetch(&[&server.url_as("bob", "p@ss/w:rd#%41 x", "/etc/motd")])
+        .assert_success("motd of bob, not of the host\n");
 }
 
 /// Only pure-ftpd accepts CWD without an argument, and stays in the login directory; for the others the error has a
 /// hint.
 fn empty_segment_sends_cwd_without_argument(server: FtpServer) {
     let url = server.url_as("alice", "secret", "//etc/motd");
-    let ran = fetch(&["-v", &url]).says("> CWD");
-    let exit = ran.exit;
+    let result = fetch(&["-v", &url]).assert_stderr_contains("> CWD");
+    let exit = result.exit;
     if server.name == PUREFTPD.name {
-        ran.exits(0).writes("motd of alice, not of the host\n");
+        result.assert_exit(0).assert_stdout("motd of alice, not of the host\n");
         return;
     }
-    assert!([9, 78].contains(&exit), "{exit}: {}", ran.err);
-    let line = ran.err.lines().find(|line| line.starts_with("> CWD")).unwrap_or_default();
-    assert_eq!(line.trim_end(), "> CWD", "the argument is null: {}", ran.err);
-    ran.writes("").says("hint:").says("%2F").hides("> RETR");
+    assert!([9, 78].contains(&exit), "{exit}: {}", result.err);
+    let line = result.err.lines().find(|line| line.starts_with("> CWD")).unwrap_or_default();
+    assert_eq!(line.trim_end(), "> CWD", "the argument is null: {}", result.err);
+    result
+        .assert_stdout("")
+        .assert_stderr_contains("hint:")
+        .assert_stderr_contains("%2F")
+        .assert_stderr_omits("> RETR");
 }
 
 fn rejected_empty_cwd_prevents_retr(server: FtpServer) {
     let name = key();
     let watch = server.watch();
-    let ran = fetch(&[&server.url(&format!("//{name}"))]).writes("");
-    assert!([9, 78].contains(&ran.exit), "{}", ran.err);
+    let result = fetch(&[&server.url(&format!("//{name}"))]).assert_stdout("");
+    assert!([9, 78].contains(&result.exit), "{}", result.err);
     let commands = watch.commands_for(&name);
     assert!(commands.contains(&"CWD".to_owned()), "{commands:?}");
     if server.name != PUREFTPD.name {
@@ -62,7 +67,10 @@ fn rejected_empty_cwd_prevents_retr(server: FtpServer) {
 fn escaped_slash_stays_in_one_cwd(server: FtpServer) {
     let name = key();
     let watch = server.watch();
-    fetch(&[&server.url(&format!("/pub%2F{name}/c"))]).exits(78).writes("").says(&format!("%2F{name}/c"));
+    fetch(&[&server.url(&format!("/pub%2F{name}/c"))])
+        .assert_exit(78)
+        .assert_stdout("")
+        .assert_stderr_contains(&format!("%2F{name}/c"));
     let commands = watch.commands_for(&name);
     assert!(commands.contains(&format!("CWD pub/{name}")), "{commands:?}");
     assert!(!commands.iter().any(|command| command == "CWD pub" || command.starts_with("RETR")));

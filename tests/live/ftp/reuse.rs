@@ -35,17 +35,17 @@ fn files_of_a_directory_share_one_login_and_cwd(server: FtpServer) {
     let watch = server.watch();
     let mut urls = many(server, 4101..4107);
     urls.push(server.url(&format!("/many/{name}")));
-    fetch(&as_arguments(&[], &urls)).exits(78).writes(contents(4101..4107));
-    let seen = watch.commands_for(&name);
-    let count = |verb: &str| seen.iter().filter(|line| line.starts_with(verb)).count();
-    assert_eq!((count("USER"), count("CWD"), count("TYPE")), (1, 1, 1), "{seen:?}");
+    fetch(&as_arguments(&[], &urls)).assert_exit(78).assert_stdout(contents(4101..4107));
+    let received = watch.commands_for(&name);
+    let count = |verb: &str| received.iter().filter(|line| line.starts_with(verb)).count();
+    assert_eq!((count("USER"), count("CWD"), count("TYPE")), (1, 1, 1), "{received:?}");
     // Each transfer has its own data connection.
-    assert!(count("EPSV") >= 6, "{seen:?}");
-    let files: Vec<&String> = seen.iter().filter(|line| line.starts_with("RETR")).collect();
+    assert!(count("EPSV") >= 6, "{received:?}");
+    let files: Vec<&String> = received.iter().filter(|line| line.starts_with("RETR")).collect();
     let expected: Vec<String> = (4101..4107).map(|number| format!("RETR f{number}.txt")).collect();
-    assert_eq!(files[..6], expected.iter().collect::<Vec<_>>(), "{seen:?}");
-    let sizes = seen.iter().filter(|line| line.starts_with("SIZE f")).count();
-    assert_eq!(sizes, 6, "{seen:?}");
+    assert_eq!(files[..6], expected.iter().collect::<Vec<_>>(), "{received:?}");
+    let sizes = received.iter().filter(|line| line.starts_with("SIZE f")).count();
+    assert_eq!(sizes, 6, "{received:?}");
 }
 
 fn each_url_of_several_directories_gives_its_own_file(server: FtpServer) {
@@ -67,7 +67,7 @@ fn each_url_of_several_directories_gives_its_own_file(server: FtpServer) {
     ];
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     let all: String = rows.iter().map(|(_, bytes)| *bytes).collect();
-    fetch(&as_arguments(&[], &urls)).gives(&all);
+    fetch(&as_arguments(&[], &urls)).assert_success(&all);
     // In a login directory that is not the root, relative and absolute paths differ.
     let rows = [
         ("/etc/motd", "motd of alice, not of the host\n"),
@@ -79,7 +79,7 @@ fn each_url_of_several_directories_gives_its_own_file(server: FtpServer) {
         ("/here.txt", "in the login directory of alice\n"),
     ];
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url_as("alice", "secret", path)).collect();
-    fetch(&as_arguments(&[], &urls)).gives(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
+    fetch(&as_arguments(&[], &urls)).assert_success(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
 /// After a rejected CWD the current directory is unknown; the next URL still gets its own file.
@@ -98,20 +98,20 @@ fn url_after_a_failure_gives_its_own_file(server: FtpServer) {
     ];
     let urls: Vec<String> = rows.iter().map(|(path, _)| server.url(path)).collect();
     fetch(&as_arguments(&[], &urls))
-        .exits(78)
-        .writes(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
+        .assert_exit(78)
+        .assert_stdout(rows.iter().map(|(_, bytes)| *bytes).collect::<String>());
 }
 
 fn each_user_gets_a_session_of_its_own(server: FtpServer) {
     let alice = server.url_as("alice", "secret", "/here.txt");
     let bob = server.url_as("bob", "p@ss/w:rd#%41 x", "/here.txt");
     let (of_alice, of_bob) = ("in the login directory of alice\n", "in the login directory of bob\n");
-    fetch(&[&alice, &bob, &alice, &bob]).gives([of_alice, of_bob, of_alice, of_bob].concat());
-    let ran = fetch(&[&server.url("/hello.txt"), &alice, &server.url("/here.txt"), &bob]).exits(78);
-    ran.writes([HELLO, of_alice, of_bob].concat());
+    fetch(&[&alice, &bob, &alice, &bob]).assert_success([of_alice, of_bob, of_alice, of_bob].concat());
+    let result = fetch(&[&server.url("/hello.txt"), &alice, &server.url("/here.txt"), &bob]).assert_exit(78);
+    result.assert_stdout([HELLO, of_alice, of_bob].concat());
     // A session that a right password opened is not used for a wrong password.
     let wrong = server.url_as("alice", "wrong", "/here.txt");
-    fetch(&[&alice, &wrong]).exits(67).writes(of_alice);
+    fetch(&[&alice, &wrong]).assert_exit(67).assert_stdout(of_alice);
 }
 
 /// Each transfer sets the TYPE that it needs.
@@ -119,7 +119,7 @@ fn each_transfer_has_its_own_type(server: FtpServer) {
     let crlf = "line 1 of CRLF text\r\n";
     let urls = ["/crlf.txt", "/lf.txt;type=a", "/pub/", "/crlf.txt", "/pub;type=d", "/crlf.txt"];
     let urls = urls.map(|path| server.url(path));
-    let text = fetch(&as_arguments(&["--format", "raw"], &urls)).exits(0).text();
+    let text = fetch(&as_arguments(&["--format", "raw"], &urls)).assert_exit(0).text();
     assert_eq!(text.matches(crlf).count(), 3, "image is image");
     assert_eq!(text.matches(" of LF text\n").count(), 100, "text is text");
     assert_eq!(text.matches(" of LF text\r\n").count(), 0, "text is text");
@@ -129,7 +129,7 @@ fn each_transfer_has_its_own_type(server: FtpServer) {
 fn sixteen_parallel_transfers_fetch_200_files(server: FtpServer) {
     let dir = WorkDir::new();
     let urls = many(server, 2000..2200);
-    dir.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).gives("");
+    dir.fetch(&as_arguments(&["-Z", "--parallel-max", "16", "--remote-name-all"], &urls)).assert_success("");
     assert_eq!(dir.names().len(), 200);
     for number in 2000..2200 {
         assert_eq!(dir.read(&format!("f{number}.txt")), format!("{number}\n").as_bytes());
@@ -137,7 +137,8 @@ fn sixteen_parallel_transfers_fetch_200_files(server: FtpServer) {
 }
 
 fn sequential_transfers_fetch_200_files(server: FtpServer) {
-    fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400))).gives(contents(2200..2400));
+    fetch(&as_arguments(&["--require-complete"], &many(server, 2200..2400)))
+        .assert_success(contents(2200..2400));
 }
 
 /// Parallel sessions in different directories.
@@ -149,7 +150,7 @@ fn parallel_sessions_in_several_directories_give_the_right_files(server: FtpServ
         arguments.extend([server.url(path), "-o".to_owned(), format!("{number}")]);
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    dir.fetch(&arguments).gives("");
+    dir.fetch(&arguments).assert_success("");
     let expected: [&[u8]; 5] = [
         HELLO.as_bytes(),
         b"path=pub/README\n",

@@ -1,6 +1,6 @@
 //! Texts with dots: decoded by detection, by RFC 1436, or left unchanged.
 
-use super::ends::Came as _;
+use super::completeness::AssertOutput as _;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::work_dir::fetch;
 
@@ -44,7 +44,8 @@ fn dot_stuffing_is_detected(server: GopherServer) {
         let path = format!("/dots/{name}.txt");
         assert_eq!(server.answer(&path), server.as_text(file.as_bytes()), "the server's {name}");
         for gtype in ["0", "m"] {
-            fetch(&[&server.url(&format!("/{gtype}{path}"))]).came(server.as_text(evident.as_bytes()));
+            fetch(&[&server.url(&format!("/{gtype}{path}"))])
+                .assert_output_with_note(server.as_text(evident.as_bytes()));
         }
     }
 }
@@ -52,9 +53,10 @@ fn dot_stuffing_is_detected(server: GopherServer) {
 fn gopher_dots_option_selects_the_decoding(server: GopherServer) {
     for (name, file, _, standard) in TEXTS {
         let url = server.url(&format!("/0/dots/{name}.txt"));
-        fetch(&["--gopher-dots", "raw", &url]).came(server.as_text(file.as_bytes()));
+        fetch(&["--gopher-dots", "raw", &url]).assert_output_with_note(server.as_text(file.as_bytes()));
         let standard = if has_no_end(server, name) { file } else { standard };
-        fetch(&["--gopher-dots", "rfc1436", &url]).came(server.as_text(standard.as_bytes()));
+        fetch(&["--gopher-dots", "rfc1436", &url])
+            .assert_output_with_note(server.as_text(standard.as_bytes()));
     }
 }
 
@@ -64,7 +66,7 @@ fn binary_item_keeps_every_dot(server: GopherServer) {
         for (gtype, options) in [("9", &[][..]), ("d", &[]), ("h", &[]), ("9", &["--gopher-dots", "rfc1436"])]
         {
             let url = server.url(&format!("/{gtype}/dots/{name}.txt"));
-            fetch(&[options, &[&url]].concat()).came(server.as_text(file.as_bytes()));
+            fetch(&[options, &[&url]].concat()).assert_output_with_note(server.as_text(file.as_bytes()));
         }
     }
 }
@@ -74,9 +76,9 @@ fn text_above_1_mib_loses_the_final_dot_only(server: GopherServer) {
     let lines: String =
         (1..=30_000).map(|line| format!("..line {line} of a text of more than one mebibyte\n")).collect();
     let url = server.url("/0/dots/large.txt");
-    fetch(&["--require-complete", &url]).gives(server.as_text(lines.as_bytes()));
+    fetch(&["--require-complete", &url]).assert_success(server.as_text(lines.as_bytes()));
     let raw = server.as_text(format!("{lines}.\n").as_bytes());
-    fetch(&["--gopher-dots", "raw", &url]).gives(raw);
+    fetch(&["--gopher-dots", "raw", &url]).assert_success(raw);
     let standard = server.as_text(lines.replace("..line", ".line").as_bytes());
-    fetch(&["--gopher-dots", "rfc1436", &url]).gives(standard);
+    fetch(&["--gopher-dots", "rfc1436", &url]).assert_success(standard);
 }

@@ -1,6 +1,6 @@
 //! Menus as text, as JSON and raw; the URL of each item fetches the item.
 
-use super::ends::Came as _;
+use super::completeness::AssertOutput as _;
 use crate::live::gopher_server::{GOPHERNICUS, GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::work_dir::{WorkDir, fetch};
 
@@ -60,9 +60,9 @@ pub(super) fn named<'a>(json: &'a str, name: &str) -> &'a str {
 
 #[track_caller]
 fn json(url: &str) -> String {
-    let ran = fetch(&["--format", "json", url]);
-    let out = ran.out.clone();
-    ran.came(out).text()
+    let result = fetch(&["--format", "json", url]);
+    let out = result.out.clone();
+    result.assert_output_with_note(out).text()
 }
 
 /// Returns the URL of an item of this server. pygopherd marks its items as Gopher+.
@@ -101,7 +101,7 @@ fn json_menu_has_an_entry_for_each_line(server: GopherServer) {
 
 /// The lines are in the order of the menu; each link has a number, and its URL on the next line.
 fn text_menu_numbers_each_link_and_shows_its_url(server: GopherServer) {
-    let text = fetch(&[&server.url("")]).exits(0).text();
+    let text = fetch(&[&server.url("")]).assert_exit(0).text();
     let lines: Vec<&str> = text.lines().collect();
     let all = json(&server.url(""));
     let mut at = 0;
@@ -125,7 +125,7 @@ fn raw_menu_equals_the_response(server: GopherServer) {
     for selector in ["", "/pub", "/odd", "/kinds", "/cgi-bin/odd-menu", "/empty-dir", "/cgi-bin/ten-thousand"]
     {
         let path = if selector.is_empty() { String::new() } else { format!("/1{selector}") };
-        fetch(&["--format", "raw", &server.url(&path)]).came(server.answer(selector));
+        fetch(&["--format", "raw", &server.url(&path)]).assert_output_with_note(server.answer(selector));
     }
 }
 
@@ -143,17 +143,17 @@ fn every_url_form_of_a_menu_gives_the_same_entries(server: GopherServer) {
 fn url_of_each_root_item_fetches_the_item(server: GopherServer) {
     let text = json(&server.url(""));
     let url = |name: &str| field(named(&text, name), "url").unwrap_or_else(|| panic!("{name} has no URL"));
-    fetch(&[&url("About")]).came(server.answer("/about.txt"));
-    fetch(&[&url("All octets")]).came((0..=255).collect::<Vec<u8>>().repeat(16));
-    fetch(&[&url("Picture")]).came(server.answer("/dot.gif"));
-    fetch(&[&url("Web page")]).exits(0).writes("Hello, world\n");
-    fetch(&[&url("At pygopherd")]).came("Hello, world\n");
+    fetch(&[&url("About")]).assert_output_with_note(server.answer("/about.txt"));
+    fetch(&[&url("All octets")]).assert_output_with_note((0..=255).collect::<Vec<u8>>().repeat(16));
+    fetch(&[&url("Picture")]).assert_output_with_note(server.answer("/dot.gif"));
+    fetch(&[&url("Web page")]).assert_exit(0).assert_stdout("Hello, world\n");
+    fetch(&[&url("At pygopherd")]).assert_output_with_note("Hello, world\n");
     assert_eq!(url("At pygopherd"), PYGOPHERD.url("/0/hello.txt"));
     for (name, selector) in [("Odd names", "/odd"), ("One of each kind", "/kinds"), ("Relative", "/pub")] {
         assert_eq!(json(&url(name)), json(&server.url(&format!("/1{selector}"))), "{name}");
     }
     for name in ["Telnet", "Terminal", "Phone book"] {
-        fetch(&[&url(name)]).exits(0);
+        fetch(&[&url(name)]).assert_exit(0);
     }
 }
 
@@ -166,7 +166,7 @@ fn urls_of_nested_menus_lead_to_the_deepest_file(server: GopherServer) {
             |line: &&(&str, String)| field(line.0, "name").is_some_and(|told| told.starts_with(name));
         url = links(&menu).iter().find(begins).unwrap_or_else(|| panic!("no {name} in\n{menu}")).1.clone();
     }
-    fetch(&[&url]).came(server.as_text(b"path=pub/a/b/c/deep.txt\n"));
+    fetch(&[&url]).assert_output_with_note(server.as_text(b"path=pub/a/b/c/deep.txt\n"));
 }
 
 fn menu_of_10000_items_is_shown_completely(server: GopherServer) {
@@ -177,8 +177,8 @@ fn menu_of_10000_items_is_shown_completely(server: GopherServer) {
         assert_eq!(field(line, "name"), Some(format!("item {number:04}")));
         assert_eq!(*url, server.url(&format!("/0/many/f{:04}.txt", number % 5000)));
     }
-    fetch(&[&all[9_999].1]).came(server.as_text(b"4999\n"));
-    let text = fetch(&[&server.url("/1/cgi-bin/ten-thousand")]).exits(0).text();
+    fetch(&[&all[9_999].1]).assert_output_with_note(server.as_text(b"4999\n"));
+    let text = fetch(&[&server.url("/1/cgi-bin/ten-thousand")]).assert_exit(0).text();
     assert!(text.contains("10000") && text.contains("item 9999"), "the last item has its number");
     assert_eq!(text.lines().filter(|line| line.trim().starts_with("gopher://")).count(), 10_000);
 }
@@ -198,7 +198,7 @@ fn empty_directory_gives_an_empty_menu(server: GopherServer) {
     assert_eq!(own, []);
     if server.is_plus {
         assert_eq!(text, "", "no octets, no entries");
-        fetch(&[&server.url("/1/empty-dir")]).came("");
+        fetch(&[&server.url("/1/empty-dir")]).assert_output_with_note("");
     }
 }
 
@@ -216,14 +216,14 @@ fn malformed_lines_are_shown_without_a_url(server: GopherServer) {
     let latin = text.lines().find(|line| line.contains("latin-1: ")).expect("the line in Latin-1");
     let url = field(latin, "url").expect("a URL");
     assert!(url.ends_with("/0/odd/caf%E9/r%E9sum%E9.txt"), "{url}");
-    fetch(&[&url]).came(server.as_text(b"path=odd/caf%E9/r%E9sum%E9.txt\n"));
+    fetch(&[&url]).assert_output_with_note(server.as_text(b"path=odd/caf%E9/r%E9sum%E9.txt\n"));
     // A line without a valid host and port has no URL, and is shown.
     for part in ["no fields", "no host", "no port", "port 0", "port 99999", "port x", "empty host", "info"] {
         let line =
             text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"));
         assert_eq!(field(line, "url"), None, "{line}");
     }
-    let text = fetch(&[&server.url("/1/cgi-bin/odd-menu")]).exits(0).text();
+    let text = fetch(&[&server.url("/1/cgi-bin/odd-menu")]).assert_exit(0).text();
     assert!(!text.contains('\u{1b}'), "an escape goes to the terminal: {text:?}");
     for part in ["no fields", "no host", "port x", "the last one"] {
         assert!(text.contains(part), "no {part} in {text}");
@@ -234,8 +234,8 @@ fn menu_is_written_to_a_file_unchanged(server: GopherServer) {
     let dir = WorkDir::new();
     for format in ["text", "json", "raw"] {
         let url = server.url("/1/odd");
-        let out = fetch(&["--format", format, &url]).exits(0).out;
-        dir.fetch(&["--format", format, "-o", format, &url]).came("");
+        let out = fetch(&["--format", format, &url]).assert_exit(0).out;
+        dir.fetch(&["--format", format, "-o", format, &url]).assert_output_with_note("");
         assert_eq!(dir.read(format), out, "{format}");
     }
     assert_eq!(dir.read("raw"), server.answer("/odd"));

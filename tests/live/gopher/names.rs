@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ends::Came as _;
+use super::completeness::AssertOutput as _;
 use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::tree::odd_files;
@@ -35,11 +35,11 @@ fn served(server: GopherServer) -> Vec<(String, Vec<u8>)> {
 
 fn each_odd_name_is_fetched_or_fails_as_expected(server: GopherServer) {
     for (path, bytes) in odd_files() {
-        let ran = fetch(&[&server.url(&format!("/0{path}"))]);
+        let result = fetch(&[&server.url(&format!("/0{path}"))]);
         match exception(server, &path) {
-            None => drop(ran.came(server.as_text(bytes.as_bytes()))),
-            Some(0) => assert!(ran.exits(0).text().starts_with("Error: "), "{path}"),
-            Some(exit) => drop(ran.exits(exit).writes("")),
+            None => drop(result.assert_output_with_note(server.as_text(bytes.as_bytes()))),
+            Some(0) => assert!(result.assert_exit(0).text().starts_with("Error: "), "{path}"),
+            Some(exit) => drop(result.assert_exit(exit).assert_stdout("")),
         }
     }
     let count = if server.is_plus { 27 } else { 23 };
@@ -52,19 +52,20 @@ fn unescaped_allowed_characters_name_the_same_file(server: GopherServer) {
         for byte in "!$&'()*+,;=:@?".chars() {
             url = url.replace(&format!("%{:02X}", u32::from(byte)), &byte.to_string());
         }
-        fetch(&[&url]).came(&bytes);
+        fetch(&[&url]).assert_output_with_note(&bytes);
     }
 }
 
 fn odd_names_in_one_run_give_the_right_files(server: GopherServer) {
     let rows = served(server);
     let urls: Vec<&str> = rows.iter().map(|(url, _)| url.as_str()).collect();
-    fetch(&urls).came(rows.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<u8>>());
+    fetch(&urls)
+        .assert_output_with_note(rows.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<u8>>());
 }
 
 /// Collects the contents of all files that a menu and its submenus link to.
 fn found(url: &str, found_there: &mut BTreeSet<Vec<u8>>) {
-    let menu = fetch(&["--format", "json", url]).exits(0).text();
+    let menu = fetch(&["--format", "json", url]).assert_exit(0).text();
     for (line, url) in links(&menu) {
         match field(line, "type").as_deref() {
             // The link to the parent menu.

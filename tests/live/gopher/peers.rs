@@ -23,17 +23,17 @@ fn has_curl() -> bool {
 /// Compares the output of curl and fetch-url for `url`, with `options` for fetch-url. Returns `false` if curl fails.
 /// curl accepts an end of TLS without close_notify.
 #[track_caller]
-fn agree(options: &[&str], url: &str) -> bool {
+fn compare_with_curl(options: &[&str], url: &str) -> bool {
     if !has_curl() {
         return true;
     }
     let dir = WorkDir::new();
     let peer =
-        start_other("curl", dir.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).ended();
+        start_other("curl", dir.folder(), &["-q", "-s", "-g", "--path-as-is", "--cacert", CA, url]).wait();
     if peer.exit == 0 {
         fetch(&[&["--cacert", CA, "--allow-tls-truncation"], options, &[url]].concat())
-            .exits(0)
-            .writes(&peer.out);
+            .assert_exit(0)
+            .assert_stdout(&peer.out);
     }
     peer.exit == 0
 }
@@ -41,10 +41,10 @@ fn agree(options: &[&str], url: &str) -> bool {
 fn files_equal_those_of_curl(server: GopherServer) {
     for (path, _) in files() {
         for gtype in ['0', '9'] {
-            assert!(agree(&[], &server.url(&format!("/{gtype}{path}"))), "{path}");
+            assert!(compare_with_curl(&[], &server.url(&format!("/{gtype}{path}"))), "{path}");
         }
     }
-    assert!(agree(&[], &server.url("/9/big.bin")));
+    assert!(compare_with_curl(&[], &server.url("/9/big.bin")));
 }
 
 /// curl sends CR and LF, and does not detect errors.
@@ -53,7 +53,7 @@ fn odd_names_equal_those_of_curl(server: GopherServer) {
         let is_refused = ["%0A", "%0D"].iter().any(|byte| path.contains(byte));
         let url = server.url(&format!("/9{path}"));
         if !is_refused && !server.answer(decoded(&path)).starts_with(b"3") {
-            assert!(agree(&[], &url), "{path}");
+            assert!(compare_with_curl(&[], &url), "{path}");
         }
     }
 }
@@ -88,13 +88,13 @@ fn menus_and_searches_equal_those_of_curl(server: GopherServer) {
         "/1/cgi-bin/ten-thousand",
         "/7/cgi-bin/search%09one%20two",
     ] {
-        assert!(agree(&["--format", "raw"], &server.url(path)), "{path}");
+        assert!(compare_with_curl(&["--format", "raw"], &server.url(path)), "{path}");
     }
 }
 
 fn tls_items_equal_those_of_curl(server: GopherServer) {
     for path in ["/9/all-bytes.bin", "/9/big.bin", "/0/hello.txt"] {
-        assert!(agree(&[], &server.tls_url(path)), "{path}");
+        assert!(compare_with_curl(&[], &server.tls_url(path)), "{path}");
     }
-    assert!(agree(&["--format", "raw"], &server.tls_url("/1/odd")));
+    assert!(compare_with_curl(&["--format", "raw"], &server.tls_url("/1/odd")));
 }

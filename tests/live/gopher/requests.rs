@@ -11,7 +11,7 @@ each_gopher_server![
 ];
 
 #[track_caller]
-fn sends(server: GopherServer, path: &str, expected: &str) {
+fn assert_selector_sent(server: GopherServer, path: &str, expected: &str) {
     let (key, watch) = (key(), server.watch());
     fetch(&[&server.url(&path.replace("KEY", &key))]);
     assert_eq!(watch.line(&key), expected.replace("KEY", &key), "{path}");
@@ -43,7 +43,7 @@ fn selector_is_the_decoded_path_after_the_type(server: GopherServer) {
         ("/7/KEY%09a%20b", "/KEY\\x09a b"),
         ("/7/KEY%2509a", "/KEY%09a"),
     ] {
-        sends(server, path, selector);
+        assert_selector_sent(server, path, selector);
     }
 }
 
@@ -57,7 +57,7 @@ fn gopher_plus_string_follows_the_search_words(server: GopherServer) {
         ("/7/KEY%09words%09+", "/KEY\\x09words\\x09+"),
         ("/7/KEY%09words%09!", "/KEY\\x09words\\x09!"),
     ] {
-        sends(server, path, line);
+        assert_selector_sent(server, path, line);
     }
 }
 
@@ -67,7 +67,7 @@ fn forbidden_bytes_exit_93_without_a_request(server: GopherServer) {
         for path in
             [format!("/0/{key}{bytes}/x"), format!("/0/{key}%09%09+{bytes}"), format!("/1{key}{bytes}")]
         {
-            fetch(&["-v", &server.url(&path)]).exits(93).writes("").hides("> ");
+            fetch(&["-v", &server.url(&path)]).assert_exit(93).assert_stdout("").assert_stderr_omits("> ");
         }
     }
     server.answer(format!("/{key}-last"));
@@ -76,9 +76,10 @@ fn forbidden_bytes_exit_93_without_a_request(server: GopherServer) {
 }
 
 fn verbose_trace_shows_the_escaped_request(server: GopherServer) {
-    let ran = fetch(&["-v", &server.url("/0/about.txt")]).exits(0).writes(server.answer("/about.txt"));
-    ran.says("> /about.txt\n");
+    let result =
+        fetch(&["-v", &server.url("/0/about.txt")]).assert_exit(0).assert_stdout(server.answer("/about.txt"));
+    result.assert_stderr_contains("> /about.txt\n");
     // Control characters are escaped in the trace.
-    let ran = fetch(&["-v", &server.url("/0/nope%1B%5B31m")]);
-    ran.says("> /nope").hides("\u{1b}");
+    let result = fetch(&["-v", &server.url("/0/nope%1B%5B31m")]);
+    result.assert_stderr_contains("> /nope").assert_stderr_omits("\u{1b}");
 }

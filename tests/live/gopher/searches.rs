@@ -1,6 +1,6 @@
 //! Searches (type 7).
 
-use super::ends::Came as _;
+use super::completeness::AssertOutput as _;
 use super::menus::{field, links};
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::work_dir::{fetch, key};
@@ -15,7 +15,7 @@ each_gopher_server![
 
 #[track_caller]
 fn found(url: &str) -> Vec<String> {
-    let menu = fetch(&["--format", "json", url]).exits(0).text();
+    let menu = fetch(&["--format", "json", url]).assert_exit(0).text();
     menu.lines().map(|line| field(line, "name").expect("a name")).collect()
 }
 
@@ -40,22 +40,28 @@ fn search_words_follow_a_tab_in_the_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     found(&server.url(&format!("/7/cgi-bin/search%09{key}%20?+%E9")));
     assert_eq!(watch.line(&key), format!("/cgi-bin/search\\x09{key} ?+\\xe9"));
-    fetch(&["-v", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).says("> /cgi-bin/search");
+    fetch(&["-v", &server.url("/7/cgi-bin/search%09one%20two")])
+        .assert_exit(0)
+        .assert_stderr_contains("> /cgi-bin/search");
 }
 
 /// pygopherd does not support an empty search string after the TAB, and fails.
 fn search_without_words_exits_78(server: GopherServer) {
-    fetch(&[&server.url("/7/cgi-bin/search")]).exits(78).writes("").says("no query given");
-    let ran = fetch(&[&server.url("/7/cgi-bin/search%09")]).writes("");
-    assert!(ran.exit == 78 || server.is_plus, "{} {}", ran.exit, ran.err);
+    fetch(&[&server.url("/7/cgi-bin/search")])
+        .assert_exit(78)
+        .assert_stdout("")
+        .assert_stderr_contains("no query given");
+    let result = fetch(&[&server.url("/7/cgi-bin/search%09")]).assert_stdout("");
+    assert!(result.exit == 78 || server.is_plus, "{} {}", result.exit, result.err);
 }
 
 fn search_results_can_be_fetched(server: GopherServer) {
-    let menu = fetch(&["--format", "json", &server.url("/7/cgi-bin/search%09one%20two")]).exits(0).text();
+    let menu =
+        fetch(&["--format", "json", &server.url("/7/cgi-bin/search%09one%20two")]).assert_exit(0).text();
     let all = links(&menu);
     assert_eq!(all.len(), 2, "{menu}");
     for (_, url) in all {
-        fetch(&[&url]).came(server.answer("/about.txt"));
+        fetch(&[&url]).assert_output_with_note(server.answer("/about.txt"));
     }
 }
 
@@ -63,11 +69,11 @@ fn search_results_can_be_fetched(server: GopherServer) {
 fn forbidden_bytes_in_a_search_exit_93_without_a_request(server: GopherServer) {
     let (key, watch) = (key(), server.watch());
     for byte in ["%0D", "%0A", "%00", "%0D%0A"] {
-        fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).exits(93).writes("");
-        fetch(&[&server.url(&format!("/7/{key}{byte}x%09one"))]).exits(93).writes("");
+        fetch(&[&server.url(&format!("/7/cgi-bin/search%09{key}{byte}x"))]).assert_exit(93).assert_stdout("");
+        fetch(&[&server.url(&format!("/7/{key}{byte}x%09one"))]).assert_exit(93).assert_stdout("");
     }
     // Two TABs end the search string; a third one is not allowed in the Gopher+ string.
-    fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).exits(93).writes("");
+    fetch(&[&server.url(&format!("/7/{key}%09one%09+%09two"))]).assert_exit(93).assert_stdout("");
     server.answer(format!("/{key}-last"));
     watch.line(&format!("{key}-last"));
     assert_eq!(watch.all(&key).len(), 1, "{:?}", watch.all(&key));

@@ -27,7 +27,7 @@ fn run(arguments: &[&str]) -> Terminal {
 /// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (terminal, exit)
 }
 

@@ -26,7 +26,7 @@ fn remote_name_is_the_sanitised_last_segment() {
         ("/pub/../hello.txt", "hello.txt"),
     ] {
         let dir = WorkDir::new();
-        dir.fetch(&["-O", &NGINX.http(path)]).gives("");
+        dir.fetch(&["-O", &NGINX.http(path)]).assert_success("");
         dir.assert_entries(&[name]);
     }
 }
@@ -36,7 +36,7 @@ fn remote_name_is_the_sanitised_last_segment() {
 fn url_without_a_file_name_exits_2() {
     for path in ["", "/", "/pub/", "/odd/..."] {
         let dir = WorkDir::new();
-        dir.fetch(&["-O", &NGINX.http(path)]).exits(2).says("hint");
+        dir.fetch(&["-O", &NGINX.http(path)]).assert_exit(2).assert_stderr_contains("hint");
         dir.assert_entries(&[]);
     }
 }
@@ -47,7 +47,7 @@ fn url_without_a_file_name_exits_2() {
 fn suggested_path_is_reduced_to_a_name_in_the_directory() {
     let dir = WorkDir::new();
     std::fs::create_dir_all(dir.path("a/b")).expect("a folder");
-    dir.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).gives("");
+    dir.fetch(&["-O", "-J", "--output-dir", "a/b", &NGINX.http("/evil-name/hello.txt")]).assert_success("");
     dir.assert_entries(&["a"]);
     assert_eq!(dir.read("a/b/evil"), HELLO.as_bytes());
     assert!(!std::path::Path::new("/etc/evil").exists());
@@ -57,9 +57,9 @@ fn suggested_path_is_reduced_to_a_name_in_the_directory() {
 #[ignore = "needs the servers of docker/"]
 fn suggested_name_is_used_only_with_the_option() {
     let dir = WorkDir::new();
-    dir.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).gives("");
-    dir.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).gives("");
-    dir.fetch(&["-O", "-J", &APACHE.http("/lf.txt")]).gives("");
+    dir.fetch(&["-O", &NGINX.http("/evil-name/hello.txt")]).assert_success("");
+    dir.fetch(&["-O", "-J", &NGINX.http("/named/range.txt")]).assert_success("");
+    dir.fetch(&["-O", "-J", &APACHE.http("/lf.txt")]).assert_success("");
     dir.assert_entries(&["hello.txt", "in the \u{fc}.txt", "lf.txt"]);
 }
 
@@ -69,10 +69,12 @@ fn suggested_name_is_used_only_with_the_option() {
 fn suggested_name_of_an_existing_file_exits_2() {
     let dir = WorkDir::new();
     dir.write("evil", "old");
-    dir.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")]).exits(2).says("evil");
+    dir.fetch(&["-O", "-J", &NGINX.http("/evil-name/hello.txt")])
+        .assert_exit(2)
+        .assert_stderr_contains("evil");
     dir.assert_entries(&["evil"]);
     assert_eq!(dir.read("evil"), b"old");
-    dir.fetch(&["-O", "-J", "-C", "-", &NGINX.http("/evil-name/hello.txt")]).exits(2);
+    dir.fetch(&["-O", "-J", "-C", "-", &NGINX.http("/evil-name/hello.txt")]).assert_exit(2);
     dir.assert_entries(&["evil"]);
 }
 
@@ -81,9 +83,9 @@ fn suggested_name_of_an_existing_file_exits_2() {
 fn output_file_is_replaced_unless_no_clobber() {
     let dir = WorkDir::new();
     dir.write("here", "old");
-    dir.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).exits(2);
+    dir.fetch(&["--no-clobber", "-o", "here", &NGINX.http("/hello.txt")]).assert_exit(2);
     assert_eq!(dir.read("here"), b"old");
-    dir.fetch(&["-o", "here", &NGINX.http("/hello.txt")]).gives("");
+    dir.fetch(&["-o", "here", &NGINX.http("/hello.txt")]).assert_success("");
     assert_eq!(dir.read("here"), HELLO.as_bytes());
     dir.assert_entries(&["here"]);
 }

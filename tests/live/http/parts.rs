@@ -31,32 +31,32 @@ pub(crate) const RANGES: [(&str, std::ops::Range<usize>); 9] = [
 
 fn range_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
-        fetch(&["-r", asked, &server.http("/range.txt")]).gives(&range()[part]);
+        fetch(&["-r", asked, &server.http("/range.txt")]).assert_success(&range()[part]);
     }
     let dir = WorkDir::new();
-    dir.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).gives("");
+    dir.fetch(&["-r", "8-15", "-o", "here", &server.http("/pub/../range.txt")]).assert_success("");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), b"0000001\n");
 }
 
 fn range_over_tls_returns_exactly_its_bytes(server: Server) {
     for (asked, part) in RANGES {
-        fetch(&["--cacert", CA, "-r", asked, &server.https("/range.txt")]).gives(&range()[part]);
+        fetch(&["--cacert", CA, "-r", asked, &server.https("/range.txt")]).assert_success(&range()[part]);
     }
 }
 
 fn range_beyond_the_end_exits_33(server: Server) {
     for asked in ["80000-", "80000-80007", "99999999999-"] {
-        fetch(&["-r", asked, &server.http("/range.txt")]).exits(33).writes("");
+        fetch(&["-r", asked, &server.http("/range.txt")]).assert_exit(33).assert_stdout("");
     }
-    fetch(&["-r", "0-9", &server.http("/empty.bin")]).exits(33);
-    fetch(&["-r", "9-0", &server.http("/range.txt")]).exits(2);
-    fetch(&["-r", "0-9", &server.http("/no/such/file")]).exits(78);
+    fetch(&["-r", "0-9", &server.http("/empty.bin")]).assert_exit(33);
+    fetch(&["-r", "9-0", &server.http("/range.txt")]).assert_exit(2);
+    fetch(&["-r", "0-9", &server.http("/no/such/file")]).assert_exit(78);
 }
 
 /// Returns the validator of `url` in the format of a state file.
 fn validator(url: &str) -> String {
-    let json = fetch(&["--cacert", CA, "-I", "--format", "json", url]).exits(0).text();
+    let json = fetch(&["--cacert", CA, "-I", "--format", "json", url]).assert_exit(0).text();
     let (_, rest) = json.split_once("\"validator\":\"").unwrap_or_else(|| panic!("no validator: {json}"));
     // The entity tag has quotes of its own, which JSON escapes.
     let end = rest.find("\",\"").or_else(|| rest.find("\"}")).expect("the end of a string");
@@ -65,38 +65,42 @@ fn validator(url: &str) -> String {
 
 /// Leaves half of range.txt as a `.part` file and asserts that only the rest is requested.
 #[track_caller]
-fn resumes_half(url: &str) {
+fn assert_resumes_half(url: &str) {
     let dir = WorkDir::new();
     dir.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
-    let ran = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).exits(0);
-    ran.says("> Range: bytes=40000-")
-        .says("> If-Range: ")
-        .says("> Accept-Encoding: identity")
-        .says(" 206 Partial Content");
+    let result = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).assert_exit(0);
+    result
+        .assert_stderr_contains("> Range: bytes=40000-")
+        .assert_stderr_contains("> If-Range: ")
+        .assert_stderr_contains("> Accept-Encoding: identity")
+        .assert_stderr_contains(" 206 Partial Content");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
 }
 
 fn resume_requests_the_missing_half(server: Server) {
-    resumes_half(&server.http("/range.txt"));
-    resumes_half(&server.http("/pub/../range.txt"));
+    assert_resumes_half(&server.http("/range.txt"));
+    assert_resumes_half(&server.http("/pub/../range.txt"));
 }
 
 fn resume_over_tls_requests_the_missing_half(server: Server) {
-    resumes_half(&server.https("/range.txt"));
+    assert_resumes_half(&server.https("/range.txt"));
 }
 
 /// nginx and caddy send `bytes */80000` with the 416; apache sends no length, so the object is downloaded again.
 fn resume_of_a_complete_part_finishes_the_file(server: Server) {
     let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
     dir.leave_part("here", &url, &validator(&url), &range(), 80_000);
-    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0).says("> Range: bytes=80000-");
-    let requests = ran.err.matches("> GET /range.txt HTTP/1.1").count();
-    assert_eq!(requests, if server.name == APACHE.name { 2 } else { 1 }, "{}", ran.err);
+    let result = dir
+        .fetch(&["-v", "-C", "-", "-o", "here", &url])
+        .assert_exit(0)
+        .assert_stderr_contains("> Range: bytes=80000-");
+    let requests = result.err.matches("> GET /range.txt HTTP/1.1").count();
+    assert_eq!(requests, if server.name == APACHE.name { 2 } else { 1 }, "{}", result.err);
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
     // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
-    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    dir.fetch(&["-C", "-", "-o", "here", &url]).assert_success("");
     assert_eq!(dir.read("here"), range());
 }
 
@@ -104,17 +108,17 @@ fn resume_restarts_when_the_part_is_longer_than_the_file(server: Server) {
     let (dir, url) = (WorkDir::new(), server.http("/range.txt"));
     let long = [range(), b"more".to_vec()].concat();
     dir.leave_part("here", &url, &validator(&url), &long, 80_004);
-    dir.fetch(&["-C", "-", "-o", "here", &url]).gives("");
+    dir.fetch(&["-C", "-", "-o", "here", &url]).assert_success("");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
 }
 
 /// Leaves 40,000 bytes of another object with this validator and asserts that none of them remain.
 #[track_caller]
-fn starts_again(url: &str, validator: &str) {
+fn assert_restarts(url: &str, validator: &str) {
     let dir = WorkDir::new();
     dir.leave_part("here", url, validator, &[b'x'; 40_000], 80_000);
-    dir.fetch(&["-C", "-", "-o", "here", url]).gives("");
+    dir.fetch(&["-C", "-", "-o", "here", url]).assert_success("");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range(), "{url} {validator}");
 }
@@ -124,7 +128,7 @@ fn resume_restarts_when_the_validator_is_weak(server: Server) {
         let url = server.http(path);
         let strong = validator(&url);
         let tag = strong.strip_prefix("etag ").expect("an entity tag");
-        starts_again(&url, &format!("etag W/{tag}"));
+        assert_restarts(&url, &format!("etag W/{tag}"));
     }
 }
 
@@ -132,7 +136,7 @@ fn resume_restarts_when_the_validator_differs(server: Server) {
     for validator in
         ["etag \"other\"", "etag \"\"", "etag *", "modified Fri, 02 Dec 1994 12:34:56 GMT", "x", ""]
     {
-        starts_again(&server.http("/range.txt"), validator);
+        assert_restarts(&server.http("/range.txt"), validator);
     }
 }
 
@@ -142,12 +146,15 @@ fn resume_restarts_when_the_validator_differs(server: Server) {
 fn resume_restarts_when_the_server_has_no_ranges() {
     let (dir, url) = (WorkDir::new(), NGINX.http("/no-ranges/range.txt"));
     dir.leave_part("here", &url, &validator(&url), &range()[..40_000], 80_000);
-    let ran = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).exits(0);
-    ran.says("> Range: bytes=40000-").says(" 200 OK").hides(" 206 Partial");
+    let result = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).assert_exit(0);
+    result
+        .assert_stderr_contains("> Range: bytes=40000-")
+        .assert_stderr_contains(" 200 OK")
+        .assert_stderr_omits(" 206 Partial");
     assert_eq!(dir.read("here"), range());
-    fetch(&["-r", "8-15", &url]).exits(33).writes("");
+    fetch(&["-r", "8-15", &url]).assert_exit(33).assert_stdout("");
     dir.write("there", &range()[..40_000]);
-    dir.fetch(&["-C", "40000", "-o", "there", &url]).exits(33);
+    dir.fetch(&["-C", "40000", "-o", "there", &url]).assert_exit(33);
     assert_eq!(dir.read("there"), range()[..40_000]);
 }
 
@@ -156,7 +163,10 @@ fn resume_restarts_when_the_server_has_no_ranges() {
 #[ignore = "needs the servers of docker/"]
 fn several_ranges_exit_2_without_a_request() {
     for asked in ["0-7,16-23", "0-0,-1", "8-15,"] {
-        fetch(&["-v", "-r", asked, &NGINX.http("/range.txt")]).exits(2).writes("").hides("> GET");
+        fetch(&["-v", "-r", asked, &NGINX.http("/range.txt")])
+            .assert_exit(2)
+            .assert_stdout("")
+            .assert_stderr_omits("> GET");
     }
 }
 
@@ -170,8 +180,8 @@ fn range_is_of_the_uncompressed_file() {
         APACHE.http("/gz/range.txt"),
         CADDY.http("/range.txt"),
     ] {
-        fetch(&["-r", "8-15", &url]).gives("0000001\n");
-        resumes_half(&url);
+        fetch(&["-r", "8-15", &url]).assert_success("0000001\n");
+        assert_resumes_half(&url);
     }
 }
 
@@ -180,12 +190,12 @@ fn range_is_of_the_uncompressed_file() {
 #[ignore = "needs the servers of docker/"]
 fn resume_of_a_64_mib_file_requests_the_rest() {
     let (dir, url) = (WorkDir::new(), CADDY.http("/big.bin"));
-    let whole = fetch(&[&url]).exits(0).out;
+    let whole = fetch(&[&url]).assert_exit(0).out;
     dir.leave_part("big", &url, &validator(&url), &whole[..40_000_000], whole.len());
     dir.fetch(&["-v", "-C", "-", "-o", "big", &url])
-        .exits(0)
-        .says("> Range: bytes=40000000-")
-        .says(" 206 Partial Content");
+        .assert_exit(0)
+        .assert_stderr_contains("> Range: bytes=40000000-")
+        .assert_stderr_contains(" 206 Partial Content");
     dir.assert_entries(&["big"]);
     assert!(dir.read("big") == whole, "the octets differ");
 }

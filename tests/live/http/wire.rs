@@ -7,8 +7,8 @@ use crate::live::work_dir::{fetch, key};
 each_server![escaped_and_dot_segments_are_sent_unchanged, request_has_no_compression_range_or_referer];
 
 /// Returns the request as nginx received it: the request line, and the header fields sorted by name.
-fn seen(url: &str) -> (String, Vec<String>) {
-    let text = fetch(&[url]).exits(0).text();
+fn received_request(url: &str) -> (String, Vec<String>) {
+    let text = fetch(&[url]).assert_exit(0).text();
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let first = lines.next().expect("a request line").to_owned();
     let mut fields: Vec<String> = lines.map(str::to_owned).collect();
@@ -21,7 +21,7 @@ fn seen(url: &str) -> (String, Vec<String>) {
 fn request_has_only_accept_host_and_user_agent() {
     let agent = "user-agent: fetch-url/0.1.0";
     for path in ["/headers", "/x/../headers"] {
-        let (first, fields) = seen(&NGINX.http(path));
+        let (first, fields) = received_request(&NGINX.http(path));
         assert_eq!(first, format!("GET {path} HTTP/1.1"));
         let fields: Vec<String> = fields.iter().map(|field| field.to_ascii_lowercase()).collect();
         assert_eq!(fields, ["accept: */*", "host: 127.0.0.1:17080", agent]);
@@ -36,7 +36,7 @@ fn host_header_is_the_authority_of_the_url() {
         ("localhost", "host: localhost:17080"),
         ("LocalHost", "host: localhost:17080"),
     ] {
-        let (_, fields) = seen(&format!("http://{host}:17080/headers"));
+        let (_, fields) = received_request(&format!("http://{host}:17080/headers"));
         let is_sent = fields.iter().any(|field| field.eq_ignore_ascii_case(sent));
         assert!(is_sent, "{host}: {fields:?}");
     }
@@ -61,7 +61,7 @@ fn request_target_is_sent_unchanged() {
         "/a/b/../../headers?x=/../y",
         "/x'y/../headers",
     ] {
-        let (first, _) = seen(&NGINX.http(target));
+        let (first, _) = received_request(&NGINX.http(target));
         assert_eq!(first, format!("GET {target} HTTP/1.1"));
     }
 }
@@ -70,17 +70,17 @@ fn request_target_is_sent_unchanged() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn fragment_is_not_sent() {
-    assert_eq!(seen(&NGINX.http("/headers?a#b?c/../d")).0, "GET /headers?a HTTP/1.1");
-    assert_eq!(seen(&NGINX.http("/x/../headers#frag")).0, "GET /x/../headers HTTP/1.1");
+    assert_eq!(received_request(&NGINX.http("/headers?a#b?c/../d")).0, "GET /headers?a HTTP/1.1");
+    assert_eq!(received_request(&NGINX.http("/x/../headers#frag")).0, "GET /x/../headers HTTP/1.1");
 }
 
 /// RFC 1738 §3.3: an empty path means `/`.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn empty_path_requests_a_slash() {
-    let page = fetch(&[&NGINX.http("/")]).exits(0).text();
+    let page = fetch(&[&NGINX.http("/")]).assert_exit(0).text();
     assert!(page.contains("hello.txt"), "{page}");
-    fetch(&[&NGINX.http("")]).gives(page);
+    fetch(&[&NGINX.http("")]).assert_success(page);
 }
 
 fn escaped_and_dot_segments_are_sent_unchanged(server: Server) {
@@ -92,7 +92,7 @@ fn escaped_and_dot_segments_are_sent_unchanged(server: Server) {
         "/pub/%2e%2e/hello.txt",
     ] {
         let target = format!("{path}?{}", key());
-        fetch(&[&server.http(&target)]).gives(HELLO);
+        fetch(&[&server.http(&target)]).assert_success(HELLO);
         let line = server.logged(&target);
         assert!(line.contains("GET") && line.contains("HTTP/1.1"), "{line}");
     }
@@ -101,7 +101,7 @@ fn escaped_and_dot_segments_are_sent_unchanged(server: Server) {
 /// No compression is requested, and no Referer is sent.
 fn request_has_no_compression_range_or_referer(server: Server) {
     let target = format!("/hello.txt?{}", key());
-    fetch(&[&server.http(&target)]).gives(HELLO);
+    fetch(&[&server.http(&target)]).assert_success(HELLO);
     let line = server.logged(&target);
     assert!(line.contains("fetch-url/0.1.0") && line.contains(&server.authority()), "{line}");
     assert!(!line.contains("gzip"), "{line}");
@@ -116,10 +116,12 @@ fn request_has_no_compression_range_or_referer(server: Server) {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn escaped_forbidden_bytes_are_sent_and_a_raw_space_exits_3() {
-    fetch(&["-v", &NGINX.http("/%00")]).exits(22).says("> GET /%00 HTTP/1.1");
-    fetch(&["-v", &APACHE.http("/%00")]).exits(78).says("> GET /%00 HTTP/1.1");
-    fetch(&["-v", &APACHE.http("/etc%2Fmotd")]).exits(78).says("> GET /etc%2Fmotd HTTP/1.1");
-    fetch(&["-v", &NGINX.http("/a b")]).exits(3).hides("> GET");
+    fetch(&["-v", &NGINX.http("/%00")]).assert_exit(22).assert_stderr_contains("> GET /%00 HTTP/1.1");
+    fetch(&["-v", &APACHE.http("/%00")]).assert_exit(78).assert_stderr_contains("> GET /%00 HTTP/1.1");
+    fetch(&["-v", &APACHE.http("/etc%2Fmotd")])
+        .assert_exit(78)
+        .assert_stderr_contains("> GET /etc%2Fmotd HTTP/1.1");
+    fetch(&["-v", &NGINX.http("/a b")]).assert_exit(3).assert_stderr_omits("> GET");
 }
 
 /// The CGI program prints the header fields of an HTTP/2 request.
@@ -128,7 +130,7 @@ fn escaped_forbidden_bytes_are_sent_and_a_raw_space_exits_3() {
 fn http2_request_has_the_same_header_fields() {
     let key = key();
     let url = APACHE.https(&format!("/cgi/env?{key}"));
-    let text = fetch(&["--cacert", crate::live::server::CA, &url]).exits(0).text();
+    let text = fetch(&["--cacert", crate::live::server::CA, &url]).assert_exit(0).text();
     for line in [
         "HTTP_ACCEPT=*/*",
         "HTTP_HOST=localhost:17447",

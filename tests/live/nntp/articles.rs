@@ -32,11 +32,11 @@ fn every_url_form_fetches_the_article(server: NewsServer) {
         format!("news://{authority}/{id}"),
         "news:%70lain-1200@test%2Einvalid".to_owned(),
     ] {
-        fetch(&["--news-server", &authority, &url]).gives(&expected);
+        fetch(&["--news-server", &authority, &url]).assert_success(&expected);
     }
     // A URL with a server does not need the option.
-    fetch(&[&server.url(&format!("fetch.test/{number}"))]).gives(&expected);
-    fetch(&[&server.id_url(id)]).gives(&expected);
+    fetch(&[&server.url(&format!("fetch.test/{number}"))]).assert_success(&expected);
+    fetch(&[&server.id_url(id)]).assert_success(&expected);
 }
 
 /// Articles with dots, without body, with a line of 100,000 bytes, with a folded header, of 1 MiB, with `From `, HTML
@@ -45,20 +45,20 @@ fn unusual_articles_are_fetched_unchanged(server: NewsServer) {
     let nths = [1701, 1702, 1703, 1704, 1705, 1707, 1708, 1709, 1710, 1711, 1712, 1713];
     let articles = server.those("ARTICLE", "fetch.test", nths);
     for (nth, article) in nths.into_iter().zip(&articles) {
-        fetch(&[&server.nth_url("fetch.test", nth)]).gives(article);
+        fetch(&[&server.nth_url("fetch.test", nth)]).assert_success(article);
     }
     // By message-id, all in one run.
     let names = ["dots", "emptybody", "longline", "folded", "big", "from-line", "html", "mime"];
     let ids = names.map(|name| server.id_url(&format!("{name}@test.invalid")));
     let expected = [&articles[..6], &articles[9..11]].concat();
-    fetch(&ids.each_ref().map(String::as_str)).gives(expected.concat());
+    fetch(&ids.each_ref().map(String::as_str)).assert_success(expected.concat());
 }
 
 /// `--format` applies to lists; an article is written unchanged.
 fn format_option_does_not_change_an_article(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.test", 1701);
     for format in ["text", "json", "raw"] {
-        fetch(&["--format", format, &server.nth_url("fetch.test", 1701)]).gives(&expected);
+        fetch(&["--format", format, &server.nth_url("fetch.test", 1701)]).assert_success(&expected);
     }
 }
 
@@ -66,9 +66,13 @@ fn escaped_group_name_fetches_the_article(server: NewsServer) {
     let expected = server.nth("ARTICLE", "fetch.with+plus_and-dash", 7);
     for group in ["fetch.with+plus_and-dash", "fetch.with%2Bplus%5Fand%2ddash", "%66etch.with+plus_and-dash"]
     {
-        fetch(&[&server.nth_url(group, 7)]).gives(&expected);
+        fetch(&[&server.nth_url(group, 7)]).assert_success(&expected);
     }
-    fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).gives(server.nth("ARTICLE", "alt.binaries.fetch", 1));
+    fetch(&[&server.nth_url("alt.binaries.fetch", 1)]).assert_success(server.nth(
+        "ARTICLE",
+        "alt.binaries.fetch",
+        1,
+    ));
 }
 
 /// Escaped as RFC 5538 §2 requires, escaped more than necessary, and with lower-case hex digits.
@@ -81,14 +85,14 @@ fn escaped_message_id_fetches_the_article(server: NewsServer) {
     ];
     for (id, escaped) in rows {
         let expected = server.block(&[&format!("ARTICLE <{id}>")]);
-        fetch(&[&server.id_url(escaped)]).gives(&expected);
-        fetch(&["--news-server", &server.authority(), &format!("news:{escaped}")]).gives(&expected);
+        fetch(&[&server.id_url(escaped)]).assert_success(&expected);
+        fetch(&["--news-server", &server.authority(), &format!("news:{escaped}")]).assert_success(&expected);
     }
 }
 
 fn message_id_of_200_characters_is_fetched(server: NewsServer) {
     let id = format!("{}@test.invalid", "x".repeat(200));
-    fetch(&[&server.id_url(&id)]).gives(server.block(&[&format!("ARTICLE <{id}>")]));
+    fetch(&[&server.id_url(&id)]).assert_success(server.block(&[&format!("ARTICLE <{id}>")]));
 }
 
 /// One article in two groups: by message-id and by both numbers.
@@ -99,9 +103,9 @@ fn cross_posted_article_is_fetched_by_id_and_both_numbers(server: NewsServer) {
     let articles = server.those("ARTICLE", "fetch.8bit", 1..=100);
     let nth = articles.iter().position(is_it).expect("it is in both groups");
     let url = server.nth_url("fetch.8bit", u32::try_from(nth + 1).expect("a small number"));
-    fetch(&[&url]).gives(&articles[nth]);
+    fetch(&[&url]).assert_success(&articles[nth]);
     for url in [server.nth_url("fetch.test", 1713), server.id_url("crosspost@test.invalid")] {
-        assert!(is_it(&fetch(&[&url]).exits(0).out), "{url}");
+        assert!(is_it(&fetch(&[&url]).assert_exit(0).out), "{url}");
     }
 }
 
@@ -109,10 +113,10 @@ fn cross_posted_article_is_fetched_by_id_and_both_numbers(server: NewsServer) {
 fn forty_urls_in_one_run_give_their_articles(server: NewsServer) {
     let urls: Vec<String> = (300..340).map(|nth| server.nth_url("fetch.test", nth)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    fetch(&urls).gives(server.those("ARTICLE", "fetch.test", 300..340).concat());
+    fetch(&urls).assert_success(server.those("ARTICLE", "fetch.test", 300..340).concat());
 }
 
 fn fragment_is_not_sent(server: NewsServer) {
     let url = format!("{}#part", server.nth_url("fetch.test", 5));
-    fetch(&[&url]).gives(server.nth("ARTICLE", "fetch.test", 5));
+    fetch(&[&url]).assert_success(server.nth("ARTICLE", "fetch.test", 5));
 }

@@ -18,22 +18,22 @@ each_news_server![
 
 #[track_caller]
 fn body(server: NewsServer, name: &str) -> Vec<u8> {
-    let ran = fetch(&["--part", "body", &server.id_url(&format!("{name}@test.invalid"))]).exits(0);
-    assert_eq!(ran.err, "", "{name}");
-    ran.out
+    let result = fetch(&["--part", "body", &server.id_url(&format!("{name}@test.invalid"))]).assert_exit(0);
+    assert_eq!(result.err, "", "{name}");
+    result.out
 }
 
 fn dot_stuffing_is_removed_from_a_body(server: NewsServer) {
     let expected = b".\r\n..\r\n...\r\n.dot\r\nnot.a.dot\r\n\r\n.\r\n";
     assert_eq!(body(server, "dots"), expected, "{}", server.name);
-    let whole = fetch(&[&server.id_url("dots@test.invalid")]).exits(0).out;
+    let whole = fetch(&[&server.id_url("dots@test.invalid")]).assert_exit(0).out;
     assert!(whole.ends_with(&[b"\r\n\r\n", &expected[..]].concat()), "{}", whole.escape_ascii());
 }
 
 fn article_without_body_gives_an_empty_body(server: NewsServer) {
     // sn adds an empty line.
     assert_eq!(body(server, "emptybody"), if server.is_modern { &b""[..] } else { b"\r\n" });
-    let whole = fetch(&[&server.id_url("emptybody@test.invalid")]).exits(0).out;
+    let whole = fetch(&[&server.id_url("emptybody@test.invalid")]).assert_exit(0).out;
     assert!(whole.starts_with(b"Path: "), "{}", whole.escape_ascii());
 }
 
@@ -53,7 +53,7 @@ fn body_of_10_mib_is_unchanged(server: NewsServer) {
     let expected = sha256(lines.as_bytes());
     assert_eq!(sha256(&body(server, "huge")), expected);
     let dir = WorkDir::new();
-    dir.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).gives("");
+    dir.fetch(&["-o", "huge", &server.id_url("huge@test.invalid")]).assert_success("");
     let whole = dir.read("huge");
     assert_eq!(sha256(&whole[whole.len() - lines.len()..]), expected);
     assert_eq!(sha256(&whole), sha256(&server.block(&["ARTICLE <huge@test.invalid>"])));
@@ -64,9 +64,9 @@ fn eight_bit_text_is_unchanged(server: NewsServer) {
     assert_eq!(body(server, "latin1-7"), b"na\xefve caf\xe9 \xff\r\n");
     assert_eq!(body(server, "utf8-7"), "Gr\u{fc}\u{df}e\r\n".as_bytes());
     for nth in [2, 51, 100] {
-        fetch(&[&server.nth_url("fetch.8bit", nth)]).gives(server.nth("ARTICLE", "fetch.8bit", nth));
+        fetch(&[&server.nth_url("fetch.8bit", nth)]).assert_success(server.nth("ARTICLE", "fetch.8bit", nth));
     }
-    let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).exits(0).out;
+    let head = fetch(&["--part", "head", &server.id_url("utf8-7@test.invalid")]).assert_exit(0).out;
     let has = |part: &str| head.windows(part.len()).any(|bytes| bytes == part.as_bytes());
     assert!(
         has("Zo\u{eb} <zoe@test.invalid>") && has("raw UTF-8 \u{fc}\u{f1}\u{ee} 7"),
@@ -107,7 +107,7 @@ fn yenc_body_with_every_byte_is_unchanged(server: NewsServer) {
         assert!(body.starts_with(first.as_bytes()), "{}", body.escape_ascii());
         assert_eq!(yenc_decoded(&body), all_bytes());
         let url = server.nth_url("alt.binaries.fetch", number);
-        fetch(&[&url]).gives(server.nth("ARTICLE", "alt.binaries.fetch", number));
+        fetch(&[&url]).assert_success(server.nth("ARTICLE", "alt.binaries.fetch", number));
     }
 }
 

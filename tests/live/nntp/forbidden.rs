@@ -24,20 +24,20 @@ impl Marked {
 
     /// Asserts that the URL is rejected and that nothing is sent or written.
     #[track_caller]
-    fn refused(&self, arguments: &[&str]) {
+    fn assert_refused(&self, arguments: &[&str]) {
         let arguments: Vec<String> = arguments.iter().map(|text| text.replace("KEY", &self.key)).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let dir = WorkDir::new();
-        let ran = dir.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
-        assert!([93, 3].contains(&ran.exit), "{arguments:?}: {} {}", ran.exit, ran.err);
-        ran.hides("> ").hides("< ").hides("\nQUIT");
+        let result = dir.fetch(&[&["-v", "-o", "here"], &arguments[..]].concat());
+        assert!([93, 3].contains(&result.exit), "{arguments:?}: {} {}", result.exit, result.err);
+        result.assert_stderr_omits("> ").assert_stderr_omits("< ").assert_stderr_omits("\nQUIT");
         dir.assert_entries(&[]);
     }
 
     /// Asserts that the server received nothing with the marker. A later session is in its log completely, so an
     /// earlier one would be in the log too.
     #[track_caller]
-    fn is_unseen(&self) {
+    fn assert_nothing_received(&self) {
         let later = key();
         self.server.reply(&[&format!("GROUP {later}")]);
         self.watch.commands_for(&later);
@@ -60,11 +60,11 @@ fn forbidden_bytes_in_a_group_are_rejected_without_a_command(server: NewsServer)
         "KEY%20/1-3",
         "KEY.*%0D%0A",
     ] {
-        marked.refused(&[&server.url(path)]);
-        marked.refused(&[&server.id_url(path)]);
-        marked.refused(&["--news-server", &server.authority(), &format!("news:{path}")]);
+        marked.assert_refused(&[&server.url(path)]);
+        marked.assert_refused(&[&server.id_url(path)]);
+        marked.assert_refused(&["--news-server", &server.authority(), &format!("news:{path}")]);
     }
-    marked.is_unseen();
+    marked.assert_nothing_received();
 }
 
 fn forbidden_bytes_in_a_message_id_are_rejected_without_a_command(server: NewsServer) {
@@ -80,18 +80,18 @@ fn forbidden_bytes_in_a_message_id_are_rejected_without_a_command(server: NewsSe
         "%3CKEY@test.invalid%3E",
         "KEY%3e%0d%0aARTICLE%20%3cplain-0001@test.invalid",
     ] {
-        marked.refused(&[&server.id_url(id)]);
-        marked.refused(&["--news-server", &server.authority(), &format!("news:{id}")]);
+        marked.assert_refused(&[&server.id_url(id)]);
+        marked.assert_refused(&["--news-server", &server.authority(), &format!("news:{id}")]);
     }
-    marked.is_unseen();
+    marked.assert_nothing_received();
 }
 
 fn forbidden_bytes_in_a_number_are_rejected_without_a_command(server: NewsServer) {
     let marked = Marked::new(server);
     for number in ["1%0D%0AQUIT", "1%0A", "1%20", "1-3%0D%0AQUIT", "%001"] {
-        marked.refused(&[&server.url(&format!("KEY/{number}"))]);
+        marked.assert_refused(&[&server.url(&format!("KEY/{number}"))]);
     }
-    marked.is_unseen();
+    marked.assert_nothing_received();
 }
 
 /// Logins with such bytes are not sent either; sn has no logins.
@@ -101,10 +101,10 @@ fn forbidden_bytes_in_a_login_are_rejected_without_a_command(server: NewsServer)
         let dir = WorkDir::new();
         let login = login.replace("KEY", &marked.key);
         let url = server.nth_url("private.secret", 1);
-        let ran = dir.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
+        let result = dir.fetch(&["-v", "--insecure-auth", "-u", &login, &url]);
         let expected: &[i32] = if server.is_modern { &[93, 2] } else { &[93, 2, 0] };
-        assert!(expected.contains(&ran.exit), "{} {}", ran.exit, ran.err);
-        ran.hides("> AUTHINFO");
+        assert!(expected.contains(&result.exit), "{} {}", result.exit, result.err);
+        result.assert_stderr_omits("> AUTHINFO");
     }
-    marked.is_unseen();
+    marked.assert_nothing_received();
 }

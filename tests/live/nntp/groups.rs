@@ -32,7 +32,7 @@ fn rows(list: &[u8]) -> Vec<[String; 4]> {
 
 #[track_caller]
 fn of_all(server: NewsServer, options: &[&str]) -> String {
-    fetch(&[options, &["--news-server", &server.authority(), "news:*"]].concat()).exits(0).text()
+    fetch(&[options, &["--news-server", &server.authority(), "news:*"]].concat()).assert_exit(0).text()
 }
 
 fn raw_group_list_equals_the_response(server: NewsServer) {
@@ -40,7 +40,7 @@ fn raw_group_list_equals_the_response(server: NewsServer) {
     let expected = all(server);
     assert!(rows(&expected).iter().any(|row| row[0] == "fetch.with+plus_and-dash"));
     for url in ["news:*", "news:%2A", &format!("news://{authority}/*")] {
-        fetch(&["--format", "raw", "--news-server", &authority, url]).gives(&expected);
+        fetch(&["--format", "raw", "--news-server", &authority, url]).assert_success(&expected);
     }
 }
 
@@ -98,7 +98,7 @@ fn pattern_selects_the_matching_groups(server: NewsServer) {
         let urls =
             [format!("news:{pattern}"), format!("news:{}", pattern.replace('*', "%2a")), server.url(pattern)];
         for url in urls {
-            fetch(&["--format", "raw", "--news-server", &authority, &url]).gives(&expected);
+            fetch(&["--format", "raw", "--news-server", &authority, &url]).assert_success(&expected);
         }
     }
 }
@@ -106,7 +106,7 @@ fn pattern_selects_the_matching_groups(server: NewsServer) {
 fn pattern_without_match_gives_an_empty_list(server: NewsServer) {
     let url = format!("news://{}/no-such.*", server.authority());
     for format in ["raw", "text", "json"] {
-        fetch(&["--format", format, &url]).exits(0).writes("");
+        fetch(&["--format", format, &url]).assert_exit(0).assert_stdout("");
     }
 }
 
@@ -117,20 +117,20 @@ fn url_of_each_group_names_the_group(server: NewsServer) {
         let (name, url) = (field(line, "name").expect("a name"), field(line, "url").expect("a URL"));
         assert_eq!(url, server.url(&name));
         let reply = server.reply(&[&format!("GROUP {name}")]).line;
-        let ran = fetch(&["-I", &url]);
+        let result = fetch(&["-I", &url]);
         if reply.starts_with("480") {
-            ran.exits(67);
+            result.assert_exit(67);
             continue;
         }
         let count = reply.split(' ').nth(1).expect("a count");
-        assert!(ran.exits(0).text().contains(&format!("Articles: {count}\n")), "{line}");
+        assert!(result.assert_exit(0).text().contains(&format!("Articles: {count}\n")), "{line}");
     }
 }
 
 fn group_list_is_written_to_a_file_unchanged(server: NewsServer) {
     let dir = WorkDir::new();
     let url = format!("news://{}/*", server.authority());
-    dir.fetch(&["--format", "raw", "-o", "here", &url]).gives("");
+    dir.fetch(&["--format", "raw", "-o", "here", &url]).assert_success("");
     assert_eq!(dir.read("here"), all(server));
     dir.assert_entries(&["here"]);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::live::nntp_server::{INN, INN_TLS, SN};
-use crate::live::program::Ran;
+use crate::live::program::RunResult;
 use crate::live::server::CA;
 use crate::live::work_dir::{WorkDir, fetch, key};
 
@@ -21,7 +21,7 @@ fn tls(path: &str) -> String {
 }
 
 #[track_caller]
-fn trusting(arguments: &[&str]) -> Ran {
+fn trusting(arguments: &[&str]) -> RunResult {
     fetch(&[&["--cacert", CA], arguments].concat())
 }
 
@@ -39,13 +39,13 @@ fn login_over_tls_or_starttls_fetches_private_articles() {
     let overview = as_alice(&["GROUP private.secret", "OVER 1-50"]);
     let login = [&ALICE[..], &["--format", "raw"]].concat();
     for url in [plain, tls] {
-        trusting(&[&login[..], &[&url("private.secret/7")]].concat()).gives(&article);
-        trusting(&[&login[..], &[&url("private.secret/5-7")]].concat()).gives(&range);
-        trusting(&[&login[..], &[&url("private.secret")]].concat()).gives(&overview);
+        trusting(&[&login[..], &[&url("private.secret/7")]].concat()).assert_success(&article);
+        trusting(&[&login[..], &[&url("private.secret/5-7")]].concat()).assert_success(&range);
+        trusting(&[&login[..], &[&url("private.secret")]].concat()).assert_success(&overview);
     }
     for url in [format!("news://localhost:{}/", INN.port()), format!("snews://{INN_TLS}/")] {
-        trusting(&[&login[..], &[&format!("{url}secret-7@test.invalid")]].concat()).gives(&article);
-        trusting(&[&login[..], &[&format!("{url}private.secret")]].concat()).gives(&overview);
+        trusting(&[&login[..], &[&format!("{url}secret-7@test.invalid")]].concat()).assert_success(&article);
+        trusting(&[&login[..], &[&format!("{url}private.secret")]].concat()).assert_success(&overview);
     }
 }
 
@@ -55,12 +55,15 @@ fn login_over_tls_or_starttls_fetches_private_articles() {
 fn starttls_precedes_the_login() {
     let user = key();
     let watch = INN.watch();
-    trusting(&["-u", &format!("{user}:x"), &plain("private.secret/1")]).exits(67);
-    let seen = watch.commands_for(&user);
-    let at = |start: &str| seen.iter().position(|line| line.starts_with(start));
+    trusting(&["-u", &format!("{user}:x"), &plain("private.secret/1")]).assert_exit(67);
+    let received = watch.commands_for(&user);
+    let at = |start: &str| received.iter().position(|line| line.starts_with(start));
     let (tls, name) = (at("STARTTLS").expect("it asks for TLS"), at("AUTHINFO").expect("it logs in"));
-    assert!(tls < name, "{seen:?}");
-    assert_eq!(seen[name..name + 2], [format!("AUTHINFO USER {user}"), "AUTHINFO PASS ********".to_owned()]);
+    assert!(tls < name, "{received:?}");
+    assert_eq!(
+        received[name..name + 2],
+        [format!("AUTHINFO USER {user}"), "AUTHINFO PASS ********".to_owned()]
+    );
     assert_eq!(watch.sessions(&user), 1);
 }
 
@@ -72,13 +75,13 @@ fn untrusted_certificate_receives_no_login() {
     let login = format!("{user}:x");
     let dir = WorkDir::new();
     for url in [plain("private.secret/1"), tls("private.secret/1")] {
-        dir.fetch(&["-u", &login, "-o", "here", &url]).exits(60);
+        dir.fetch(&["-u", &login, "-o", "here", &url]).assert_exit(60);
     }
     let port = INN.port();
     let named = plain("private.secret/1").replace("localhost", "wrong.example");
     let to_here = format!("wrong.example:{port}:127.0.0.1");
     let arguments = ["--cacert", CA, "--resolve", &to_here, "-u", &login, "-o", "here", &named];
-    dir.fetch(&arguments).exits(60).says("wrong.example");
+    dir.fetch(&arguments).assert_exit(60).assert_stderr_contains("wrong.example");
     dir.assert_entries(&[]);
     let later = key();
     INN.reply(&[&format!("GROUP {later}")]);
@@ -90,11 +93,15 @@ fn untrusted_certificate_receives_no_login() {
 #[ignore = "needs the servers of docker/"]
 fn plaintext_login_needs_insecure_auth() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
-    let ran = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
-    ran.exits(0).writes(&article).hides("AUTHINFO PASS secret").says("AUTHINFO USER alice");
+    let result = fetch(&[&ALICE[..], &["-v", "--insecure-auth", &INN.url("private.secret/7")]].concat());
+    result
+        .assert_exit(0)
+        .assert_stdout(&article)
+        .assert_stderr_omits("AUTHINFO PASS secret")
+        .assert_stderr_contains("AUTHINFO USER alice");
     // By default the login is not sent in plaintext.
-    let ran = fetch(&[&ALICE[..], &["-v", &INN.url("private.secret/7")]].concat());
-    ran.exits(60).writes("").hides("AUTHINFO");
+    let result = fetch(&[&ALICE[..], &["-v", &INN.url("private.secret/7")]].concat());
+    result.assert_exit(60).assert_stdout("").assert_stderr_omits("AUTHINFO");
 }
 
 /// The password is sent once, the error contains the server's reply, and the password is not shown.
@@ -105,12 +112,16 @@ fn wrong_password_is_sent_once_and_exits_67() {
     for url in [plain("private.secret/1"), tls("private.secret/1"), tls("private.secret")] {
         let retry = ["--retry", "2", "--retry-delay", "0"];
         let arguments = ["-v", "--cacert", CA, "-u", "alice:wr0ng-canary", "-o", "here", &url];
-        let ran = dir.fetch(&[&retry[..], &arguments].concat()).exits(67).hides("wr0ng-canary");
-        assert_eq!(ran.err.matches("> AUTHINFO PASS").count(), 1, "{}", ran.err);
-        ran.says("(481 Authentication failed)");
+        let result =
+            dir.fetch(&[&retry[..], &arguments].concat()).assert_exit(67).assert_stderr_omits("wr0ng-canary");
+        assert_eq!(result.err.matches("> AUTHINFO PASS").count(), 1, "{}", result.err);
+        result.assert_stderr_contains("(481 Authentication failed)");
         dir.assert_entries(&[]);
     }
-    trusting(&["-u", "nobody:secret", &tls("private.secret/1")]).exits(67).writes("").says("481");
+    trusting(&["-u", "nobody:secret", &tls("private.secret/1")])
+        .assert_exit(67)
+        .assert_stdout("")
+        .assert_stderr_contains("481");
 }
 
 /// RFC 4643 §2.3.2 allows every byte above the space in a password; INN also accepts the space.
@@ -119,9 +130,10 @@ fn wrong_password_is_sent_once_and_exits_67() {
 fn password_with_reserved_bytes_logs_in() {
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let login = format!("bob:{BOB}");
-    trusting(&["-u", &login, &tls("private.secret/7")]).gives(&article);
-    let ran = trusting(&["-v", "-u", &login, &plain("private.secret/7")]).exits(0).writes(&article);
-    ran.hides("p@ss").hides("rd#%41");
+    trusting(&["-u", &login, &tls("private.secret/7")]).assert_success(&article);
+    let result =
+        trusting(&["-v", "-u", &login, &plain("private.secret/7")]).assert_exit(0).assert_stdout(&article);
+    result.assert_stderr_omits("p@ss").assert_stderr_omits("rd#%41");
 }
 
 #[test]
@@ -136,20 +148,24 @@ fn netrc_and_password_file_supply_the_password() {
     }
     let article = as_alice(&["GROUP private.secret", "ARTICLE 7"]);
     let url = tls("private.secret/7");
-    dir.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).gives(&article);
-    dir.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).gives(&article);
-    dir.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).exits(67).writes("");
-    dir.fetch(&["--cacert", CA, &url]).exits(67).writes("");
+    dir.fetch(&["--cacert", CA, "--netrc-file", "netrc", &url]).assert_success(&article);
+    dir.fetch(&["--cacert", CA, "-u", "alice", "--password-file", "password", &url]).assert_success(&article);
+    dir.fetch(&["--cacert", CA, "--netrc-file", "other", &url]).assert_exit(67).assert_stdout("");
+    dir.fetch(&["--cacert", CA, &url]).assert_exit(67).assert_stdout("");
 }
 
 /// The login is not sent for public articles; sn has no logins.
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn login_is_not_sent_unless_required() {
-    let ran = trusting(&[&ALICE[..], &["-v", &tls("fetch.test/1")]].concat());
-    ran.exits(0).writes(INN.nth("ARTICLE", "fetch.test", 1)).hides("AUTHINFO");
-    let ran = fetch(&[&ALICE[..], &["-v", &SN.nth_url("private.secret", 1)]].concat());
-    ran.exits(0).writes(SN.nth("ARTICLE", "private.secret", 1)).hides("AUTHINFO").hides("STARTTLS");
+    let result = trusting(&[&ALICE[..], &["-v", &tls("fetch.test/1")]].concat());
+    result.assert_exit(0).assert_stdout(INN.nth("ARTICLE", "fetch.test", 1)).assert_stderr_omits("AUTHINFO");
+    let result = fetch(&[&ALICE[..], &["-v", &SN.nth_url("private.secret", 1)]].concat());
+    result
+        .assert_exit(0)
+        .assert_stdout(SN.nth("ARTICLE", "private.secret", 1))
+        .assert_stderr_omits("AUTHINFO")
+        .assert_stderr_omits("STARTTLS");
 }
 
 /// One login for all URLs of a server, also for public groups after it.
@@ -158,14 +174,14 @@ fn login_is_not_sent_unless_required() {
 fn one_login_serves_several_urls() {
     let urls = ["private.secret/1", "fetch.test/1", "private.secret/2-4", "private.secret/5"].map(plain);
     let urls = urls.each_ref().map(String::as_str);
-    let ran = trusting(&[&ALICE[..], &["-v"], &urls].concat()).exits(0);
+    let result = trusting(&[&ALICE[..], &["-v"], &urls].concat()).assert_exit(0);
     for (line, count) in [("> STARTTLS", 1), ("> AUTHINFO USER", 1), ("< 200 ", 1)] {
-        assert_eq!(ran.err.matches(line).count(), count, "{line}\n{}", ran.err);
+        assert_eq!(result.err.matches(line).count(), count, "{line}\n{}", result.err);
     }
     let secret = |number: u32| as_alice(&["GROUP private.secret", &format!("ARTICLE {number}")]);
     let free = INN.nth("ARTICLE", "fetch.test", 1);
     let expected = [secret(1), free, secret(2), secret(3), secret(4), secret(5)];
-    ran.writes(expected.concat());
+    result.assert_stdout(expected.concat());
 }
 
 /// The password appears in no trace, error, JSON output or event.
@@ -180,8 +196,9 @@ fn password_appears_in_no_output() {
         for options in
             [&["-vvv", "--trace", "-"][..], &["--format", "json", "--events", "-"], &["-w", "%{json}"]]
         {
-            let ran = trusting(&[options, &["-u", &format!("bob:{password}"), &url]].concat()).exits(exit);
-            let shown = ran.text() + &ran.err;
+            let result =
+                trusting(&[options, &["-u", &format!("bob:{password}"), &url]].concat()).assert_exit(exit);
+            let shown = result.text() + &result.err;
             assert!(!shown.contains(password), "{options:?} {url}: {shown}");
         }
     }
@@ -191,5 +208,7 @@ fn password_appears_in_no_output() {
 #[test]
 #[ignore = "needs the built program"]
 fn login_in_an_nntp_url_exits_3() {
-    fetch(&["nntp://alice:s3cr3t-canary@localhost:17119/private.secret/1"]).exits(3).hides("s3cr3t-canary");
+    fetch(&["nntp://alice:s3cr3t-canary@localhost:17119/private.secret/1"])
+        .assert_exit(3)
+        .assert_stderr_omits("s3cr3t-canary");
 }

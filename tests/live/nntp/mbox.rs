@@ -35,12 +35,12 @@ fn of_alice(articles: &[Vec<u8>]) -> Vec<u8> {
 fn article_as_mbox_has_a_from_line(server: NewsServer) {
     for nth in [1, 1701, 1702, 1703, 1704, 1705] {
         let expected = of_alice(&[server.nth("ARTICLE", "fetch.test", nth)]);
-        fetch(&["--format", "mbox", &server.nth_url("fetch.test", nth)]).gives(expected);
+        fetch(&["--format", "mbox", &server.nth_url("fetch.test", nth)]).assert_success(expected);
     }
 }
 
 fn from_lines_of_a_body_are_quoted(server: NewsServer) {
-    let text = fetch(&["--format", "mbox", &server.id_url("from-line@test.invalid")]).exits(0).text();
+    let text = fetch(&["--format", "mbox", &server.id_url("from-line@test.invalid")]).assert_exit(0).text();
     assert!(text.ends_with("\n\n>From here\n>>From there\n\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("From ")).count(), 1, "{text}");
 }
@@ -48,34 +48,38 @@ fn from_lines_of_a_body_are_quoted(server: NewsServer) {
 fn range_as_mbox_contains_the_existing_articles(server: NewsServer) {
     let url = server.url(&format!("fetch.holes/{}-{}", server.number(1), server.number(20)));
     let expected = of_alice(&server.those("ARTICLE", "fetch.holes", 1..=20));
-    fetch(&["--format", "mbox", &url]).exits(0).writes(expected);
+    fetch(&["--format", "mbox", &url]).assert_exit(0).assert_stdout(expected);
 }
 
 /// All articles of the group.
 fn group_as_mbox_contains_all_articles(server: NewsServer) {
     let expected = of_alice(&server.those("ARTICLE", "fetch.with+plus_and-dash", 1..=10));
     for url in [server.url("fetch.with+plus_and-dash"), server.id_url("fetch.with+plus_and-dash")] {
-        fetch(&["--format", "mbox", &url]).exits(0).writes(&expected);
+        fetch(&["--format", "mbox", &url]).assert_exit(0).assert_stdout(&expected);
     }
     let with_holes = of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50));
-    fetch(&["--format", "mbox", &server.url("fetch.holes")]).exits(0).writes(with_holes);
+    fetch(&["--format", "mbox", &server.url("fetch.holes")]).assert_exit(0).assert_stdout(with_holes);
 }
 
 fn mbox_is_written_to_one_file(server: NewsServer) {
     let dir = WorkDir::new();
-    dir.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")]).exits(0).writes("");
+    dir.fetch(&["--format", "mbox", "-o", "box", &server.url("fetch.holes")])
+        .assert_exit(0)
+        .assert_stdout("");
     assert_eq!(dir.read("box"), of_alice(&server.those("ARTICLE", "fetch.holes", 1..=50)));
     dir.assert_entries(&["box"]);
-    dir.fetch(&["--format", "mbox", "--part", "body", "-o", "no", &server.nth_url("fetch.test", 1)]).exits(2);
+    dir.fetch(&["--format", "mbox", "--part", "body", "-o", "no", &server.nth_url("fetch.test", 1)])
+        .assert_exit(2);
     dir.assert_entries(&["box"]);
 }
 
 fn eight_bit_articles_are_unchanged_in_mbox(server: NewsServer) {
     let article = server.block(&["ARTICLE <latin1-7@test.invalid>"]);
-    fetch(&["--format", "mbox", &server.id_url("latin1-7@test.invalid")]).gives(of_alice(&[article]));
+    fetch(&["--format", "mbox", &server.id_url("latin1-7@test.invalid")])
+        .assert_success(of_alice(&[article]));
     let article = server.block(&["ARTICLE <utf8-7@test.invalid>"]);
     let url = server.id_url("utf8-7@test.invalid");
-    fetch(&["--format", "mbox", &url]).gives(entry("zoe@test.invalid", &article));
+    fetch(&["--format", "mbox", &url]).assert_success(entry("zoe@test.invalid", &article));
 }
 
 /// An empty group gives an empty mbox file and exit status 0.
@@ -83,6 +87,6 @@ fn eight_bit_articles_are_unchanged_in_mbox(server: NewsServer) {
 #[ignore = "needs the servers of docker/"]
 fn empty_group_as_mbox_is_empty() {
     for server in [INN, SN] {
-        fetch(&["--format", "mbox", &server.url("fetch.empty")]).gives("");
+        fetch(&["--format", "mbox", &server.url("fetch.empty")]).assert_success("");
     }
 }

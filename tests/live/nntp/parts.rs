@@ -18,20 +18,20 @@ fn part_option_selects_head_body_or_article(server: NewsServer) {
     for nth in [3, 1702, 1704] {
         for (part, verb) in VERBS {
             let expected = server.nth(verb, "fetch.test", nth);
-            fetch(&["--part", part, &server.nth_url("fetch.test", nth)]).gives(expected);
+            fetch(&["--part", part, &server.nth_url("fetch.test", nth)]).assert_success(expected);
         }
     }
     // Header, empty line and body are the article.
-    let [head, body, article] =
-        VERBS.map(|(part, _)| fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).exits(0).out);
+    let [head, body, article] = VERBS
+        .map(|(part, _)| fetch(&["--part", part, &server.nth_url("fetch.test", 1701)]).assert_exit(0).out);
     assert_eq!([head, b"\r\n".to_vec(), body].concat(), article);
-    fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).exits(2).writes("");
+    fetch(&["--part", "tail", &server.nth_url("fetch.test", 1)]).assert_exit(2).assert_stdout("");
 }
 
 fn part_option_applies_to_a_message_id(server: NewsServer) {
     for (part, verb) in VERBS {
         let expected = server.block(&[&format!("{verb} <plain-0044@test.invalid>")]);
-        fetch(&["--part", part, &server.id_url("plain-0044@test.invalid")]).gives(expected);
+        fetch(&["--part", part, &server.id_url("plain-0044@test.invalid")]).assert_success(expected);
     }
 }
 
@@ -42,7 +42,7 @@ fn part_option_applies_to_each_article_of_a_range(server: NewsServer) {
         let separator: &[u8] = if verb == "HEAD" { b"\r\n" } else { b"" };
         let those = server.those(verb, "fetch.test", 60..70);
         let expected: Vec<u8> = those.iter().flat_map(|one| [&one[..], separator].concat()).collect();
-        fetch(&["--part", part, &url]).gives(expected);
+        fetch(&["--part", part, &url]).assert_success(expected);
     }
 }
 
@@ -58,12 +58,12 @@ fn text_option_converts_line_ends(server: NewsServer) {
     for nth in [1, 1701, 1702, 1703, 1704] {
         let expected = local(&server.nth("ARTICLE", "fetch.test", nth));
         assert!(!expected.contains(&b'\r'));
-        fetch(&["--text", &server.nth_url("fetch.test", nth)]).gives(expected);
+        fetch(&["--text", &server.nth_url("fetch.test", nth)]).assert_success(expected);
     }
     fetch(&["--text", "--part", "body", &server.id_url("latin1-7@test.invalid")])
-        .gives(b"na\xefve caf\xe9 \xff\n");
+        .assert_success(b"na\xefve caf\xe9 \xff\n");
     // By default line ends are not changed.
-    let article = fetch(&[&server.nth_url("fetch.test", 1)]).exits(0).out;
+    let article = fetch(&[&server.nth_url("fetch.test", 1)]).assert_exit(0).out;
     let count = |byte| article.iter().filter(|&&other| other == byte).count();
     assert_eq!((count(b'\r'), count(b'\n')), (count(b'\n'), count(b'\r')));
     assert!(count(b'\r') > 8);
@@ -71,13 +71,13 @@ fn text_option_converts_line_ends(server: NewsServer) {
 
 fn text_option_converts_line_ends_of_a_file(server: NewsServer) {
     let dir = WorkDir::new();
-    dir.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).gives("");
+    dir.fetch(&["--text", "-o", "here", &server.nth_url("fetch.test", 1701)]).assert_success("");
     assert_eq!(dir.read("here"), local(&server.nth("ARTICLE", "fetch.test", 1701)));
 }
 
 /// NNTP has no byte ranges: the run fails without output.
 fn byte_range_is_rejected(server: NewsServer) {
     let dir = WorkDir::new();
-    dir.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).exits(33);
+    dir.fetch(&["-r", "0-9", "-o", "here", &server.nth_url("fetch.test", 1)]).assert_exit(33);
     dir.assert_entries(&[]);
 }

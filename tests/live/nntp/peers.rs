@@ -31,7 +31,7 @@ fn has_net_nntp() -> bool {
 fn peer(server: NewsServer, program: &str, arguments: &[&str]) -> Vec<u8> {
     let port = server.port().to_string();
     let own = ["-e", program, &port];
-    start_other("perl", WorkDir::new().folder(), &[&own[..], arguments].concat()).ended().exits(0).out
+    start_other("perl", WorkDir::new().folder(), &[&own[..], arguments].concat()).wait().assert_exit(0).out
 }
 
 fn articles_equal_those_of_net_nntp(server: NewsServer) {
@@ -45,7 +45,7 @@ fn articles_equal_those_of_net_nntp(server: NewsServer) {
         let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
         let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
         let expected = peer(server, ARTICLE, &[&[group], &numbers[..]].concat());
-        fetch(&["--text", &server.url(&format!("{group}/{first}-{last}"))]).gives(expected);
+        fetch(&["--text", &server.url(&format!("{group}/{first}-{last}"))]).assert_success(expected);
     }
 }
 
@@ -55,7 +55,7 @@ fn overviews_equal_those_of_net_nntp(server: NewsServer) {
     }
     for group in ["fetch.with+plus_and-dash", "fetch.holes", "fetch.8bit"] {
         let expected = peer(server, OVERVIEW, &[group]);
-        let text = fetch(&["--format", "raw", &server.url(group)]).exits(0).text();
+        let text = fetch(&["--format", "raw", &server.url(group)]).assert_exit(0).text();
         assert_eq!(text.replace("\r\n", "\n"), String::from_utf8_lossy(&expected), "{group}");
     }
 }

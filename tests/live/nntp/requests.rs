@@ -1,8 +1,8 @@
 //! The commands that the servers receive: each request once, over one connection, pipelined; lists compressed.
 
-use super::seen::commands;
+use super::received_commands::commands;
 use crate::live::nntp_server::{INN, INN_TLS, NewsServer, SN, each_news_server};
-use crate::live::program::Ran;
+use crate::live::program::RunResult;
 use crate::live::server::CA;
 use crate::live::work_dir::{WorkDir, fetch, key};
 
@@ -33,8 +33,8 @@ fn each_url_form_sends_group_and_article(server: NewsServer) {
 
 fn part_option_sends_its_command(server: NewsServer) {
     for (part, verb) in [("head", "HEAD"), ("body", "BODY"), ("article", "ARTICLE")] {
-        let seen = commands(server, &["--part", part, &server.nth_url("fetch.test", 12)]);
-        assert_eq!(seen, ["GROUP fetch.test".to_owned(), format!("{verb} {}", server.number(12))]);
+        let received = commands(server, &["--part", part, &server.nth_url("fetch.test", 12)]);
+        assert_eq!(received, ["GROUP fetch.test".to_owned(), format!("{verb} {}", server.number(12))]);
     }
 }
 
@@ -54,23 +54,23 @@ fn range_into_files_requests_each_article_once(server: NewsServer) {
     let (key, watch, dir) = (key(), server.watch(), WorkDir::new());
     let url = server.url(&format!("fetch.test/{}-{}", server.number(500), server.number(549)));
     let marker = server.id_url(&format!("{key}@test.invalid"));
-    dir.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).exits(78);
+    dir.fetch(&["--output-dir", ".", "--remote-name-all", &url, &marker]).assert_exit(78);
     assert_eq!(dir.names().len(), 50);
-    let mut seen = watch.commands_for(&key);
+    let mut received = watch.commands_for(&key);
     assert_eq!(watch.sessions(&key), 1);
-    seen.retain(|line| line.starts_with("ARTICLE ") && !line.contains(&key));
-    assert_eq!(seen, a_range(server, 500..=549)[1..]);
+    received.retain(|line| line.starts_with("ARTICLE ") && !line.contains(&key));
+    assert_eq!(received, a_range(server, 500..=549)[1..]);
 }
 
 /// Several commands are sent before the first reply arrives.
 fn range_requests_are_pipelined(server: NewsServer) {
     let url = server.url(&format!("fetch.test/{}-{}", server.number(1), server.number(50)));
-    let ran = fetch(&["-v", &url]).exits(0);
+    let result = fetch(&["-v", &url]).assert_exit(0);
     let lines: Vec<&str> =
-        ran.err.lines().filter(|line| line.contains("ARTICLE") || line.starts_with("< 220")).collect();
+        result.err.lines().filter(|line| line.contains("ARTICLE") || line.starts_with("< 220")).collect();
     let together = lines.split(|line| line.starts_with('<')).map(<[&str]>::len).max();
-    assert!(together >= Some(8), "{}", ran.err);
-    assert_eq!(ran.err.matches("> ARTICLE").count(), 50, "{}", ran.err);
+    assert!(together >= Some(8), "{}", result.err);
+    assert_eq!(result.err.matches("> ARTICLE").count(), 50, "{}", result.err);
 }
 
 fn several_urls_share_one_connection(server: NewsServer) {
@@ -82,14 +82,14 @@ fn several_urls_share_one_connection(server: NewsServer) {
         server.nth_url("fetch.holes", 4),
         server.nth_url("fetch.test", 5),
     ];
-    let seen = commands(server, &urls.each_ref().map(String::as_str));
-    let articles: Vec<&String> = seen.iter().filter(|line| line.starts_with("ARTICLE")).collect();
+    let received = commands(server, &urls.each_ref().map(String::as_str));
+    let articles: Vec<&String> = received.iter().filter(|line| line.starts_with("ARTICLE")).collect();
     let number = |nth: u32| format!("ARTICLE {}", server.number(nth));
     let dots = "ARTICLE <dots@test.invalid>".to_owned();
     assert_eq!(articles, [&number(1), &number(2), &dots, &number(4), &number(4), &number(5)]);
     // GROUP is sent when the group changes, not before each article.
-    let groups: Vec<&String> = seen.iter().filter(|line| line.starts_with("GROUP")).collect();
-    assert!((3..=4).contains(&groups.len()), "{seen:?}");
+    let groups: Vec<&String> = received.iter().filter(|line| line.starts_with("GROUP")).collect();
+    assert!((3..=4).contains(&groups.len()), "{received:?}");
 }
 
 /// A missing article does not end the connection.
@@ -102,10 +102,10 @@ fn missing_article_does_not_end_the_connection(server: NewsServer) {
         server.nth_url("fetch.test", 3),
         server.id_url(&format!("{key}-2@test.invalid")),
     ];
-    let ran = fetch(&urls.each_ref().map(String::as_str)).exits(78);
-    ran.writes(server.nth("ARTICLE", "fetch.test", 3));
-    let seen = watch.commands_for(&key);
-    assert_eq!(seen.iter().filter(|line| line.contains(&key)).count(), 2, "{seen:?}");
+    let result = fetch(&urls.each_ref().map(String::as_str)).assert_exit(78);
+    result.assert_stdout(server.nth("ARTICLE", "fetch.test", 3));
+    let received = watch.commands_for(&key);
+    assert_eq!(received.iter().filter(|line| line.contains(&key)).count(), 2, "{received:?}");
     assert_eq!(watch.sessions(&key), 1);
 }
 
@@ -115,9 +115,9 @@ fn missing_article_does_not_end_the_connection(server: NewsServer) {
 fn range_of_an_unknown_group_sends_group_once() {
     for server in [INN, SN] {
         let (group, watch) = (key(), server.watch());
-        fetch(&[&server.url(&format!("{group}/1-20"))]).exits(78);
-        let seen = watch.commands_for(&group);
-        assert_eq!(seen.iter().filter(|line| line.starts_with("GROUP")).count(), 1, "{seen:?}");
+        fetch(&[&server.url(&format!("{group}/1-20"))]).assert_exit(78);
+        let received = watch.commands_for(&group);
+        assert_eq!(received.iter().filter(|line| line.starts_with("GROUP")).count(), 1, "{received:?}");
         assert_eq!(watch.sessions(&group), 1);
     }
 }
@@ -128,7 +128,7 @@ fn parallel_transfers_request_each_article_once(server: NewsServer) {
     let ids: Vec<String> = (1..=40).map(|number| format!("{key}-{number}@test.invalid")).collect();
     let urls: Vec<String> = ids.iter().map(|id| server.id_url(id)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    dir.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).exits(78);
+    dir.fetch(&[&["-Z", "--remote-name-all"], &urls[..]].concat()).assert_exit(78);
     dir.assert_entries(&[]);
     let mut lines = watch.lines(&key, 40);
     lines.sort();
@@ -146,13 +146,13 @@ fn lists_are_compressed() {
         [("fetch.test", INN.block(&["GROUP fetch.test", "OVER 1-9999"])), ("*", INN.block(&["LIST ACTIVE"]))]
     {
         let url = INN.id_url(group);
-        fetch(&["--format", "raw", &url]).gives(&expected);
-        let seen = commands(INN, &["--format", "raw", &url]);
-        let at = |verb: &str| seen.iter().position(|line| line.starts_with(verb));
-        let compress = at("COMPRESS DEFLATE").unwrap_or_else(|| panic!("not compressed: {seen:?}"));
+        fetch(&["--format", "raw", &url]).assert_success(&expected);
+        let received = commands(INN, &["--format", "raw", &url]);
+        let at = |verb: &str| received.iter().position(|line| line.starts_with(verb));
+        let compress = at("COMPRESS DEFLATE").unwrap_or_else(|| panic!("not compressed: {received:?}"));
         let list = at("OVER").or(at("LIST")).expect("the list");
-        assert!(compress < list, "{seen:?}");
-        assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
+        assert!(compress < list, "{received:?}");
+        assert_eq!(received.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{received:?}");
     }
 }
 
@@ -173,10 +173,10 @@ fn articles_after_a_compressed_list_are_unchanged() {
         INN.block(&["LIST ACTIVE"]),
     ];
     let arguments = ["--format", "raw", &urls[0], &urls[1], &urls[2], &urls[3]];
-    let ran = fetch(&arguments).exits(0);
-    assert!(ran.out == expected.concat(), "{} octets", ran.out.len());
-    let seen = commands(INN, &arguments);
-    assert_eq!(seen.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{seen:?}");
+    let result = fetch(&arguments).assert_exit(0);
+    assert!(result.out == expected.concat(), "{} octets", result.out.len());
+    let received = commands(INN, &arguments);
+    assert_eq!(received.iter().filter(|line| line.starts_with("COMPRESS")).count(), 1, "{received:?}");
 }
 
 /// RFC 8054 §2.2.2: compression starts after TLS.
@@ -184,11 +184,12 @@ fn articles_after_a_compressed_list_are_unchanged() {
 #[ignore = "needs the servers of docker/"]
 fn lists_over_tls_equal_the_uncompressed_lists() {
     let expected = INN.block(&["GROUP fetch.test", "OVER 1-9999"]);
-    let trusting =
-        |arguments: &[&str]| -> Ran { fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat()) };
-    trusting(&[&format!("nntps://{INN_TLS}/fetch.test")]).gives(&expected);
+    let trusting = |arguments: &[&str]| -> RunResult {
+        fetch(&[&["--cacert", CA, "--format", "raw"], arguments].concat())
+    };
+    trusting(&[&format!("nntps://{INN_TLS}/fetch.test")]).assert_success(&expected);
     let url = format!("nntp://localhost:{}/fetch.test", INN.port());
-    trusting(&["--ssl-reqd", &url]).gives(&expected);
+    trusting(&["--ssl-reqd", &url]).assert_success(&expected);
 }
 
 /// A login is not possible after compression, so it is sent before.
@@ -197,9 +198,10 @@ fn lists_over_tls_equal_the_uncompressed_lists() {
 fn login_precedes_compression() {
     let (key, watch) = (key(), INN.watch());
     let urls = ["private.secret", "fetch.test", &key].map(|path| format!("nntps://{INN_TLS}/{path}"));
-    fetch(&["--cacert", CA, "-u", "alice:secret", "--format", "raw", &urls[0], &urls[1], &urls[2]]).exits(78);
-    let seen = watch.commands_for(&key);
-    let at = |start: &str| seen.iter().position(|line| line.starts_with(start));
+    fetch(&["--cacert", CA, "-u", "alice:secret", "--format", "raw", &urls[0], &urls[1], &urls[2]])
+        .assert_exit(78);
+    let received = watch.commands_for(&key);
+    let at = |start: &str| received.iter().position(|line| line.starts_with(start));
     let login = at("AUTHINFO PASS").expect("a login");
-    assert!(at("COMPRESS").is_none_or(|compress| login < compress), "{seen:?}");
+    assert!(at("COMPRESS").is_none_or(|compress| login < compress), "{received:?}");
 }

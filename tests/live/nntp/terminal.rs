@@ -28,7 +28,7 @@ fn run(arguments: &[&str]) -> Terminal {
 /// Returns the terminal at the end of the run, and the exit status.
 fn shown(arguments: &[&str]) -> (Terminal, i32) {
     let mut terminal = run(arguments);
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (terminal, exit)
 }
 
@@ -73,7 +73,7 @@ fn typed_password_logs_in_or_exits_67() {
         let mut terminal = run(&["--cacert", CA, "-u", "alice", &url]);
         terminal.expect("assword").expect("it asks");
         terminal.type_secret(password).expect("the echo is off");
-        let exit = terminal.exit().expect("an end");
+        let exit = terminal.exit_status().expect("an end");
         let screen = terminal.screen();
         assert_eq!(exit, expected, "{screen}");
         assert!(screen.contains("alice") && !screen.contains("wr0ng-canary"), "{screen}");

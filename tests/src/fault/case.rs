@@ -1,4 +1,5 @@
-//! The cases of a fault table, rows × transports × {no old file, old file}, and what a test needs to run one.
+//! The cases of a fault table, rows × transports × {no old file, old file}, and everything that a test needs to run a
+//! case.
 
 use std::fmt;
 use std::io::{Result, Write as _};
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::NamedTempFile;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultServer, Transport};
 use crate::target::{OldFile, Target};
 
 /// One run of a row: over one transport, with an old file under the output name or without.
@@ -48,7 +49,7 @@ impl<S: FaultServer> FaultCase<S> {
 
     /// Starts the server and creates the output directory. `good` is the certificate of rows that do not name
     /// another.
-    pub fn prepare(&self, setting: &FaultSetting, good: &ServerCert) -> Result<PreparedCase<S>> {
+    pub fn prepare(&self, setting: &FaultFixture, good: &ServerCert) -> Result<PreparedCase<S>> {
         let (server, ca_pem) = self.fault.serve(self.transport, setting, good)?;
         let mut ca = NamedTempFile::new()?;
         ca.write_all(ca_pem.as_bytes())?;
@@ -109,8 +110,8 @@ pub fn check_in_parallel<T: Sync>(
     assert!(errors.is_empty(), "{} of {} rows:\n{}", errors.len(), rows.len(), errors.join("\n"));
 }
 
-/// Asserts what holds for every table: the number of rows and of cases, unique names, rows that do not
-/// contradict themselves, and servers that start.
+/// Checks the invariants of every table: the number of rows and of cases, unique names, rows without contradictions,
+/// and servers that start.
 #[cfg(test)]
 pub(crate) fn check_table<S: FaultServer>(
     faults: impl IntoIterator<Item = &'static Fault<S>>,

@@ -14,15 +14,15 @@ pub trait FaultServer: Sized + 'static {
     type Play: Copy + Send + Sync + 'static;
 
     /// Returns the contents that the rows of this protocol assume.
-    fn setting() -> FaultSetting {
-        FaultSetting::default()
+    fn setting() -> FaultFixture {
+        FaultFixture::default()
     }
 
     /// Starts a server that plays the row. `cert` is its certificate for TLS.
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self>;
 
@@ -35,7 +35,7 @@ pub trait FaultServer: Sized + 'static {
     }
 
     /// Disables the rules of the server, if it has any.
-    fn end_fault(&self) {}
+    fn disable_rules(&self) {}
 }
 
 /// How a connection is encrypted.
@@ -76,13 +76,13 @@ pub enum FaultResult {
     /// Text that contains all of these words and no control characters.
     Contains(&'static [&'static str]),
     /// Exactly these bytes.
-    Exactly(fn(&FaultSetting) -> Vec<u8>),
+    Exactly(fn(&FaultFixture) -> Vec<u8>),
 }
 
 /// How it is known that a result is complete.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Completeness {
-    /// Assumed, as always for such an object: `--require-complete` refuses it.
+    /// Assumed, because the protocol cannot prove it for such an object: `--require-complete` refuses it.
     Assumed,
     /// Assumed because a terminator is missing: there is a note, and `--require-complete` refuses it.
     AssumedWithNote,
@@ -123,7 +123,7 @@ pub struct Fault<S: FaultServer> {
 
 /// The contents, stall and certificate that all rows of a test run share.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct FaultSetting {
+pub struct FaultFixture {
     /// The content of the object under test; more than 514 bytes.
     pub content: Vec<u8>,
     /// Gopher: the content of the text item. Complete lines that end in CR LF and do not start with a dot;
@@ -135,7 +135,7 @@ pub struct FaultSetting {
     pub elsewhere: String,
 }
 
-impl Default for FaultSetting {
+impl Default for FaultFixture {
     /// Returns 2000 bytes, a hundred lines, a stall of 10 seconds, and port 1, on which nothing listens.
     fn default() -> Self {
         let text: String = (0..100).map(|line| format!("{line:02}: a line.\r\n")).collect();
@@ -160,7 +160,7 @@ impl<S: FaultServer> Fault<S> {
     pub fn serve(
         &self,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         good: &ServerCert,
     ) -> Result<(S, String)> {
         let presented = match self.cert {
@@ -171,7 +171,7 @@ impl<S: FaultServer> Fault<S> {
             FaultCert::Tls12 => good.clone().only_tls12(),
             FaultCert::WrongName => ServerCert::wrong_name()?,
         };
-        // A client that trusts a self-signed certificate would accept it.
+        // The client must not trust the self-signed certificate itself, because it would then accept it.
         let trusted = if self.cert == FaultCert::SelfSigned { good } else { &presented };
         let server = S::start_fault(self, transport, setting, &presented)?;
         Ok((server, trusted.ca_pem().to_owned()))
@@ -184,7 +184,7 @@ impl<S: FaultServer> Fault<S> {
     }
 }
 
-/// How tables are written. Each protocol adds constructors of its own.
+/// Constructors of table rows. Each protocol adds its own.
 impl<S: FaultServer> Fault<S> {
     /// A row in plaintext. After exit status 0 the output file holds the content of the setting.
     pub(crate) const fn row(name: &'static str, exit: i32, play: S::Play, path: &'static str) -> Self {
@@ -220,7 +220,7 @@ impl<S: FaultServer> Fault<S> {
     }
 
     /// Sets the bytes of the output file.
-    pub(crate) const fn stores(self, content: fn(&FaultSetting) -> Vec<u8>) -> Self {
+    pub(crate) const fn stores(self, content: fn(&FaultFixture) -> Vec<u8>) -> Self {
         Self { result: FaultResult::Exactly(content), ..self }
     }
 

@@ -39,15 +39,16 @@ pub(crate) struct Behaviour {
     pub(crate) needs_no_password: bool,
 }
 
-/// The effect of `CWD ` with an empty argument. RFC 1738 §3.2.2 has clients send it; servers differ.
+/// The effect of `CWD ` with an empty argument. RFC 1738 §3.2.2 requires clients to send it, and servers handle it
+/// differently.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EmptyCwd {
     /// Replies 250 and changes to the login directory: pure-ftpd.
-    GoesHome,
+    ToLoginDirectory,
     /// Replies 501: proftpd.
-    Refused,
+    Rejected501,
     /// Replies 550: vsftpd.
-    Stays,
+    Rejected550,
 }
 
 impl Default for FtpConfig {
@@ -66,7 +67,7 @@ impl FtpConfig {
             data_ip: None,
             data_cert: None,
             delay: Duration::ZERO,
-            empty_cwd: EmptyCwd::GoesHome,
+            empty_cwd: EmptyCwd::ToLoginDirectory,
             final_reply_waits: false,
             drops_pipelined: false,
             requires_session_reuse: false,

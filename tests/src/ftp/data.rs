@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use rustls::ServerConfig;
 use tokio::net::TcpSocket;
 
-use crate::server::channel::{Channel, Ending};
-use crate::server::wire::Wire;
+use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::wire::TcpConnection;
 
-/// The longest wait for a data connection.
+/// Maximum wait for a data connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a listening server checks for a connection.
 const TICK: Duration = Duration::from_micros(300);
@@ -31,7 +31,7 @@ pub(crate) enum DataMode {
 }
 
 /// A data connection.
-pub(crate) struct DataConnection(Channel);
+pub(crate) struct DataConnection(PlainOrTlsConnection);
 
 impl DataMode {
     pub(crate) fn passive(ip: IpAddr) -> Result<(Self, SocketAddr)> {
@@ -49,13 +49,13 @@ impl DataMode {
     }
 
     /// Opens the connection. Connections from another address than that of the client are refused.
-    pub(crate) fn open(self, control: &Wire) -> Result<DataConnection> {
+    pub(crate) fn open(self, control: &TcpConnection) -> Result<DataConnection> {
         let stream = match self {
             Self::Active(addr) => TcpStream::connect_timeout(&addr, CONNECT_TIMEOUT)?,
             Self::Passive(listener) => accept_from(&listener, control)?,
             Self::Closed { .. } | Self::None => return Err(ErrorKind::NotConnected.into()),
         };
-        Ok(DataConnection(Channel::Plain(control.wrap(stream)?)))
+        Ok(DataConnection(PlainOrTlsConnection::Plain(control.wrap(stream)?)))
     }
 }
 
@@ -91,7 +91,7 @@ impl DataConnection {
     }
 }
 
-fn accept_from(listener: &TcpListener, control: &Wire) -> Result<TcpStream> {
+fn accept_from(listener: &TcpListener, control: &TcpConnection) -> Result<TcpStream> {
     let client = control.peer_addr()?.ip();
     let end = Instant::now() + CONNECT_TIMEOUT;
     while Instant::now() < end {

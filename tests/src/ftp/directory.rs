@@ -36,9 +36,9 @@ impl Session<'_> {
 
     fn cwd_without_path(&mut self) -> Result<(), Stop> {
         match self.shared.config.behaviour.empty_cwd {
-            EmptyCwd::Refused => self.reply("501 Invalid number of arguments.\r\n"),
-            EmptyCwd::Stays => self.reply("550 Failed to change directory.\r\n"),
-            EmptyCwd::GoesHome => {
+            EmptyCwd::Rejected501 => self.reply("501 Invalid number of arguments.\r\n"),
+            EmptyCwd::Rejected550 => self.reply("550 Failed to change directory.\r\n"),
+            EmptyCwd::ToLoginDirectory => {
                 self.working_directory = self.shared.config.login_directory.clone();
                 self.reply("250 Home again.\r\n")
             }

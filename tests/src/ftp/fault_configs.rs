@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fault::row::FaultSetting;
+use crate::fault::row::FaultFixture;
 use crate::ftp::config::FtpConfig;
 use crate::ftp::rule::{FtpAction, FtpTrigger};
 use crate::server::channel::Ending;
@@ -11,28 +11,28 @@ use crate::server::channel::Ending;
 const ENDLESS: u64 = 1 << 20;
 
 /// A correct server with the content.
-pub(crate) fn correct(setting: &FaultSetting) -> FtpConfig {
+pub(crate) fn correct(setting: &FaultFixture) -> FtpConfig {
     FtpConfig::new().file("/pub/a.bin", setting.content.clone())
 }
 
 /// Stalls instead of replying.
-pub(crate) fn stall(setting: &FaultSetting, on: impl Into<FtpTrigger>) -> FtpConfig {
+pub(crate) fn stall(setting: &FaultFixture, on: impl Into<FtpTrigger>) -> FtpConfig {
     correct(setting).stall_at(on, setting.stall)
 }
 
 /// Stalls after this many bytes of data.
-pub(crate) fn stall_data(setting: &FaultSetting, bytes: usize) -> FtpConfig {
+pub(crate) fn stall_data(setting: &FaultFixture, bytes: usize) -> FtpConfig {
     correct(setting).on("RETR", FtpAction::CutData(bytes as u64, Ending::Stall(setting.stall)))
 }
 
 /// Sends this reply instead of executing the command.
-pub(crate) fn answer(setting: &FaultSetting, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
+pub(crate) fn answer(setting: &FaultFixture, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
     correct(setting).answer(on, reply)
 }
 
 /// Sends this reply and closes the control connection.
 pub(crate) fn answer_and_close(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     on: impl Into<FtpTrigger> + Clone,
     reply: &str,
 ) -> FtpConfig {
@@ -40,33 +40,33 @@ pub(crate) fn answer_and_close(
 }
 
 /// Reports this size.
-pub(crate) fn size(setting: &FaultSetting, bytes: usize) -> FtpConfig {
+pub(crate) fn size(setting: &FaultFixture, bytes: usize) -> FtpConfig {
     answer(setting, "SIZE", &format!("213 {bytes}\r\n"))
 }
 
 /// Sends this greeting.
-pub(crate) fn greeting(setting: &FaultSetting, text: &str) -> FtpConfig {
+pub(crate) fn greeting(setting: &FaultFixture, text: &str) -> FtpConfig {
     correct(setting).greeting(text)
 }
 
 /// Executes the command, but sends this reply.
-pub(crate) fn replace_reply(setting: &FaultSetting, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
+pub(crate) fn replace_reply(setting: &FaultFixture, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
     correct(setting).replace_reply(on, reply)
 }
 
 /// Sends this reply before the correct one.
-pub(crate) fn before(setting: &FaultSetting, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
+pub(crate) fn before(setting: &FaultFixture, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
     correct(setting).on(on, FtpAction::Before(reply.into()))
 }
 
 /// Sends this reply after the correct one.
-pub(crate) fn after(setting: &FaultSetting, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
+pub(crate) fn after(setting: &FaultFixture, on: impl Into<FtpTrigger>, reply: &str) -> FtpConfig {
     correct(setting).on(on, FtpAction::After(reply.into()))
 }
 
 /// Sends `start`, then `again` endlessly.
 pub(crate) fn endless(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     on: impl Into<FtpTrigger> + Clone,
     start: &str,
     again: &str,
@@ -76,17 +76,17 @@ pub(crate) fn endless(
 }
 
 /// Ends the control connection instead of replying.
-pub(crate) fn end_at(setting: &FaultSetting, on: impl Into<FtpTrigger>, ending: Ending) -> FtpConfig {
+pub(crate) fn end_at(setting: &FaultFixture, on: impl Into<FtpTrigger>, ending: Ending) -> FtpConfig {
     correct(setting).on(on, FtpAction::End(ending))
 }
 
 /// Resets the data connection after this many bytes and replies 426.
-pub(crate) fn reset(setting: &FaultSetting, bytes: usize) -> FtpConfig {
+pub(crate) fn reset(setting: &FaultFixture, bytes: usize) -> FtpConfig {
     correct(setting).reset_data_after(bytes as u64)
 }
 
 /// Closes the data connection after this many bytes and replies 426.
-pub(crate) fn short(setting: &FaultSetting, bytes: usize) -> FtpConfig {
+pub(crate) fn short(setting: &FaultFixture, bytes: usize) -> FtpConfig {
     correct(setting).close_data_after(bytes as u64)
 }
 
@@ -96,52 +96,52 @@ pub(crate) fn with_226(config: FtpConfig) -> FtpConfig {
 }
 
 /// Sends all the data and this final reply.
-pub(crate) fn final_reply(setting: &FaultSetting, reply: &str) -> FtpConfig {
+pub(crate) fn final_reply(setting: &FaultFixture, reply: &str) -> FtpConfig {
     correct(setting).final_reply(reply)
 }
 
 /// Sends all the data and ends the control connection.
-pub(crate) fn end_before_final_reply(setting: &FaultSetting, ending: Ending) -> FtpConfig {
+pub(crate) fn end_before_final_reply(setting: &FaultFixture, ending: Ending) -> FtpConfig {
     correct(setting).on("RETR", FtpAction::EndBeforeFinalReply(ending))
 }
 
 /// Sends this reply instead of 150.
-pub(crate) fn preliminary(setting: &FaultSetting, reply: &str) -> FtpConfig {
+pub(crate) fn preliminary(setting: &FaultFixture, reply: &str) -> FtpConfig {
     correct(setting).on("RETR", FtpAction::PreliminaryReply(reply.into()))
 }
 
 /// Sends this reply to EPSV. PASV works.
-pub(crate) fn epsv(setting: &FaultSetting, reply: &str) -> FtpConfig {
+pub(crate) fn epsv(setting: &FaultFixture, reply: &str) -> FtpConfig {
     replace_reply(setting, "EPSV", reply)
 }
 
 /// Does not know EPSV and sends this reply to PASV.
-pub(crate) fn pasv(setting: &FaultSetting, reply: &str) -> FtpConfig {
+pub(crate) fn pasv(setting: &FaultFixture, reply: &str) -> FtpConfig {
     replace_reply(setting, "PASV", reply).without("EPSV")
 }
 
 /// Names closed ports in the replies to these commands.
-pub(crate) fn closed_ports(setting: &FaultSetting, verbs: &[&str]) -> FtpConfig {
+pub(crate) fn closed_ports(setting: &FaultFixture, verbs: &[&str]) -> FtpConfig {
     verbs.iter().fold(correct(setting), |config, verb| config.on(*verb, FtpAction::ClosedPort))
 }
 
 /// Sends the content in pieces of 100 bytes.
-pub(crate) fn drip(setting: &FaultSetting) -> FtpConfig {
+pub(crate) fn drip(setting: &FaultFixture) -> FtpConfig {
     correct(setting).on("RETR", FtpAction::Drip(100, Duration::from_millis(2)))
 }
 
 /// Sends no data and this final reply.
-pub(crate) fn no_data_and(setting: &FaultSetting, reply: &str) -> FtpConfig {
+pub(crate) fn no_data_and(setting: &FaultFixture, reply: &str) -> FtpConfig {
     final_reply(setting, reply).on("RETR", FtpAction::Data(Vec::new()))
 }
 
 /// Under TLS: ends the data connection after this many bytes without close_notify, and replies 226.
-pub(crate) fn without_close_notify(setting: &FaultSetting, bytes: usize) -> FtpConfig {
+pub(crate) fn without_close_notify(setting: &FaultFixture, bytes: usize) -> FtpConfig {
     with_226(correct(setting).on("RETR", FtpAction::CutData(bytes as u64, Ending::Fin)))
 }
 
 /// Sends a listing that is one line of 1 MiB.
-pub(crate) fn listing_of_one_line(setting: &FaultSetting) -> FtpConfig {
+pub(crate) fn listing_of_one_line(setting: &FaultFixture) -> FtpConfig {
     let line = vec![b'x'; 1 << 20];
     ["NLST", "LIST", "MLSD"]
         .iter()

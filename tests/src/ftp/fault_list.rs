@@ -118,6 +118,7 @@ pub static FTP_FAULTS: &[FtpFault] = &[
     FtpFault::new("listing_endless_name", 63, listing_of_one_line).at("pub/"),
     // Codes that are not allowed here.
     FtpFault::new("greeting_200", 8, |s| greeting(s, "200 ready")),
+    FtpFault::new("greeting_230", 0, |s| greeting(s, "230 logged in already")),
     FtpFault::new("greeting_500", 8, |s| greeting(s, "500 ready")).or(&[9]),
     FtpFault::new("greeting_331", 8, |s| greeting(s, "331 ready")),
     FtpFault::new("greeting_twice", 8, |s| greeting(s, "220 ready\r\n220 ready")),

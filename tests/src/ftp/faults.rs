@@ -3,7 +3,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultCert, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultCert, FaultFixture, FaultServer, Transport};
 use crate::ftp::config::FtpConfig;
 use crate::ftp::server::FtpServer;
 
@@ -11,12 +11,12 @@ use crate::ftp::server::FtpServer;
 pub type FtpFault = Fault<FtpServer>;
 
 impl FaultServer for FtpServer {
-    type Play = fn(&FaultSetting) -> FtpConfig;
+    type Play = fn(&FaultFixture) -> FtpConfig;
 
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
         let mut config = (fault.play)(setting);
@@ -39,14 +39,14 @@ impl FaultServer for FtpServer {
         requires_tls.then(|| "--ssl-reqd".to_owned()).into_iter().collect()
     }
 
-    fn end_fault(&self) {
+    fn disable_rules(&self) {
         self.disable_rules();
     }
 }
 
 impl FtpFault {
     /// A row in plaintext.
-    pub(crate) const fn new(name: &'static str, exit: i32, play: fn(&FaultSetting) -> FtpConfig) -> Self {
+    pub(crate) const fn new(name: &'static str, exit: i32, play: fn(&FaultFixture) -> FtpConfig) -> Self {
         Self::row(name, exit, play, "pub/a.bin")
     }
 }

@@ -8,8 +8,8 @@ use super::*;
 use crate::fault::case::check_in_parallel;
 use crate::{FTP_FAULTS, FaultResult};
 
-fn setting() -> FaultSetting {
-    FaultSetting { stall: Duration::from_millis(1), ..FtpServer::setting() }
+fn setting() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..FtpServer::setting() }
 }
 
 /// A client that sends one command at a time and ignores reply codes.
@@ -90,7 +90,7 @@ fn is_plain(fault: &FtpFault) -> bool {
 
 #[test]
 fn table_is_consistent() {
-    crate::fault::case::check_table(FTP_FAULTS, 216, 432);
+    crate::fault::case::check_table(FTP_FAULTS, 217, 434);
     for fault in FTP_FAULTS {
         assert!(matches!(fault.result, FaultResult::Exactly(_)), "{}", fault.name);
     }
@@ -103,7 +103,7 @@ fn check_fault(fault: &FtpFault, cert: &ServerCert) -> std::result::Result<(), S
     let (bytes, replies) = NaiveClient::new(&server).fetch();
     let is_silent = ["stall_greeting", "greeting_close", "greeting_reset"].contains(&fault.name);
     let is_prefix = !bytes.is_empty() && setting.content.starts_with(&bytes);
-    // These make a naive client lose the correspondence of commands and replies.
+    // With these rows, a naive client assigns replies to the wrong commands.
     let is_odd = ["one_at_a_time", "cwd_other_code_inside", "greeting_look_alikes"].contains(&fault.name);
     let FaultResult::Exactly(stored) = fault.result else { panic!("{}", fault.name) };
     let is_complete = fault.exit != 0 || is_odd || bytes == stored(&setting);

@@ -3,7 +3,7 @@
 use crate::ftp::rule::FtpAction;
 use crate::ftp::session::{Session, Stop};
 
-/// How far the login is.
+/// The state of the login.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Login {
     None,
@@ -61,7 +61,7 @@ impl Session<'_> {
         }
     }
 
-    /// A user with an empty password accepts any password, as anonymous does.
+    /// Checks name and password. A user with an empty password accepts any password, as `anonymous` does.
     fn is_valid(&self, name: &[u8], password: &[u8]) -> bool {
         let users = &self.shared.config.users;
         users.is_empty() || users.iter().any(|(n, p)| n == name && (p.is_empty() || p == password))

@@ -13,12 +13,12 @@ use crate::cert::ServerCert;
 use crate::ftp::config::FtpConfig;
 use crate::ftp::rule::{FtpAction, FtpTrigger};
 use crate::ftp::session::Session;
-use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
 use crate::server::text::as_text;
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// An FTP server. It stops when dropped.
-pub struct FtpServer(Frame<FtpService>);
+pub struct FtpServer(RunningServer<FtpService>);
 
 /// The state that all control connections share.
 pub(crate) struct FtpService {
@@ -33,7 +33,7 @@ pub(crate) struct Tls {
     pub(crate) start: TlsStart,
 }
 
-/// When TLS starts on the control connection.
+/// The point at which TLS starts on the control connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TlsStart {
     /// With the first byte (ftps).
@@ -60,7 +60,7 @@ impl TcpService for FtpService {
     const NAME: &'static str = "ftp";
     const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
         if let Ok(session) = Session::new(server, number, wire) {
             session.run();
         }
@@ -145,7 +145,7 @@ impl FtpServer {
 
     fn serve(mut config: FtpConfig, tls: Option<Tls>) -> Result<Self> {
         let (ip, rules) = (config.behaviour.ip, std::mem::take(&mut config.rules));
-        Ok(Self(Frame::start_on(ip, FtpService { config, tls }, rules)?))
+        Ok(Self(RunningServer::start_on(ip, FtpService { config, tls }, rules)?))
     }
 }
 

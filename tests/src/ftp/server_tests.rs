@@ -133,7 +133,7 @@ fn retr_and_listings_return_the_file() {
 
 #[test]
 fn missing_paths_and_unknown_commands_are_refused() {
-    let server = FtpServer::start(test_config().without("MDTM").empty_cwd(EmptyCwd::Stays)).unwrap();
+    let server = FtpServer::start(test_config().without("MDTM").empty_cwd(EmptyCwd::Rejected550)).unwrap();
     let mut client = Client::connected(&server);
     assert!(client.ask("CWD a").starts_with("530 "));
     assert!(client.ask("PASS a").starts_with("503 "));

@@ -10,16 +10,16 @@ use crate::ftp::login::Login;
 use crate::ftp::rule::FtpAction;
 use crate::ftp::server::{FtpService, Tls, TlsStart};
 use crate::ftp::tree::resolve;
-use crate::server::channel::{Channel, Ending};
-use crate::server::frame::Shared;
+use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::running_server::Shared;
 use crate::server::text::{repeated, replace_all, take_line, without_crlf};
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// The pause between two bytes of a split reply, so that they arrive separately.
 const BETWEEN_BYTES: Duration = Duration::from_micros(100);
 /// How long a server that drops pipelined commands waits for them.
 const PIPELINE_WAIT: Duration = Duration::from_millis(3);
-/// The longest command line.
+/// Maximum length of a command line.
 const MAX_LINE: usize = 64 * 1024;
 /// Commands that are allowed before login.
 const BEFORE_LOGIN: [&str; 12] =
@@ -32,9 +32,9 @@ pub(crate) struct Session<'a> {
     pub(crate) shared: &'a Shared<FtpService>,
     number: usize,
     /// `None` only while TLS starts.
-    control: Option<Channel>,
+    control: Option<PlainOrTlsConnection>,
     pub(crate) peer: IpAddr,
-    /// Bytes that were read, but not yet executed.
+    /// Bytes that were read, but not executed yet.
     received: Vec<u8>,
     /// The actions of the rules for the current command.
     pub(crate) actions: Vec<FtpAction>,
@@ -71,12 +71,12 @@ impl From<Error> for Stop {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(shared: &'a Shared<FtpService>, number: usize, wire: Wire) -> IoResult<Self> {
+    pub(crate) fn new(shared: &'a Shared<FtpService>, number: usize, wire: TcpConnection) -> IoResult<Self> {
         Ok(Self {
             shared,
             number,
             peer: wire.peer_addr()?.ip(),
-            control: Some(Channel::Plain(wire)),
+            control: Some(PlainOrTlsConnection::Plain(wire)),
             received: Vec::new(),
             actions: Vec::new(),
             login: Login::None,
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
             self.start_tls()?;
         }
         if is_greeted {
-            self.reply(&self.shared.config.greeting)?;
+            self.greet()?;
         }
         self.take_actions_after()?;
         loop {
@@ -116,6 +116,16 @@ impl<'a> Session<'a> {
             }
             self.take_actions_after()?;
         }
+    }
+
+    /// Sends the greeting. It is 230 if no login is needed, unless TLS will start with AUTH.
+    fn greet(&mut self) -> Result<(), Stop> {
+        let greeting = &self.shared.config.greeting;
+        let awaits_auth = self.shared.tls.as_ref().is_some_and(|tls| tls.start != TlsStart::Implicit);
+        if greeting.starts_with(b"230") && !awaits_auth {
+            self.login = Login::Done;
+        }
+        self.reply(greeting)
     }
 
     /// Performs the actions before the command. Returns `true` if the command is executed.
@@ -192,7 +202,7 @@ impl<'a> Session<'a> {
         Ok(!self.received.is_empty() || self.control()?.wire().has_pending())
     }
 
-    pub(crate) fn control(&mut self) -> Result<&mut Channel, Stop> {
+    pub(crate) fn control(&mut self) -> Result<&mut PlainOrTlsConnection, Stop> {
         self.control.as_mut().ok_or(Stop(Ending::Fin))
     }
 

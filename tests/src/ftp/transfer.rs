@@ -20,14 +20,14 @@ const ABORTED: &str = "426 Connection closed; transfer aborted.\r\n";
 const COMPLETE: &str = "226 Transfer complete.\r\n";
 const REUSE_REQUIRED: &str = "522 SSL connection failed: session reuse required\r\n";
 
-/// How much of the data was sent.
+/// The part of the data that was sent.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Sent {
     Part,
     All,
 }
 
-/// Where the next data connection goes.
+/// Commands that set up the next data connection.
 impl Session<'_> {
     pub(crate) fn rest(&mut self, offset: &[u8]) -> Result<(), Stop> {
         let offset = std::str::from_utf8(offset).ok().and_then(|text| text.parse().ok());
@@ -79,7 +79,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// `127,0,0,1,24,131`.
+    /// Handles PORT. The argument has the form `127,0,0,1,24,131`.
     pub(crate) fn port(&mut self, argument: &[u8]) -> Result<(), Stop> {
         let text = std::str::from_utf8(argument).unwrap_or_default();
         let numbers: Option<Vec<u8>> = text.split(',').map(|number| number.parse().ok()).collect();
@@ -92,7 +92,7 @@ impl Session<'_> {
         self.set_active(addr)
     }
 
-    /// `|1|127.0.0.1|6275|`, RFC 2428 §2.
+    /// Handles EPRT. The argument has the form `|1|127.0.0.1|6275|` (RFC 2428 §2).
     pub(crate) fn eprt(&mut self, argument: &[u8]) -> Result<(), Stop> {
         let parts: Vec<&str> = match (argument.first(), std::str::from_utf8(argument)) {
             (Some(delimiter), Ok(text)) => text.split(char::from(*delimiter)).collect(),
@@ -107,7 +107,7 @@ impl Session<'_> {
         self.set_active(addr)
     }
 
-    /// Accepts an address of the client only (RFC 2577 §3).
+    /// Sets the address for active mode. Only addresses of the client are accepted (RFC 2577 §3).
     fn set_active(&mut self, addr: Option<SocketAddr>) -> Result<(), Stop> {
         match addr {
             None => self.reply("501 Not an address.\r\n"),
@@ -123,7 +123,7 @@ impl Session<'_> {
     }
 }
 
-/// Files and listings.
+/// Commands that send files and listings.
 impl Session<'_> {
     pub(crate) fn retr(&mut self, name: &[u8]) -> Result<(), Stop> {
         let offset = std::mem::take(&mut self.data.offset);
@@ -194,7 +194,8 @@ impl Session<'_> {
         if is_final_first { Ok(()) } else { self.send_final(sent) }
     }
 
-    /// Returns `true` if the rules want the transfer aborted, and another command arrives within [`COMMAND_WAIT`].
+    /// Returns `true` if a rule aborts the transfer when another command arrives, and one arrives within
+    /// [`COMMAND_WAIT`].
     fn aborts_on_command(&mut self) -> Result<bool, Stop> {
         if !self.actions.iter().any(|action| matches!(action, FtpAction::AbortOnCommand)) {
             return Ok(false);
@@ -217,7 +218,7 @@ impl Session<'_> {
         self.send(replaced.as_deref().unwrap_or(reply.as_bytes()))
     }
 
-    /// Starts TLS if the client asked for it. Returns `None` after a failed handshake, which was replied.
+    /// Starts TLS if the client requested it. Returns `None` if the handshake failed; the error reply was then sent.
     fn start_data_tls(&mut self, connection: DataConnection) -> Result<Option<DataConnection>, Stop> {
         let Some(tls) = self.shared.tls.as_ref().filter(|_| self.data.is_private) else {
             return Ok(Some(connection));
@@ -264,7 +265,7 @@ impl Session<'_> {
             Some(bytes) => self.send_blocks(connection, std::iter::once(bytes), &mut left),
             None => self.send_blocks(connection, blocks, &mut left),
         };
-        // A client that closes early has aborted the transfer too.
+        // A client that closes the data connection early has aborted the transfer, too.
         if sent.and_then(|()| self.send_blocks(connection, appended, &mut left)).is_err() {
             return Ok(Sent::Part);
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::pattern::pattern_blocks;
 
-/// The most bytes that go into one write.
+/// Maximum number of bytes in one write.
 const BLOCK: usize = 256 * 1024;
 /// The modification time of paths that have no other.
 const MODIFIED: &str = "20240102030405";

@@ -40,7 +40,8 @@ pub(crate) struct RequestHandler<'a> {
 }
 
 impl RequestHandler<'_> {
-    /// Returns the response to a request. `data` is the answers to a form, or why they do not fit it.
+    /// Returns the response to a request. `data` contains the answers to a form, or the reason why they do not match
+    /// its questions.
     pub(crate) fn answer(
         &self,
         request: &Request<'_>,
@@ -178,7 +179,7 @@ fn with_status(sign: &str, length: GopherLength, body: Content) -> Answer {
 }
 
 impl Answer {
-    /// Returns a body as it is sent, with dots doubled if the terminator needs it.
+    /// Returns a body as it is sent. Dots are doubled if the terminator requires it.
     pub(crate) fn blocks<'a>(&self, body: &'a Content) -> Box<dyn Iterator<Item = Cow<'a, [u8]>> + 'a> {
         // Generated content has no line that starts with a dot.
         match (self.terminator, body) {

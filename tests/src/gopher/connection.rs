@@ -10,18 +10,18 @@ use crate::gopher::content::Content;
 use crate::gopher::request::{DataBlock, Request};
 use crate::gopher::rule::GopherAction;
 use crate::gopher::server::GopherService;
-use crate::server::channel::{Channel, Ending};
-use crate::server::frame::Shared;
+use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::running_server::Shared;
 use crate::server::text::{repeated, replace_all, take_line};
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
-/// The longest request, with its data block.
+/// Maximum length of a request, with its data block.
 const MAX_REQUEST: usize = 1 << 20;
 
 /// Serves a connection to its end.
-pub(crate) fn serve_connection(shared: &Shared<GopherService>, number: usize, wire: Wire) {
+pub(crate) fn serve_connection(shared: &Shared<GopherService>, number: usize, wire: TcpConnection) {
     let Ok(addr) = wire.local_addr() else { return };
-    let mut channel = Channel::Plain(wire);
+    let mut channel = PlainOrTlsConnection::Plain(wire);
     let ending = match take_accept_actions(&mut channel, &shared.actions(None)) {
         Ok(Some(ending)) => ending,
         Err(_) => Ending::Fin,
@@ -41,7 +41,10 @@ pub(crate) fn serve_connection(shared: &Shared<GopherService>, number: usize, wi
 }
 
 /// Performs the actions before a request is read. Returns an ending if no request is to be read.
-fn take_accept_actions(channel: &mut Channel, actions: &[GopherAction]) -> Result<Option<Ending>> {
+fn take_accept_actions(
+    channel: &mut PlainOrTlsConnection,
+    actions: &[GopherAction],
+) -> Result<Option<Ending>> {
     for action in actions {
         match action {
             GopherAction::Answer(bytes) | GopherAction::Before(bytes) => channel.send(bytes)?,
@@ -58,9 +61,9 @@ struct Connection<'a> {
     shared: &'a Shared<GopherService>,
     addr: SocketAddr,
     number: usize,
-    channel: &'a mut Channel,
+    channel: &'a mut PlainOrTlsConnection,
     received: Vec<u8>,
-    /// The client has ended its side.
+    /// The client has closed its sending side.
     is_end: bool,
 }
 
@@ -98,7 +101,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Reads the data block of a request. Returns the answers in it, or why they do not fit the form.
+    /// Reads the data block of a request. Returns the answers in it, or the reason why they do not match the form.
     fn read_form(&mut self, request: &Request<'_>) -> Result<std::result::Result<Vec<Vec<u8>>, String>> {
         let content = loop {
             match DataBlock::parse(&self.received, self.is_end) {
@@ -134,7 +137,7 @@ impl Connection<'_> {
 struct Sender<'a> {
     shared: &'a Shared<GopherService>,
     addr: SocketAddr,
-    channel: &'a mut Channel,
+    channel: &'a mut PlainOrTlsConnection,
     /// The number of bytes to send before the connection is cut, and the ending.
     left: u64,
     cut: Option<Ending>,
@@ -146,7 +149,7 @@ impl<'a> Sender<'a> {
     fn new(
         shared: &'a Shared<GopherService>,
         addr: SocketAddr,
-        channel: &'a mut Channel,
+        channel: &'a mut PlainOrTlsConnection,
         actions: &[GopherAction],
     ) -> Self {
         let mut sender =

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::pattern::pattern_blocks;
 use crate::server::text::repeated;
 
-/// The most bytes that go into one write.
+/// Maximum number of bytes in one write.
 const BLOCK: usize = 64 * 1024;
 /// How many menu lines are generated for one write.
 const LINES: u64 = 1000;

@@ -1,6 +1,6 @@
 //! The server configurations that the rows of the Gopher fault tables use.
 
-use crate::fault::row::FaultSetting;
+use crate::fault::row::FaultFixture;
 use crate::gopher::config::GopherConfig;
 use crate::gopher::form::{GopherAsk, GopherForm};
 use crate::gopher::item::{GopherItem, GopherLength};
@@ -13,18 +13,18 @@ pub(crate) const ENDLESS: u64 = 1 << 24;
 const CODE_1: &str = "1 Admin <admin@example.org>\r\n";
 
 /// A correct server of plain Gopher with the binary item `/a` and the text `/t`.
-pub(crate) fn correct(setting: &FaultSetting) -> GopherConfig {
+pub(crate) fn correct(setting: &FaultFixture) -> GopherConfig {
     let binary = GopherItem::binary("/a", setting.content.clone());
     GopherConfig::new().item(binary).item(GopherItem::text("/t", setting.text.clone()))
 }
 
 /// The same server with Gopher+.
-pub(crate) fn plus(setting: &FaultSetting) -> GopherConfig {
+pub(crate) fn plus(setting: &FaultFixture) -> GopherConfig {
     correct(setting).plus()
 }
 
-/// The same server with Gopher+, which gives lengths in this way.
-pub(crate) fn with_length(setting: &FaultSetting, length: GopherLength) -> GopherConfig {
+/// The same server with Gopher+, which announces lengths in this form.
+pub(crate) fn with_length(setting: &FaultFixture, length: GopherLength) -> GopherConfig {
     let binary = GopherItem::binary("/a", setting.content.clone()).length(length);
     let text = GopherItem::text("/t", setting.text.clone()).length(length);
     GopherConfig::new().plus().item(binary).item(text)
@@ -36,22 +36,22 @@ pub(crate) fn answer(bytes: impl Into<Vec<u8>>) -> GopherConfig {
 }
 
 /// Closes cleanly after this many bytes.
-pub(crate) fn short(setting: &FaultSetting, bytes: usize) -> GopherConfig {
+pub(crate) fn short(setting: &FaultFixture, bytes: usize) -> GopherConfig {
     correct(setting).cut(bytes, Ending::Close)
 }
 
 /// Resets after this many bytes.
-pub(crate) fn reset(setting: &FaultSetting, bytes: usize) -> GopherConfig {
+pub(crate) fn reset(setting: &FaultFixture, bytes: usize) -> GopherConfig {
     correct(setting).cut(bytes, Ending::Reset)
 }
 
 /// Stalls after this many bytes.
-pub(crate) fn stall(setting: &FaultSetting, bytes: usize) -> GopherConfig {
+pub(crate) fn stall(setting: &FaultFixture, bytes: usize) -> GopherConfig {
     correct(setting).cut(bytes, Ending::Stall(setting.stall))
 }
 
 /// Sends FIN without close_notify after this many bytes.
-pub(crate) fn without_close_notify(setting: &FaultSetting, bytes: usize) -> GopherConfig {
+pub(crate) fn without_close_notify(setting: &FaultFixture, bytes: usize) -> GopherConfig {
     correct(setting).cut(bytes, Ending::Fin)
 }
 
@@ -61,34 +61,34 @@ pub(crate) fn endless(start: &str, again: &str) -> GopherConfig {
 }
 
 /// Ends the connection before anything is read.
-pub(crate) fn end_at_accept(setting: &FaultSetting, ending: Ending) -> GopherConfig {
+pub(crate) fn end_at_accept(setting: &FaultFixture, ending: Ending) -> GopherConfig {
     correct(setting).on(GopherTrigger::Accept, GopherAction::End(ending))
 }
 
 /// Sends these bytes before anything is read, then closes. Under TLS there is no handshake.
-pub(crate) fn plaintext_at_accept(setting: &FaultSetting, bytes: &str) -> GopherConfig {
+pub(crate) fn plaintext_at_accept(setting: &FaultFixture, bytes: &str) -> GopherConfig {
     let sent = GopherAction::Before(bytes.into());
     let config = correct(setting).on(GopherTrigger::Accept, sent);
     config.on(GopherTrigger::Accept, GopherAction::End(Ending::Close))
 }
 
 /// Returns the correct text with its terminating dot.
-pub(crate) fn terminated_text(setting: &FaultSetting) -> Vec<u8> {
+pub(crate) fn terminated_text(setting: &FaultFixture) -> Vec<u8> {
     [setting.text.as_slice(), b".\r\n"].concat()
 }
 
 /// Gopher+: sends this status line before the content.
-pub(crate) fn status(setting: &FaultSetting, line: &str) -> GopherConfig {
+pub(crate) fn status(setting: &FaultFixture, line: &str) -> GopherConfig {
     plus(setting).status(line)
 }
 
 /// Returns the first bytes of the content.
-pub(crate) fn first(setting: &FaultSetting, bytes: usize) -> Vec<u8> {
+pub(crate) fn first(setting: &FaultFixture, bytes: usize) -> Vec<u8> {
     setting.content[..bytes].to_vec()
 }
 
 /// Returns the first bytes of the text.
-pub(crate) fn first_text(setting: &FaultSetting, bytes: usize) -> Vec<u8> {
+pub(crate) fn first_text(setting: &FaultFixture, bytes: usize) -> Vec<u8> {
     setting.text[..bytes].to_vec()
 }
 
@@ -103,14 +103,14 @@ pub(crate) fn error_1(message: &str) -> GopherConfig {
 }
 
 /// Gopher+: `/a` has moved to the item of this line.
-pub(crate) fn moved(setting: &FaultSetting, line: &str) -> GopherConfig {
+pub(crate) fn moved(setting: &FaultFixture, line: &str) -> GopherConfig {
     let response = format!("--1\r\n3 Admin <admin@example.org>\r\n{line}\r\n.\r\n");
     let new = GopherItem::binary("/new", setting.content.clone());
     correct(setting).item(new).plus().on("/a", GopherAction::Answer(response.into_bytes()))
 }
 
 /// An item with a form. The response to its answers is the text.
-pub(crate) fn form(setting: &FaultSetting) -> GopherConfig {
+pub(crate) fn form(setting: &FaultFixture) -> GopherConfig {
     let form = GopherForm::new().ask(GopherAsk::Ask, "Name?").ask(GopherAsk::AskL, "Tell us");
     let form = form.reply(setting.text.clone());
     GopherConfig::new().plus().item(GopherItem::text("/f", "").form(form))

@@ -4,7 +4,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultResult, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultResult, FaultServer, Transport};
 use crate::gopher::config::GopherConfig;
 use crate::gopher::fault_list::GOPHER_FAULTS;
 use crate::gopher::plus_fault_list::GOPHER_PLUS_FAULTS;
@@ -13,7 +13,7 @@ use crate::gopher::server::GopherServer;
 /// A row of a Gopher fault table.
 pub type GopherFault = Fault<GopherServer>;
 
-type Play = fn(&FaultSetting) -> GopherConfig;
+type Play = fn(&FaultFixture) -> GopherConfig;
 
 impl FaultServer for GopherServer {
     type Play = Play;
@@ -21,7 +21,7 @@ impl FaultServer for GopherServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
         let config = (fault.play)(setting);
@@ -32,7 +32,7 @@ impl FaultServer for GopherServer {
         self.url(path)
     }
 
-    fn end_fault(&self) {
+    fn disable_rules(&self) {
         self.disable_rules();
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::*;
 use crate::fault::case::{check_in_parallel, check_table};
 
-fn setting() -> FaultSetting {
-    FaultSetting { stall: Duration::from_millis(1), ..GopherServer::setting() }
+fn setting() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..GopherServer::setting() }
 }
 
 /// Sends the request of the URL. Returns the first 100,000 bytes of the response.
@@ -37,7 +37,7 @@ fn check_fault(fault: &GopherFault, cert: &ServerCert) -> std::result::Result<()
     let bytes = request(&server, fault.path);
     let error =
         |why: &str| Err(format!("{}: {why}: {}", fault.name, bytes[..bytes.len().min(200)].escape_ascii()));
-    // These rows are about an empty response.
+    // In these rows the response is empty.
     let is_silent = ["_0", "at_once", "nothing"].iter().any(|part| fault.name.ends_with(part));
     if bytes.is_empty() && !is_silent && !fault.path.ends_with('?') {
         return error("no response");

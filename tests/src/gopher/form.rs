@@ -62,7 +62,7 @@ impl GopherForm {
     pub(crate) fn parse_answers(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
         let mut lines =
             bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        // Bytes after the last line end are a line, an empty rest is not.
+        // Bytes after the last line end count as a line; an empty rest does not.
         let count = lines.clone().count() - usize::from(bytes.is_empty() || bytes.ends_with(b"\n"));
         let mut left = count;
         let mut next = || {

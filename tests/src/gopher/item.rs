@@ -19,7 +19,7 @@ pub enum GopherEnd {
     Nothing,
 }
 
-/// How a Gopher+ status line gives the length.
+/// How a Gopher+ status line announces the length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GopherLength {
     /// `-1`: up to a dot on a line of its own.
@@ -157,7 +157,7 @@ impl GopherItem {
         Self { end, ..self }
     }
 
-    /// Sets how Gopher+ gives the length.
+    /// Sets how Gopher+ announces the length.
     #[must_use]
     pub fn length(self, length: GopherLength) -> Self {
         Self { length, ..self }

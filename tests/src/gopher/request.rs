@@ -40,7 +40,7 @@ pub(crate) enum DataBlock {
     /// The content, and the number of bytes that the block takes.
     Complete(Vec<u8>, usize),
     Incomplete,
-    /// Why it is not a data block.
+    /// The reason why it is not a data block.
     Invalid(String),
 }
 

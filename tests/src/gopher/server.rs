@@ -12,12 +12,12 @@ use crate::cert::ServerCert;
 use crate::gopher::config::GopherConfig;
 use crate::gopher::connection::serve_connection;
 use crate::gopher::rule::{GopherAction, GopherTrigger};
-use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
 use crate::server::text::as_text;
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// A Gopher server. It stops when dropped.
-pub struct GopherServer(Frame<GopherService>);
+pub struct GopherServer(RunningServer<GopherService>);
 
 /// The state that all connections share.
 pub(crate) struct GopherService {
@@ -43,7 +43,7 @@ impl Service for GopherService {
 impl TcpService for GopherService {
     const NAME: &'static str = "gopher";
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
         serve_connection(server, number, wire);
     }
 }
@@ -110,7 +110,7 @@ impl GopherServer {
 
     fn serve(mut config: GopherConfig, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
         let rules = std::mem::take(&mut config.rules);
-        Ok(Self(Frame::start(GopherService { config, tls }, rules)?))
+        Ok(Self(RunningServer::start(GopherService { config, tls }, rules)?))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::http::fault_responses::{
     ENDLESS, chunks, close_delimited, complete, drip, endless, first_chunk, interim, invalid_chunk,
-    many_fields, redirect, redirect_chain, redirect_to, short, short_last, status, status_line,
-    unrequested_part, with_fields, with_length_and, without_last_chunk,
+    many_fields, redirect, redirect_chain, redirect_to, requested_part, short, short_last, status,
+    status_line, unrequested_part, with_fields, with_length_and, without_last_chunk,
 };
 use crate::http::faults::HttpFault;
 use crate::http::response::HttpResponse;
@@ -55,6 +55,7 @@ pub static HTTP_FAULTS: &[HttpFault] = &[
     HttpFault::new("encoding_unknown_and_length", 8, |c| with_length_and(c, "Transfer-Encoding", "xchunked")),
     HttpFault::new("encoding_after_chunked", 8, |c| with_fields(c, &[("Transfer-Encoding", "chunked, identity")])),
     HttpFault::new("partial_content_unasked", 8, unrequested_part).or(&[18, 33]),
+    HttpFault::new("two_content_ranges", 33, |c| requested_part(c).header("Content-Range", "bytes 4-7/10")).with(&["-r", "0-3"]),
     // Correct ends, or ends that look correct.
     HttpFault::new("close_delimited", 0, |c| HttpResponse::new(200).until_close(c.content())),
     HttpFault::new("extra_bytes", 0, |c| complete(c).then_send("bytes that no length announced").then_close()),
@@ -70,8 +71,8 @@ pub static HTTP_FAULTS: &[HttpFault] = &[
     HttpFault::new("stall_after_body", 0, |c| complete(c).then_stall(c.setting.stall)),
     // Invalid responses.
     HttpFault::new("empty_reply", 52, |_| HttpResponse::raw("")),
-    HttpFault::new("head_cut_in_status", 8, |_| HttpResponse::raw("HTTP/1.")).or(&[18, 52]),
-    HttpFault::new("head_cut_in_field", 8, |c| complete(c).cut_at(25)).or(&[18, 52]),
+    HttpFault::new("head_cut_in_status", 18, |_| HttpResponse::raw("HTTP/1.")),
+    HttpFault::new("head_cut_in_field", 18, |c| complete(c).cut_at(25)),
     HttpFault::new("garbage_0_9", 8, |_| HttpResponse::raw("<html><body>hello, this is HTTP/0.9</body></html>\n")),
     HttpFault::new("garbage_ssh", 8, |_| HttpResponse::raw("SSH-2.0-OpenSSH_9.9\r\n")),
     HttpFault::new("garbage_ftp", 8, |_| HttpResponse::raw("220 ftp ready\r\n")),
@@ -99,6 +100,7 @@ pub static HTTP_FAULTS: &[HttpFault] = &[
     HttpFault::new("location_missing", 0, |_| HttpResponse::new(302).body("moved, but where?\n")).proven_with_note().stores(|_| b"moved, but where?\n".to_vec()),
     HttpFault::new("field_folded", 0, |c| HttpResponse::raw([b"HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\nContent-Length: ".as_slice(), c.content().len().to_string().as_bytes(), b"\r\n\r\n", c.content()].concat())),
     HttpFault::new("location_not_url", 8, |_| redirect("http://[::1/x")).or(&[3]),
+    HttpFault::new("location_too_long", 8, |_| redirect(&format!("/{}", "é".repeat(25_000)))),
     HttpFault::new("https_to_http", 90, |c| redirect_to(c, "http")).tls(),
     HttpFault::new("to_file", 90, |_| redirect("file:///etc/passwd")),
     HttpFault::new("https_to_file", 90, |_| redirect("file:///etc/passwd")).tls(),

@@ -39,6 +39,11 @@ pub(crate) fn unrequested_part(case: &HttpFaultRequest<'_>) -> HttpResponse {
     HttpResponse::new(206).header("Content-Range", "bytes 5-9/10").body(&case.content()[5..10])
 }
 
+/// A part of four bytes, for `-r 0-3`.
+pub(crate) fn requested_part(case: &HttpFaultRequest<'_>) -> HttpResponse {
+    HttpResponse::new(206).header("Content-Range", "bytes 0-3/10").body(&case.content()[..4])
+}
+
 /// An endless line.
 pub(crate) fn endless(start: &str) -> HttpResponse {
     HttpResponse::raw(start).then_repeat("x".repeat(16), ENDLESS)

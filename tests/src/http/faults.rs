@@ -4,7 +4,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultServer, Transport};
 use crate::http::request::HttpRequest;
 use crate::http::response::HttpResponse;
 use crate::http::server::HttpServer;
@@ -18,7 +18,7 @@ pub struct HttpFaultRequest<'a> {
     /// The request.
     pub request: &'a HttpRequest,
     /// The contents that the rows assume.
-    pub setting: &'a FaultSetting,
+    pub setting: &'a FaultFixture,
 }
 
 type Play = fn(&HttpFaultRequest<'_>) -> HttpResponse;
@@ -29,7 +29,7 @@ impl FaultServer for HttpServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
         let (play, setting) = (fault.play, setting.clone());

@@ -10,12 +10,12 @@ use crate::fault::case::{check_in_parallel, check_table};
 
 const GET: &str = "GET /redirect/10 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-fn setting() -> FaultSetting {
-    FaultSetting { stall: Duration::from_millis(1), ..HttpServer::setting() }
+fn setting() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..HttpServer::setting() }
 }
 
 /// Returns the first 100,000 bytes of the response.
-fn fetch(fault: &HttpFault, setting: &FaultSetting, cert: &ServerCert) -> Vec<u8> {
+fn fetch(fault: &HttpFault, setting: &FaultFixture, cert: &ServerCert) -> Vec<u8> {
     let transport = fault.transports[0];
     let (server, _) = fault.serve(transport, setting, cert).unwrap();
     let mut stream = TcpStream::connect(server.addr()).unwrap();
@@ -32,7 +32,7 @@ fn fetch(fault: &HttpFault, setting: &FaultSetting, cert: &ServerCert) -> Vec<u8
     received
 }
 
-/// Returns what follows the last head, unless the body is chunked.
+/// Returns the body after the last header, unless it is chunked.
 fn body(received: &[u8]) -> Option<&[u8]> {
     let position = |word: &[u8]| received.windows(word.len()).position(|window| window == word);
     let last = position(b"HTTP/1.1 200")?;
@@ -42,11 +42,11 @@ fn body(received: &[u8]) -> Option<&[u8]> {
 
 #[test]
 fn table_is_consistent() {
-    check_table(HTTP_FAULTS, 107, 214);
+    check_table(HTTP_FAULTS, 109, 218);
 }
 
 #[test]
-fn every_fault_has_a_response_unless_it_is_about_silence() {
+fn every_fault_has_a_response_unless_the_server_is_silent() {
     let (setting, cert) = (setting(), ServerCert::good().unwrap());
     let plain: Vec<_> = HTTP_FAULTS.iter().filter(|it| it.transports.contains(&Transport::Plain)).collect();
     check_in_parallel(&plain, 8, |fault| {

@@ -1,7 +1,7 @@
 //! HTTP requests as the server received them, and their parser.
 
 /// The maximum size of a request head, and of a body.
-const MAX_REQUEST: usize = 16 << 20;
+const MAX_REQUEST: usize = 64 << 20;
 
 /// An HTTP request.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

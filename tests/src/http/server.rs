@@ -13,17 +13,17 @@ use crate::cert::ServerCert;
 use crate::http::request::{HttpRequest, KeepAlive, ParsedRequest, parse_request};
 use crate::http::response::{HttpResponse, ResponseParts, Step};
 use crate::pattern::pattern_blocks;
-use crate::server::channel::{Channel, Ending};
-use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::channel::{Ending, PlainOrTlsConnection};
 use crate::server::rule::NoTrigger;
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
 use crate::server::text::repeated;
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
-/// The most bytes that go into one write.
+/// Maximum number of bytes in one write.
 const BLOCK: usize = 256 * 1024;
 
 /// An HTTP server. It stops when dropped.
-pub struct HttpServer(Frame<HttpService>);
+pub struct HttpServer(RunningServer<HttpService>);
 
 /// The state that all connections share.
 pub(crate) struct HttpService {
@@ -42,8 +42,8 @@ impl TcpService for HttpService {
     const NAME: &'static str = "http";
     const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
-        let plain = Channel::Plain(wire);
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
+        let plain = PlainOrTlsConnection::Plain(wire);
         let channel = match &server.tls {
             Some(config) => plain.start_tls(config),
             None => Ok(plain),
@@ -95,7 +95,7 @@ impl HttpServer {
     }
 
     fn serve(service: HttpService) -> Result<Self> {
-        Ok(Self(Frame::start(service, Vec::new())?))
+        Ok(Self(RunningServer::start(service, Vec::new())?))
     }
 }
 
@@ -106,7 +106,7 @@ impl fmt::Debug for HttpServer {
 }
 
 /// Reads requests and sends responses until one side ends the connection.
-fn serve_connection(server: &Shared<HttpService>, number: usize, mut channel: Channel) {
+fn serve_connection(server: &Shared<HttpService>, number: usize, mut channel: PlainOrTlsConnection) {
     let mut received = Vec::new();
     let ending = loop {
         let Some((request, keep)) = next_request(&mut channel, &mut received) else { break Ending::Close };
@@ -123,7 +123,7 @@ fn serve_connection(server: &Shared<HttpService>, number: usize, mut channel: Ch
 
 /// Reads the next request. Returns `None` if there is none.
 pub(crate) fn next_request(
-    channel: &mut Channel,
+    channel: &mut PlainOrTlsConnection,
     received: &mut Vec<u8>,
 ) -> Option<(HttpRequest, KeepAlive)> {
     loop {
@@ -149,7 +149,7 @@ pub(crate) enum SentParts {
 
 /// Sends a response. Returns an ending if the connection ends then.
 pub(crate) fn send_response(
-    channel: &mut Channel,
+    channel: &mut PlainOrTlsConnection,
     response: ResponseParts,
     parts: SentParts,
 ) -> Result<Option<Ending>> {
@@ -183,7 +183,7 @@ pub(crate) fn send_response(
 
 /// Sends bytes up to the cut, in pieces if the response is dripped.
 struct Sender<'a> {
-    channel: &'a mut Channel,
+    channel: &'a mut PlainOrTlsConnection,
     left: u64,
     drip: Option<(usize, Duration)>,
 }

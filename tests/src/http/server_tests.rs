@@ -44,7 +44,7 @@ fn head_request_gets_no_body() {
 }
 
 #[test]
-fn connection_ends_as_the_response_says() {
+fn response_determines_how_the_connection_ends() {
     let response = || HttpResponse::new(200).body("abcdef");
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n";
     let reset = Some(ErrorKind::ConnectionReset);
@@ -63,7 +63,7 @@ fn connection_ends_as_the_response_says() {
 }
 
 #[test]
-fn drip_and_stall_take_their_time() {
+fn drip_and_stall_delay_the_response() {
     let started = Instant::now();
     let response =
         HttpResponse::raw("abcd").drip(1, Duration::from_millis(5)).then_stall(Duration::from_millis(30));
@@ -72,7 +72,7 @@ fn drip_and_stall_take_their_time() {
 }
 
 #[test]
-fn streams_come_whole_and_in_ranges() {
+fn stream_is_sent_completely_and_in_ranges() {
     let server = HttpServer::start(pattern_handler(3 << 20, crate::FileHeaders::default())).unwrap();
     let whole = fetch(&server, GET).0;
     assert!(whole.ends_with(&pattern_vec(0, 3 << 20)));

@@ -11,17 +11,17 @@ use crate::nntp::server::NntpService;
 use crate::nntp::session::Session;
 use crate::nntp::stream::NntpStream;
 use crate::server::channel::Ending;
-use crate::server::frame::Shared;
+use crate::server::running_server::Shared;
 use crate::server::text::{repeated, take_line, without_crlf};
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// The pause between two bytes of a split reply, so that they arrive separately.
 const BETWEEN_BYTES: Duration = Duration::from_micros(100);
 /// How long replies are held back for the next command.
 const HOLD: Duration = Duration::from_millis(300);
-/// The longest command line that is read.
+/// Maximum length of a command line that is read.
 const MAX_LINE: usize = 64 * 1024;
-/// The most bytes that go into one write.
+/// Maximum number of bytes in one write.
 const BLOCK: usize = 64 * 1024;
 
 /// A connection.
@@ -29,7 +29,7 @@ pub(crate) struct Connection<'a> {
     shared: &'a Shared<NntpService>,
     number: usize,
     stream: NntpStream,
-    /// Bytes that were read, but not yet executed.
+    /// Bytes that were read, but not executed yet.
     received: Vec<u8>,
     session: Session<'a>,
     /// The actions of the rules for the current command.
@@ -57,7 +57,7 @@ impl From<Error> for Stop {
 }
 
 impl<'a> Connection<'a> {
-    pub(crate) fn new(shared: &'a Shared<NntpService>, number: usize, wire: Wire) -> Self {
+    pub(crate) fn new(shared: &'a Shared<NntpService>, number: usize, wire: TcpConnection) -> Self {
         Self {
             shared,
             number,
@@ -173,7 +173,7 @@ impl<'a> Connection<'a> {
             match action {
                 NntpAction::After(bytes) => self.outgoing.extend_from_slice(&bytes),
                 NntpAction::EndAfter(ending) => return Err(Stop(ending)),
-                // For `flush`.
+                // `flush` performs this action.
                 NntpAction::Drip(..) => self.actions.push(action),
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fault::row::FaultSetting;
+use crate::fault::row::FaultFixture;
 use crate::nntp::article::NntpArticle;
 use crate::nntp::config::NntpConfig;
 use crate::nntp::group::NntpGroup;
@@ -18,7 +18,7 @@ const ENDLESS: u64 = 1 << 20;
 
 /// A correct server with three articles in `fetch.test`. The first one has the content of the setting and
 /// is also in the group `fetch.private`, which requires a login, with another message-id.
-pub(crate) fn correct(setting: &FaultSetting) -> NntpConfig {
+pub(crate) fn correct(setting: &FaultFixture) -> NntpConfig {
     let group = NntpGroup::new("fetch.test").append(NntpArticle::new(setting.content.clone()));
     let private = NntpArticle::new(setting.content.clone()).with_id("private@test.invalid");
     let private = NntpGroup::new("fetch.private").private().append(private);
@@ -37,12 +37,12 @@ pub(crate) fn third() -> NntpArticle {
 }
 
 /// Returns the bytes of all three articles.
-pub(crate) fn all_three(setting: &FaultSetting) -> Vec<u8> {
+pub(crate) fn all_three(setting: &FaultFixture) -> Vec<u8> {
     [setting.content.clone(), second().bytes(), third().bytes()].concat()
 }
 
 /// The three articles on an RFC 977 server, where the first number is 10.
-pub(crate) fn sn(setting: &FaultSetting) -> NntpConfig {
+pub(crate) fn sn(setting: &FaultFixture) -> NntpConfig {
     let group = NntpGroup::new("fetch.test").append(NntpArticle::new(setting.content.clone()));
     NntpConfig::sn().group(group.append(second()).append(third()))
 }
@@ -58,18 +58,18 @@ pub(crate) fn post(bytes: &[u8]) -> NntpArticle {
 }
 
 /// Stalls instead of replying.
-pub(crate) fn stall(setting: &FaultSetting, on: impl Into<NntpTrigger>) -> NntpConfig {
+pub(crate) fn stall(setting: &FaultFixture, on: impl Into<NntpTrigger>) -> NntpConfig {
     correct(setting).stall_at(on, setting.stall)
 }
 
 /// Sends these bytes instead of executing the command.
-pub(crate) fn answer(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+pub(crate) fn answer(setting: &FaultFixture, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
     correct(setting).answer(on, bytes)
 }
 
 /// Sends these bytes and closes the connection.
 pub(crate) fn answer_and_close(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     on: impl Into<NntpTrigger> + Clone,
     bytes: &str,
 ) -> NntpConfig {
@@ -77,28 +77,28 @@ pub(crate) fn answer_and_close(
 }
 
 /// Sends this greeting.
-pub(crate) fn greeting(setting: &FaultSetting, text: &str) -> NntpConfig {
+pub(crate) fn greeting(setting: &FaultFixture, text: &str) -> NntpConfig {
     correct(setting).greeting(text)
 }
 
 /// Sends this status line in reply to ARTICLE, and the article.
-pub(crate) fn article_status(setting: &FaultSetting, line: &str) -> NntpConfig {
+pub(crate) fn article_status(setting: &FaultFixture, line: &str) -> NntpConfig {
     correct(setting).status("ARTICLE", line)
 }
 
 /// Sends these bytes before the correct reply.
-pub(crate) fn before(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+pub(crate) fn before(setting: &FaultFixture, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
     correct(setting).on(on, NntpAction::Before(bytes.into()))
 }
 
 /// Sends these bytes after the correct reply.
-pub(crate) fn after(setting: &FaultSetting, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
+pub(crate) fn after(setting: &FaultFixture, on: impl Into<NntpTrigger>, bytes: &str) -> NntpConfig {
     correct(setting).on(on, NntpAction::After(bytes.into()))
 }
 
 /// Sends `start`, then `again` endlessly.
 pub(crate) fn endless(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     on: impl Into<NntpTrigger> + Clone,
     start: &str,
     again: &str,
@@ -108,46 +108,46 @@ pub(crate) fn endless(
 }
 
 /// Ends the connection instead of replying.
-pub(crate) fn end_at(setting: &FaultSetting, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
+pub(crate) fn end_at(setting: &FaultFixture, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
     correct(setting).on(on, NntpAction::End(ending))
 }
 
 /// Cuts the article after this many bytes, not counting the status line.
-pub(crate) fn cut(setting: &FaultSetting, bytes: usize, ending: Ending) -> NntpConfig {
+pub(crate) fn cut(setting: &FaultFixture, bytes: usize, ending: Ending) -> NntpConfig {
     correct(setting).on("ARTICLE", NntpAction::CutBlock(bytes as u64, ending))
 }
 
 /// Sends the article without its terminating dot, then ends the connection.
-pub(crate) fn without_terminator(setting: &FaultSetting, ending: Ending) -> NntpConfig {
+pub(crate) fn without_terminator(setting: &FaultFixture, ending: Ending) -> NntpConfig {
     correct(setting).on("ARTICLE", NntpAction::NoTerminator).on("ARTICLE", NntpAction::EndAfter(ending))
 }
 
 /// Ends the connection after the reply.
-pub(crate) fn end_after(setting: &FaultSetting, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
+pub(crate) fn end_after(setting: &FaultFixture, on: impl Into<NntpTrigger>, ending: Ending) -> NntpConfig {
     correct(setting).on(on, NntpAction::EndAfter(ending))
 }
 
 /// Sends exactly these bytes as the article. The terminating dot follows.
-pub(crate) fn block(setting: &FaultSetting, bytes: &[u8]) -> NntpConfig {
+pub(crate) fn block(setting: &FaultFixture, bytes: &[u8]) -> NntpConfig {
     correct(setting).on("ARTICLE", NntpAction::Block(bytes.to_vec()))
 }
 
 /// Sends the reply to ARTICLE in pieces.
-pub(crate) fn drip(setting: &FaultSetting, size: usize, pause: Duration) -> NntpConfig {
+pub(crate) fn drip(setting: &FaultFixture, size: usize, pause: Duration) -> NntpConfig {
     correct(setting).on("ARTICLE", NntpAction::Drip(size, pause))
 }
 
 /// Sends this many replies, from that to this command line, in reverse order.
-pub(crate) fn reversed(setting: &FaultSetting, on: &str, replies: usize) -> NntpConfig {
+pub(crate) fn reversed(setting: &FaultFixture, on: &str, replies: usize) -> NntpConfig {
     correct(setting).rule(NntpRule::on(on, NntpAction::ReverseReplies(replies)).nth(1))
 }
 
 /// Executes another command line.
-pub(crate) fn execute_as(setting: &FaultSetting, on: &str, other: &str) -> NntpConfig {
+pub(crate) fn execute_as(setting: &FaultFixture, on: &str, other: &str) -> NntpConfig {
     correct(setting).on(on, NntpAction::ExecuteAs(other.into()))
 }
 
 /// Sends these bytes in reply to OVER and XOVER.
-pub(crate) fn overview(setting: &FaultSetting, bytes: &str) -> NntpConfig {
+pub(crate) fn overview(setting: &FaultFixture, bytes: &str) -> NntpConfig {
     answer(setting, "OVER", bytes).answer("XOVER", bytes)
 }

@@ -4,7 +4,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultServer, Transport};
 use crate::nntp::article::NntpArticle;
 use crate::nntp::config::NntpConfig;
 use crate::nntp::fault_configs::SECRET;
@@ -16,24 +16,24 @@ use crate::nntp::server::NntpServer;
 /// A row of a news fault table.
 pub type NntpFault = Fault<NntpServer>;
 
-type Play = fn(&FaultSetting) -> NntpConfig;
+type Play = fn(&FaultFixture) -> NntpConfig;
 
 impl FaultServer for NntpServer {
     type Play = Play;
 
     /// Returns the article `<plain@test.invalid>`, number 1 of `fetch.test`, as the content: about 1500 bytes
     /// of complete lines.
-    fn setting() -> FaultSetting {
-        let defaults = FaultSetting::default();
+    fn setting() -> FaultFixture {
+        let defaults = FaultFixture::default();
         let body = String::from_utf8_lossy(&defaults.text).into_owned();
         let article = NntpArticle::post("plain@test.invalid", "plain article 1", body);
-        FaultSetting { content: article.bytes(), ..defaults }
+        FaultFixture { content: article.bytes(), ..defaults }
     }
 
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
         let config = (fault.play)(setting);
@@ -62,7 +62,7 @@ impl FaultServer for NntpServer {
         words
     }
 
-    fn end_fault(&self) {
+    fn disable_rules(&self) {
         self.disable_rules();
     }
 }

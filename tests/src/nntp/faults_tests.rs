@@ -10,8 +10,8 @@ use crate::cert::client;
 use crate::fault::case::{check_in_parallel, check_table};
 use crate::{FaultCert, FaultResult};
 
-fn setting() -> FaultSetting {
-    FaultSetting { stall: Duration::from_millis(1), ..NntpServer::setting() }
+fn setting() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..NntpServer::setting() }
 }
 
 trait Stream: Read + Write {}
@@ -137,8 +137,8 @@ fn tables_are_consistent() {
     check_table(NntpFault::all(), 391, 1442);
 }
 
-/// With these rows a naive client loses the correspondence of commands and replies, is refused, or supports
-/// less than the real client.
+/// With these rows, a naive client assigns replies to the wrong commands, is refused, or supports less than the real
+/// client.
 const ODD: [&str; 11] = [
     "stall_any",
     "mode_reader_400",
@@ -157,7 +157,7 @@ fn is_odd(fault: &NntpFault) -> bool {
     ODD.iter().any(|start| fault.name.starts_with(start))
 }
 
-/// These rows show only to a client that pipelines.
+/// Only clients that pipeline notice these faults.
 fn is_about_pipelining(fault: &NntpFault) -> bool {
     fault.name.ends_with("reversed")
 }

@@ -152,7 +152,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The articles of an OVER or HDR command.
+/// The articles that an OVER or HDR command selects.
 enum Selection<'a> {
     ById(NntpArticle),
     Current(u64, &'a NntpGroup),

@@ -3,7 +3,7 @@
 use crate::nntp::reply::{Next, Reply};
 use crate::nntp::session::Session;
 
-/// How far the login is.
+/// The state of the login.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Login {
     None,

@@ -13,19 +13,19 @@ use crate::cert::ServerCert;
 use crate::nntp::config::NntpConfig;
 use crate::nntp::connection::Connection;
 use crate::nntp::rule::{NntpAction, NntpTrigger};
-use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
 use crate::server::text::as_text;
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// A news server. It stops when dropped.
-pub struct NntpServer(Frame<NntpService>);
+pub struct NntpServer(RunningServer<NntpService>);
 
 /// The state that all connections share.
 pub(crate) struct NntpService {
     pub(crate) config: NntpConfig,
-    /// For TLS from the first byte.
+    /// The configuration for TLS from the first byte.
     pub(crate) tls: Option<Arc<ServerConfig>>,
-    /// For STARTTLS.
+    /// The configuration for STARTTLS.
     pub(crate) starttls: Option<Arc<ServerConfig>>,
 }
 
@@ -48,7 +48,7 @@ impl TcpService for NntpService {
     const NAME: &'static str = "nntp";
     const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
         Connection::new(server, number, wire).run();
     }
 }
@@ -136,7 +136,7 @@ impl NntpServer {
     fn serve(mut config: NntpConfig, tls: Option<Arc<ServerConfig>>) -> Result<Self> {
         let starttls = config.starttls.as_ref().map(ServerCert::server_config).transpose()?;
         let (ip, rules) = (config.behaviour.ip, std::mem::take(&mut config.rules));
-        Ok(Self(Frame::start_on(ip, NntpService { config, tls, starttls }, rules)?))
+        Ok(Self(RunningServer::start_on(ip, NntpService { config, tls, starttls }, rules)?))
     }
 }
 

@@ -500,7 +500,7 @@ fn held_replies_are_sent_in_reverse_order() {
     assert_eq!(text, [greeting, body, group, bye].concat());
     let (text, _) = exchange(reversed("GROUP", 3), ASK);
     assert_eq!(text, [greeting, bye, body, group].concat());
-    // A client that does not pipeline gets its replies too, only later.
+    // A client that does not pipeline receives its replies, too, but later.
     let server = serve(reversed("GROUP", 2));
     let mut client = Client::greeted(&server);
     assert!(client.ask("GROUP fetch.holes").starts_with("211 "));

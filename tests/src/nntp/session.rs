@@ -9,9 +9,9 @@ use crate::nntp::group::NntpGroup;
 use crate::nntp::login::Login;
 use crate::nntp::reply::{Next, Reply};
 
-/// The longest command line, with CR LF (RFC 3977 §3.1).
+/// Maximum length of a command line, with CR LF (RFC 3977 §3.1).
 const MAX_COMMAND: usize = 512;
-/// The longest message-id, with its angle brackets (RFC 3977 §3.6).
+/// Maximum length of a message-id, with its angle brackets (RFC 3977 §3.6).
 const MAX_ID: usize = 250;
 /// Commands that need MODE READER and a login, if the server requires them.
 const READING: [&str; 14] = [

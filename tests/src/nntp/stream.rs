@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use rustls::ServerConfig;
 
 use crate::nntp::deflate::Deflate;
-use crate::server::channel::{Channel, Ending};
-use crate::server::wire::Wire;
+use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::wire::TcpConnection;
 
 /// How often a server that waits for bytes checks for them.
 const TICK: Duration = Duration::from_millis(2);
 
 pub(crate) struct NntpStream {
     /// `None` only while TLS starts.
-    channel: Option<Channel>,
+    channel: Option<PlainOrTlsConnection>,
     deflate: Option<Deflate>,
 }
 
 impl NntpStream {
-    pub(crate) fn new(wire: Wire) -> Self {
-        Self { channel: Some(Channel::Plain(wire)), deflate: None }
+    pub(crate) fn new(wire: TcpConnection) -> Self {
+        Self { channel: Some(PlainOrTlsConnection::Plain(wire)), deflate: None }
     }
 
     /// Returns the next bytes of the client, or none after its end.
@@ -62,7 +62,7 @@ impl NntpStream {
     }
 
     pub(crate) fn is_tls(&self) -> bool {
-        self.channel.as_ref().is_some_and(Channel::is_tls)
+        self.channel.as_ref().is_some_and(PlainOrTlsConnection::is_tls)
     }
 
     /// Waits for bytes without reading them. Returns `false` if there are none within this time.
@@ -83,7 +83,7 @@ impl NntpStream {
         }
     }
 
-    fn channel(&mut self) -> Result<&mut Channel> {
+    fn channel(&mut self) -> Result<&mut PlainOrTlsConnection> {
         self.channel.as_mut().ok_or_else(|| ErrorKind::NotConnected.into())
     }
 }

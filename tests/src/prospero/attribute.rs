@@ -44,6 +44,10 @@ impl ProsperoAttribute {
         self
     }
 
+    pub(crate) fn is_access_method(&self) -> bool {
+        self.name == "ACCESS-METHOD"
+    }
+
     pub(crate) fn line(&self) -> Vec<u8> {
         let words = ["ATTRIBUTE", &self.precedence, self.nature, &self.name].map(str::as_bytes);
         let mut line = join_quoted(words.into_iter().chain(self.values.iter().map(Vec::as_slice)));

@@ -60,10 +60,10 @@ pub static PROSPERO_DIRECTORY_FAULTS: &[ProsperoFault] = &[
     // Refusals.
     ProsperoFault::directory("dir_not_found", 78, |s| list_text(s, b"FAILURE NOT-FOUND\n")),
     ProsperoFault::directory("dir_not_authorized", 9, |s| list_text(s, b"FAILURE NOT-AUTHORIZED\n")),
-    ProsperoFault::directory("dir_server_failed", 92, |s| list_text(s, b"FAILURE SERVER-FAILED\n")),
+    ProsperoFault::directory("dir_server_failed", 8, |s| list_text(s, b"FAILURE SERVER-FAILED\n")),
     ProsperoFault::directory("dir_authentication", 67, |s| list_text(s, b"FAILURE AUTHENTICATION-REQUIRED\n")),
     ProsperoFault::directory("dir_error", 8, |s| list_text(s, b"ERROR Malformed input line: LIST\n")),
-    ProsperoFault::directory("dir_failure_after_links", 92, |s| list_text(s, format!("{LINK}FAILURE SERVER-FAILED\n").as_bytes())).or(&[0, 18]),
+    ProsperoFault::directory("dir_failure_after_links", 8, |s| list_text(s, format!("{LINK}FAILURE SERVER-FAILED\n").as_bytes())).or(&[0, 18]),
     // Invalid lines.
     ProsperoFault::directory("dir_garbage", 8, |s| list_text(s, b"\xff\xfe\0\x01garbage\n")).or(&[0, 78]).shows(&[]),
     ProsperoFault::directory("dir_no_text", 52, |s| list_text(s, b"")).or(&[0, 8, 78]).shows(&[]),

@@ -10,7 +10,7 @@ use crate::prospero::text::ResponseText;
 
 /// How many packets dirsrv sends before it needs an acknowledgement.
 const WINDOW: u16 = 16;
-/// The most packets that a client can request instead.
+/// Maximum number of packets that a client can request instead.
 const MAX_WINDOW: u16 = 256;
 
 /// A request, and its response if the request is complete.

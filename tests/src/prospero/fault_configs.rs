@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use crate::fault::row::FaultSetting;
+use crate::fault::row::FaultFixture;
 use crate::prospero::config::ProsperoConfig;
 use crate::prospero::host::ProsperoHost;
 use crate::prospero::link::ProsperoLink;
@@ -14,11 +14,11 @@ use crate::prospero::rule::{ProsperoAction, ProsperoPackets, ProsperoTrigger};
 pub(crate) const SHORT: &[u8] = b"A short text.\nOf two lines, 'quoted'.\n";
 /// The response of a server without the object.
 pub(crate) const NOT_FOUND: &[u8] = b"FAILURE NOT-FOUND\n";
-/// Options for rows that a client would otherwise wait for until its own timeout.
+/// Options for rows in which the client would otherwise wait until its default timeout.
 pub(crate) const MAX_TIME: &[&str] = &["-m", "0.4"];
 
 /// A correct server with the file, the short text, and a directory of both.
-pub(crate) fn correct(setting: &FaultSetting) -> ProsperoConfig {
+pub(crate) fn correct(setting: &FaultFixture) -> ProsperoConfig {
     let links = [
         ProsperoLink::file("the long file", "/srv/file"),
         ProsperoLink::file("the short text", "/srv/short"),
@@ -44,12 +44,12 @@ pub(crate) fn with_content(bytes: &[u8]) -> ProsperoConfig {
 }
 
 /// Takes this action on every request.
-pub(crate) fn always(setting: &FaultSetting, action: ProsperoAction) -> ProsperoConfig {
+pub(crate) fn always(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
     correct(setting).always(action)
 }
 
 /// Takes this action on requests for contents.
-pub(crate) fn on_contents(setting: &FaultSetting, action: ProsperoAction) -> ProsperoConfig {
+pub(crate) fn on_contents(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
     correct(setting).on(ProsperoTrigger::Contents, action)
 }
 
@@ -60,54 +60,54 @@ pub(crate) fn without_size(action: ProsperoAction) -> ProsperoConfig {
 }
 
 /// Takes this action on requests for links.
-pub(crate) fn on_list(setting: &FaultSetting, action: ProsperoAction) -> ProsperoConfig {
+pub(crate) fn on_list(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
     correct(setting).on(ProsperoTrigger::List, action)
 }
 
 /// Sends this text as every response.
-pub(crate) fn text(setting: &FaultSetting, text: &[u8]) -> ProsperoConfig {
+pub(crate) fn text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
     correct(setting).replace_text(text)
 }
 
 /// Sends this text in response to requests for contents.
-pub(crate) fn contents_text(setting: &FaultSetting, text: &[u8]) -> ProsperoConfig {
+pub(crate) fn contents_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
     on_contents(setting, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Sends this text in response to requests for attributes.
-pub(crate) fn info_text(setting: &FaultSetting, text: &[u8]) -> ProsperoConfig {
+pub(crate) fn info_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
     correct(setting).on(ProsperoTrigger::Info, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Sends this text in response to requests for links.
-pub(crate) fn list_text(setting: &FaultSetting, text: &[u8]) -> ProsperoConfig {
+pub(crate) fn list_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
     on_list(setting, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Does not send these packets.
-pub(crate) fn drop_packets(setting: &FaultSetting, packets: ProsperoPackets) -> ProsperoConfig {
+pub(crate) fn drop_packets(setting: &FaultFixture, packets: ProsperoPackets) -> ProsperoConfig {
     always(setting, ProsperoAction::Drop(packets))
 }
 
 /// Sends this packet before each window.
-pub(crate) fn packet_before(setting: &FaultSetting, packet: ProsperoPacket) -> ProsperoConfig {
+pub(crate) fn packet_before(setting: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
     always(setting, ProsperoAction::PacketBefore(packet))
 }
 
 /// Sends this packet instead of every response.
-pub(crate) fn only_packet(setting: &FaultSetting, packet: ProsperoPacket) -> ProsperoConfig {
+pub(crate) fn only_packet(setting: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
     correct(setting).replace_packets(vec![packet])
 }
 
 /// Sends these packets instead of every response. A packet is number, total and data.
-pub(crate) fn only_packets(setting: &FaultSetting, packets: &[(u16, u16, &[u8])]) -> ProsperoConfig {
+pub(crate) fn only_packets(setting: &FaultFixture, packets: &[(u16, u16, &[u8])]) -> ProsperoConfig {
     let packet = |(number, total, data): &(u16, u16, &[u8])| ProsperoPacket::data(*number, *total, data);
     correct(setting).replace_packets(packets.iter().map(packet).collect())
 }
 
 /// Puts these bytes at this position of the packets. All headers have at least 9 bytes.
 pub(crate) fn patch(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     which: ProsperoPackets,
     at: usize,
     bytes: &[u8],
@@ -118,7 +118,7 @@ pub(crate) fn patch(
 
 /// Patches the packets of responses to requests for contents.
 pub(crate) fn patch_contents(
-    setting: &FaultSetting,
+    setting: &FaultFixture,
     which: ProsperoPackets,
     at: usize,
     bytes: &[u8],
@@ -128,7 +128,7 @@ pub(crate) fn patch_contents(
 }
 
 /// Redirects every request to this server.
-pub(crate) fn redirect(setting: &FaultSetting, to: ProsperoHost) -> ProsperoConfig {
+pub(crate) fn redirect(setting: &FaultFixture, to: ProsperoHost) -> ProsperoConfig {
     only_packet(setting, ProsperoPacket::redirect(4, to))
 }
 
@@ -138,12 +138,12 @@ pub(crate) fn addr(bytes: [u8; 4], port: u16) -> ProsperoHost {
 }
 
 /// Forwards `/srv/moved` to the file on this server.
-pub(crate) fn forward(setting: &FaultSetting, host: ProsperoHost) -> ProsperoConfig {
+pub(crate) fn forward(setting: &FaultFixture, host: ProsperoHost) -> ProsperoConfig {
     correct(setting).object("/srv/moved", ProsperoObject::forwarded(host, "/srv/file"))
 }
 
 /// Forwards `/srv/c1` to `/srv/c2` and so on, to the file after `length` times.
-pub(crate) fn forward_chain(setting: &FaultSetting, length: usize) -> ProsperoConfig {
+pub(crate) fn forward_chain(setting: &FaultFixture, length: usize) -> ProsperoConfig {
     let target =
         |number| if number == length { "/srv/file".to_owned() } else { format!("/srv/c{}", number + 1) };
     (1..=length).fold(correct(setting), |config, number| {

@@ -3,7 +3,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultResult, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultResult, FaultServer, Transport};
 use crate::pattern::pattern_vec;
 use crate::prospero::config::ProsperoConfig;
 use crate::prospero::directory_fault_list::PROSPERO_DIRECTORY_FAULTS;
@@ -16,20 +16,20 @@ use crate::prospero::text_fault_list::PROSPERO_TEXT_FAULTS;
 /// A row of a Prospero fault table.
 pub type ProsperoFault = Fault<ProsperoServer>;
 
-type Play = fn(&FaultSetting) -> ProsperoConfig;
+type Play = fn(&FaultFixture) -> ProsperoConfig;
 
 impl FaultServer for ProsperoServer {
     type Play = Play;
 
     /// Returns a file of 29,500 bytes. It takes 24 packets: a window of 16 and a window of 8.
-    fn setting() -> FaultSetting {
-        FaultSetting { content: pattern_vec(0, 29_500), ..FaultSetting::default() }
+    fn setting() -> FaultFixture {
+        FaultFixture { content: pattern_vec(0, 29_500), ..FaultFixture::default() }
     }
 
     fn start_fault(
         fault: &Fault<Self>,
         _transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         _cert: &ServerCert,
     ) -> Result<Self> {
         Self::start((fault.play)(setting))
@@ -39,7 +39,7 @@ impl FaultServer for ProsperoServer {
         self.url(path)
     }
 
-    fn end_fault(&self) {
+    fn disable_rules(&self) {
         self.disable_rules();
     }
 }

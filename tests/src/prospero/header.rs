@@ -7,7 +7,7 @@ use std::time::Instant;
 pub(crate) const ACKNOWLEDGE: u8 = 0x80;
 /// The flag for a window size after the option.
 const WINDOW: u8 = 0x08;
-/// The most bytes of a datagram that dirsrv reads.
+/// Maximum number of bytes of a datagram that dirsrv reads.
 const MAX_DATAGRAM: usize = 1405;
 
 /// A datagram that the server received.

@@ -102,8 +102,9 @@ impl ProsperoLink {
         self.is_directory() || self.target == "SYMBOLIC"
     }
 
-    /// Returns the line of the link and those of its attributes. Two spaces follow `LINK`, as in dirsrv.
-    pub(crate) fn lines(&self, addresses: &Addresses) -> Vec<u8> {
+    /// Returns the line of the link and those of its attributes: unless `sends_all`, only of its access methods. Two
+    /// spaces follow `LINK`, as in dirsrv.
+    pub(crate) fn lines(&self, addresses: &Addresses, sends_all: bool) -> Vec<u8> {
         let kind = if self.is_union { "U" } else { "L" };
         let (host, version) = (addresses.text(&self.host), self.version.to_string());
         let tokens = [
@@ -117,7 +118,8 @@ impl ProsperoLink {
             version.as_bytes(),
         ];
         let mut lines = [b"LINK  ".as_slice(), &join_quoted(tokens), b"\n"].concat();
-        lines.extend(self.attributes.iter().flat_map(ProsperoAttribute::line));
+        let sent = self.attributes.iter().filter(|attribute| sends_all || attribute.is_access_method());
+        lines.extend(sent.flat_map(ProsperoAttribute::line));
         lines
     }
 }

@@ -168,7 +168,8 @@ impl ProsperoObject {
         Some(all.chain(contents).flat_map(|attribute| attribute.line()).collect())
     }
 
-    /// If the size is requested too, dirsrv reports access methods for a directory, which are wrong.
+    /// Returns `true` if the response contains access methods. For a directory, dirsrv sends them if the size is
+    /// requested, too, although they are wrong.
     fn has_methods(&self, query: &AttributeQuery) -> bool {
         let is_requested = query.contains("ACCESS-METHOD");
         match self.kind {

@@ -1,4 +1,4 @@
-//! Packets that rules send: headers and data that no correct server sends, or not at this time.
+//! Packets that rules send: headers and data that a correct server never sends, or not at this point.
 
 use crate::prospero::header::ProsperoHeader;
 use crate::prospero::host::{Addresses, ProsperoHost};

@@ -54,10 +54,11 @@ impl RequestHandler<'_> {
                 *directory = Some((hsoname.to_vec(), version.ok_or_else(|| malformed(line))?));
                 Ok(Vec::new())
             }
-            (b"LIST", [_, keyword, components @ ..]) if keyword.eq_ignore_ascii_case(b"COMPONENTS") => {
+            (b"LIST", [options, keyword, components @ ..]) if keyword.eq_ignore_ascii_case(b"COMPONENTS") => {
                 let parts = components.iter().flat_map(|component| component.split(|byte| *byte == b'/'));
                 let parts: Vec<&[u8]> = parts.filter(|part| !part.is_empty()).collect();
-                self.list(directory.as_ref().ok_or_else(|| malformed(line))?, &parts)
+                let sends_all = options.to_ascii_uppercase().starts_with(b"ATTRIBUTES");
+                self.list(directory.as_ref().ok_or_else(|| malformed(line))?, &parts, sends_all)
             }
             (b"GET-OBJECT-INFO", [names, kind, hsoname, version]) if is_plain(kind) => {
                 let version = number(version).ok_or_else(|| malformed(line))?;
@@ -90,35 +91,37 @@ impl RequestHandler<'_> {
         }
     }
 
-    /// Returns the links of a directory, or those that a path from it leads to.
-    fn list(&self, directory: &ObjectId, parts: &[&[u8]]) -> CommandResult {
+    /// Returns the links of a directory, or those that a path from it leads to. `sends_all`: with all attributes.
+    fn list(&self, directory: &ObjectId, parts: &[&[u8]], sends_all: bool) -> CommandResult {
         let Kind::Directory(links) = &self.find(directory)?.kind else {
             return Err(failure("NOT-A-DIRECTORY"));
         };
-        let Some((first, rest)) = parts.split_first() else { return self.links(links.iter()) };
+        let Some((first, rest)) = parts.split_first() else { return self.links(links.iter(), sends_all) };
         let found = || links.iter().filter(|link| link.is_union() || matches(first, &link.name));
         if rest.is_empty() {
-            return self.links(found());
+            return self.links(found(), sends_all);
         }
-        let Some(link) = found().find(|link| !link.is_union()) else { return self.links(found()) };
+        let Some(link) = found().find(|link| !link.is_union()) else {
+            return self.links(found(), sends_all);
+        };
         if !link.can_have_components() {
             return Err(failure("NOT-A-DIRECTORY"));
         }
         if link.is_directory() && link.host == ProsperoHost::Here {
-            return self.list(&(link.hsoname.clone(), link.version), rest);
+            return self.list(&(link.hsoname.clone(), link.version), rest, sends_all);
         }
-        Ok([link.lines(self.addresses), response_line("UNRESOLVED", rest)].concat())
+        Ok([link.lines(self.addresses, sends_all), response_line("UNRESOLVED", rest)].concat())
     }
 
-    fn links<'l>(&self, links: impl Iterator<Item = &'l ProsperoLink>) -> CommandResult {
-        let lines: Vec<u8> = links.flat_map(|link| link.lines(self.addresses)).collect();
+    fn links<'l>(&self, links: impl Iterator<Item = &'l ProsperoLink>, sends_all: bool) -> CommandResult {
+        let lines: Vec<u8> = links.flat_map(|link| link.lines(self.addresses, sends_all)).collect();
         Ok(if lines.is_empty() { b"NONE-FOUND\n".to_vec() } else { lines })
     }
 
     /// Returns an object.
     ///
     /// # Errors
-    /// A failure, or where the object is.
+    /// The FAILURE line, or the FORWARDED line with the new location of the object.
     fn find(&self, (hsoname, version): &ObjectId) -> Result<&ProsperoObject, Vec<u8>> {
         let object = self.config.find(hsoname, *version).map_err(failure)?;
         let Kind::Forwarded(host, hsoname, version) = &object.kind else { return Ok(object) };

@@ -14,7 +14,7 @@ use crate::prospero::host::{Addresses, OTHER_ADDRESS, ProsperoHost};
 use crate::prospero::rule::{ProsperoAction, ProsperoTrigger};
 use crate::prospero::socket_handler::SocketHandler;
 use crate::prospero::token::lines;
-use crate::server::frame::{Service, Shared};
+use crate::server::running_server::{Service, Shared};
 use crate::server::text::percent_encode;
 
 /// A Prospero server. It stops when dropped.

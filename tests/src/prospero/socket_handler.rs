@@ -11,14 +11,14 @@ use crate::prospero::host::{Addresses, ProsperoHost};
 use crate::prospero::request_handler::RequestHandler;
 use crate::prospero::server::ProsperoService;
 use crate::prospero::window::{Outgoing, WindowBuilder};
-use crate::server::frame::Shared;
+use crate::server::running_server::Shared;
 
 /// How many answered requests are kept for repetitions.
 const MAX_ANSWERED: usize = 20;
-/// An acknowledgement without progress is ignored for this time after a window. The window itself caused it,
-/// and another window would cause the next one.
+/// An acknowledgement without progress is ignored for this time after a window was sent: the window caused it, and
+/// sending the window again would cause another one.
 const ECHO_DELAY: Duration = Duration::from_millis(20);
-/// The longest sleep.
+/// Maximum sleep.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
 
 pub(crate) struct SocketHandler<'a> {
@@ -176,7 +176,7 @@ impl<'a> SocketHandler<'a> {
         let host = if *from == ProsperoHost::Here { &self.host } else { from };
         let Some(socket) = self.shared.sockets.of(host) else { return };
         self.shared.record(|log| log.counters.datagrams_sent += 1);
-        // An error means that the client has closed its socket.
+        // The error means that the client has closed its socket.
         let _ = socket.send_to(&scheduled.datagram.bytes, scheduled.to);
     }
 

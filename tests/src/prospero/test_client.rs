@@ -8,7 +8,7 @@ use crate::prospero::header::{ACKNOWLEDGE, ProsperoHeader};
 
 /// How long the client waits before it repeats its request or acknowledgement.
 const REPEAT_AFTER: Duration = Duration::from_millis(50);
-/// The longest wait for a response.
+/// Maximum wait for a response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// A client of one server.

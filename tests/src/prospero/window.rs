@@ -50,8 +50,7 @@ impl<'a> WindowBuilder<'a> {
         Self { exchange, addresses, actions }
     }
 
-    /// Returns the datagrams after what the client has acknowledged, in the order and at the times that the
-    /// rules want.
+    /// Returns the datagrams that the client has not acknowledged, in the order and at the times that the rules set.
     pub(crate) fn build(self) -> Vec<Outgoing> {
         let received = self.exchange.through();
         let (window, id) = (self.exchange.window, self.exchange.connection);

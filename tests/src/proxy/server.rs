@@ -9,8 +9,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Every host is resolved to 127.0.0.1, and only the requested port counts. So host names can be invented, and
-//! no test leaves the machine.
+//! Every host is resolved to 127.0.0.1, and only the requested port counts. Tests can therefore use invented host
+//! names, and no request leaves the machine.
 
 use std::fmt;
 use std::io::{Result, Write as _};
@@ -24,10 +24,10 @@ use crate::http::response::HttpResponse;
 use crate::http::server::{SentParts, next_request, send_response};
 use crate::proxy::socks::{self, SocksFault};
 use crate::proxy::tunnel::{Tunnel, carry, connect_origin, forward_response};
-use crate::server::channel::{Channel, Ending};
-use crate::server::frame::{Frame, Service, Shared, TcpService};
+use crate::server::channel::{Ending, PlainOrTlsConnection};
 use crate::server::rule::NoTrigger;
-use crate::server::wire::Wire;
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::wire::TcpConnection;
 
 /// Header fields between client and proxy, which are not forwarded.
 const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "proxy-authorization", "proxy-connection"];
@@ -48,12 +48,12 @@ pub enum ConnectFault {
 }
 
 /// A proxy. It stops when dropped.
-pub struct ProxyServer(Frame<ProxyService>);
+pub struct ProxyServer(RunningServer<ProxyService>);
 
 /// The state that all connections share.
 enum ProxyService {
     Http {
-        /// The only accepted Proxy-Authorization. `None`: all clients are accepted.
+        /// The Proxy-Authorization that is accepted. `None`: every client is accepted.
         authorization: Option<String>,
         fault: Option<ConnectFault>,
     },
@@ -81,7 +81,7 @@ impl TcpService for ProxyService {
     const NAME: &'static str = "proxy";
     const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
         let connection = Connection { server, number };
         match &**server {
             Self::Http { authorization, fault } => {
@@ -172,7 +172,7 @@ impl ProxyServer {
     }
 
     fn serve(service: ProxyService) -> Result<Self> {
-        Ok(Self(Frame::start(service, Vec::new())?))
+        Ok(Self(RunningServer::start(service, Vec::new())?))
     }
 }
 
@@ -183,9 +183,9 @@ impl fmt::Debug for ProxyServer {
 }
 
 impl Connection<'_> {
-    /// Refuses requests until one is accepted, which is the last one.
-    fn serve_http(&self, wire: Wire, authorization: Option<&str>, fault: Option<&ConnectFault>) {
-        let mut channel = Channel::Plain(wire);
+    /// Reads requests until one is accepted, which is then the last one of the connection.
+    fn serve_http(&self, wire: TcpConnection, authorization: Option<&str>, fault: Option<&ConnectFault>) {
+        let mut channel = PlainOrTlsConnection::Plain(wire);
         let mut received = Vec::new();
         while let Some((request, keep)) = next_request(&mut channel, &mut received) {
             self.server.record_request(self.number, request.clone());
@@ -208,7 +208,7 @@ impl Connection<'_> {
 
     fn connect(
         &self,
-        mut channel: Channel,
+        mut channel: PlainOrTlsConnection,
         request: &HttpRequest,
         early: &[u8],
         fault: Option<&ConnectFault>,
@@ -237,7 +237,7 @@ impl Connection<'_> {
 
     fn serve_socks(
         &self,
-        mut wire: Wire,
+        mut wire: TcpConnection,
         login: Option<&(String, String)>,
         fault: Option<SocksFault>,
     ) -> Result<()> {
@@ -275,14 +275,14 @@ impl Connection<'_> {
 }
 
 /// Sends a response and ends the connection.
-fn send_last_response(mut channel: Channel, response: HttpResponse) -> Result<()> {
+fn send_last_response(mut channel: PlainOrTlsConnection, response: HttpResponse) -> Result<()> {
     let ending = send_response(&mut channel, response.into_parts(), SentParts::All)?;
     channel.end(ending.unwrap_or(Ending::Close));
     Ok(())
 }
 
 /// Forwards a request to its origin, and the response to the client.
-fn forward_request(mut channel: Channel, request: &HttpRequest) -> Result<()> {
+fn forward_request(mut channel: PlainOrTlsConnection, request: &HttpRequest) -> Result<()> {
     let Some((port, bytes)) = origin_request(request) else {
         return send_last_response(channel, HttpResponse::new(400));
     };
@@ -322,8 +322,8 @@ fn parse_authority(bytes: &[u8], default: Option<u16>) -> Option<(String, u16)> 
     }
 }
 
-fn close(wire: Wire) -> Result<()> {
-    Channel::Plain(wire).end(Ending::Close);
+fn close(wire: TcpConnection) -> Result<()> {
+    PlainOrTlsConnection::Plain(wire).end(Ending::Close);
     Ok(())
 }
 

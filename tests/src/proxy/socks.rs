@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use crate::proxy::tunnel::Tunnel;
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 const VERSION: u8 = 5;
 /// Authentication methods (RFC 1928 §3).
@@ -37,7 +37,7 @@ pub enum SocksFault {
 /// Reads the greeting, the login if one is required, and the request. Returns `None` if there will be no
 /// tunnel.
 pub(crate) fn read_request(
-    wire: &mut Wire,
+    wire: &mut TcpConnection,
     login: Option<&(String, String)>,
     fault: Option<SocksFault>,
 ) -> Result<Option<Tunnel>> {
@@ -73,23 +73,23 @@ pub(crate) fn read_request(
 }
 
 /// Sends a reply. Its bound address is 0.0.0.0:0.
-pub(crate) fn send_reply(wire: &mut Wire, code: u8) -> Result<()> {
+pub(crate) fn send_reply(wire: &mut TcpConnection, code: u8) -> Result<()> {
     wire.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 
 /// Sends the first half of a reply.
-pub(crate) fn send_half_reply(wire: &mut Wire) -> Result<()> {
+pub(crate) fn send_half_reply(wire: &mut TcpConnection) -> Result<()> {
     wire.write_all(&[VERSION, SUCCEEDED, 0, 1])
 }
 
-fn read_bytes<const N: usize>(wire: &mut Wire) -> Result<[u8; N]> {
+fn read_bytes<const N: usize>(wire: &mut TcpConnection) -> Result<[u8; N]> {
     let mut bytes = [0; N];
     wire.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Reads bytes that follow their count.
-fn read_counted(wire: &mut Wire) -> Result<Vec<u8>> {
+fn read_counted(wire: &mut TcpConnection) -> Result<Vec<u8>> {
     let [count] = read_bytes(wire)?;
     let mut text = vec![0; usize::from(count)];
     wire.read_exact(&mut text)?;
@@ -97,7 +97,7 @@ fn read_counted(wire: &mut Wire) -> Result<Vec<u8>> {
 }
 
 /// Reads the address type and the host of a request.
-fn read_host(wire: &mut Wire) -> Result<String> {
+fn read_host(wire: &mut TcpConnection) -> Result<String> {
     match read_bytes(wire)? {
         [1] => Ok(Ipv4Addr::from(read_bytes::<4>(wire)?).to_string()),
         [3] => String::from_utf8(read_counted(wire)?).map_err(Error::other),

@@ -6,12 +6,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread::scope;
 use std::time::Duration;
 
-use crate::server::channel::Channel;
-use crate::server::wire::Wire;
+use crate::server::channel::PlainOrTlsConnection;
+use crate::server::wire::TcpConnection;
 
-/// The most bytes of one read.
+/// Maximum number of bytes in one read.
 const BLOCK: usize = 64 * 1024;
-/// The most bytes of a first line that are logged.
+/// Maximum number of logged bytes of the first line.
 const MAX_OPENING: usize = 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -65,14 +65,19 @@ impl Tunnel {
 }
 
 /// Connects to a port of 127.0.0.1. The connection has the stop flag and the idle timeout of `client`.
-pub(crate) fn connect_origin(client: &Wire, port: u16) -> Result<Wire> {
+pub(crate) fn connect_origin(client: &TcpConnection, port: u16) -> Result<TcpConnection> {
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     client.wrap(TcpStream::connect_timeout(&addr, CONNECT_TIMEOUT)?)
 }
 
 /// Copies bytes in both directions until both sides have ended. `early` was received before the tunnel was
 /// opened. `log` is called with everything that the client sends.
-pub(crate) fn carry(client: Wire, origin: Wire, early: &[u8], log: impl Fn(&[u8])) -> Result<()> {
+pub(crate) fn carry(
+    client: TcpConnection,
+    origin: TcpConnection,
+    early: &[u8],
+    log: impl Fn(&[u8]),
+) -> Result<()> {
     let (to_client, mut to_origin) = (client.try_clone()?, origin.try_clone()?);
     log(early);
     to_origin.write_all(early)?;
@@ -84,7 +89,7 @@ pub(crate) fn carry(client: Wire, origin: Wire, early: &[u8], log: impl Fn(&[u8]
 }
 
 /// Copies bytes and the end of the stream.
-fn copy(mut from: Wire, mut to: Wire, log: impl Fn(&[u8])) {
+fn copy(mut from: TcpConnection, mut to: TcpConnection, log: impl Fn(&[u8])) {
     let mut buffer = vec![0; BLOCK];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         log(&buffer[..count]);
@@ -96,7 +101,7 @@ fn copy(mut from: Wire, mut to: Wire, log: impl Fn(&[u8])) {
 }
 
 /// Forwards the response of the origin, with `Connection: close` in the head of the final response.
-pub(crate) fn forward_response(mut from: Wire, to: &mut Channel) -> Result<()> {
+pub(crate) fn forward_response(mut from: TcpConnection, to: &mut PlainOrTlsConnection) -> Result<()> {
     let mut head = Vec::new();
     let mut buffer = vec![0; BLOCK];
     while let Some(end) = read_head(&mut from, &mut head, &mut buffer)? {
@@ -118,7 +123,7 @@ pub(crate) fn forward_response(mut from: Wire, to: &mut Channel) -> Result<()> {
 }
 
 /// Reads until `head` contains a complete head. Returns its length, or `None` if there is no head.
-fn read_head(from: &mut Wire, head: &mut Vec<u8>, buffer: &mut [u8]) -> Result<Option<usize>> {
+fn read_head(from: &mut TcpConnection, head: &mut Vec<u8>, buffer: &mut [u8]) -> Result<Option<usize>> {
     loop {
         if let Some(at) = head.windows(4).position(|window| window == b"\r\n\r\n") {
             return Ok(Some(at + 4));

@@ -1,4 +1,4 @@
-//! A [`Wire`] in plaintext or under TLS, and the ways to end it.
+//! A [`TcpConnection`] in plaintext or under TLS, and the ways to end it.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// How a server ends a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,12 +22,12 @@ pub enum Ending {
 }
 
 /// The connection that a server reads from and writes to.
-pub(crate) enum Channel {
-    Plain(Wire),
-    Tls(Box<StreamOwned<ServerConnection, Wire>>),
+pub(crate) enum PlainOrTlsConnection {
+    Plain(TcpConnection),
+    Tls(Box<StreamOwned<ServerConnection, TcpConnection>>),
 }
 
-impl Channel {
+impl PlainOrTlsConnection {
     /// Starts TLS on a plaintext channel. The handshake happens with the first read or write.
     pub(crate) fn start_tls(self, config: &Arc<ServerConfig>) -> Result<Self> {
         match self {
@@ -127,14 +127,14 @@ impl Channel {
     }
 
     /// The TCP connection below TLS.
-    pub(crate) fn wire(&self) -> &Wire {
+    pub(crate) fn wire(&self) -> &TcpConnection {
         match self {
             Self::Plain(wire) => wire,
             Self::Tls(stream) => &stream.sock,
         }
     }
 
-    pub(crate) fn into_wire(self) -> Wire {
+    pub(crate) fn into_wire(self) -> TcpConnection {
         match self {
             Self::Plain(wire) => wire,
             Self::Tls(stream) => stream.sock,

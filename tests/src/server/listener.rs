@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// The listening socket of a TCP server.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Listener {
         name: &'static str,
         ip: IpAddr,
         idle_timeout: Duration,
-        serve: impl Fn(usize, Wire) + Send + Sync + 'static,
+        serve: impl Fn(usize, TcpConnection) + Send + Sync + 'static,
     ) -> Result<Self> {
         let socket = TcpListener::bind((ip, 0))?;
         let addr = socket.local_addr()?;
@@ -58,7 +58,7 @@ impl Drop for Listener {
     }
 }
 
-fn accept_all<F: Fn(usize, Wire) + Send + Sync + 'static>(
+fn accept_all<F: Fn(usize, TcpConnection) + Send + Sync + 'static>(
     name: &str,
     socket: &TcpListener,
     idle_timeout: Duration,
@@ -73,7 +73,7 @@ fn accept_all<F: Fn(usize, Wire) + Send + Sync + 'static>(
         let number = counter.fetch_add(1, Ordering::Relaxed);
         let (stop, serve) = (Arc::clone(stop), Arc::clone(serve));
         let run = move || {
-            if let Ok(wire) = Wire::new(stream, stop, idle_timeout) {
+            if let Ok(wire) = TcpConnection::new(stream, stop, idle_timeout) {
                 serve(number, wire);
             }
         };
@@ -81,7 +81,7 @@ fn accept_all<F: Fn(usize, Wire) + Send + Sync + 'static>(
     }
 }
 
-/// Locks a mutex, also after the panic of another thread that held it.
+/// Locks a mutex, even if another thread panicked while it held the lock.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// When a rule applies. Each protocol has a trigger of its own, such as [`FtpTrigger`](crate::FtpTrigger).
+/// The condition of a rule. Each protocol has its own trigger, such as [`FtpTrigger`](crate::FtpTrigger).
 pub trait Trigger {
     /// An event that rules are checked for, such as a command line or a new connection.
     type Event<'e>: Copy;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The most bytes of a repetition that go into one write.
+/// Maximum number of bytes of a repetition that go into one write.
 const BLOCK: usize = 64 * 1024;
 
 /// Returns `bytes` repeated `times`, in blocks of about 64 KiB.

@@ -11,26 +11,26 @@ use tokio::net::TcpSocket;
 
 /// How often a waiting thread checks whether its server was stopped.
 const TICK: Duration = Duration::from_millis(20);
-/// How long [`Wire::drain`] reads after the end of the reply. Closing a socket with unread bytes sends RST
+/// How long [`TcpConnection::drain`] reads after the end of the reply. Closing a socket with unread bytes sends RST
 /// instead of FIN.
 const DRAIN: Duration = Duration::from_secs(1);
-/// The most bytes that [`Wire::drain`] reads.
+/// Maximum number of bytes that [`TcpConnection::drain`] reads.
 const MAX_DRAINED: usize = 1 << 20;
-/// How long [`Wire::reset`] waits for a client that has not sent anything.
+/// How long [`TcpConnection::reset`] waits for a client that has not sent anything.
 const FIRST_BYTES: Duration = Duration::from_millis(500);
 /// Time for the client to read the sent bytes. After RST its kernel discards unread data.
 const BEFORE_RESET: Duration = Duration::from_millis(15);
 
 /// A TCP connection with a stop flag and an idle timeout.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct TcpConnection {
     stream: TcpStream,
     stop: Arc<AtomicBool>,
     idle_timeout: Duration,
     has_received: bool,
 }
 
-impl Wire {
+impl TcpConnection {
     pub(crate) fn new(stream: TcpStream, stop: Arc<AtomicBool>, idle_timeout: Duration) -> Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TICK))?;
@@ -97,13 +97,13 @@ impl Wire {
         late
     }
 
-    /// Makes the coming close of the connection send RST instead of FIN.
+    /// Makes the next close of the connection send RST instead of FIN.
     pub(crate) fn reset_on_close(&self) -> Result<()> {
         TcpSocket::from_std_stream(self.stream.try_clone()?).set_zero_linger()
     }
 
-    /// Closes with RST. A client that has sent nothing yet gets 500 ms to do so, so that the reset hits its
-    /// request and not its connect.
+    /// Closes with RST. A client that has sent nothing yet gets 500 ms to do so, so that the reset interrupts its
+    /// request and not its connection attempt.
     pub(crate) fn reset(mut self) -> Result<()> {
         if !self.has_received {
             let _ = self.wait(FIRST_BYTES, |stream| stream.peek(&mut [0]));
@@ -145,7 +145,7 @@ impl Wire {
     }
 }
 
-impl Read for Wire {
+impl Read for TcpConnection {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let n = self.wait(self.idle_timeout, |stream| stream.read(buffer))?;
         self.has_received |= n > 0;
@@ -153,7 +153,7 @@ impl Read for Wire {
     }
 }
 
-impl Write for Wire {
+impl Write for TcpConnection {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         self.wait(self.idle_timeout, |stream| stream.write(bytes))
     }

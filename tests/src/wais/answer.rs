@@ -56,7 +56,7 @@ impl Apdu {
         Field::Group(tag::TEXT_RECORD, vec![id, version, Field::Bytes(tag::TEXT, text)])
     }
 
-    /// Changes the content as an action wants it.
+    /// Changes the content as the action requires.
     pub(crate) fn change(&mut self, action: &WaisAction) {
         match action {
             WaisAction::OnlyDiagnostic(diagnostic) => {
@@ -89,7 +89,7 @@ impl Apdu {
         self.information = Some(records);
     }
 
-    /// Returns the bytes, as the actions want them.
+    /// Returns the encoded bytes, changed as the actions require.
     pub(crate) fn encode(&self, actions: &[WaisAction]) -> Vec<u8> {
         let encoder = FieldEncoder::new(actions);
         let fixed = actions.iter().rev().find_map(|action| match action {

@@ -2,9 +2,9 @@
 
 use std::io::Result;
 
-use crate::server::channel::{Channel, Ending};
-use crate::server::frame::Shared;
-use crate::server::wire::Wire;
+use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::running_server::Shared;
+use crate::server::wire::TcpConnection;
 use crate::wais::request::{Message, ParsedMessage, ParsedRequest, WaisRequest};
 use crate::wais::response::Response;
 use crate::wais::rule::WaisAction;
@@ -16,13 +16,13 @@ pub(crate) struct Connection<'a> {
     shared: &'a Shared<WaisService>,
     number: usize,
     session: Session<'a>,
-    channel: Channel,
+    channel: PlainOrTlsConnection,
     received: Vec<u8>,
 }
 
 impl<'a> Connection<'a> {
-    pub(crate) fn new(shared: &'a Shared<WaisService>, number: usize, wire: Wire) -> Self {
-        let (session, channel) = (Session::new(&shared.config), Channel::Plain(wire));
+    pub(crate) fn new(shared: &'a Shared<WaisService>, number: usize, wire: TcpConnection) -> Self {
+        let (session, channel) = (Session::new(&shared.config), PlainOrTlsConnection::Plain(wire));
         Self { shared, number, session, channel, received: Vec::new() }
     }
 
@@ -57,8 +57,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Carries out what the rules want before a request is read. Returns an ending if no request is to be
-    /// read.
+    /// Performs the actions before a request is read. Returns an ending if no request is to be read.
     fn take_accept_actions(&mut self) -> Result<Option<Ending>> {
         for action in self.shared.actions(None) {
             match action {

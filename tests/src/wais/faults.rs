@@ -3,7 +3,7 @@
 use std::io::Result;
 
 use crate::cert::ServerCert;
-use crate::fault::row::{Fault, FaultResult, FaultServer, FaultSetting, Transport};
+use crate::fault::row::{Fault, FaultFixture, FaultResult, FaultServer, Transport};
 use crate::pattern::pattern_vec;
 use crate::wais::config::WaisConfig;
 use crate::wais::fault_configs::SHORT;
@@ -14,20 +14,20 @@ use crate::wais::server::WaisServer;
 /// A row of a WAIS fault table.
 pub type WaisFault = Fault<WaisServer>;
 
-type Play = fn(&FaultSetting) -> WaisConfig;
+type Play = fn(&FaultFixture) -> WaisConfig;
 
 impl FaultServer for WaisServer {
     type Play = Play;
 
     /// Returns a document of 25,000 bytes, which is retrieved in three pieces of at most 10,000 bytes.
-    fn setting() -> FaultSetting {
-        FaultSetting { content: pattern_vec(0, 25_000), ..FaultSetting::default() }
+    fn setting() -> FaultFixture {
+        FaultFixture { content: pattern_vec(0, 25_000), ..FaultFixture::default() }
     }
 
     fn start_fault(
         fault: &Fault<Self>,
         _transport: Transport,
-        setting: &FaultSetting,
+        setting: &FaultFixture,
         _cert: &ServerCert,
     ) -> Result<Self> {
         Self::start((fault.play)(setting))
@@ -37,7 +37,7 @@ impl FaultServer for WaisServer {
         self.url(path)
     }
 
-    fn end_fault(&self) {
+    fn disable_rules(&self) {
         self.disable_rules();
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 use crate::fault::case::{check_in_parallel, check_table};
 use crate::wais::test_client::{exchange, retrieval, search};
 
-fn setting() -> FaultSetting {
-    FaultSetting { stall: Duration::from_millis(1), ..WaisServer::setting() }
+fn setting() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..WaisServer::setting() }
 }
 
 /// Returns the first request for a path.
@@ -73,7 +73,7 @@ fn check_fault(fault: &WaisFault, cert: &ServerCert) -> std::result::Result<(), 
 #[test]
 fn every_fault_is_played() {
     let cert = ServerCert::good().unwrap();
-    // These need a client with timeouts.
+    // These rows need a client with timeouts.
     let is_slow = |fault: &WaisFault| {
         fault.arguments.contains(&"-m") || ["length_", "stall"].iter().any(|part| fault.name.contains(part))
     };

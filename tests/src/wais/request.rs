@@ -6,7 +6,7 @@ use crate::wais::field::{fields, find, number, tag};
 
 /// The header of a message.
 const HEADER: usize = 25;
-/// The longest message that is read.
+/// Maximum length of a message that is read.
 const MAX_MESSAGE: usize = 1 << 20;
 /// SEARCH, which also retrieves.
 const SEARCH: u8 = 22;

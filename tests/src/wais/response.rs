@@ -3,7 +3,7 @@
 use std::io::Result;
 use std::time::Duration;
 
-use crate::server::channel::{Channel, Ending};
+use crate::server::channel::{Ending, PlainOrTlsConnection};
 use crate::server::text::repeated;
 use crate::wais::answer::Answer;
 use crate::wais::rule::WaisAction;
@@ -50,7 +50,11 @@ impl<'a> Response<'a> {
     }
 
     /// Sends the response, and logs bytes before they are sent. Returns an ending if the connection ends then.
-    pub(crate) fn send(self, channel: &mut Channel, log: impl Fn(usize)) -> Result<Option<Ending>> {
+    pub(crate) fn send(
+        self,
+        channel: &mut PlainOrTlsConnection,
+        log: impl Fn(usize),
+    ) -> Result<Option<Ending>> {
         let drip = self.actions.iter().find_map(|action| match action {
             WaisAction::Drip(bytes, pause) => Some((*bytes, *pause)),
             _ => None,

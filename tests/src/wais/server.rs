@@ -5,15 +5,15 @@ use std::fmt;
 use std::io::Result;
 use std::net::SocketAddr;
 
-use crate::server::frame::{Frame, Service, Shared, TcpService};
-use crate::server::wire::Wire;
+use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::wire::TcpConnection;
 use crate::wais::config::WaisConfig;
 use crate::wais::connection::Connection;
 use crate::wais::request::WaisRequest;
 use crate::wais::rule::{WaisAction, WaisTrigger};
 
 /// A WAIS server. It stops when dropped.
-pub struct WaisServer(Frame<WaisService>);
+pub struct WaisServer(RunningServer<WaisService>);
 
 /// The state that all connections share.
 pub(crate) struct WaisService {
@@ -23,7 +23,7 @@ pub(crate) struct WaisService {
 /// Log entries other than requests.
 #[derive(Default)]
 pub(crate) struct Counters {
-    /// The most requests that were received when one was answered.
+    /// Maximum number of requests that were received when one was answered.
     pub(crate) max_pending: usize,
 }
 
@@ -37,7 +37,7 @@ impl Service for WaisService {
 impl TcpService for WaisService {
     const NAME: &'static str = "wais";
 
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire) {
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection) {
         Connection::new(server, number, wire).run();
     }
 }
@@ -46,7 +46,7 @@ impl WaisServer {
     /// Starts a server for wais URLs.
     pub fn start(mut config: WaisConfig) -> Result<Self> {
         let rules = std::mem::take(&mut config.rules);
-        Ok(Self(Frame::start(WaisService { config }, rules)?))
+        Ok(Self(RunningServer::start(WaisService { config }, rules)?))
     }
 
     /// Returns the address of the server.

@@ -8,7 +8,7 @@ use crate::wais::document::WaisDocument;
 use crate::wais::field::{Field, fields, find, number, tag};
 use crate::wais::request::{Neighbour, ParsedRequest, Retrieval, Search, Unit};
 
-/// The longest APDU of the server.
+/// Maximum length of an APDU of the server.
 const MAX_APDU: u64 = 100_000;
 /// The options in the response to INIT: searches only.
 const OPTIONS: [u8; 1] = [0x80];
@@ -18,11 +18,11 @@ const DATABASE_SEPARATOR: u8 = 0x1f;
 /// The state of a client.
 pub(crate) struct Session<'a> {
     config: &'a WaisConfig,
-    /// The longest APDU of a response, in bytes.
+    /// Maximum length of an APDU of a response, in bytes.
     max_apdu: u64,
 }
 
-/// How well a document fits a search.
+/// The rank of a document in the result of a search.
 #[derive(Clone, Copy)]
 struct Rank {
     score: Option<u64>,
@@ -201,7 +201,7 @@ fn first_name(names: Option<&[u8]>) -> &[u8] {
     names.and_then(|names| names.split(|byte| *byte == DATABASE_SEPARATOR).next()).unwrap_or_default()
 }
 
-/// Returns the words of a search in lower case. Boolean operators are treated as words that find nothing.
+/// Returns the words of a search in lower case. Boolean operators are treated as words that no document contains.
 fn split(words: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(words).to_lowercase();
     let words = text.split(|letter: char| !letter.is_alphanumeric());

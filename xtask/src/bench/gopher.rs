@@ -1,5 +1,5 @@
-//! A Gopher server for the bench, of ours: those that are packaged start a process for each request, and that
-//! would be measured. A thread for each connection; the kernel copies.
+//! The bench's own Gopher server: packaged servers start a process for each request, and the cost of that would be
+//! measured. It has one thread per connection, and the kernel copies the files.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Result};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// The longest request.
-const LINE_BYTES: u64 = 1024;
+/// The maximum length of a request.
+const MAX_LINE_BYTES: u64 = 1024;
 
-/// A running one.
+/// A running server.
 pub(super) struct Gopher {
     pub(super) authority: String,
     is_over: Arc<AtomicBool>,
@@ -20,7 +20,7 @@ pub(super) struct Gopher {
 
 impl Gopher {
     /// Serves the files of `folder` by their names.
-    pub(super) fn here(folder: &Path) -> Result<Self> {
+    pub(super) fn local(folder: &Path) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let authority = listener.local_addr()?.to_string();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -31,7 +31,7 @@ impl Gopher {
                     return;
                 }
                 let folder = folder.clone();
-                // A client that goes away is none of the server's business.
+                // An error of one connection does not stop the server.
                 thread::spawn(move || serve(stream, &folder));
             }
         });
@@ -42,14 +42,14 @@ impl Gopher {
 impl Drop for Gopher {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // Wakes whoever waits for the next connection.
+        // Wakes the thread that waits for the next connection.
         let _ = TcpStream::connect(&self.authority);
     }
 }
 
 fn serve(mut stream: TcpStream, folder: &Path) -> Result<()> {
     let mut line = String::new();
-    BufReader::new(&stream).take(LINE_BYTES).read_line(&mut line)?;
+    BufReader::new(&stream).take(MAX_LINE_BYTES).read_line(&mut line)?;
     io::copy(&mut File::open(path(folder, line.trim_end()))?, &mut stream)?;
     stream.shutdown(Shutdown::Write)
 }

@@ -1,5 +1,5 @@
-//! A news server for the bench, and a client that does nothing but ask for one article after another: what the
-//! server gives to it is what it can give.
+//! A news server for the bench, and a minimal client that only requests one article after another: its speed is the
+//! maximum that the server allows.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Error, Result, Write as _};
@@ -8,17 +8,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use super::far;
+use super::delayed_network;
 
-/// The bytes of each article.
+/// The number of bytes of each article.
 pub(super) const ARTICLE_BYTES: u64 = 2048;
-/// So many articles there are, from number 1 on.
+/// The number of articles, which are numbered from 1.
 const ARTICLES: u64 = 2000;
-/// The verbs of `cargo xtask` for the two ends.
+/// The subcommands of `cargo xtask` that run the server and the client.
 pub(crate) const SERVER: &str = "bench-news-server";
 pub(crate) const CLIENT: &str = "bench-news-client";
-/// The port at the far end: nobody else is there.
-const FAR_PORT: u16 = 1119;
+/// The port in the other network namespace, where no other server runs.
+const REMOTE_PORT: u16 = 1119;
 
 /// A running server.
 pub(super) struct News {
@@ -27,16 +27,16 @@ pub(super) struct News {
 }
 
 impl News {
-    /// On this machine.
-    pub(super) fn here() -> Result<Self> {
+    /// Starts the server on this machine.
+    pub(super) fn local() -> Result<Self> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         Self::start(command(&format!("127.0.0.1:{port}"))?, format!("127.0.0.1:{port}"))
     }
 
-    /// At the far end.
-    pub(super) fn far() -> Result<Self> {
-        let authority = format!("{}:{FAR_PORT}", far::FAR_ADDRESS);
-        Self::start(far::over_there(&command(&authority)?), authority)
+    /// Starts the server in the other network namespace.
+    pub(super) fn remote() -> Result<Self> {
+        let authority = format!("{}:{REMOTE_PORT}", delayed_network::REMOTE_ADDRESS);
+        Self::start(delayed_network::in_remote_namespace(&command(&authority)?), authority)
     }
 
     fn start(mut command: Command, authority: String) -> Result<Self> {
@@ -65,12 +65,12 @@ fn command(address: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// Serves until it is ended.
+/// Serves until the process is killed.
 pub(crate) fn serve(address: &str) -> std::result::Result<(), String> {
     let listener = TcpListener::bind(address).map_err(|error| error.to_string())?;
     println!("ready");
     for stream in listener.incoming().map_while(Result::ok) {
-        // A client that goes away is none of the server's business.
+        // An error of one connection does not stop the server.
         thread::spawn(move || converse(&stream));
     }
     Ok(())
@@ -82,7 +82,7 @@ fn converse(stream: &TcpStream) -> Result<()> {
     replies.write_all(b"200 ready\r\n")?;
     let mut line = String::new();
     loop {
-        // What was asked for together is answered together.
+        // Pipelined commands are answered with one write.
         if commands.buffer().is_empty() {
             replies.flush()?;
         }
@@ -110,7 +110,7 @@ fn converse(stream: &TcpStream) -> Result<()> {
     }
 }
 
-/// A header, and lines of 64 bytes, one of them shorter.
+/// Returns a header, and lines of 64 bytes, one of them shorter.
 fn article(number: u64) -> Vec<u8> {
     let mut article =
         format!("Message-ID: <{number}@bench.invalid>\r\nSubject: {number}\r\n\r\n").into_bytes();
@@ -122,11 +122,11 @@ fn article(number: u64) -> Vec<u8> {
     article
 }
 
-/// Fetches what `url` names into a file: `nntp://host:port/group/first-last`, `ahead` articles at a time.
+/// Fetches the articles of `url`, `nntp://host:port/group/first-last`, into a file, `ahead` articles at a time.
 pub(crate) fn fetch(ahead: &str, url: &str, out: &str) -> std::result::Result<(), String> {
-    let ahead: usize = ahead.parse().map_err(|_| format!("{ahead} is no number"))?;
+    let ahead: usize = ahead.parse().map_err(|_| format!("{ahead} is not a number"))?;
     let parts: Vec<&str> = url.trim_start_matches("nntp://").split('/').collect();
-    let [authority, group, range] = parts[..] else { return Err(format!("{url} is no range")) };
+    let [authority, group, range] = parts[..] else { return Err(format!("{url} is not an article range")) };
     let ends =
         range.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     let Some((first, last)) = ends else { return Err(format!("{range} is no range")) };

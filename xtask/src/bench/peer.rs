@@ -1,4 +1,4 @@
-//! The tools that are compared: ours, and those that are installed.
+//! The compared tools: fetch-url and the installed peers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,34 +7,41 @@ use super::news;
 use super::workload::{Source, Workload};
 use crate::program;
 
-/// A program and how it is told to fetch one URL into one file, in silence.
+/// A program, and its arguments for fetching one URL into one file without printing anything.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) version: String,
     program: PathBuf,
     arguments: &'static [&'static str],
-    /// How it is told to fetch many, 16 at the same time, into one folder.
+    /// Its arguments for fetching many URLs, 16 at the same time, into one directory.
     many: &'static [&'static str],
     speaks: &'static [Source],
 }
 
-/// Ours.
+/// The name of this build in the report.
 pub(super) const OURS: &str = "fetch-url";
 
-const EVERYTHING: &[Source] =
-    &[Source::FarFtp, Source::FarNews, Source::File, Source::Ftp, Source::Gopher, Source::Http, Source::News];
-const CURLS: &[Source] = &[Source::FarFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
-const NEWS: &[Source] = &[Source::FarNews, Source::News];
-const FTP: &[Source] = &[Source::FarFtp, Source::Ftp];
+const EVERYTHING: &[Source] = &[
+    Source::RemoteFtp,
+    Source::RemoteNews,
+    Source::File,
+    Source::Ftp,
+    Source::Gopher,
+    Source::Http,
+    Source::News,
+];
+const CURLS: &[Source] = &[Source::RemoteFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
+const NEWS: &[Source] = &[Source::RemoteNews, Source::News];
+const FTP: &[Source] = &[Source::RemoteFtp, Source::Ftp];
 const HTTP: &[Source] = &[Source::Http];
-const HTTP_AND_FTP: &[Source] = &[Source::FarFtp, Source::Ftp, Source::Http];
+const HTTP_AND_FTP: &[Source] = &[Source::RemoteFtp, Source::Ftp, Source::Http];
 
 type Words = &'static [&'static str];
 type Peer = (&'static str, Words, Words, &'static [Source]);
 
-/// Name, arguments for one and for many, what it speaks. `{out}` is the file or the folder of many,
-/// `{folder}` and `{name}` its two parts, `{urls}` many arguments, `{list}` a file of them, `{base}` the
-/// folder that all of them lie in, `{n}` how many at the same time.
+/// Name, arguments for one URL and for many, supported schemes. `{out}` is the file, or the directory of many files;
+/// `{folder}` and `{name}` are its two parts, `{urls}` is many arguments, `{list}` a file with the URLs, `{base}` the
+/// directory of all the URLs, `{n}` the number of simultaneous transfers.
 const PEERS: [Peer; 5] = [
     (
         "curl",
@@ -74,11 +81,11 @@ const PEERS: [Peer; 5] = [
     ),
 ];
 
-/// Ours for many.
+/// The arguments of fetch-url for many URLs.
 const MANY: &[&str] =
     &["-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
 
-/// Returns our build, the build to compare it with, if there is one, and every peer that is installed.
+/// Returns this build, the build to compare it with, if there is one, and every installed peer.
 pub(super) fn all(ours: &Path, other_build: Option<&Path>) -> Vec<Tool> {
     let mut tools = vec![fetch_url(OURS, ours)];
     tools.extend(other_build.map(|program| fetch_url("the other build", program)));
@@ -102,7 +109,7 @@ fn fetch_url(name: &'static str, program: &Path) -> Tool {
     }
 }
 
-/// No tool fetches news: two programs of ours that do nothing else.
+/// No common tool fetches many articles, so the peers for news are two minimal clients of the bench.
 fn raw_news() -> impl Iterator<Item = Tool> {
     const SCRIPTS: [(&str, Words); 2] = [
         ("a pipelining script", &[news::CLIENT, "128", "{url}", "{out}"]),
@@ -116,13 +123,13 @@ fn raw_news() -> impl Iterator<Item = Tool> {
 }
 
 impl Tool {
-    /// Whether it can do what the row asks for.
+    /// Returns `true` if the tool supports the row.
     pub(super) fn can(&self, row: &Workload) -> bool {
         self.speaks.contains(&row.source) && (row.count == 1 || !self.many.is_empty())
     }
 
-    /// The command that fetches `urls`, `at_once` at the same time, into the folder `out`; `list` holds
-    /// them, one a line.
+    /// Returns the command that fetches `urls`, `at_once` at the same time, into the directory `out`; `list` is a file with
+    /// the URLs, one per line.
     pub(super) fn command_for_many(
         &self,
         urls: &[String],
@@ -144,7 +151,7 @@ impl Tool {
         command
     }
 
-    /// The command that fetches `url` into `out`.
+    /// Returns the command that fetches `url` into `out`.
     pub(super) fn command(&self, url: &str, out: &Path) -> Command {
         let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         let (folder, name) = (part(out.parent().map(Path::as_os_str)), part(out.file_name()));

@@ -1,4 +1,4 @@
-//! The bench's figures: medians, ratios, a table for people and a JSON for README.
+//! The figures of the bench: medians, ratios, a table for people, and a JSON file for the README.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use super::run::Sample;
 use super::workload::{Measure, Target, Workload};
 use crate::program::root;
 
-/// A row, measured.
+/// A measured row.
 pub(super) struct Measured {
     row: &'static Workload,
     rounds: usize,
-    /// Ours first.
+    /// The figures of each tool; fetch-url is the first one.
     tools: Vec<Figures>,
 }
 
-/// Medians of one tool.
+/// The medians of one tool.
 struct Figures {
     name: &'static str,
     version: String,
@@ -40,14 +40,14 @@ impl Measured {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Our figure over a peer's.
+    /// Returns the ratio of fetch-url's figure to that of a peer.
     fn ratio(&self, measure: Measure, peer: &Figures) -> Option<f64> {
         let ours = self.tool(OURS)?.of(measure);
         let peers = peer.of(measure);
         (peers > 0.0).then(|| ours / peers)
     }
 
-    /// `cpu ≤ 0.80 × curl: 0.71, met`.
+    /// Formats the target and whether it is met: `cpu ≤ 0.80 × curl: 0.71, met`.
     fn verdict(&self) -> String {
         let Target { measure, ratio, peer } = &self.row.target;
         let aim = format!("{} ≤ {ratio:.2} × {}", measure.word(), peer.unwrap_or("the best"));
@@ -75,7 +75,7 @@ impl Figures {
         };
         let memory: Vec<f64> =
             samples.iter().filter_map(|sample| Some(sample.memory? as f64 / 1_048_576.0)).collect();
-        // What was seen of a few runs only says little.
+        // The memory is missing if a run ended before its first sample.
         let memory_mib = (!memory.is_empty() && memory.len() == samples.len()).then(|| median(memory));
         Self {
             name: tool.name,
@@ -103,7 +103,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// A line for each tool of each row; the ratios are ours over theirs.
+/// Returns a line for each tool of each row; the ratios are fetch-url's figures divided by those of the tool.
 pub(super) fn table(measured: &[Measured]) -> String {
     let mut text = format!(
         "{:<12} {:<10} {:>9} {:>9} {:>8} {:>10} {:>9}\n",
@@ -132,7 +132,7 @@ pub(super) fn table(measured: &[Measured]) -> String {
     text
 }
 
-/// Leaves the figures in `target/bench.json`.
+/// Writes the figures to `target/bench.json`.
 pub(super) fn write(measured: &[Measured]) -> Result<PathBuf, String> {
     let path = root().join("target").join("bench.json");
     let rows: Vec<Value> = measured.iter().map(as_json).collect();
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn medians() {
+    fn median_of_odd_and_even_counts() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
         assert_eq!(median(Vec::new()), 0.0);
     }
 
     #[test]
-    fn the_target_is_judged() {
+    fn target_is_met_or_missed() {
         assert_eq!(measured(700.0, 1000.0).verdict(), "cpu ≤ 0.80 × curl: 0.70, met");
         assert_eq!(measured(900.0, 1000.0).verdict(), "cpu ≤ 0.80 × curl: 0.90, MISSED");
         let mut alone = measured(900.0, 1000.0);

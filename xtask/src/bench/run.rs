@@ -1,4 +1,4 @@
-//! One run of one tool: what it cost, and whether it did its work.
+//! One run of one tool: its time and memory, and whether it fetched everything.
 
 use std::fs;
 use std::path::Path;
@@ -9,27 +9,27 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
 
-use super::far;
+use super::delayed_network;
 use super::peer::Tool;
 use super::remove;
 use super::workload::{Source, Workload};
 
-/// The longest run.
+/// The time limit of a run.
 const RUN_TIME: Duration = Duration::from_secs(30);
-/// Between two looks at a process's memory.
-const LOOK: Duration = Duration::from_millis(10);
+/// The interval between two samples of the memory of a process.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) wall: Duration,
-    /// User and system.
+    /// User and system time.
     pub(super) cpu: Duration,
-    /// The peak, unless the process was gone too soon.
+    /// The peak memory, unless the process ended before the first sample.
     pub(super) memory: Option<u64>,
 }
 
-/// Runs a tool into a file that is not there, or an empty folder, and looks whether all is whole.
+/// Runs a tool with a missing output file or an empty directory, and checks that the output is complete.
 pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> Result<Sample, String> {
     remove(out);
     let failed = |why: String| format!("bench: {}: {}: {why}", tool.name, row.name);
@@ -42,18 +42,18 @@ pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> 
         fs::write(&list, urls.join("\n")).map_err(told)?;
         tool.command_for_many(urls, row.at_once, &list, out)
     };
-    if matches!(row.source, Source::FarFtp | Source::FarNews) {
-        command = far::from_here(&command);
+    if matches!(row.source, Source::RemoteFtp | Source::RemoteNews) {
+        command = delayed_network::in_local_namespace(&command);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let sample = timed(&mut command).map_err(failed)?;
-    let (files, bytes) = held(out).map_err(told)?;
+    let (files, bytes) = count_output(out).map_err(told)?;
     let is_whole = files == row.count && bytes == row.size * row.count as u64;
-    if is_whole { Ok(sample) } else { Err(failed(format!("{bytes} bytes in {files} files came"))) }
+    if is_whole { Ok(sample) } else { Err(failed(format!("received {bytes} bytes in {files} files"))) }
 }
 
-/// How many files there are, and how much is in them.
-fn held(out: &Path) -> std::io::Result<(usize, u64)> {
+/// Returns the number of files and of their bytes.
+fn count_output(out: &Path) -> std::io::Result<(usize, u64)> {
     if out.is_file() {
         return Ok((1, fs::metadata(out)?.len()));
     }
@@ -79,13 +79,13 @@ fn timed(command: &mut Command) -> Result<Sample, String> {
     Ok(Sample { wall, cpu: used.rusage.utime + used.rusage.stime, memory })
 }
 
-/// Looks at a process's peak memory until it ends, and ends it when it takes too long.
+/// Samples the peak memory of a process until it ends, and kills it at its time limit.
 ///
-/// The peak that the kernel gives with the CPU time would not do: it also counts ours, from before the
-/// program took the place of its parent's copy.
+/// The peak that the kernel reports together with the CPU time cannot be used: it includes the memory of this process,
+/// which the child has between fork and exec.
 fn watch(id: u32, end: &Receiver<()>) -> Option<u64> {
     let (began, mut peak) = (Instant::now(), None);
-    while end.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+    while end.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         peak = high_water(id).max(peak);
         if began.elapsed() > RUN_TIME {
             let _ = Command::new("kill").arg(id.to_string()).status();
@@ -94,7 +94,7 @@ fn watch(id: u32, end: &Receiver<()>) -> Option<u64> {
     peak
 }
 
-/// The most memory that a process has held so far; Linux only.
+/// Returns the peak memory of a process so far; Linux only.
 fn high_water(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_memory_is_known() {
+    fn peak_memory_of_this_process_is_returned() {
         if cfg!(target_os = "linux") {
             assert!(high_water(std::process::id()).unwrap() > 1024);
         }

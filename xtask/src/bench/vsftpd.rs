@@ -1,4 +1,4 @@
-//! vsftpd for the bench: anonymous, as whoever runs it, in the foreground.
+//! vsftpd for the bench: anonymous, as the current user, in the foreground.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::far;
+use super::delayed_network;
 
-/// How long it may take to listen.
+/// The time limit until it listens.
 const START: Duration = Duration::from_secs(5);
-/// The port at the far end: nobody else is there.
-const FAR_PORT: u16 = 2121;
+/// The port in the other network namespace, where no other server runs.
+const REMOTE_PORT: u16 = 2121;
 
-/// A running one.
+/// A running vsftpd.
 pub(super) struct Vsftpd {
     process: Child,
     pub(super) authority: String,
@@ -23,7 +23,7 @@ pub(super) struct Vsftpd {
 
 impl Vsftpd {
     /// Serves `folder` on this machine.
-    pub(super) fn here(folder: &Path) -> Result<Self> {
+    pub(super) fn local(folder: &Path) -> Result<Self> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let command = command(folder, "127.0.0.1", port)?;
         let this = Self::start(command, format!("127.0.0.1:{port}"))?;
@@ -37,11 +37,14 @@ impl Vsftpd {
         Ok(this)
     }
 
-    /// Serves `folder` at the far end.
-    pub(super) fn far(folder: &Path) -> Result<Self> {
-        let command = command(folder, far::FAR_ADDRESS, FAR_PORT)?;
-        let this = Self::start(far::over_there(&command), format!("{}:{FAR_PORT}", far::FAR_ADDRESS))?;
-        // From here nobody can look whether it listens.
+    /// Serves `folder` in the other network namespace.
+    pub(super) fn remote(folder: &Path) -> Result<Self> {
+        let command = command(folder, delayed_network::REMOTE_ADDRESS, REMOTE_PORT)?;
+        let this = Self::start(
+            delayed_network::in_remote_namespace(&command),
+            format!("{}:{REMOTE_PORT}", delayed_network::REMOTE_ADDRESS),
+        )?;
+        // It cannot be checked from this namespace whether the server listens.
         thread::sleep(Duration::from_millis(300));
         Ok(this)
     }

@@ -1,27 +1,27 @@
 //! The rows of the bench, with their targets.
 
-/// One row.
+/// A row of the bench.
 pub(super) struct Workload {
     pub(super) name: &'static str,
     pub(super) source: Source,
-    /// Where the objects lie: a path that ends with a slash, or nothing.
+    /// The path of the objects: it ends with a slash, or is empty.
     pub(super) folder: &'static str,
-    /// Bytes of the object.
+    /// The number of bytes of each object.
     pub(super) size: u64,
-    /// How many of them are fetched by one run, and how many at the same time.
+    /// The number of objects that one run fetches, and the number of simultaneous transfers.
     pub(super) count: usize,
     pub(super) at_once: usize,
     pub(super) rounds: usize,
     pub(super) target: Target,
 }
 
-/// Where the object lies.
+/// The server that has the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// By FTP, 50 ms away and back.
-    FarFtp,
-    /// By NNTP, as far.
-    FarNews,
+    /// FTP, with a round-trip time of 50 ms.
+    RemoteFtp,
+    /// NNTP, with a round-trip time of 50 ms.
+    RemoteNews,
     File,
     Ftp,
     Gopher,
@@ -29,18 +29,18 @@ pub(super) enum Source {
     News,
 }
 
-/// What is measured of a run.
+/// The measured quantities.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     Cpu,
     Wall,
 }
 
-/// Our figure over that of a peer, at most.
+/// The target: the maximum ratio of fetch-url's figure to that of a peer.
 pub(super) struct Target {
     pub(super) measure: Measure,
     pub(super) ratio: f64,
-    /// None: the best of them.
+    /// The peer; `None` means the best peer.
     pub(super) peer: Option<&'static str>,
 }
 
@@ -108,18 +108,18 @@ pub(super) const WORKLOADS: &[Workload] = &[
         rounds: 15,
         target: to_curl(Measure::Wall, 0.7),
     },
-    // One file of 2,000 articles of 2 KiB: what the server gives to who does nothing but ask.
+    // One file of 2,000 articles of 2 KiB, compared with a client that only requests articles.
     Workload {
         target: Target { measure: Measure::Wall, ratio: 1.25, peer: Some("a pipelining script") },
         ..one("many-news", Source::News, 2000 * 2 * KIB, 15, to_curl(Measure::Wall, 1.0))
     },
     Workload {
         target: Target { measure: Measure::Wall, ratio: 0.05, peer: Some("one at a time") },
-        ..one("far-many-news", Source::FarNews, 500 * 2 * KIB, 2, to_curl(Measure::Wall, 1.0))
+        ..one("far-many-news", Source::RemoteNews, 500 * 2 * KIB, 2, to_curl(Measure::Wall, 1.0))
     },
     Workload {
         name: "far-ftp",
-        source: Source::FarFtp,
+        source: Source::RemoteFtp,
         folder: "pub/a/b/c/d/",
         size: KIB,
         count: 1,
@@ -129,7 +129,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "far-many-ftp",
-        source: Source::FarFtp,
+        source: Source::RemoteFtp,
         folder: "far/",
         size: KIB,
         count: 200,

@@ -1,18 +1,18 @@
-//! What the demo shows: one row each. A scheme that gets built in adds its row, and what it fetches to the
-//! stage.
+//! The rows of the demo. A new scheme adds its row here, and the object that the row fetches to the
+//! fixture.
 
-use super::stage::big_file;
+use super::fixture::big_file;
 
-/// One command and what must come of it. `{http}`, `{ftps}`, `{nntp}` and their like, `{news}`, `{folder}` and `{ca}`
-/// are filled in.
+/// One command and its expected result. `{http}`, `{ftps}`, `{nntp}` and similar, `{news}`, `{folder}` and `{ca}` are
+/// replaced.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) title: &'static str,
     pub(super) arguments: &'static [&'static str],
     pub(super) exit: i32,
-    /// What must be somewhere in the answer.
+    /// Text that the output must contain.
     pub(super) shows: &'static [&'static str],
-    /// The file that must be there then.
+    /// The file that must exist afterwards.
     pub(super) leaves: Option<Leaves>,
     /// Runs in a pseudo-terminal, so that it draws progress bars.
     pub(super) needs_terminal: bool,
@@ -28,7 +28,7 @@ pub(super) struct Leaves {
 /// The text that is fetched over every scheme.
 pub(super) const HELLO: &str = "Hello from the other end of a URL.\n";
 
-/// A text to find URLs in, wrapped as RFC 1738 has it in its appendix.
+/// A text with URLs, wrapped as in the appendix of RFC 1738.
 pub(super) const PROSE: &str = "\
 Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;
 type=d> but you can probably pick it up from <URL:ftp://ds.in
@@ -36,7 +36,7 @@ ternic.net/rfc>. Note the warning in <URL:http://ds.internic.
 net/instructions/overview.html#WARNING>.
 ";
 
-/// It works, and prints this.
+/// Returns a row that succeeds and prints this.
 const fn good(
     title: &'static str,
     arguments: &'static [&'static str],
@@ -45,7 +45,7 @@ const fn good(
     Row { title, arguments, exit: 0, shows, leaves: None, needs_terminal: false }
 }
 
-/// It ends with this status, and says this.
+/// Returns a row that ends with this exit status and prints this.
 const fn bad(
     title: &'static str,
     arguments: &'static [&'static str],
@@ -55,7 +55,7 @@ const fn bad(
     Row { title, arguments, exit, shows, leaves: None, needs_terminal: false }
 }
 
-/// `explain` of one URL.
+/// Returns a row that explains one URL.
 const fn explained(
     title: &'static str,
     arguments: &'static [&'static str],
@@ -68,7 +68,7 @@ fn hello() -> Vec<u8> {
     HELLO.into()
 }
 
-/// The rows in the order in which they are shown. Those of `big.bin` belong together.
+/// The rows in the order in which they are shown. The rows of `big.bin` depend on each other.
 pub(super) const ROWS: &[Row] = &[
     good("file: a text", &["file://{folder}/hello.txt"], &[HELLO]),
     good("file: a directory", &["file://{folder}/pub/"], &["README", "data.bin", "empty"]),

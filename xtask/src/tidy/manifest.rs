@@ -1,4 +1,4 @@
-//! What the two pure crates may stand on.
+//! The dependencies that the two pure crates may have.
 
 use super::Finding;
 use super::source::Source;
@@ -6,7 +6,7 @@ use super::source::Source;
 const PURE: [&str; 2] = ["crates/core/Cargo.toml", "crates/proto/Cargo.toml"];
 const ALLOWED: [&str; 5] = ["bytes", "fetch-url-core", "html5gum", "idna", "memchr"];
 
-/// core and proto depend on nothing that could open a socket, read a clock or need an operating system.
+/// Checks that core and proto depend on nothing that opens a socket, reads a clock or needs an operating system.
 pub(super) fn pure_crates(source: &Source, findings: &mut Vec<Finding>) {
     if !PURE.contains(&source.path.as_str()) {
         return;
@@ -26,7 +26,8 @@ pub(super) fn pure_crates(source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
-/// `[dependencies]`, `[build-dependencies]`, `[target.….dependencies]`; what tests need is free.
+/// Returns `true` for `[dependencies]`, `[build-dependencies]` and `[target.….dependencies]`. Dependencies of tests are
+/// not restricted.
 fn is_dependencies(section: &str) -> bool {
     section.ends_with("dependencies]") && !section.ends_with("dev-dependencies]")
 }
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_allowed() {
+    fn forbidden_dependencies_are_reported() {
         let path = "crates/core/Cargo.toml";
         let good = "[package]\nname = \"x\"\n[dependencies]\n# why\nidna = { workspace = true }\n\
                     memchr.workspace = true\n[dev-dependencies]\ntokio.workspace = true\n";

@@ -1,46 +1,46 @@
-//! How a file begins, what it is called and how long it is.
+//! Rules about the first line, the name and the length of a file.
 
 use super::Finding;
 use super::source::Source;
 
-/// Names that say nothing of what is inside.
-const EMPTY_NAMES: [&str; 4] = ["common", "helpers", "types", "utils"];
+/// File names that do not describe their content.
+const CATCH_ALL_NAMES: [&str; 4] = ["common", "helpers", "types", "utils"];
 
-/// Lines that are not test; and lines of a test file, or with the tests.
-const MOST_LINES: usize = 400;
-const MOST_LINES_WITH_TESTS: usize = 600;
+/// The maximum number of lines without tests, and of lines of a test file or with tests.
+const MAX_LINES: usize = 400;
+const MAX_LINES_WITH_TESTS: usize = 600;
 
-/// Files with a bound of their own.
+/// Files with their own limits.
 const BOUNDS: [(&str, usize); 2] = [("ARCHITECTURE.md", 200), ("crates/cli/src/main.rs", 60)];
 
-/// Every Rust file says in its first line what it is for.
+/// Checks that the first line of a Rust file is a doc comment that describes the file.
 pub(super) fn head(source: &Source, findings: &mut Vec<Finding>) {
     if source.is_rust() && !source.text.starts_with("//! ") {
         findings.push(Finding::new(source, 1, "does not begin with `//! what it is for`"));
     }
 }
 
-/// No file or folder for things that found no better place.
+/// Checks that no file or directory has a catch-all name.
 pub(super) fn names(source: &Source, findings: &mut Vec<Finding>) {
     let parts = source.path.trim_end_matches(".rs").split('/');
-    if let Some(name) = parts.into_iter().find(|part| source.is_rust() && EMPTY_NAMES.contains(part)) {
-        findings.push(Finding::new(source, 0, format!("`{name}` names no concept of the domain")));
+    if let Some(name) = parts.into_iter().find(|part| source.is_rust() && CATCH_ALL_NAMES.contains(part)) {
+        findings.push(Finding::new(source, 0, format!("`{name}` is a catch-all name")));
     }
 }
 
-/// Files that fit into a head.
+/// Checks that files are short enough to be understood at once.
 pub(super) fn sizes(source: &Source, findings: &mut Vec<Finding>) {
     let all = source.text.lines().count();
     let code = source.lines().filter(|line| !line.is_test).count();
     if let Some((_, most)) = BOUNDS.iter().find(|(path, most)| *path == source.path && all > *most) {
         findings.push(Finding::new(source, 0, format!("{all} lines, at most {most}")));
     }
-    if source.is_rust() && code > MOST_LINES {
-        let what = format!("{code} lines without the tests, at most {MOST_LINES}");
+    if source.is_rust() && code > MAX_LINES {
+        let what = format!("{code} lines without the tests, at most {MAX_LINES}");
         findings.push(Finding::new(source, 0, what));
     }
-    if source.is_rust() && all > MOST_LINES_WITH_TESTS {
-        findings.push(Finding::new(source, 0, format!("{all} lines, at most {MOST_LINES_WITH_TESTS}")));
+    if source.is_rust() && all > MAX_LINES_WITH_TESTS {
+        findings.push(Finding::new(source, 0, format!("{all} lines, at most {MAX_LINES_WITH_TESTS}")));
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads() {
+    fn first_line_must_be_a_doc_comment() {
         let missing = || (1, "does not begin with `//! what it is for`".to_owned());
         assert_eq!(check(head, "xtask/src/a.rs", "//! What.\n"), []);
         assert_eq!(check(head, "docker/a.sh", "#!/bin/sh\n"), []);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_names() {
+    fn catch_all_names_are_reported() {
         for path in ["crates/core/src/utils.rs", "crates/cli/tests/common/mod.rs"] {
             assert_eq!(check(names, path, "").len(), 1, "{path}");
         }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths() {
+    fn files_over_the_limit_are_reported() {
         let path = "crates/core/src/host.rs";
         let long = |code: usize, tests: usize| {
             "x\n".repeat(code) + "#[cfg(test)]\n" + &"y\n".repeat(tests.saturating_sub(1))

@@ -1,4 +1,4 @@
-//! A file under the rules, and which of its lines are code, comment or test.
+//! A file that is checked, and which of its lines are code, comment or test.
 
 use std::fs;
 use std::process::Command;
@@ -7,17 +7,17 @@ use crate::program::{captured, root};
 
 /// A text file.
 pub(super) struct Source {
-    /// From the workspace's folder, with `/`.
+    /// The path from the workspace's directory, with `/`.
     pub(super) path: String,
     pub(super) text: String,
 }
 
 /// A line of a file.
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// The number of the line, from 1.
     pub(super) number: usize,
     pub(super) whole: &'a str,
-    /// Without comment; empty when it is nothing else.
+    /// The line without its comment; empty if it is only a comment.
     pub(super) code: &'a str,
     pub(super) is_test: bool,
 }
@@ -31,19 +31,19 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
-    /// The last part of the path.
+    /// Returns the last part of the path.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// Whether the whole file is there for tests, benches or as an example.
+    /// Returns `true` if the file is a test, a bench or an example.
     pub(super) fn is_test(&self) -> bool {
         let folders = ["tests/", "benches/", "examples/"];
         let inside = |folder| self.path.starts_with(folder) || self.path.contains(&format!("/{folder}"));
         folders.into_iter().any(inside) || self.name() == "tests.rs" || self.path.ends_with("_tests.rs")
     }
 
-    /// Its lines; what follows the first `#[cfg(test)]` at the margin is test.
+    /// Returns the lines of the file. Lines after the first unindented `#[cfg(test)]` are test lines.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut is_test = self.is_test();
         self.text.lines().enumerate().map(move |(index, whole)| {
@@ -53,8 +53,8 @@ impl Source {
     }
 }
 
-/// A line without its comment. A `//` inside a string that stands after a space counts as one: rustfmt keeps
-/// real ones like that, and URLs have no space there.
+/// Returns a line without its comment. A `//` after a space within a string counts as a comment, too; URLs contain no
+/// space before their `//`.
 fn code_of(line: &str) -> &str {
     if line.trim_start().starts_with("//") {
         return "";
@@ -62,13 +62,13 @@ fn code_of(line: &str) -> &str {
     line.split(" // ").next().unwrap_or(line)
 }
 
-/// Every text file that git tracks or would track.
+/// Returns every text file that git tracks or would track.
 pub(super) fn tracked() -> Result<Vec<Source>, String> {
     let mut git = Command::new("git");
     git.current_dir(root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let paths = captured(&mut git)?;
     let paths = paths.split('\0').filter(|path| !path.is_empty());
-    // A file that is gone but still in the index, or no text, has nothing to say.
+    // Files that are deleted but still in the index, and binary files, are skipped.
     Ok(paths
         .filter_map(|path| Some(Source::new(path, &fs::read_to_string(root().join(path)).ok()?)))
         .collect())
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_are_no_code() {
+    fn comments_are_removed_from_code() {
         for (line, code) in [
             ("    let x = 1; // tokio", "    let x = 1;"),
             ("/// tokio", ""),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_known_by_their_place() {
+    fn test_lines_are_detected_by_path_and_cfg() {
         for (path, is_test) in [
             ("crates/core/tests/grammar.rs", true),
             ("crates/fetch/src/drivers/ftp/tests.rs", true),

@@ -1,26 +1,26 @@
-//! Words that may stand in some places only: the architecture's invariants, one row each.
+//! Words that are forbidden in parts of the project: the invariants of the architecture, one row each.
 
 use super::Finding;
 use super::source::{Line, Source};
 
-/// One row.
-struct Ban {
+/// A row of the table.
+struct ForbiddenWords {
     words: &'static [&'static str],
-    /// Which part of a line is read.
-    looks_at: Looks,
-    /// Where it holds: beginnings of paths, all if none.
+    /// The part of a line that is searched.
+    looks_at: SearchedText,
+    /// The beginnings of the paths that the row applies to; empty: all files.
     inside: &'static [&'static str],
-    /// Where it does not: beginnings of paths.
+    /// The beginnings of the paths that are excepted.
     except: &'static [&'static str],
     why: &'static str,
 }
 
-/// What a ban reads.
+/// The text in which a row searches.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Looks {
-    /// Rust code, comments left out, tests too.
+enum SearchedText {
+    /// Rust code without comments, tests included.
     Code,
-    /// Rust code that runs outside tests.
+    /// Rust code without comments and tests.
     CodeOutsideTests,
     /// Every line of every text file.
     Text,
@@ -28,13 +28,13 @@ enum Looks {
 
 const PURE: &[&str] = &["crates/core/src/", "crates/proto/src/"];
 const OURS: &[&str] = &["crates/"];
-/// This file has to name the words.
+/// This file contains the forbidden words as data.
 const HERE: &str = "xtask/src/tidy/words.rs";
-/// URLs that others collected; some are paths.
+/// URLs collected from other sources; some contain paths of machines.
 const CORPORA: &str = "crates/core/tests/data/";
 
-const BANS: &[Ban] = &[
-    Ban {
+const BANS: &[ForbiddenWords] = &[
+    ForbiddenWords {
         words: &[
             "tokio",
             "std::net::Tcp",
@@ -45,14 +45,14 @@ const BANS: &[Ban] = &[
             "std::fs",
             "std::env",
         ],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: PURE,
         except: &[],
         why: "core and proto know no socket, clock, file or environment",
     },
-    Ban {
+    ForbiddenWords {
         words: &["tokio::time"],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: OURS,
         except: &[
             "crates/fetch/src/engine/",
@@ -63,65 +63,65 @@ const BANS: &[Ban] = &[
         ],
         why: "drivers do not measure time: they name their phase",
     },
-    Ban {
+    ForbiddenWords {
         words: &["print!(", "println!("],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: OURS,
         except: &["crates/cli/src/main.rs", "crates/cli/src/render/"],
         why: "only render/ prints",
     },
-    Ban {
+    ForbiddenWords {
         words: &["env::var"],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: OURS,
         except: &["crates/cli/src/job/environment.rs"],
         why: "only job/environment.rs reads the environment",
     },
-    Ban {
+    ForbiddenWords {
         words: &["TcpStream::connect"],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: OURS,
         except: &["crates/fetch/src/net/connector.rs"],
         why: "only net/connector.rs connects: it applies the address policy",
     },
-    Ban {
+    ForbiddenWords {
         words: &["reqwest"],
-        looks_at: Looks::Code,
+        looks_at: SearchedText::Code,
         inside: OURS,
         except: &["crates/fetch/src/drivers/http/"],
         why: "reqwest stays under drivers/http/",
     },
-    Ban {
+    ForbiddenWords {
         words: &["suppaftp::", "suppaftp;"], // its bare name is a log target that has to be silenced
-        looks_at: Looks::Code,
+        looks_at: SearchedText::Code,
         inside: OURS,
         except: &["crates/fetch/src/drivers/ftp/"],
         why: "suppaftp stays under drivers/ftp/",
     },
-    Ban {
+    ForbiddenWords {
         words: &[".unwrap()"],
-        looks_at: Looks::CodeOutsideTests,
+        looks_at: SearchedText::CodeOutsideTests,
         inside: &[],
         except: &[HERE],
         why: "say why it holds, or return the error",
     },
-    Ban {
+    ForbiddenWords {
         words: &["/work/", "/root/", "/home/"],
-        looks_at: Looks::Text,
+        looks_at: SearchedText::Text,
         inside: &[],
         except: &[HERE, CORPORA],
         why: "a path of one machine",
     },
-    Ban {
+    ForbiddenWords {
         words: &["TODO", "FIXME", "XXX", "todo!("],
-        looks_at: Looks::Text,
+        looks_at: SearchedText::Text,
         inside: &[],
         except: &[HERE],
         why: "do it, or write an issue",
     },
 ];
 
-/// Holds a file against every row.
+/// Checks a file against every row.
 pub(super) fn forbidden(source: &Source, findings: &mut Vec<Finding>) {
     for ban in BANS.iter().filter(|ban| ban.holds_for(source)) {
         for line in source.lines() {
@@ -132,19 +132,19 @@ pub(super) fn forbidden(source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
-impl Ban {
+impl ForbiddenWords {
     fn holds_for(&self, source: &Source) -> bool {
         let begins = |places: &[&str]| places.iter().any(|place| source.path.starts_with(place));
-        (self.looks_at == Looks::Text || source.is_rust())
+        (self.looks_at == SearchedText::Text || source.is_rust())
             && (self.inside.is_empty() || begins(self.inside))
             && !begins(self.except)
     }
 
     fn read<'a>(&self, line: &Line<'a>) -> &'a str {
         match self.looks_at {
-            Looks::Text => line.whole,
-            Looks::CodeOutsideTests if line.is_test => "",
-            Looks::Code | Looks::CodeOutsideTests => line.code,
+            SearchedText::Text => line.whole,
+            SearchedText::CodeOutsideTests if line.is_test => "",
+            SearchedText::Code | SearchedText::CodeOutsideTests => line.code,
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::super::check;
     use super::*;
 
-    /// A place where the words are found, the text, a place where they may stand.
+    /// For each row: a path where the words are forbidden, a text that contains them, a path where they are allowed.
     const ROWS: [(&str, &str, &str); 16] = [
         ("crates/core/src/url.rs", "use tokio::net;", "crates/fetch/src/net.rs"),
         ("crates/proto/src/ftp.rs", "use std::net::TcpStream;", "crates/fetch/src/net.rs"),
@@ -175,7 +175,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_ban_finds_its_words_and_knows_its_places() {
+    fn every_rule_finds_its_words_in_its_paths_only() {
         for (bad, text, good) in ROWS {
             let text = format!("//! Head.\n{text}\n");
             let found = check(forbidden, bad, &text);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_comments_are_free() {
+    fn tests_and_comments_are_not_searched() {
         let path = "crates/core/src/url.rs";
         for text in ["/// let x = y.unwrap();", "#[cfg(test)]\nuse std::fs;", "let x = 1; // as tokio does"] {
             assert_eq!(check(forbidden, path, text), [], "{text}");

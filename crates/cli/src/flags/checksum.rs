@@ -13,8 +13,8 @@ pub struct ChecksumFlags {
     pub checksum: Option<Checksum>,
     /// Take the required checksum from the list at URL
     ///
-    /// The checksum is found by the object's file name. auto tries the usual lists beside the
-    /// object, such as SHA256SUMS.
+    /// The checksum is found by the object's file name. auto tries the usual lists in the
+    /// directory of the object, such as SHA256SUMS.
     #[arg(long, value_name = "URL|auto", conflicts_with = "checksum")]
     pub checksum_from: Option<String>,
 }

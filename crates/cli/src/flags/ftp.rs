@@ -14,12 +14,12 @@ pub struct FtpFlags {
     /// Transfer files as text (TYPE A), unless the URL has a typecode
     #[arg(short = 'B', long)]
     pub use_ascii: bool,
-    /// How the directories of a path are entered
+    /// How the directory of a path is selected
     #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
     pub ftp_method: FtpMethod,
     /// Active mode: the server connects to ADDRESS of this machine
     ///
-    /// - is the address of the control connection.
+    /// For -, the local address of the control connection is used.
     #[arg(short = 'P', long, value_name = "ADDRESS", overrides_with = "ftp_pasv")]
     pub ftp_port: Option<String>,
     /// Passive mode (the default)
@@ -52,17 +52,17 @@ pub enum ListFormat {
     Long,
 }
 
-/// How the directories of a path are entered.
+/// How the directory of a path is selected.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum FtpMethod {
     /// One CWD for each directory, as in RFC 1738
     #[default]
     #[value(alias = "multicwd")]
     Rfc1738,
-    /// No CWD: the command has the whole path
+    /// No CWD: the whole path is the argument of the command
     Nocwd,
     /// One CWD for all directories
     Singlecwd,
-    /// As rfc1738; if a CWD is refused, without CWD
+    /// Like rfc1738; if a CWD is refused, like nocwd
     Auto,
 }

@@ -7,8 +7,8 @@ use clap::{ArgAction, Args};
 pub struct GatewayFlags {
     /// Fetch URLs of SCHEME through a gateway
     ///
-    /// TEMPLATE contains {url}, {scheme}, {host}, {port} or {path}. Repeatable; the last one for a
-    /// scheme counts.
+    /// TEMPLATE is a URL in which {url}, {scheme}, {host}, {port} and {path} are replaced by the
+    /// parts of the URL. Repeatable; the last one for a scheme is used.
     #[arg(long = "gateway", value_name = "SCHEME=TEMPLATE", value_parser = parse_gateway, action = ArgAction::Append)]
     pub gateways: Vec<(String, String)>,
 }

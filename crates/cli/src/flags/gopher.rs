@@ -22,11 +22,11 @@ pub struct GopherFlags {
 /// How dot-stuffing of a text is handled.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum GopherDots {
-    /// Detected from the text
+    /// Detect dot-stuffing from the text
     #[default]
     Auto,
     /// A line with one dot ends the text, and a leading ".." means "."
     Rfc1436,
-    /// Every byte as received
+    /// Keep every byte as received
     Raw,
 }

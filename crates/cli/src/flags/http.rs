@@ -49,13 +49,14 @@ pub struct HttpFlags {
     pub user_agent: Option<String>,
     /// Value of Referer
     ///
-    /// With ";auto" after URL, or alone, each redirect sends the previous URL.
+    /// If the value ends with ";auto", each redirected request sends the previous URL.
     #[arg(short = 'e', long, value_name = "URL")]
     pub referer: Option<String>,
     /// Send cookies: NAME=VALUE; ..., or those of a cookie file
     ///
-    /// Cookies are sent to the server of the URL. A file is in Netscape format, or has Set-Cookie
-    /// lines with a domain, and may be missing; cookies are then kept during the run.
+    /// NAME=VALUE cookies are sent to the server of the URL only. The file is in Netscape format, or has Set-Cookie
+    /// lines with a domain. With a file name, even of a missing file, cookies that servers set
+    /// are kept during the run.
     #[arg(short = 'b', long, value_name = "COOKIES|FILE", action = ArgAction::Append)]
     pub cookie: Vec<String>,
     /// Keep cookies and write them to FILE at the end

@@ -9,7 +9,7 @@ use clap::Args;
 pub struct LoginFlags {
     /// Login for the server of the URL
     ///
-    /// It replaces a login in the URL. Without PASSWORD, fetch-url asks for it if the server
+    /// A login in the URL is replaced. Without PASSWORD, fetch-url asks for it if the server
     /// requires one. A password on the command line is visible to other users.
     #[arg(short, long, value_name = "USER[:PASSWORD]")]
     pub user: Option<String>,
@@ -19,7 +19,7 @@ pub struct LoginFlags {
     /// Ask for the password for -u before fetching
     #[arg(long, requires = "user", conflicts_with = "password_file")]
     pub ask_password: bool,
-    /// Ask PROGRAM for passwords
+    /// Run PROGRAM to ask for passwords
     ///
     /// PROGRAM gets the question as its only argument; the first line of its output is the answer.
     #[arg(long, value_name = "PROGRAM")]

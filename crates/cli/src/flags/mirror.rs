@@ -20,7 +20,8 @@ pub struct MirrorFlags {
 pub struct TreeFlags {
     /// Maximum depth of directories, and of links between pages
     ///
-    /// 0 copies only the first directory, or the first page and what it needs.
+    /// 0 copies only the first directory, or the first page and the files that a browser loads
+    /// with it.
     #[arg(long, help_heading = "Mirror", value_name = "N", default_value = "32")]
     pub max_depth: u32,
     /// Copy only files that match GLOB
@@ -39,7 +40,7 @@ pub struct TreeFlags {
     /// A file that was changed locally is kept, and nothing is deleted if a listing is incomplete.
     #[arg(long, help_heading = "Mirror")]
     pub delete: bool,
-    /// Copy one page and what it needs to be shown
+    /// Copy one page and the files that a browser loads with it
     ///
     /// Images, style sheets, scripts and fonts on the server of the page are copied, also those outside
     /// its directory. Links to other pages are not followed.

@@ -30,7 +30,8 @@ pub struct NetworkFlags {
     pub proto: Option<String>,
     /// Schemes that a redirect may go to (default =http,https)
     ///
-    /// The form is that of --proto. A list with http also allows redirects from https to http.
+    /// The syntax is that of --proto. Redirects from https to http are refused by default; they are allowed if
+    /// this option is given and names http.
     #[arg(long, value_name = "SCHEMES", allow_hyphen_values = true)]
     pub proto_redir: Option<String>,
     /// Use IPv4 addresses only
@@ -51,7 +52,7 @@ pub struct NetworkFlags {
     pub resolve: Vec<ResolveOverride>,
     /// Connect to HOST2 and PORT2 instead of HOST1 and PORT1
     ///
-    /// An empty HOST1 or PORT1 matches all; an empty HOST2 or PORT2 keeps that of the URL. The first match counts. Repeatable.
+    /// An empty HOST1 or PORT1 matches all; an empty HOST2 or PORT2 keeps that of the URL. The first match is used. Repeatable.
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = parse_connect_to, action = ArgAction::Append)]
     pub connect_to: Vec<ConnectTo>,
     /// Use this proxy for http and https
@@ -60,8 +61,8 @@ pub struct NetworkFlags {
     /// 1080. "" disables the proxies of the environment.
     #[arg(short = 'x', long, value_name = "[SCHEME://]HOST[:PORT]")]
     pub proxy: Option<String>,
-    /// Login for the proxy
-    #[arg(short = 'U', long, value_name = "USER:PASSWORD", requires = "proxy")]
+    /// Login for the proxy of -x or of the environment
+    #[arg(short = 'U', long, value_name = "USER:PASSWORD")]
     pub proxy_user: Option<String>,
     /// Hosts, separated by commas, to connect to directly; * is every host
     #[arg(long, value_name = "HOSTS")]

@@ -5,12 +5,12 @@ use clap::{Args, ValueEnum};
 /// Options for news.
 #[derive(Args, Debug)]
 pub struct NewsFlags {
-    /// Server for URLs that name none, such as news:comp.lang.rust
+    /// News server for URLs such as news:comp.lang.rust
     ///
-    /// It has priority over the environment variable NNTPSERVER.
+    /// This option overrides the environment variable NNTPSERVER.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub news_server: Option<String>,
-    /// The news server of a configuration file: NNTPSERVER has priority over it.
+    /// The news server of a configuration file; NNTPSERVER overrides it.
     #[arg(long, hide = true)]
     pub default_news_server: Option<String>,
     /// Part of an article
@@ -21,7 +21,7 @@ pub struct NewsFlags {
     pub text: bool,
     /// Allow a login to a news server without TLS
     ///
-    /// Anyone on the network path can read it.
+    /// Anyone on the network path can read the login.
     #[arg(long)]
     pub insecure_auth: bool,
 }

@@ -30,12 +30,12 @@ pub struct TlsFlags {
     pub pinnedpubkey: Option<String>,
     /// For ftp, news and nntp: use TLS if the server supports it
     ///
-    /// An attacker on the network path can prevent it; --ssl-reqd requires TLS.
+    /// An attacker on the network path can prevent TLS; --ssl-reqd requires it; --ssl-reqd requires TLS.
     #[arg(long, alias = "ftp-ssl", overrides_with = "ssl_reqd")]
     pub ssl: bool,
     /// For ftp, news and nntp: require TLS
     ///
-    /// No login and no request is sent without it.
+    /// Without TLS, neither a login nor a request is sent.
     #[arg(long, alias = "ftp-ssl-reqd")]
     pub ssl_reqd: bool,
     /// Accept the end of a TLS connection without close_notify

@@ -18,8 +18,8 @@ impl ChecksumOptions {
         let ChecksumFlags { checksum, checksum_from } = &flags.checksum;
         let has_checksum = checksum.is_some() || checksum_from.is_some();
         if checksum.is_some() && flags.urls.len() > 1 {
-            return Err(usage_error("--checksum is of one object")
-                .with_hint("--checksum-from finds those of several"));
+            return Err(usage_error("--checksum applies to a single URL")
+                .with_hint("use --checksum-from for several URLs"));
         }
         if has_checksum
             && (flags.head
@@ -27,7 +27,7 @@ impl ChecksumOptions {
                 || flags.range.is_some()
                 || matches!(flags.continue_at, Some(ContinueAt::Offset(_))))
         {
-            return Err(usage_error("a checksum is of a whole object: without -I, -i, -r and -C OFFSET"));
+            return Err(usage_error("a checksum cannot be combined with -I, -i, -r and -C OFFSET"));
         }
         Ok(Self { checksum: checksum.clone(), checksum_from: checksum_from.clone() })
     }

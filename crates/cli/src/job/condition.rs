@@ -1,4 +1,4 @@
-//! The option `-z`: a date, or a file whose modification time counts.
+//! The option `-z`: a date, or a file whose modification time is used.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -32,7 +32,7 @@ pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
 fn since_1970(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
-        // Rounded down, like the times after 1970.
+        // Round down, as for times after 1970.
         Err(before) => {
             let before = before.duration();
             let seconds = before.as_secs().saturating_add(u64::from(before.subsec_nanos() > 0));
@@ -41,7 +41,8 @@ fn since_1970(time: SystemTime) -> i64 {
     }
 }
 
-/// A text that begins like a date is an invalid date, not the name of a missing file.
+/// Returns `true` if the text looks like a date. An invalid date is then reported, instead of a missing file of that
+/// name.
 fn looks_like_date(text: &str) -> bool {
     let has_year = text.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() == 4);
     has_year && (text.contains(' ') || text.contains(',') || text.contains(':'))
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates() {
+    fn http_and_iso_dates_are_parsed() {
         assert_eq!(date("1994-12-01 12:34"), Some(786_285_240));
         assert_eq!(date("1994-12-01T12:34:56Z"), Some(786_285_296));
         assert_eq!(date("Thu, 01 Dec 1994 12:34:56 GMT"), Some(786_285_296));
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
+    fn date_condition_may_be_negated_and_invalid_dates_are_rejected() {
         assert_eq!(condition("2000-02-29").ok(), Some(Some(Condition::ModifiedSince(951_782_400))));
         assert_eq!(condition("-2000-02-29").ok(), Some(Some(Condition::UnmodifiedSince(951_782_400))));
         assert_eq!(condition("/no/such/file").ok(), Some(None));

@@ -4,6 +4,7 @@ use std::io::Read as _;
 
 use clap::ArgMatches;
 use fetch_url::Error;
+use fetch_url::http::RequestBody;
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
@@ -12,9 +13,28 @@ use crate::flags::HttpFlags;
 /// The maximum size of the data.
 const MAX_DATA_SIZE: u64 = 1024 * 1024 * 1024;
 
+/// Returns the body of the request, or `None` without data. One regular file of `--data-binary` or `--json` is read while
+/// it is sent.
+pub(super) fn body(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<RequestBody>, Error> {
+    match only_file(http).map(RequestBody::file) {
+        Some(Ok(body)) => Ok(Some(body)),
+        // Devices and pipes are read into memory now. A missing file is reported by this read.
+        None | Some(Err(_)) => Ok(joined(http, matches)?.map(Into::into)),
+    }
+}
+
+/// Returns the file if the data is the unchanged content of one file.
+fn only_file(http: &HttpFlags) -> Option<&str> {
+    let has_others = [&http.data, &http.data_raw, &http.data_urlencode].iter().any(|texts| !texts.is_empty());
+    match (http.data_binary.as_slice(), http.json.as_slice()) {
+        ([text], []) | ([], [text]) if !has_others => text.strip_prefix('@').filter(|path| *path != "-"),
+        _ => None,
+    }
+}
+
 /// Joins all data in the order of the command line: forms with `&`, JSON without separator. Returns `None` without
 /// data.
-pub(super) fn body(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn joined(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
     let mut pieces: Vec<(usize, Vec<u8>)> = Vec::new();
     for (name, texts, read) in [
         ("data", &http.data, form as Reader),
@@ -33,7 +53,7 @@ pub(super) fn body(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<
         return Ok((!pieces.is_empty()).then(|| pieces.join(&b'&')));
     }
     if !pieces.is_empty() {
-        return Err(usage_error("--json and the data of a form do not go together"));
+        return Err(usage_error("--json cannot be combined with -d and the other --data options"));
     }
     let pieces: Result<Vec<_>, _> = http.json.iter().map(|text| file_bytes_or_text(text)).collect();
     pieces.map(|pieces| Some(pieces.concat()))
@@ -49,7 +69,7 @@ fn form(text: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "one of several readers")]
+#[allow(clippy::unnecessary_wraps, reason = "all readers of options have this signature")]
 fn raw(text: &str) -> Result<Vec<u8>, Error> {
     Ok(text.to_owned().into_bytes())
 }
@@ -108,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms() {
+    fn form_data_is_encoded_as_in_curl() {
         let form = |text| escaped_form(text).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).ok();
         assert_eq!(form("a b").as_deref(), Some("a+b"));
         assert_eq!(form("=a&b").as_deref(), Some("a%26b"));

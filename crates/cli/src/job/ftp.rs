@@ -39,7 +39,7 @@ fn active(text: &str) -> Result<ActiveAddress, Error> {
     let address: Option<IpAddr> = text.trim_start_matches('[').trim_end_matches(']').parse().ok();
     // An unspecified address would accept connections from everywhere.
     address.filter(|address| !address.is_unspecified()).map(ActiveAddress::At).ok_or_else(|| {
-        usage_error(format!("-P {text}: neither - nor an address of ours"))
-            .with_hint("-P - is the address we talk from; wget's -P is --output-dir")
+        usage_error(format!("-P {text}: expected - or an address of this machine"))
+            .with_hint("-P - is the local address of the control connection; wget's -P is --output-dir")
     })
 }

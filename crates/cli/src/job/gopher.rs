@@ -36,13 +36,13 @@ fn view(text: &str) -> Result<Vec<u8>, Error> {
 /// Parses `--form`: `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value that begins with @.
 fn answer(text: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
     let Some((name, value)) = text.split_once('=') else {
-        return Err(usage_error(format!("--form {text}: NAME=VALUE is wanted")));
+        return Err(usage_error(format!("--form {text}: expected NAME=VALUE")));
     };
     let value = match value.strip_prefix('@') {
         None => value.as_bytes().to_vec(),
         Some(rest) if rest.starts_with('@') => rest.as_bytes().to_vec(),
         Some(path) => read_option_file(Path::new(path))
-            .map_err(|error| error.with_hint("an answer that begins with @ is written with two of them"))?,
+            .map_err(|error| error.with_hint("write @@ for a value that begins with @"))?,
     };
     Ok((name.as_bytes().to_vec(), value))
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers() {
+    fn form_answers_are_parsed_or_rejected() {
         let of = |text: &str| answer(text).map(|(name, value)| (name.len(), value)).ok();
         assert_eq!(of("Your name?=a=b"), Some((10, b"a=b".to_vec())));
         assert_eq!(of("1="), Some((1, Vec::new())));

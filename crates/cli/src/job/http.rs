@@ -25,10 +25,10 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
     options.referer_follows_redirects = follows_redirects && !has_field(&own, "Referer");
     options.headers = with_named_fields(http, referer, own);
     if !http.get {
-        options.body = data::body(http, matches)?.map(Into::into);
+        options.body = data::body(http, matches)?;
     }
     if flags.head && options.body.is_some() {
-        return Err(usage_error("-I asks for no object: no data can go with it"));
+        return Err(usage_error("-I cannot be combined with data to send"));
     }
     add_types(http, &mut options);
     Ok(options)
@@ -36,25 +36,34 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
 
 /// Returns the query that `-G` adds to the URL.
 pub(super) fn search(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
-    let data = if http.get { data::body(http, matches)? } else { None };
+    let data = if http.get { data::joined(http, matches)? } else { None };
     Ok(data.filter(|data| !data.is_empty()))
 }
 
-/// Returns the value of `-e`, and whether the Referer follows redirects (`URL;auto`).
-fn referer(http: &HttpFlags) -> (Option<&str>, bool) {
+/// Returns the value of `-e` as it is sent, and whether the Referer follows redirects (`URL;auto`).
+fn referer(http: &HttpFlags) -> (Option<String>, bool) {
     match http.referer.as_deref().map(|text| (text, text.split_once(";auto"))) {
         None => (None, false),
-        Some((text, None)) => (Some(text), false),
+        Some((text, None)) => (Some(without_user_info(text)), false),
         // Like curl, everything from `;auto` on is cut.
-        Some((_, Some((url, _)))) => (Some(url).filter(|url| !url.is_empty()), true),
+        Some((_, Some((url, _)))) => (Some(url).filter(|url| !url.is_empty()).map(without_user_info), true),
     }
 }
 
+/// Returns a URL without user, password and fragment, which a Referer must not contain (RFC 9110 §10.1.3).
+fn without_user_info(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let Some(start) = url.find("//").map(|slashes| slashes + 2) else { return url.to_owned() };
+    let end = url[start..].find(['/', '?', '\\']).map_or(url.len(), |end| start + end);
+    let host = url[start..end].rfind('@').map_or(start, |at_sign| start + at_sign + 1);
+    format!("{}{}", &url[..start], &url[host..])
+}
+
 /// Returns the headers in the order of curl: the named ones first, so that those of `-H` can replace them.
-fn with_named_fields(http: &HttpFlags, referer: Option<&str>, own: Vec<HeaderField>) -> Vec<HeaderField> {
+fn with_named_fields(http: &HttpFlags, referer: Option<String>, own: Vec<HeaderField>) -> Vec<HeaderField> {
     let mut named = Vec::new();
     named.extend(http.user_agent.iter().map(|name| header_field("User-Agent", name)));
-    named.extend(referer.map(|url| header_field("Referer", url)));
+    named.extend(referer.map(|url| header_field("Referer", &url)));
     named.extend(
         http.oauth2_bearer.iter().map(|token| header_field("Authorization", &format!("Bearer {token}"))),
     );
@@ -102,11 +111,11 @@ fn field(text: &str) -> Result<HeaderField, Error> {
     match text.strip_suffix(';') {
         Some(name) => Ok(HeaderField::new(name, "")),
         // The text may contain a secret, so it is not repeated.
-        None => Err(usage_error("-H takes \"Name: value\"")),
+        None => Err(usage_error("-H: expected \"Name: value\"")),
     }
 }
 
-/// Adds the content type of the data, unless the caller sets one.
+/// Adds the content type of the data, unless `-H` sets one. For JSON, also adds `Accept`.
 fn add_types(http: &HttpFlags, options: &mut HttpOptions) {
     let (kind, accept) = match (&options.body, http.json.is_empty()) {
         (None, _) => return,
@@ -129,7 +138,7 @@ fn jar(http: &HttpFlags) -> Result<Option<CookieJar>, Error> {
     let mut files = http.cookie.iter().filter(|text| !text.contains('='));
     let file = files.next();
     if files.next().is_some() {
-        return Err(usage_error("-b takes one file"));
+        return Err(usage_error("-b: only one cookie file is allowed"));
     }
     match file {
         Some(path) if std::path::Path::new(path).exists() => {
@@ -145,7 +154,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_texts() {
+    fn referer_has_no_user_password_and_fragment() {
+        for (given, sent) in [
+            ("http://u:PW@ref/", "http://ref/"),
+            ("http://u:P@W@ref:8/a@b?c@d", "http://ref:8/a@b?c@d"),
+            ("https://u@ref", "https://ref"),
+            ("//u:PW@ref/x#top", "//ref/x"),
+            ("http://ref/a@b", "http://ref/a@b"),
+            ("http://ref?u:x@b", "http://ref?u:x@b"),
+            ("about:blank", "about:blank"),
+            ("/a#u@b", "/a"),
+            ("", ""),
+        ] {
+            assert_eq!(without_user_info(given), sent, "{given}");
+        }
+    }
+
+    #[test]
+    fn header_options_are_parsed_or_rejected() {
         let shown = |text| {
             let field = field(text).ok()?;
             Some((field.name, field.value.map(|value| String::from_utf8_lossy(&value).into_owned())))

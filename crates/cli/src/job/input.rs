@@ -81,7 +81,7 @@ impl Iterator for Lines {
                 Err(error) => return Some(Err(wrong(&error.to_string()))),
                 Ok(0) => return None,
                 Ok(_) if line.len() as u64 == MAX_LINE_LENGTH => {
-                    return Some(Err(wrong("a line that is too long")));
+                    return Some(Err(wrong("the line is longer than 64 KiB")));
                 }
                 Ok(_) => {}
             }
@@ -112,7 +112,7 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
         .filter(|text| !text.is_empty())
         .map(|text| text.parse().map_err(|error: Error| error.to_string()));
     if fields.next().is_some() {
-        return Err("more than URLs, a file and a checksum".to_owned());
+        return Err("more than three fields (URLs, file, checksum)".to_owned());
     }
     let mut transfer = Transfer::new(url, output);
     (transfer.alternatives, transfer.checksum) = (urls.collect(), checksum.transpose()?);
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines() {
+    fn input_lines_are_parsed_or_rejected() {
         let rest = Output::Stdout { is_explicit: false };
         let read = |line: &str| transfer(line, Some(Path::new("d")), &rest);
         assert!(read("").expect("no line").is_none() && read("# http://h/\n").expect("no line").is_none());

@@ -1,4 +1,4 @@
-//! Where the journal of finished files is, for a batch and for a mirror.
+//! The journals of finished files, for a batch and for a mirror.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,19 @@ use fetch_url::output::safe_name;
 
 use crate::flags::FetchFlags;
 
-/// The name of a mirror's journal. No name from a listing can be this one: sanitised names begin with no dot.
+/// The name of a mirror's journal. Sanitised names are never equal to it.
 const MIRROR_JOURNAL: &str = ".fetch-url-mirror";
 
-/// Which journal to open, and how.
+/// The location of a journal, and how it is opened.
 pub(crate) struct JournalOptions {
     pub(crate) path: PathBuf,
-    /// The subject: the list or the start URL. A journal of another subject is not continued.
+    /// The input file or start URL that the journal belongs to. A journal with another subject is not continued.
     pub(crate) subject: String,
     /// Keeps the entries of earlier runs.
     pub(crate) keeps_entries: bool,
     /// Creates the directory of the journal.
     pub(crate) creates_directory: bool,
-    /// The run can do without a journal.
+    /// If the journal cannot be created, the run continues without it.
     pub(crate) is_optional: bool,
 }
 

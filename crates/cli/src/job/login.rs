@@ -19,9 +19,7 @@ pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Cred
     let mut credentials = Credentials::default();
     if let Some(text) = &flags.user {
         if text.contains(':') && prints_notes {
-            render::print_note(
-                "a password on the command line can be seen by others; --password-file hides it",
-            );
+            render::print_note("other users can see a password on the command line; use --password-file");
         }
         credentials =
             credentials.for_every_url(login_with_password(flags, Credential::from_text(text), &prompter)?);
@@ -65,7 +63,7 @@ fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
         return Ok(None);
     }
     match environment::netrc() {
-        None if must_exist => Err(usage_error("there is no $HOME, and so no ~/.netrc")),
+        None if must_exist => Err(usage_error("cannot find ~/.netrc: HOME is not set")),
         path => Ok(path.map(|path| (path, must_exist))),
     }
 }

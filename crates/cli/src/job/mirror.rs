@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
 use fetch_url::http::IndexRule;
 use fetch_url::mirror::{Glob, TreeRules};
-use fetch_url::news::Upcoming;
+use fetch_url::news::UpcomingUrls;
 use fetch_url::output::file_name;
 use fetch_url::url::{PercentEncoded, Url, charset, parse};
 use fetch_url::{Error, Request};
@@ -79,7 +79,7 @@ pub(crate) struct MirrorJob {
 impl MirrorJob {
     /// Returns the request for the listing of `url`.
     pub(crate) fn listing(&self, url: &Url<'static>) -> Result<Request, Error> {
-        self.listing_options.request(&url.to_string(), Upcoming::default())
+        self.listing_options.request(&url.to_string(), UpcomingUrls::default())
     }
 
     /// Returns `true` if directories are listed one after another. Gopher menus may link anywhere:
@@ -121,6 +121,7 @@ impl Invocation {
         rules.include = globs(&tree.include_glob)?;
         rules.exclude = globs(&tree.exclude_glob)?;
         rules.keeps_dots = tree.dot_names;
+        rules.collects_names = tree.delete;
         rules.page_requisites_only = tree.page_requisites;
         let user = fetch.login.user.as_deref().and_then(|text| text.split(':').next());
         let start = with_user(start(&listing_options, &url)?, user);
@@ -179,7 +180,7 @@ fn globs(texts: &[String]) -> Result<Vec<Glob>, Error> {
 
 /// Returns the start URL. A news URL without a host gets the default news server.
 fn start(listing_options: &FetchOptions, url: &str) -> Result<Url<'static>, Error> {
-    let start = listing_options.request(url, Upcoming::default())?.url().clone();
+    let start = listing_options.request(url, UpcomingUrls::default())?.url().clone();
     match start {
         Url::File(_) | Url::Ftp(_) | Url::Gopher(_) | Url::Http(_) | Url::News(_) | Url::Nntp(_) => Ok(start),
         other => Err(Error::new(
@@ -190,7 +191,8 @@ fn start(listing_options: &FetchOptions, url: &str) -> Result<Url<'static>, Erro
     }
 }
 
-/// Returns `start` with the user of `-u`, unless it names one: `-u me` and `http://me@host/` are the same mirror.
+/// Returns `start` with the user of `-u`, unless the URL already has a user: `-u me` and `http://me@host/` are the same
+/// mirror.
 fn with_user(start: Url<'static>, user: Option<&str>) -> Url<'static> {
     let (None, Some(user)) = (start.user_info(), user) else { return start };
     let text = format!("ftp://{}@host/", PercentEncoded::encode(user.as_bytes(), charset::UCHAR));
@@ -203,7 +205,7 @@ fn with_user(start: Url<'static>, user: Option<&str>) -> Url<'static> {
     }
 }
 
-/// Rejects a target inside the local directory to copy: the copy would contain itself.
+/// Rejects a `file:` URL whose directory contains the local directory: the copy would contain itself.
 fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     let Url::File(url) = start else { return Ok(()) };
     let source = Path::new(OsStr::from_bytes(&url.path().decode())).join("");
@@ -228,7 +230,7 @@ fn default_directory(url: &Url<'_>) -> Result<PathBuf, Error> {
     let host = || Some(url.host()?.to_string()).filter(|host| !host.contains([':', '[']));
     let name = name.or_else(host);
     name.map(PathBuf::from)
-        .ok_or_else(|| usage_error("the URL contains no name for the directory: give one after the URL"))
+        .ok_or_else(|| usage_error("the URL contains no name for the directory: give DIR after the URL"))
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use crate::flags::{FetchFlags, Format, NewsPart};
 
 /// The sources of the news server.
 #[derive(Clone, Debug)]
-pub(super) struct Named {
+pub(super) struct NewsServerSources {
     by_flag: Option<String>,
     /// From a config file; the environment takes precedence.
     by_default: Option<String>,
 }
 
-impl Named {
+impl NewsServerSources {
     pub(super) fn of(flags: &FetchFlags) -> Self {
         let by_flag = flags.news.news_server.clone().or_else(|| gateway::news_server(&flags.gateway));
         Self { by_flag, by_default: flags.news.default_news_server.clone() }
@@ -35,7 +35,7 @@ pub(super) fn options(flags: &FetchFlags) -> Result<NewsOptions, Error> {
     };
     options.format = match flags.format {
         Format::Mbox if news.part != NewsPart::Article => {
-            return Err(usage_error("--format mbox is of whole articles: without --part"));
+            return Err(usage_error("--format mbox cannot be combined with --part"));
         }
         Format::Mbox => ArticleFormat::Mbox,
         _ if news.text => ArticleFormat::LocalLineEndings,
@@ -69,7 +69,7 @@ pub(crate) fn is_mid(url: &Url<'_>) -> bool {
 }
 
 /// Returns the server for URLs without one: from the option, the environment, or the config file.
-pub(super) fn server(url: &Url<'_>, named: &Named) -> Result<Option<HostPort<'static>>, Error> {
+pub(super) fn server(url: &Url<'_>, named: &NewsServerSources) -> Result<Option<HostPort<'static>>, Error> {
     let is_needed = (matches!(url, Url::News(_) | Url::Nntp(_)) && url.host().is_none()) || is_mid(url);
     let read = |text: &str, source: &str| read_server(text, source).map(Some);
     let (text, source) = match (&named.by_flag, environment::news_server(), &named.by_default) {
@@ -78,14 +78,14 @@ pub(super) fn server(url: &Url<'_>, named: &Named) -> Result<Option<HostPort<'st
         (None, None, Some(text)) => (text.clone(), "news-server"),
         (None, None, None) => return Ok(None),
     };
-    // The other sources are checked only if a server is needed.
+    // An invalid server is an error only if the URL needs one.
     if is_needed { read(&text, source) } else { Ok(HostPort::parse(&text).ok()) }
 }
 
 /// Parses a server; `source` names the option or variable for errors.
 pub(crate) fn read_server(text: &str, source: &str) -> Result<HostPort<'static>, Error> {
     // A text with @ may contain a password, so it is not shown.
-    let shown = if text.contains('@') { "what it says" } else { text };
+    let shown = if text.contains('@') { "the value" } else { text };
     HostPort::parse(text)
-        .map_err(|error| usage_error(format!("{source}: {shown} is no HOST or HOST:PORT: {error}")))
+        .map_err(|error| usage_error(format!("{source}: {shown} is not HOST or HOST:PORT: {error}")))
 }

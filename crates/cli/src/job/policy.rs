@@ -29,7 +29,7 @@ pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());
     policy.retry.all_errors = flags.retry_all_errors;
     policy.redirects.max_redirects = (!flags.no_location).then_some(flags.max_redirs);
-    // A lower limit of redirects applies to name services, too.
+    // A `--max-redirs` below the default also lowers the limit for redirects of name services.
     policy.redirects.max_name_redirects =
         policy.redirects.max_name_redirects.min(flags.max_redirs.saturating_mul(2));
     if let Some(text) = &flags.network.proto {
@@ -54,20 +54,20 @@ fn min_rate(flags: &FetchFlags) -> Option<MinRate> {
 }
 
 fn network_policy(flags: &NetworkFlags) -> Result<NetworkPolicy, Error> {
-    let mut reach = NetworkPolicy::default();
-    reach.public_only = flags.public_only;
-    reach.allow_private = flags.allow_private;
-    reach.allowed_ports.clone_from(&flags.allow_port);
-    reach.routes.overrides.clone_from(&flags.resolve);
-    reach.routes.connect_to.clone_from(&flags.connect_to);
-    reach.routes.interface.clone_from(&flags.interface);
-    reach.routes.family = match (flags.ipv4, flags.ipv6) {
+    let mut policy = NetworkPolicy::default();
+    policy.public_only = flags.public_only;
+    policy.allow_private = flags.allow_private;
+    policy.allowed_ports.clone_from(&flags.allow_port);
+    policy.routes.overrides.clone_from(&flags.resolve);
+    policy.routes.connect_to.clone_from(&flags.connect_to);
+    policy.routes.interface.clone_from(&flags.interface);
+    policy.routes.family = match (flags.ipv4, flags.ipv6) {
         (true, _) => Some(AddressFamily::V4),
         (_, true) => Some(AddressFamily::V6),
         _ => None,
     };
-    reach.proxies = proxies(flags)?;
-    Ok(reach)
+    policy.proxies = proxies(flags)?;
+    Ok(policy)
 }
 
 /// The proxy of `-x` replaces those of the environment; an empty one means none.
@@ -76,14 +76,12 @@ fn proxies(flags: &NetworkFlags) -> Result<Proxies, Error> {
     let proxies = match flags.proxy.as_deref() {
         None => environment::proxies(),
         Some("") => Proxies::default(),
-        Some(text) => {
-            let proxy = Proxy::parse(text)?;
-            let login = flags.proxy_user.as_deref().map(fetch_url::Credential::from_text);
-            Proxies::default().all(match login {
-                Some(login) => proxy.with_login(login),
-                None => proxy,
-            })
-        }
+        Some(text) => Proxies::default().all(Proxy::parse(text)?),
+    };
+    let login = flags.proxy_user.as_deref().map(fetch_url::Credential::from_text);
+    let proxies = match login {
+        Some(login) => proxies.with_login(&login),
+        None => proxies,
     };
     Ok(proxies.direct(&direct))
 }
@@ -97,14 +95,14 @@ fn schemes(text: &str, mut set: Schemes) -> Result<Schemes, Error> {
         };
         let name = name.to_ascii_lowercase();
         if name != "all" && fetch_url::url::find_scheme(&name).is_none() && !name.starts_with("x-") {
-            return Err(usage_error(format!("{name:?} is no scheme")));
+            return Err(usage_error(format!("unknown scheme {name:?}")));
         }
-        set = changed(set, sign, name);
+        set = apply_sign(set, sign, name);
     }
     Ok(set)
 }
 
-fn changed(set: Schemes, sign: &str, name: String) -> Schemes {
+fn apply_sign(set: Schemes, sign: &str, name: String) -> Schemes {
     match (sign, name.as_str(), set) {
         ("-", "all", _) => Schemes::only([]),
         (_, "all", _) => Schemes::All,
@@ -130,7 +128,7 @@ fn changed(set: Schemes, sign: &str, name: String) -> Schemes {
     }
 }
 
-/// Returns `true` if http is named, so that redirects to it are allowed.
+/// Returns `true` if the list names `http` or `all`, so that redirects to `http` are allowed.
 fn names_http(text: &str) -> bool {
     text.split(',').any(|word| matches!(word.trim().trim_start_matches(['=', '+']), "http" | "all"))
 }
@@ -140,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_of_schemes() {
+    fn scheme_sets_are_parsed_or_rejected() {
         let of = |text| schemes(text, Schemes::All);
         assert_eq!(of("=http,https").ok(), Some(Schemes::only(["http", "https"])));
         assert_eq!(of("-all,https").ok(), Some(Schemes::only(["https"])));

@@ -20,7 +20,7 @@ pub(super) fn read_private_file(path: &Path) -> io::Result<Vec<u8>> {
     if is_open_to_others(&file)? {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "others can read it; chmod 600 hides it",
+            "other users can read the file; run chmod 600",
         ));
     }
     let mut text = Vec::new();

@@ -8,14 +8,14 @@ use fetch_url::{Error, TlsOptions, Trust};
 use super::option_file::read_option_file;
 use crate::flags::{TlsFlags, TlsMax};
 
-/// Makes the TLS options from the flags.
+/// Creates the TLS options from the flags.
 pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
     let mut options = TlsOptions::default();
     if let Some(path) = &flags.cacert {
         options = options.trust(Trust::Authorities(read_option_file(path)?));
     }
     if flags.insecure {
-        options = options.trust(Trust::Anybody);
+        options = options.trust(Trust::AnyCertificate);
     }
     if let Some(path) = &flags.cert {
         let certificates = read_option_file(path)?;

@@ -23,7 +23,7 @@ pub(crate) struct Transfer {
     pub(crate) checksum: Option<Checksum>,
     /// The entry of a listing, in a mirror.
     pub(crate) entry: Option<Box<FileEntry>>,
-    /// The page that was received in place of a listing, in a mirror. It is saved without another request.
+    /// In a mirror: the page that was received instead of a listing. It is saved without another request.
     pub(crate) own_page: Option<Arc<OwnPage>>,
 }
 

@@ -17,6 +17,6 @@ pub(super) fn error_value(error: &Error, url: &str) -> Value {
         "span": error.parse_error().map(|parse| [parse.span().start, parse.span().end]),
         "url": error.url().map_or_else(|| mask_password(url), str::to_owned),
         "temporary": error.is_temporary(),
-        "exit": error.exit(),
+        "exit": error.exit_status(),
     })
 }

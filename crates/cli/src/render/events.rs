@@ -1,6 +1,5 @@
 //! `--events`: events as JSON, one object per line.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,23 +12,24 @@ use serde_json::{Value, json};
 
 use super::error_json::error_value;
 use super::json::json_line;
-use crate::error::usage_error;
+use super::log_file::LogFile;
 use crate::render::stdio::stdout_file;
 use crate::report::{Totals, TransferReport};
+use crate::stall;
 
 /// Interval of progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The file that events are written to. Clones write to the same file.
 #[derive(Clone, Debug)]
-pub(crate) struct Events(Arc<Mutex<File>>);
+pub(crate) struct Events(Arc<Mutex<LogFile>>);
 
 impl Events {
     /// Creates the file; `-` is standard output.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = match path.to_str() {
-            Some("-") => stdout_file()?,
-            _ => File::create(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))?,
+            Some("-") => LogFile::of("standard output".to_owned(), stdout_file()?),
+            _ => LogFile::create(path)?,
         };
         Ok(Self(Arc::new(Mutex::new(file))))
     }
@@ -41,7 +41,7 @@ impl Events {
 
     /// Writes the event `done`, or `error` for a failed transfer.
     pub(crate) fn end(&self, report: &TransferReport) {
-        let (number, seconds) = (report.number, report.took.as_secs_f64());
+        let (number, seconds) = (report.number, report.elapsed.as_secs_f64());
         if let Some(error) = &report.error {
             let mut value = error_value(error, &report.url);
             (value["event"], value["number"], value["seconds"]) =
@@ -114,9 +114,10 @@ impl Events {
         ProgressEvents { events: self.clone(), number, next: Instant::now() + PROGRESS_INTERVAL }
     }
 
-    /// Writes one line with one system call. Errors are ignored, since the reader may have closed the file.
+    /// Writes one line with one system call. The first error is reported at the end of the run.
     fn write(&self, value: &Value) {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = stall::begin_write();
         let _ = file.write_all(format!("{}\n", json_line(value)).as_bytes());
     }
 }

@@ -53,17 +53,19 @@ fn append_commands(shown: &mut String, explained: &Result<Explained, Error>, par
         Ok(explained) => explained,
         Err(error) => {
             print_stderr(&format!("fetch-url: {}: {error}\n", parsed.url.redacted()));
-            shown.push_str("  refused: nothing would be sent\n");
-            return error.exit();
+            shown.push_str("  rejected: nothing would be sent\n");
+            return error.exit_status();
         }
     };
     if let Some((host, port)) = &explained.server {
         let server = format!("{host}:{port}");
-        shown
-            .push_str(&format!("  {:<NAME$} {server:<VALUE$}  the host and port that are asked\n", "server"));
+        shown.push_str(&format!(
+            "  {:<NAME$} {server:<VALUE$}  the host and port that receive the request\n",
+            "server"
+        ));
     }
     let word = match explained.standing {
-        SchemeSupport::BuiltIn => "does",
+        SchemeSupport::BuiltIn => "commands",
         SchemeSupport::NotBuiltIn => "supported by no driver of this version",
         SchemeSupport::Reserved => "reserved scheme without an access method (RFC 1738 §4)",
         SchemeSupport::Experimental => "experimental scheme without a registered driver",
@@ -101,7 +103,7 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
         }
         Err(error) => {
             value["refused"] = json!({ "code": error.code().word(), "message": error.to_string() });
-            error.exit()
+            error.exit_status()
         }
     };
     if print_stdout(&format!("{}\n", json_line(&value))) { status } else { 23 }

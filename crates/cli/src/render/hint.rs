@@ -2,19 +2,21 @@
 
 use fetch_url::Hint;
 
-/// Returns the sentence for a person: the option that helps, in a form that can be pasted.
+/// Returns a sentence with the option that helps, in a form that can be pasted.
 pub(crate) fn hint_text(hint: &Hint) -> String {
     match hint {
-        Hint::AnswerForm(number) => format!("--form {number}=VALUE answers it"),
-        Hint::ClientCertificate => "--cert FILE gives the client certificate".to_owned(),
+        Hint::AnswerForm(number) => format!("use --form {number}=VALUE to answer it"),
+        Hint::ClientCertificate => "use --cert FILE for the client certificate".to_owned(),
         Hint::ClientKey => {
             "--key FILE gives the private key, if it is not in the certificate's file".to_owned()
         }
-        Hint::Connect => "fetch-url --connect opens the session here".to_owned(),
+        Hint::Connect => "use --connect to open the session in this terminal".to_owned(),
         Hint::CustomAuthority => "--cacert FILE trusts another certification authority".to_owned(),
         Hint::Direct => "--noproxy HOST connects to a host directly".to_owned(),
-        Hint::Downgrade => "the redirect leaves TLS; --proto-redir =http,https allows it".to_owned(),
-        Hint::FtpAccount => "--ftp-account ACCOUNT sends it".to_owned(),
+        Hint::Downgrade => {
+            "the redirect leads from https to http; --proto-redir =http,https allows it".to_owned()
+        }
+        Hint::FtpAccount => "use --ftp-account ACCOUNT".to_owned(),
         Hint::InsecureLogin => {
             "passwords are not sent without TLS; use nntps:, or --insecure-auth to send them in plain text"
                 .to_owned()

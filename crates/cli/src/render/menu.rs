@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_menu() {
+    fn menu_items_are_printed_with_numbers_and_urls() {
         let expected = "\
 Welcome
 
@@ -243,7 +243,7 @@ no menu line  (fields are missing)
     }
 
     #[test]
-    fn a_hostile_menu_does_nothing() {
+    fn control_characters_in_a_menu_are_sanitised() {
         let text = shown(&["1\u{1b}[2J\t/a\th.example\t70", "i\u{9b}x\t\t\t", "1a\t/\u{1b}\th.example\t70"]);
         assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text}");
     }

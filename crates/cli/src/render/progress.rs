@@ -119,7 +119,7 @@ impl ProgressDisplay {
     }
 
     /// Hides the bars while the closure prints to the terminal.
-    pub(crate) fn print_above<T>(&self, say: impl FnOnce() -> T) -> T {
+    pub(crate) fn suspend_while<T>(&self, say: impl FnOnce() -> T) -> T {
         match self.bars.get() {
             Some((bars, _)) => bars.suspend(say),
             None => say(),

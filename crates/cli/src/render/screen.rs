@@ -8,12 +8,12 @@ use fetch_url_proto::text::sanitise;
 /// The final characters of the control sequences (ECMA-48 §5.4) that only draw.
 const DRAWING_FINALS: &str = "@ABCDEFGHJKLMPSTXdfm";
 /// Maximum length of a control sequence in characters.
-const SEQUENCE: usize = 64;
+const MAX_SEQUENCE: usize = 64;
 /// Maximum length of a control string in characters; characters after it are treated as text.
-const STRING: usize = 4096;
+const MAX_STRING: usize = 4096;
 
 /// The sequence that restores the default colours.
-const RESET: &[u8] = b"\x1b[0m";
+const RESET_COLOURS: &[u8] = b"\x1b[0m";
 
 const ESCAPE: char = '\x1b';
 
@@ -30,7 +30,7 @@ pub(crate) struct SessionScreen {
 impl Drop for SessionScreen {
     fn drop(&mut self) {
         if self.has_drawn {
-            let _ = io::stdout().write_all(RESET).and_then(|()| io::stdout().flush());
+            let _ = io::stdout().write_all(RESET_COLOURS).and_then(|()| io::stdout().flush());
         }
     }
 }
@@ -94,7 +94,7 @@ impl SessionScreen {
                 }
                 EscapeState::Text
             }
-            (EscapeState::Sequence(mut sequence), ' '..='?') if sequence.len() < SEQUENCE => {
+            (EscapeState::Sequence(mut sequence), ' '..='?') if sequence.len() < MAX_SEQUENCE => {
                 sequence.push(character);
                 EscapeState::Sequence(sequence)
             }
@@ -102,7 +102,7 @@ impl SessionScreen {
             (EscapeState::String(_), '\x07') => EscapeState::Text,
             (EscapeState::String(length), ESCAPE) => EscapeState::StringEscape(length),
             (EscapeState::StringEscape(_), '\\') => EscapeState::Text,
-            (EscapeState::String(length) | EscapeState::StringEscape(length), _) if length < STRING => {
+            (EscapeState::String(length) | EscapeState::StringEscape(length), _) if length < MAX_STRING => {
                 EscapeState::String(length + 1)
             }
             (EscapeState::String(_) | EscapeState::StringEscape(_), _) => EscapeState::Text,
@@ -114,7 +114,7 @@ impl SessionScreen {
 fn append_char(character: char, shown: &mut String) {
     match character {
         '\n' | '\r' | '\t' | '\x07' | '\x08' => shown.push(character),
-        // Padding.
+        // NUL is padding.
         '\0' => {}
         _ => shown.push_str(&sanitise(character.encode_utf8(&mut [0; 4]).as_bytes())),
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn unterminated_control_string_ends_at_its_limit() {
-        let endless = [&b"\x1b]"[..], &vec![b'x'; STRING + 1], b"text"].concat();
+        let endless = [&b"\x1b]"[..], &vec![b'x'; MAX_STRING + 1], b"text"].concat();
         assert!(shown(&endless).ends_with("text"));
     }
 }

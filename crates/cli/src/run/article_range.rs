@@ -1,4 +1,4 @@
-//! Ranges of articles with one file per article.
+//! Article ranges that are saved with one file per article.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct ArticleRange {
 }
 
 impl ArticleRange {
-    /// Returns the URLs in pieces.
+    /// Returns the URLs of the articles, in batches.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
         let url = |number: &u64| {
             parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
@@ -52,7 +52,7 @@ pub(super) async fn expand_range(
     let group = text.rsplit_once('/').map_or(text.as_str(), |(group, _)| group).to_owned();
     let numbers = list(run, request, first..=last).await?;
     if numbers.is_empty() {
-        return Err(Error::new(Code::NotFound, Phase::Request, "no article has one of these numbers"));
+        return Err(Error::new(Code::NotFound, Phase::Request, "the range contains no article"));
     }
     Ok(Some(ArticleRange { group, numbers }))
 }
@@ -63,16 +63,16 @@ async fn list(run: &Run, request: Request, mut wanted: RangeInclusive<u64>) -> R
     (options.list_ranges, options.raw_lists, options.part) = (true, false, ArticlePart::default());
     let plain = Request::from_url(request.url().clone()).with_extra(options);
     let Content::Listing(mut entries) = run.fetcher.fetch(plain).await?.content else {
-        return Err(Error::new(Code::Internal, Phase::Request, "a range is no list"));
+        return Err(Error::new(Code::Internal, Phase::Request, "the response is not a list of articles"));
     };
     let mut found = Vec::new();
     while let Some(entry) = entries.next().await? {
         let Details::Article(facts) = &entry.details else {
-            return Err(misbehaved("a line of the list of articles is none", &entry.name));
+            return Err(misbehaved("a line of the article list is malformed", &entry.name));
         };
         if !wanted.contains(&facts.number) {
             return Err(misbehaved(
-                "the list has a number that was not asked for, or not in order",
+                "the article list has a number outside the range, or out of order",
                 &entry.name,
             ));
         }

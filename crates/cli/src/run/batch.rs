@@ -1,4 +1,4 @@
-//! Several transfers, one after the other or in parallel; each is reported when it ends.
+//! Runs several transfers, one after the other or in parallel, and reports each when it ends.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
-use fetch_url::news::Upcoming;
+use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Code, Error};
 use tokio::task::LocalSet;
@@ -46,7 +46,7 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
 struct Batch {
     run: Rc<Run>,
     queue: WorkQueue,
-    /// The next number for a file of an article range; larger than the numbers of the command line's URLs.
+    /// The next number for a file of an article range. It is larger than the numbers of the URLs of the command line.
     next_article_number: Cell<usize>,
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
@@ -99,7 +99,7 @@ impl Batch {
         }
     }
 
-    /// Runs a transfer. After a failure that is not local, tries the alternative URLs of the object in order.
+    /// Runs a transfer. If it fails for a reason that is not local, tries the alternative URLs of the object in order.
     async fn run_with_alternatives(
         &self,
         number: usize,
@@ -113,13 +113,16 @@ impl Batch {
             Err(error) => Some(error),
         };
         for url in &transfer.alternatives {
-            let Some(failed) = error.as_ref().filter(|error| is_worth_an_alternative(error)) else { break };
-            self.run.progress.print_above(|| render::print_alternative(failed, url));
+            let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
+            self.run.progress.suspend_while(|| render::print_alternative(failed, url));
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, &transfer, &mut report).await.err();
         }
+        if let (Some(id), true) = (report.file_id, report.receipt.is_some() || report.is_skipped) {
+            self.run.output_paths.add_finished(id);
+        }
         self.record_in_journal(&transfer, &report, error.as_ref());
-        if error.as_ref().is_some_and(may_be_no_file) && self.handle_non_file(&transfer) {
+        if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
         if let Some(walker) = &self.queue.walker {
@@ -135,7 +138,7 @@ impl Batch {
         report: &mut TransferReport,
     ) -> Result<(), Error> {
         let other = Transfer { url: url.to_owned(), ..transfer.clone() };
-        let request = self.run.options.request(url, Upcoming::default())?;
+        let request = self.run.options.request(url, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
         run_transfer(&self.run, &other, request, permit, report).await
     }
@@ -151,7 +154,7 @@ impl Batch {
             let text = format!(
                 "the journal could not be written, so a later run may fetch this file again: {failed}"
             );
-            self.run.progress.print_above(|| render::print_note(&text));
+            self.run.progress.suspend_while(|| render::print_note(&text));
         }
     }
 
@@ -185,13 +188,14 @@ impl Batch {
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let transfer = Transfer::new(urls[index].to_string(), range_transfer.output.clone());
-        let upcoming = Upcoming::new(urls.clone(), index + 1);
+        let upcoming = UpcomingUrls::new(urls.clone(), index + 1);
         let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
         let number = self.next_article_number.replace(self.next_article_number.get() + 1);
         self.run_with_alternatives(number, planned, permit).await
     }
 
-    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link without a file.
+    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link that does not
+    /// lead to a file. Returns `true` if the entry was handled.
     fn handle_non_file(&self, transfer: &Transfer) -> bool {
         let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return false };
         match entry.uncertain_kind {
@@ -202,7 +206,7 @@ impl Batch {
                     let text = "skipped a link that does not lead to a file";
                     self.run
                         .progress
-                        .print_above(|| render::print_note_for(&url, text, self.run.options.format));
+                        .suspend_while(|| render::print_note_for(&url, text, self.run.options.format));
                 }
                 true
             }
@@ -221,24 +225,24 @@ impl Batch {
             return Ok(0);
         }
         if walker.has_own_pages() {
-            let text =
-                "--delete deletes nothing: the server has pages of its own, which do not list all files";
+            let text = "--delete deletes nothing: the server sent ordinary pages instead of listings, which may not link to all files";
             self.print_note(&mirror.start.redacted().to_string(), text);
             return Ok(0);
         }
         let (deleted, kept) =
             delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.take_listed_names())?;
         if kept > 0 {
-            let text = format!("kept {kept} files that are no longer listed, because they were changed here");
+            let text =
+                format!("kept {kept} files that are no longer listed, because they were changed locally");
             self.print_note(&mirror.directory.display().to_string(), &text);
         }
-        Ok(deleted)
+        Ok(deleted + walker.deleted())
     }
 
     fn print_note(&self, subject: &str, text: &str) {
         let run = &*self.run;
         if !run.log.is_silent {
-            run.progress.print_above(|| render::print_note_for(subject, text, run.options.format));
+            run.progress.suspend_while(|| render::print_note_for(subject, text, run.options.format));
         }
     }
 
@@ -292,23 +296,23 @@ impl Batch {
         totals.count(&report);
         self.totals.set(totals);
         if let Some(error) = report.error.as_ref().filter(|error| !error.is_broken_pipe()) {
-            run.progress.print_above(|| print_failure(error, transfer, run));
+            run.progress.suspend_while(|| print_failure(error, transfer, run));
         }
         if let Some(events) = &run.events {
             events.end(&report);
         }
         let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
-        if report.exit() == 0 && !is_written { 23 } else { report.exit() }
+        if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
     }
 }
 
-/// Returns `true` if the error can mean that a listed file is a directory or a link.
-fn may_be_no_file(error: &Error) -> bool {
+/// Returns `true` if the error can mean that a listed file is in fact a directory or a link.
+fn may_be_directory_or_link(error: &Error) -> bool {
     matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
 }
 
 /// Returns `true` if an alternative URL may succeed: the cause of the error is not local.
-fn is_worth_an_alternative(error: &Error) -> bool {
+fn may_try_alternative(error: &Error) -> bool {
     !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
 }
 
@@ -319,7 +323,7 @@ fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
             render::print_error_json(error, &transfer.url);
         }
         (true, false) => {
-            // A line of the input file that is not a transfer has no URL.
+            // An invalid line of the input file has no URL.
             render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
         }
     }

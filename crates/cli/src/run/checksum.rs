@@ -128,7 +128,9 @@ async fn fetch_list(url: &Url<'static>, request: &Request, run: &Run) -> Result<
     match (response.refusal, response.content) {
         (Some(refusal), _) => Err(refusal),
         (None, Content::Body(body)) => body.collect(MAX_LIST_SIZE).await.map_err(|error| error.at(url)),
-        (None, _) => Err(Error::new(Code::NotFound, Phase::Body, "it is not a checksum list").at(url)),
+        (None, _) => {
+            Err(Error::new(Code::NotFound, Phase::Body, "the response is not a checksum list").at(url))
+        }
     }
 }
 

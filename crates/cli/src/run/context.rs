@@ -43,8 +43,8 @@ impl Deref for Run {
     }
 }
 
-/// Opens or creates a journal. A batch can do without one, if the directory cannot be written to: its files may all go
-/// elsewhere.
+/// Opens or creates a journal. If the directory cannot be written to, a batch continues without a journal, because its
+/// files may be written elsewhere.
 fn open_journal(options: &JournalOptions, is_silent: bool) -> Result<Option<JournalFile>, Error> {
     if let Some(directory) = options.path.parent().filter(|_| options.creates_directory) {
         make_directory(directory)?;
@@ -53,7 +53,7 @@ fn open_journal(options: &JournalOptions, is_silent: bool) -> Result<Option<Jour
         Ok(journal) => Ok(Some(JournalFile::new(journal))),
         Err(error) if options.is_optional && is_missing_directory(&error, options) => {
             if !is_silent {
-                render::print_note(&format!("without a journal: {error}"));
+                render::print_note(&format!("continuing without a journal: {error}"));
             }
             Ok(None)
         }

@@ -1,11 +1,11 @@
 //! `mirror --delete`: removes files that an earlier run fetched and that are no longer listed.
 
-use std::collections::HashMap;
-use std::fs;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 use fetch_url::Error;
-use fetch_url::mirror::{DirHandle, Journal};
+use fetch_url::mirror::{DirHandle, Finished, Journal};
 
 /// The names in completely listed directories, and whether they are directories, if known.
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
@@ -38,6 +38,74 @@ pub(super) fn delete_extraneous(
     Ok((deleted, kept))
 }
 
+/// Deletes the local file or directory at `path`, because the server now has the other kind there; `is_directory` is
+/// the local kind. Deletes nothing unless everything at and below `path` is extraneous, unchanged and recorded in
+/// `journal`. Returns the number of deleted files.
+pub(super) fn remove_entry_of_other_kind(
+    directory: &Path,
+    path: &str,
+    is_directory: bool,
+    journal: &BTreeMap<String, Finished>,
+    listed: &ListedNames,
+) -> u64 {
+    if !is_inside_mirror(path) || !is_extraneous(path, is_directory, listed) {
+        return 0;
+    }
+    let mut tree = LocalTree::default();
+    let is_known = |path: &str, file: &Metadata| {
+        file.is_file() && journal.get(path).is_some_and(|finished| finished.is_unchanged(file))
+    };
+    if tree.collect(directory, path, &is_known).is_none() {
+        return 0;
+    }
+    let count = tree.files.len() as u64;
+    for path in &tree.files {
+        let removed = open_parent(directory, path).map(|(parent, name)| parent.remove_file(name));
+        if removed.is_none_or(|removed| removed.is_err()) {
+            return 0;
+        }
+    }
+    // The deepest directories come last.
+    for path in tree.directories.iter().rev() {
+        if let Some((parent, name)) = open_parent(directory, path) {
+            parent.remove_directory(name);
+        }
+    }
+    count
+}
+
+/// The files and directories at and below a path.
+#[derive(Default)]
+struct LocalTree {
+    files: Vec<String>,
+    /// Each directory before those below it.
+    directories: Vec<String>,
+}
+
+impl LocalTree {
+    /// Adds `path` and everything below it, without following links. Returns `None` if a file is found for which
+    /// `is_known` returns `false`.
+    fn collect(
+        &mut self,
+        directory: &Path,
+        path: &str,
+        is_known: &impl Fn(&str, &Metadata) -> bool,
+    ) -> Option<()> {
+        let (parent, name) = open_parent(directory, path)?;
+        let metadata = fs::symlink_metadata(parent.path(name)).ok()?;
+        if !metadata.is_dir() {
+            self.files.push(path.to_owned());
+            return is_known(path, &metadata).then_some(());
+        }
+        self.directories.push(path.to_owned());
+        for entry in fs::read_dir(parent.path(name)).ok()? {
+            let name = entry.ok()?.file_name();
+            self.collect(directory, &format!("{path}/{}", name.to_str()?), is_known)?;
+        }
+        Some(())
+    }
+}
+
 /// Returns `true` if a listed parent directory of the path does not contain it. Below a directory that was not listed,
 /// every path may still exist on the server.
 fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
@@ -45,7 +113,7 @@ fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
         let Some(entries) = listed.get(&parent) else { return false };
-        // If a directory is now a file, or a file a directory, the local path is extraneous.
+        // A directory that is now a file on the server is extraneous, and so is a file that is now a directory.
         let must_be_directory = is_directory || names.peek().is_some();
         match entries.get(name) {
             Some(kind) if kind.is_none_or(|is_directory| is_directory == must_be_directory) => {}
@@ -109,7 +177,7 @@ mod tests {
             ("d/x", false),
             ("d/y", true),
             ("f/y", true),
-            // The file `a` was a directory in an earlier run, and the directory `d` a file.
+            // An earlier run saw `a` as a directory and `d` as a file.
             ("a/x", true),
             ("d", true),
             // The directory was not listed completely, so it is unknown whether the file exists.

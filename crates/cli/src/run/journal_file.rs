@@ -1,4 +1,4 @@
-//! The journal of a run: which files need not be fetched again.
+//! The journal of a run. It shows which files need not be fetched again.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, Metadata};
@@ -27,14 +27,16 @@ impl JournalFile {
         Self { journal: RefCell::new(journal), is_broken: Cell::new(false) }
     }
 
-    /// Returns `true` if the file exists and the journal shows that it is current, without asking the server.
-    pub(super) fn has(&self, transfer: &Transfer, path: &Path) -> bool {
+    /// Returns the file if it exists and the journal shows that it is current, without asking the server.
+    pub(super) fn unchanged_file(&self, transfer: &Transfer, path: &Path) -> Option<Metadata> {
         let facts = transfer.entry.as_deref().map_or(Some(String::new()), facts_from_listing);
-        let (Some(file), Some(facts)) = (regular_file(path), facts) else { return false };
-        self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
+        let (file, facts) = (regular_file(path)?, facts?);
+        let is_unchanged = self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file);
+        is_unchanged.then_some(file)
     }
 
-    /// Returns `true` if the listing has no time for a file of an earlier run, so that its metadata must be requested.
+    /// Returns `true` if an earlier run fetched the file and the listing states no modification time, so that metadata
+    /// must be requested to detect a change.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
         let has_no_facts = transfer.entry.as_deref().is_some_and(|entry| facts_from_listing(entry).is_none());
         let knows =
@@ -48,7 +50,7 @@ impl JournalFile {
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
-    /// Records a finished file. Returns the error the first time that writing fails.
+    /// Records a finished file. Returns the error of the first write that fails.
     pub(super) fn add(&self, transfer: &Transfer, path: &Path, report: &TransferReport) -> Option<Error> {
         // Devices are not recorded.
         let file = regular_file(path)?;
@@ -61,7 +63,8 @@ impl JournalFile {
             Some(entry) => {
                 let is_settled = meta.is_none_or(|meta| !is_recent(entry, meta));
                 let facts = facts_from_listing(entry).filter(|_| is_settled);
-                // An entry without facts only records that this program created the file.
+                // `?` means that nothing is known about the version; the entry only records that this program created
+                // the file.
                 facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
@@ -75,7 +78,7 @@ impl JournalFile {
         &self.journal
     }
 
-    /// Ends the run: removes the journal if nothing is missing, otherwise syncs it.
+    /// Ends the run: deletes the journal if all files are complete, otherwise syncs it to disk.
     pub(super) fn close(&self, is_complete: bool) {
         let journal = self.journal.borrow();
         if is_complete { journal.remove() } else { journal.sync() }
@@ -101,8 +104,8 @@ fn source(transfer: &Transfer) -> String {
     }
 }
 
-/// Returns size and modification time from the listing, which show whether the file has changed, or `None` if the listing
-/// has no time. Articles never change and need no time.
+/// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
+/// no time. Articles never change and need no time.
 fn facts_from_listing(entry: &FileEntry) -> Option<String> {
     let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
     match entry.modified {

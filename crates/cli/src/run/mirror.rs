@@ -1,22 +1,23 @@
-//! Walks the tree of a mirror. A directory is listed when no files are queued; the links of pages are read when no
-//! directory is left.
+//! Walks the tree of a mirror. Directories are listed while no files are queued; links of pages are read after the last
+//! directory.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::mirror::{
-    DirEntry, DirHandle, DirectoryListing, FileEntry, OwnPage, Skipped, SkippedLinks, Tree, UncertainKind,
+    DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OwnPage, Skipped, SkippedLinks, Tree,
+    UncertainKind,
 };
-use fetch_url::news::Upcoming;
-use fetch_url::url::Url;
 use fetch_url::{Code, Error};
-use fetch_url_proto::{Entry, PageLink};
+use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
 use super::context::Run;
-use super::delete_extraneous::ListedNames;
+use super::delete_extraneous::{ListedNames, remove_entry_of_other_kind};
+use super::file_queue::{FileQueue, transfer_of};
 use super::output::is_up_to_date;
 use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::transfer::with_observer;
@@ -27,16 +28,13 @@ use crate::report::TransferReport;
 
 /// The maximum number of notes about listings.
 const MAX_NOTES: u32 = 20;
-/// The number of articles whose URLs the news driver receives in advance, to pipeline the requests.
-const UPCOMING_ARTICLES: usize = 512;
 
 /// The state of a walk that several workers share.
 pub(super) struct MirrorWalker {
     tree: RefCell<Tree>,
     /// Directories that are not listed yet.
     directories: RefCell<Vec<DirEntry>>,
-    /// Files that are not fetched yet.
-    files: RefCell<VecDeque<(Transfer, Upcoming)>>,
+    files: FileQueue,
     /// The number of the next listing or transfer of the run.
     next_number: Rc<Cell<usize>>,
     /// The number of workers that are listing a directory.
@@ -46,6 +44,10 @@ pub(super) struct MirrorWalker {
     pages: PageWalk,
     is_stopped: Cell<bool>,
     listed_names: RefCell<ListedNames>,
+    /// The files that earlier runs fetched, loaded when an entry has changed its kind.
+    earlier_files: OnceCell<BTreeMap<String, Finished>>,
+    /// The number of local files that were deleted because an entry has changed its kind.
+    deleted: Cell<u64>,
     unchanged: Cell<u64>,
     /// The number of entries on other servers or outside the start directory.
     outside_tree: Cell<u64>,
@@ -62,13 +64,15 @@ impl MirrorWalker {
         Self {
             tree: RefCell::new(tree),
             directories: RefCell::new(vec![root]),
-            files: RefCell::default(),
+            files: FileQueue::default(),
             next_number,
             active_listings: Cell::new(0),
             queue_changed: Notify::new(),
             pages: PageWalk::default(),
             is_stopped: Cell::new(false),
             listed_names: RefCell::default(),
+            earlier_files: OnceCell::new(),
+            deleted: Cell::new(0),
             unchanged: Cell::new(0),
             outside_tree: Cell::new(0),
             notes: Cell::new(0),
@@ -79,12 +83,18 @@ impl MirrorWalker {
     /// files are queued, and reads the links of pages after that.
     pub(super) async fn next(&self, run: &Run, job: &MirrorJob) -> Option<Work> {
         while !self.is_stopped.get() {
-            if let Some((transfer, upcoming)) = self.files.borrow_mut().pop_front() {
+            if let Some((transfer, upcoming)) = self.files.take_transfer() {
                 if transfer.is_page_link() {
                     self.pages.begin();
                 }
                 let planned = PlannedTransfer::new(transfer, upcoming, &run.options);
                 return Some(Work::Transfer(Box::new(planned)));
+            }
+            if let Some(files) = self.files.take_chunk() {
+                self.queue_files(files, run, job);
+                // Let other tasks run, such as the signal handler.
+                tokio::task::yield_now().await;
+                continue;
             }
             let queue_changed = self.queue_changed.notified();
             let may_list = self.active_listings.get() == 0 || !job.is_walked_in_order();
@@ -145,7 +155,7 @@ impl MirrorWalker {
         self.tree.borrow().skipped_links()
     }
 
-    /// Returns `true` if the server sent a page of its own in place of a listing.
+    /// Returns `true` if the server sent an ordinary page instead of a listing.
     pub(super) fn has_own_pages(&self) -> bool {
         self.pages.has_own_pages()
     }
@@ -174,7 +184,8 @@ impl MirrorWalker {
         let queued = listing.and_then(|mut listing| {
             let final_url = &listing.meta.url;
             if !self.tree.borrow_mut().accept_final_url(&mut directory, final_url)? {
-                let words = format!("the server redirects it to {}: skipped", final_url.redacted());
+                let words =
+                    format!("skipped: the server redirects the directory to {}", final_url.redacted());
                 self.print_note(&directory.url.redacted().to_string(), &words, run);
                 return Ok(());
             }
@@ -187,23 +198,23 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
         queued.map_err(|error| {
             if error.code() == Code::LimitReached {
-                // Every other listing would exceed the limit too.
+                // Every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
     }
 
-    /// Queues a page that was received in place of a listing.
+    /// Queues an ordinary page that the server sent instead of a listing.
     fn queue_own_page(&self, directory: &DirEntry, page: OwnPage, job: &MirrorJob) {
         self.pages.found_own_page();
         let Some(entry) = self.tree.borrow_mut().own_page(directory) else { return };
         let mut transfer = transfer_of(entry, job);
         transfer.own_page = Some(Arc::new(page));
-        self.files.borrow_mut().push_back((transfer, Upcoming::default()));
+        self.files.add_transfers([transfer]);
     }
 
-    /// Reads the links of saved pages and queues the files that they lead to.
+    /// Reads the links of saved pages and queues the linked files.
     async fn follow_links(&self, saved: Vec<SavedPage>, run: &Run, job: &MirrorJob) -> Result<(), Work> {
         // The other workers wait until the files are queued.
         self.pages.begin();
@@ -214,17 +225,16 @@ impl MirrorWalker {
             let Err(error) = read_links(&page, &job.directory, &mut add).await else { continue };
             let url = page.entry.url.redacted().to_string();
             if error.code() == Code::LimitReached {
-                // Every other link would exceed the limit too.
+                // Every other link would exceed the limit, too.
                 limit_error = Some(Work::Failed { url, error });
                 break;
             }
-            self.print_note(&url, &format!("its links are not followed: {error}"), run);
+            self.print_note(&url, &format!("the links of the page are not followed: {error}"), run);
         }
-        // The target of a redirect may have made a directory with the name of the link.
+        // A redirected file may have created a directory that has the local name of this link.
         let is_directory = |path: &str| job.directory.join(path).is_dir();
         let files = self.tree.borrow_mut().take_linked_files(is_directory);
-        let transfers = files.into_iter().map(|file| (transfer_of(file, job), Upcoming::default()));
-        self.files.borrow_mut().extend(transfers);
+        self.files.add_transfers(files.into_iter().map(|file| transfer_of(file, job)));
         self.pages.end_without_links();
         self.queue_changed.notify_waiters();
         limit_error.map_or(Ok(()), Err)
@@ -238,11 +248,12 @@ impl MirrorWalker {
         run: &Run,
         job: &MirrorJob,
     ) -> Result<(), Error> {
+        self.remove_entry_of_other_kind(&directory.path, true, run, job);
         DirHandle::open(&job.directory, &directory.path)?;
         let DirectoryListing { entries, limit_error, is_complete, .. } = listing;
-        let classified = self.tree.borrow_mut().classify(directory, &entries);
-        for (index, why) in &classified.skipped {
-            self.note_skipped(*why, &entries[*index], directory, run);
+        let classified = self.tree.borrow_mut().classify(directory, entries);
+        for (name, why) in &classified.skipped {
+            self.note_skipped(*why, name, directory, run);
         }
         // An entry without a URL may be a file, so the listing is incomplete; in gopher it is informational text.
         let all_parsed =
@@ -252,15 +263,41 @@ impl MirrorWalker {
             self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
         }
         self.directories.borrow_mut().extend(classified.directories);
-        self.queue_files(classified.files, run, job);
+        self.files.add_listing(classified.files);
         limit_error.or(classified.limit_error).map_or(Ok(()), Err)
     }
 
-    /// Prints a note about a nameless or too deep entry, counts one outside the tree or without
-    /// content, and ignores the others.
-    fn note_skipped(&self, why: Skipped, entry: &Entry, directory: &DirEntry, run: &Run) {
+    /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
+    /// kind.
+    fn remove_entry_of_other_kind(&self, path: &str, is_directory: bool, run: &Run, job: &MirrorJob) {
+        let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
+        let (true, Some(journal)) = (job.deletes && !self.has_own_pages(), &run.journal) else { return };
+        if !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file)) {
+            return;
+        }
+        // If the journal cannot be read, nothing is deleted; the error is reported at the end of the run.
+        let earlier =
+            self.earlier_files.get_or_init(|| journal.journal().borrow().finished().unwrap_or_default());
+        let deleted = remove_entry_of_other_kind(
+            &job.directory,
+            path,
+            !is_directory,
+            earlier,
+            &self.listed_names.borrow(),
+        );
+        self.deleted.set(self.deleted.get() + deleted);
+    }
+
+    /// Returns the number of local files that were deleted because an entry has changed its kind.
+    pub(super) const fn deleted(&self) -> u64 {
+        self.deleted.get()
+    }
+
+    /// Handles a skipped entry: prints a note if it has no usable name or is too deep, counts it if it is outside the
+    /// tree or has no content.
+    fn note_skipped(&self, why: Skipped, name: &[u8], directory: &DirEntry, run: &Run) {
         let words = match why {
-            Skipped::Nameless => "no file can have this name",
+            Skipped::Nameless => "skipped: no file can have this name",
             Skipped::TooDeep => "deeper than --max-depth",
             Skipped::OutsideTree | Skipped::Unfetchable => {
                 self.outside_tree.set(self.outside_tree.get() + 1);
@@ -268,7 +305,7 @@ impl MirrorWalker {
             }
             _ => return,
         };
-        let name = String::from_utf8_lossy(&entry.name);
+        let name = String::from_utf8_lossy(name);
         self.print_note(&format!("{name} in {}", directory.url.redacted()), words, run);
     }
 
@@ -277,7 +314,7 @@ impl MirrorWalker {
         let count = self.notes.replace(self.notes.get() + 1);
         if !run.log.is_silent && count <= MAX_NOTES {
             let words = if count == MAX_NOTES { "further notes of this kind are not printed" } else { words };
-            run.progress.print_above(|| render::print_note_for(subject, words, run.options.format));
+            run.progress.suspend_while(|| render::print_note_for(subject, words, run.options.format));
         }
     }
 
@@ -293,31 +330,16 @@ impl MirrorWalker {
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
-        let mut queue = self.files.borrow_mut();
-        if !job.is_news() {
-            queue.extend(wanted.into_iter().map(|transfer| (transfer, Upcoming::default())));
-            return;
+        for entry in wanted.iter().filter_map(|transfer| transfer.entry.as_ref()) {
+            self.remove_entry_of_other_kind(&entry.path, false, run, job);
         }
-        for chunk in wanted.chunks(UPCOMING_ARTICLES) {
-            let url = |transfer: &Transfer| transfer.entry.as_ref().map(|entry| entry.url.clone());
-            let urls: Arc<[Url<'static>]> = chunk.iter().filter_map(url).collect();
-            let upcoming = |index: usize| Upcoming::new(urls.clone(), index + 1);
-            queue.extend(chunk.iter().cloned().enumerate().map(|(index, file)| (file, upcoming(index))));
-        }
+        self.files.add_chunk(wanted, job.is_news());
     }
-}
-
-/// Returns the transfer of a file to its local path.
-fn transfer_of(file: FileEntry, job: &MirrorJob) -> Transfer {
-    let path = job.directory.join(&file.path);
-    let mut transfer = Transfer::new(file.url.to_string(), Output::File(path));
-    transfer.entry = Some(Box::new(file));
-    transfer
 }
 
 /// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
 fn is_done(transfer: &Transfer, run: &Run) -> bool {
-    matches!(&transfer.output, Output::File(path) if is_up_to_date(transfer, path, run))
+    matches!(&transfer.output, Output::File(path) if is_up_to_date(transfer, path, false, run))
 }
 
 /// Fetches the listing of a directory. `number` identifies it in the events of the run.

@@ -22,7 +22,7 @@ pub(super) fn advice_to_print(
         return Err(no_object_error());
     }
     if run.options.fails_advisory {
-        return Err(Error::new(Code::Unsupported, Phase::Deliver, "the URL names no data object")
+        return Err(Error::new(Code::Unsupported, Phase::Deliver, "the URL does not name a data object")
             .with_hint(advice.text.lines().next().unwrap_or_default()));
     }
     if must_open(meta, run) {
@@ -31,7 +31,7 @@ pub(super) fn advice_to_print(
     Ok(Some(advice))
 }
 
-/// Returns `true` if `--open` applies: only for URLs of the caller, not after a redirect.
+/// Returns `true` if `--open` applies: only for URLs that the user gave, not after a redirect.
 #[cfg(feature = "open")]
 fn must_open(meta: &Meta, run: &Run) -> bool {
     run.options.opens && meta.redirects == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
@@ -50,11 +50,11 @@ fn open_on_desktop(advice: &NotFetchable, meta: &Meta) -> Result<(), Error> {
         _ => None,
     });
     if let Some(fields) = words {
-        let detail = format!("the URL sets fields that only a person should: {fields}");
+        let detail = format!("the URL sets header fields that only the user should set: {fields}");
         return Err(Error::new(Code::Policy, Phase::Deliver, detail));
     }
     open::that(meta.url.without_password().to_string()).map_err(|error| {
-        let detail = format!("no program of the desktop takes it: {error}");
+        let detail = format!("no desktop program could open it: {error}");
         Error::new(Code::Unsupported, Phase::Deliver, detail)
     })
 }

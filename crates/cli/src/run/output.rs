@@ -1,5 +1,6 @@
-//! The output of a transfer: its file name, whether the file exists, and the sink.
+//! Chooses the output of a transfer: its file name, whether the file exists, and the sink.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fetch_url::mirror::DirHandle;
@@ -21,16 +22,31 @@ pub(super) fn path_before(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Resu
         Output::File(path) => Ok(Some(path.clone())),
         Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
         Output::Named { by_server: true, .. } if run.options.resume => {
-            Err(usage_error("-J cannot continue: its name comes too late"))
+            Err(usage_error("-J cannot be combined with -C -: the name is known only after the response"))
         }
         _ => Ok(None),
     }
 }
 
+/// Reserves the path of a transfer. Returns `true` if another transfer of the same URL has already reserved it.
+pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<bool, Error> {
+    if transfer.entry.is_none() {
+        make_parent(path, run)?;
+    }
+    // Pages of a mirror have unique paths. A redirected link can give its path to the target of the redirect.
+    if run.has_single_transfer() || transfer.is_page_link() {
+        return Ok(false);
+    }
+    run.output_paths.reserve(path, number, &transfer.url)
+}
+
 /// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
-pub(super) fn is_up_to_date(transfer: &Transfer, path: &Path, run: &Run) -> bool {
-    let is_kept = run.options.skips_existing && path.exists();
-    is_kept || run.journal.as_ref().is_some_and(|journal| journal.has(transfer, path))
+/// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
+/// system, does not count.
+pub(super) fn is_up_to_date(transfer: &Transfer, path: &Path, is_repeated: bool, run: &Run) -> bool {
+    let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
+    let kept = existing.or_else(|| run.journal.as_ref()?.unchanged_file(transfer, path));
+    kept.is_some_and(|file| is_repeated || run.has_single_transfer() || run.output_paths.add_kept(&file))
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.
@@ -40,7 +56,6 @@ pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSi
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         return FileSink::open_beneath(&DirHandle::open(&mirror.directory, parent)?, name, options);
     }
-    make_parent(path, run)?;
     FileSink::open(path, options)
 }
 
@@ -60,7 +75,7 @@ pub(super) fn sink(
         (Some(file), _) => Sink::file(file),
         (None, Output::Named { .. }) => {
             let (path, file) = open_as_suggested(transfer, response, run)?;
-            report.file = Some(path);
+            (report.file, report.file_id) = (Some(path), file.file_id());
             Sink::file(file)
         }
         (None, Output::Stdout { is_explicit: false }) if run.log.stdout_is_terminal => {

@@ -30,7 +30,7 @@ pub(super) struct SavedPage {
 }
 
 impl PageWalk {
-    /// Records that the server sent a page of its own in place of a listing.
+    /// Records that the server sent an ordinary page instead of a listing.
     pub(super) fn found_own_page(&self) {
         self.has_own_pages.set(true);
     }
@@ -44,8 +44,8 @@ impl PageWalk {
         self.active.set(self.active.get() + 1);
     }
 
-    /// Records the end of a transfer. Links are read from complete files; `meta` is the last response. A file that came from
-    /// another server has no links below the start.
+    /// Records the end of a transfer. The links of the file are read later if it is complete and came from the server
+    /// of `entry`; `meta` describes the last response.
     pub(super) fn end(&self, entry: &FileEntry, meta: Option<&Meta>, is_complete: bool) {
         if is_complete && meta.is_none_or(|meta| meta.url.same_origin(&entry.url)) {
             let media_type = meta.and_then(|meta| meta.media_type.clone());
@@ -54,12 +54,12 @@ impl PageWalk {
         self.end_without_links();
     }
 
-    /// Records an end after which no links are to be read.
+    /// Records the end of a transfer or of reading links, without a file whose links are to be read.
     pub(super) fn end_without_links(&self) {
         self.active.set(self.active.get().saturating_sub(1));
     }
 
-    /// Returns `true` if a transfer or reader has not ended.
+    /// Returns `true` while a transfer or a reader of links is active.
     pub(super) const fn is_active(&self) -> bool {
         self.active.get() > 0
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::internal::HostPermit;
-use fetch_url::news::Upcoming;
+use fetch_url::news::UpcomingUrls;
 use fetch_url::url::Url;
 
 use super::context::Run;
@@ -62,7 +62,8 @@ impl WorkQueue {
     /// Returns the next work whose host has a permit. Work for a busy host does not block work for other hosts.
     pub(super) async fn next_with_permit(&self) -> Option<NumberedWork> {
         if self.walker.is_some() {
-            // All of a mirror is on one host, and a listing must not be dropped halfway.
+            // All URLs of a mirror are on one host, so no other work could be preferred. `take` must not be cancelled
+            // during a listing.
             let (number, work) = self.take().await?;
             let permit = match self.host_limited_url(&work) {
                 Some(url) => self.run.host_limiter.acquire(&url).await.map(Arc::new),
@@ -110,7 +111,7 @@ impl WorkQueue {
         None
     }
 
-    /// Returns the URL for the limit per host; a single transfer is not limited.
+    /// Returns the URL by whose host the work is limited, or `None` for a single transfer, which is not limited.
     fn host_limited_url(&self, work: &Work) -> Option<Url<'static>> {
         let Work::Transfer(planned) = work else { return None };
         let url = planned.url().filter(|_| !self.run.has_single_transfer());
@@ -124,10 +125,10 @@ impl WorkQueue {
         }
         let work = match self.run.transfers.get(self.next.get()) {
             Some(transfer) => {
-                let upcoming = Upcoming::new(self.urls.clone(), self.next.get() + 1);
+                let upcoming = UpcomingUrls::new(self.urls.clone(), self.next.get() + 1);
                 let plan = PlannedTransfer::new(transfer.clone(), upcoming, &self.run.options);
                 let is_last = self.next.get() + 1 == self.run.transfers.len() && self.run.input.is_none();
-                planned(if is_last { plan.without_successor(&self.run.options) } else { plan })
+                planned(if is_last { plan.into_last_transfer(&self.run.options) } else { plan })
             }
             None => self.next_from_input().await?,
         };
@@ -139,7 +140,9 @@ impl WorkQueue {
             return walker.next(&self.run, mirror).await;
         }
         Some(match self.run.input.as_ref()?.next().await? {
-            Ok(transfer) => planned(PlannedTransfer::new(transfer, Upcoming::default(), &self.run.options)),
+            Ok(transfer) => {
+                planned(PlannedTransfer::new(transfer, UpcomingUrls::default(), &self.run.options))
+            }
             Err(error) => Work::Failed { url: String::new(), error },
         })
     }
@@ -154,14 +157,14 @@ fn may_be_news_without_server(url: &Url<'_>, planned: &PlannedTransfer) -> bool 
     matches!(url, Url::News(_)) && !planned.transfer.url.contains("://")
 }
 
-/// Returns the URLs of all transfers, for drivers that send requests ahead (news). Empty if one is invalid, which its
-/// transfer reports.
+/// Returns the URLs of all transfers, for drivers that send requests ahead (news). Returns an empty list if a URL is
+/// invalid; its transfer reports the error.
 fn news_urls(run: &Run) -> Arc<[Url<'static>]> {
     if !run.transfers.iter().any(|transfer| may_be_news(&transfer.url)) {
         return Arc::default();
     }
     let planned = run.transfers.iter().map(|transfer| {
-        PlannedTransfer::new(transfer.clone(), Upcoming::default(), &run.options).url().cloned()
+        PlannedTransfer::new(transfer.clone(), UpcomingUrls::default(), &run.options).url().cloned()
     });
     planned.collect::<Option<Vec<_>>>().unwrap_or_default().into()
 }

@@ -22,8 +22,8 @@ const MAX_ENDS_OF_FILE: u32 = 64;
 /// Capacity of the queues of typed lines and of output.
 const QUEUE_CAPACITY: usize = 16;
 
-/// Runs the session until the server closes it or the user leaves it.
-pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
+/// Runs the session until the server closes it or the user ends it.
+pub(super) async fn run_session(mut session: Session) -> Result<(), Error> {
     let deadline = session.deadline();
     let mut state = SessionState::begin();
     let mut typed = typed();
@@ -52,7 +52,7 @@ pub(super) async fn hold(mut session: Session) -> Result<(), Error> {
 struct SessionState {
     /// `None` if standard input is not a terminal.
     terminal: Option<TypingTerminal>,
-    /// The end of input was not reached.
+    /// The end of input has not been reached.
     accepts_input: bool,
     /// The server has closed the session.
     is_closed: bool,
@@ -85,7 +85,7 @@ impl SessionState {
     fn show(&mut self, text: Option<Bytes>) {
         self.is_closed = text.is_none();
         let text = match text {
-            Some(text) => self.echo.left_out(&text),
+            Some(text) => self.echo.without_echo(&text),
             None => self.echo.take_withheld(),
         };
         remember(&mut self.last_line, &text);
@@ -100,7 +100,7 @@ impl SessionState {
         self.terminal.is_some() && line.contains(&CTRL_BRACKET)
     }
 
-    /// Handles a typed line, or `None` at the end of input. The session continues until the server closes it.
+    /// Sends a typed line. `None` is the end of input; the session then continues until the server closes it.
     fn typed(&mut self, line: Option<Vec<u8>>, session: &mut Session) {
         let Some(line) = line else {
             session.finish_sending();
@@ -137,7 +137,7 @@ impl Output {
     fn open() -> Self {
         let (texts, mut waiting) = channel::<Vec<u8>>(QUEUE_CAPACITY);
         let (sender, ended) = oneshot::channel();
-        // If the thread cannot be started, that is reported.
+        // If the thread cannot be started, `ended` reports an error.
         let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
             let mut stdout = stdout();
             let mut written = Ok(());
@@ -180,7 +180,7 @@ async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<
 /// Reads typed lines on a thread. At a terminal, end of file (Ctrl-D) is a character, and reading continues.
 fn typed() -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel(QUEUE_CAPACITY);
-    // If the thread cannot be started, that is reported.
+    // If the thread cannot be started, the channel is closed, which counts as the end of input.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut bytes = [0; 4096];
@@ -214,7 +214,7 @@ fn write_error(ended: Result<io::Result<()>, oneshot::error::RecvError>) -> Erro
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }
 
-/// Keeps the unfinished last line.
+/// Keeps the last, unfinished line of the output.
 fn remember(last_line: &mut Vec<u8>, text: &[u8]) {
     match text.iter().rposition(|&byte| byte == b'\n') {
         Some(end) => *last_line = text[end + 1..].to_vec(),
@@ -263,7 +263,7 @@ impl Echo {
     }
 
     /// Returns the text without the expected echo. Text that differs from it is returned unchanged.
-    fn left_out(&mut self, text: &[u8]) -> Vec<u8> {
+    fn without_echo(&mut self, text: &[u8]) -> Vec<u8> {
         let remaining = &self.expected[self.matched..];
         let matching = remaining.iter().zip(text).take_while(|(one, other)| one == other).count();
         if matching == remaining.len() || matching == text.len() {
@@ -300,7 +300,7 @@ impl TypingTerminal {
             now.local_modes.remove(LocalModes::ECHO);
         }
         self.is_hidden.set(hides);
-        // A mode that cannot be set stays as it is.
+        // A mode that cannot be set stays unchanged.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &now);
     }
 
@@ -340,15 +340,15 @@ mod tests {
     #[test]
     fn only_the_echo_is_removed() {
         let mut echo = Echo::default();
-        assert_eq!(echo.left_out(b"abc"), b"abc");
+        assert_eq!(echo.without_echo(b"abc"), b"abc");
         echo.expect(b"ls\n");
-        assert_eq!(echo.left_out(b"l"), b"");
-        assert_eq!(echo.left_out(b"s\nfile\n"), b"file\n");
-        assert_eq!(echo.left_out(b"ls\n"), b"ls\n");
+        assert_eq!(echo.without_echo(b"l"), b"");
+        assert_eq!(echo.without_echo(b"s\nfile\n"), b"file\n");
+        assert_eq!(echo.without_echo(b"ls\n"), b"ls\n");
         echo.expect(b"ls\n");
-        assert_eq!(echo.left_out(b"l"), b"");
-        assert_eq!(echo.left_out(b"ogin: "), b"login: ");
-        assert_eq!(echo.left_out(b"ls\n"), b"ls\n");
+        assert_eq!(echo.without_echo(b"l"), b"");
+        assert_eq!(echo.without_echo(b"ogin: "), b"login: ");
+        assert_eq!(echo.without_echo(b"ls\n"), b"ls\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One transfer in five stages: where it goes, whether it can be skipped, fetch, save, record.
+//! One transfer in five stages: choose the output, check whether it can be skipped, fetch, save, record.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use fetch_url::driver::Want;
 use fetch_url::events::{Event, Observer as _};
-use fetch_url::http::HttpOptions;
+use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
@@ -31,19 +31,24 @@ pub(super) async fn run_transfer(
     note_mid_url(&request, transfer, run);
     record_request(&request, report);
 
-    // 1. Where does it go?
+    // 1. Choose the output.
     let path = output::path_before(transfer, request.url(), run)?;
     report.file.clone_from(&path);
 
-    // 2. Can it be skipped?
+    let is_repeated = match &path {
+        Some(path) => output::reserve(path, report.number, transfer, run)?,
+        None => false,
+    };
+
+    // 2. Check whether it can be skipped.
     if let Some(path) = &path
-        && can_skip(&request, transfer, path, run, report).await?
+        && can_skip(&request, transfer, path, is_repeated, run, report).await?
     {
         report.is_skipped = true;
         return Ok(());
     }
     let exists = path.as_deref().is_some_and(Path::exists);
-    let file = open_file(path, transfer, run, report)?;
+    let file = open_file(path, transfer, is_repeated, run, report)?;
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
@@ -75,6 +80,7 @@ pub(super) async fn run_transfer(
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
     if matches!(response.content, Content::Unchanged) && !run.options.head {
         report.is_skipped = true;
+        report.file_id = file.as_ref().and_then(FileSink::replaced_file_id);
         return Ok(());
     }
 
@@ -88,10 +94,11 @@ async fn can_skip(
     request: &Request,
     transfer: &Transfer,
     path: &Path,
+    is_repeated: bool,
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if output::is_up_to_date(transfer, path, run) {
+    if output::is_up_to_date(transfer, path, is_repeated, run) {
         return Ok(true);
     }
     if let Some(page) = &transfer.own_page {
@@ -103,7 +110,7 @@ async fn can_skip(
     let meta = run.fetcher.fetch(request.clone().head()).await?.meta;
     let is_same = journal.is_same(transfer, path, &meta);
     if is_same && transfer.is_page_link() {
-        // Its links are read by its media type and final URL.
+        // The links of the page are read later, by media type and final URL.
         report.meta = Some(meta);
     }
     Ok(is_same)
@@ -113,15 +120,17 @@ async fn can_skip(
 fn open_file(
     path: Option<PathBuf>,
     transfer: &Transfer,
+    is_repeated: bool,
     run: &Run,
-    report: &TransferReport,
+    report: &mut TransferReport,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
-    // The paths of pages are unique, and a redirect may free one for its target.
-    if !run.has_single_transfer() && !transfer.is_page_link() {
-        run.output_paths.claim(&path, report.number, &transfer.url)?;
+    let file = output::open(&path, transfer, run)?;
+    if !is_repeated {
+        run.output_paths.check_replaced(&path, file.replaced_file_id())?;
     }
-    output::open(&path, transfer, run).map(Some)
+    report.file_id = file.file_id();
+    Ok(Some(file))
 }
 
 /// Handles content that is not saved: sessions, and advice that is printed or handed to the desktop. Returns `None` when
@@ -132,7 +141,7 @@ async fn special_content(
     run: &Run,
 ) -> Result<Option<Response>, Error> {
     response.content = match response.content {
-        Content::Session(session) => return session::hold(*session).await.map(|()| None),
+        Content::Session(session) => return session::run_session(*session).await.map(|()| None),
         Content::Advice(advice) => {
             match not_fetchable::advice_to_print(advice, &response.meta, transfer, run)? {
                 Some(advice) => Content::Advice(advice),
@@ -180,7 +189,7 @@ fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
     let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
     if is_article && !run.log.is_silent {
         let note = "mid: names a message; fetching the article with this message-id from the news server";
-        run.progress.print_above(|| render::print_note_for(&transfer.url, note, run.options.format));
+        run.progress.suspend_while(|| render::print_note_for(&transfer.url, note, run.options.format));
     }
 }
 
@@ -188,23 +197,25 @@ fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     if !run.log.is_silent {
         let note =
             "Last-Modified cannot be read, so the condition cannot be checked: the existing file is kept";
-        run.progress.print_above(|| render::print_note_for(&transfer.url, note, run.options.format));
+        run.progress.suspend_while(|| render::print_note_for(&transfer.url, note, run.options.format));
     }
 }
 
-/// Prints the notes of a receipt, and the name of a missing terminator if the object was stored.
+/// Prints the notes of a receipt and, unless the object was shown on the terminal (`is_read_now`), the missing
+/// terminator.
 fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {
     if run.log.is_silent || (run.mirror.is_some() && run.log.verbose == 0) {
         return;
     }
-    let missing = receipt.missing.filter(|_| !is_read_now);
+    let missing = receipt.missing_terminator.filter(|_| !is_read_now);
     let missing = missing.map(|terminator| format!("{terminator} is missing: the object may be incomplete"));
     for note in receipt.notes.iter().map(ToString::to_string).chain(missing) {
-        run.progress.print_above(|| render::print_note_for(&receipt.url, &note, run.options.format));
+        run.progress.suspend_while(|| render::print_note_for(&receipt.url, &note, run.options.format));
     }
 }
 
-/// Fetches a file over several connections, if `--segments` asks for it and the server can; otherwise returns the file.
+/// Fetches a file over several connections, if `--segments` is given and the server supports it; otherwise returns the
+/// unused file.
 async fn fetch_in_segments(
     run: &Run,
     transfer: &Transfer,
@@ -237,7 +248,7 @@ pub(super) fn with_observer(request: Request, run: &Run, report: &TransferReport
             retries.fetch_add(1, Ordering::Relaxed);
         }
         if prints_notes {
-            progress.print_above(|| render::print_retry(event));
+            progress.suspend_while(|| render::print_retry(event));
         }
         if let Some(events) = &events {
             events.observe(event);
@@ -255,7 +266,7 @@ fn record_request(request: &Request, report: &mut TransferReport) {
         _ => "GET",
     };
     report.method = Some(options.method.clone().unwrap_or_else(|| usual.to_owned()));
-    report.sent = options.body.as_ref().map_or(0, |body| body.len() as u64);
+    report.sent = options.body.as_ref().map_or(0, RequestBody::size);
     let referer = options.headers.iter().find(|field| field.name.eq_ignore_ascii_case("referer"));
     report.referer =
         referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));

@@ -1,6 +1,6 @@
-//! The unit of work of a batch: a transfer with its request, made once.
+//! The unit of work of a batch: a transfer and its parsed request.
 
-use fetch_url::news::Upcoming;
+use fetch_url::news::UpcomingUrls;
 use fetch_url::url::Url;
 use fetch_url::{Error, Request};
 
@@ -14,7 +14,7 @@ pub(super) enum Work {
     Transfer(Box<PlannedTransfer>),
 }
 
-/// A transfer and its request. An error in the URL is kept, because the transfer may have alternatives.
+/// A transfer and its request. An invalid URL is kept as an error, because the transfer may have alternative URLs.
 pub(super) struct PlannedTransfer {
     pub(super) transfer: Transfer,
     pub(super) request: Result<Request, Error>,
@@ -22,13 +22,13 @@ pub(super) struct PlannedTransfer {
 
 impl PlannedTransfer {
     /// Parses the URL of `transfer` and applies the options; `upcoming` are the URLs that follow on the same server.
-    pub(super) fn new(transfer: Transfer, upcoming: Upcoming, options: &FetchOptions) -> Self {
+    pub(super) fn new(transfer: Transfer, upcoming: UpcomingUrls, options: &FetchOptions) -> Self {
         let request = options.request(&transfer.url, upcoming);
         Self { transfer, request }
     }
 
-    /// Tells the driver that no transfer follows: it prepares no connection for another one.
-    pub(super) fn without_successor(mut self, options: &FetchOptions) -> Self {
+    /// Marks the transfer as the last one: the driver prepares no connection for another transfer.
+    pub(super) fn into_last_transfer(mut self, options: &FetchOptions) -> Self {
         self.request = self.request.map(|request| options.without_port_prefetch(request));
         self
     }

@@ -1,6 +1,7 @@
 //! Many transfers in one run: input files, the journal, busy hosts, reports.
 
 mod busy_hosts;
+mod descriptors;
 mod input_file;
 mod journal;
 mod reports;

@@ -147,7 +147,7 @@ fn hostile_mailto_sends_no_controls_to_the_terminal() {
     for options in [&[][..], &["-v"], &["--format", "json"], &["--fail-advisory"], &["-o", "x"]] {
         let arguments = [options, &[url]].concat();
         let mut terminal = Terminal::run(BINARY, &arguments, 80).expect("start terminal");
-        terminal.exit().expect("process exits");
+        terminal.exit_status().expect("process exits");
         let screen = terminal.screen();
         let is_unsafe_control = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c);
         assert!(!screen.contains(is_unsafe_control), "{options:?}: {screen:?}");

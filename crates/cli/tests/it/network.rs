@@ -8,3 +8,4 @@ mod proxies;
 mod proxy_choice;
 mod rate_limits;
 mod retry;
+mod suspension;

@@ -3,5 +3,8 @@
 mod checksums;
 mod conditions;
 mod interrupted_runs;
+mod kills;
+mod log_files;
 mod names;
 mod output_file;
+mod same_file;

@@ -59,7 +59,7 @@ impl<'a> HttpUrl<'a> {
         self.scheme
     }
 
-    /// Returns host and port, and the user information that only the lenient dialect accepts.
+    /// Returns host and port, and the user information, which only the lenient dialect accepts.
     pub const fn authority(&self) -> &Authority<'a> {
         &self.authority
     }

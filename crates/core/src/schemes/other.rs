@@ -1,4 +1,4 @@
-//! Every other scheme: reserved names (RFC 1738 §4), `x-` schemes, and schemes that the user of the library defines (§5
+//! Every other scheme: reserved names (RFC 1738 §4), `x-` schemes, and schemes that users of the library define (§5
 //! `otherurl`).
 
 use std::borrow::Cow;

@@ -17,13 +17,14 @@ impl Body {
                 (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
                 (_, Some(expected)) if received > expected && self.may_grow => {
                     if self.limits.as_ref().is_some_and(|limits| limits.requires_proof()) {
-                        let detail =
-                            format!("more than the announced {expected} bytes: the object has grown");
+                        let detail = format!(
+                            "more bytes than the announced {expected}: the object grew during the transfer"
+                        );
                         let error = Error::new(Code::Truncated, Phase::Body, detail);
                         return Err(error.as_permanent().with_invalid_body());
                     }
                     self.expected = None;
-                    self.terminator_check.set_missing("a size that is not less than the received bytes");
+                    self.terminator_check.set_missing("a size that matches the received bytes");
                 }
                 (_, Some(expected)) if received > expected => {
                     let detail = format!("the server sent more than the {expected} bytes it announced");
@@ -43,7 +44,7 @@ impl Body {
         if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
             return Some(Err(truncated_error(self.received, expected)));
         }
-        let requires_proof = self.limits.as_ref().is_some_and(|guard| guard.requires_proof());
+        let requires_proof = self.limits.as_ref().is_some_and(|limits| limits.requires_proof());
         if let Err(error) = self.terminator_check.apply(requires_proof, &mut self.proof) {
             return Some(Err(error));
         }

@@ -1,4 +1,4 @@
-//! Errors of bodies that are shorter or longer than they may be.
+//! Errors for truncated bodies and for bodies above the size limit.
 
 use crate::{Code, Error, Phase};
 

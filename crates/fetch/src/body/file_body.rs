@@ -2,7 +2,7 @@
 
 use crate::source_file::SourceFile;
 
-/// An open file with the length and the limit that a body would have checked.
+/// An open file with the expected length and the size limit, which the copying code must check.
 pub(crate) struct FileBody {
     pub(crate) original: SourceFile,
     pub(crate) expected: Option<u64>,

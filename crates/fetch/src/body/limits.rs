@@ -31,8 +31,8 @@ impl Clone for BodyLimits {
 }
 
 impl BodyLimits {
-    /// Creates the limits of one body. `connection_info` records when bytes arrived: received bytes do not always
-    /// produce a chunk at once.
+    /// Creates the limits of one body. `connection_info` records when bytes were last received, because
+    /// received bytes do not always produce a chunk at once.
     pub(crate) fn new(
         limits: Limits,
         max_rate: Option<&Arc<SharedRate>>,
@@ -63,16 +63,16 @@ impl BodyLimits {
         self.deadline.check()
     }
 
-    /// Ready when the rate limit allows the next chunk.
+    /// Returns `Ready` when the rate limit allows the next chunk.
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over, or the transfer is slower than the minimum rate.
     pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let Some(pace) = &mut self.rate else { return Poll::Ready(Ok(())) };
-        if pace.poll_ready(cx).is_ready() {
+        let Some(rate) = &mut self.rate else { return Poll::Ready(Ok(())) };
+        if rate.poll_ready(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
-        match (self.deadline.check(), pace.poll_too_slow(cx)) {
+        match (self.deadline.check(), rate.poll_too_slow(cx)) {
             (Err(error), _) | (Ok(()), Poll::Ready(error)) => Poll::Ready(Err(error)),
             (Ok(()), Poll::Pending) => Poll::Pending,
         }
@@ -80,8 +80,8 @@ impl BodyLimits {
 
     /// Records the receipt of `bytes` bytes.
     pub(crate) fn record(&mut self, bytes: usize) {
-        if let Some(pace) = &mut self.rate {
-            pace.record(bytes);
+        if let Some(rate) = &mut self.rate {
+            rate.record(bytes);
         }
     }
 
@@ -90,16 +90,22 @@ impl BodyLimits {
         self.rate.is_some()
     }
 
-    /// Ready when no data arrived within the idle timeout, or the transfer is slower than the minimum rate.
+    /// Returns `Ready` when no data arrived within the idle timeout, or the transfer is slower than the
+    /// minimum rate.
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        if let Some(Poll::Ready(error)) = self.rate.as_mut().map(|pace| pace.poll_too_slow(cx)) {
+        if let Some(Poll::Ready(error)) = self.rate.as_mut().map(|rate| rate.poll_too_slow(cx)) {
             return Poll::Ready(error);
         }
         loop {
             let deadline = self.deadline;
             let arm = || Box::pin(sleep_until(deadline.idle_end(Instant::now())));
-            ready!(self.idle_timer.get_or_insert_with(arm).as_mut().poll(cx));
+            let timer = self.idle_timer.get_or_insert_with(arm);
+            let end = timer.deadline();
+            ready!(timer.as_mut().poll(cx));
             self.idle_timer = None;
+            if deadline.may_restart_idle_timeout(end) {
+                continue;
+            }
             let last_received = self.connection_info.facts().last_received.map(Instant::from_std);
             match last_received
                 .map(|last_received| deadline.idle_end(last_received))

@@ -1,4 +1,4 @@
-//! Bytes before an object, such as the headers of `-i`.
+//! Bytes before an object, such as the response headers of `-i`.
 
 use bytes::Bytes;
 
@@ -6,11 +6,14 @@ use bytes::Bytes;
 #[derive(PartialEq, Eq)]
 pub(crate) enum Prefix {
     None,
+    /// The bytes are not delivered yet.
     Waiting(Bytes),
+    /// The bytes are delivered.
     Gone,
 }
 
 impl Prefix {
+    /// Returns the state after the bytes are delivered.
     pub(super) const fn after(&self) -> Self {
         match self {
             Self::None => Self::None,

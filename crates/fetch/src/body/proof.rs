@@ -8,7 +8,7 @@ use crate::{Code, Error, Phase};
 /// How it is known that a body is complete. [`Display`](fmt::Display) writes it as a clause, such as `complete by
 /// Content-Length`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "it is known or it is not")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum Proof {
     /// The protocol has no proof, or its terminator was missing, and the server closed the connection. The text is
     /// the reason.
@@ -44,7 +44,7 @@ impl TerminatorCheck {
     pub(crate) fn apply(&self, requires_proof: bool, proof: &mut Proof) -> Result<(), Error> {
         let Some(terminator) = self.missing() else { return Ok(()) };
         if requires_proof {
-            let detail = format!("its end cannot be proven: {terminator} is missing");
+            let detail = format!("the end of the data cannot be proven: {terminator} is missing");
             return Err(Error::new(Code::Truncated, Phase::Body, detail).as_permanent());
         }
         *proof = Proof::Assumed("its terminator is missing");

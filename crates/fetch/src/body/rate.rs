@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use crate::time::suspension::is_suspension;
 use crate::time::timer::Timer;
 use crate::{Code, Error, Limits, Phase};
 
@@ -41,7 +42,8 @@ impl SharedRate {
     }
 }
 
-/// Delays chunks so that the transfers keep the rate limit, and reports a transfer below the minimum rate.
+/// Delays chunks so that the transfers stay below the rate limit, and reports a transfer below the minimum
+/// rate.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     max_rate: Option<Arc<SharedRate>>,
@@ -54,7 +56,7 @@ pub(super) struct RateLimiter {
 struct MinRateCheck {
     bytes_per_second: u64,
     time: Duration,
-    /// Start of the current interval, and the bytes received in it.
+    /// Start of the current interval; `received` counts the bytes since then.
     started: Instant,
     received: u64,
     timer: Timer,
@@ -75,7 +77,7 @@ impl RateLimiter {
         is_any.then(|| Self { max_rate, timer: Timer::default(), min_rate })
     }
 
-    /// Ready when the rate limit allows more. Wakes the task at least every [`MAX_SLEEP`].
+    /// Returns `Ready` when the rate limit allows more bytes. Wakes the task at least every [`MAX_SLEEP`].
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(max_rate) = &self.max_rate else { return Poll::Ready(()) };
         let (now, ready_at) = (Instant::now(), max_rate.ready_at());
@@ -101,13 +103,14 @@ impl RateLimiter {
         }
     }
 
-    /// Ready with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
+    /// Returns `Ready` with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let Some(min_rate) = &mut self.min_rate else { return Poll::Pending };
         loop {
             ready!(min_rate.timer.poll_after(min_rate.started, min_rate.time, cx));
             let wanted = min_rate.time.as_secs_f64() * min_rate.bytes_per_second as f64;
-            if (min_rate.received as f64) < wanted {
+            let delay = min_rate.started.elapsed().saturating_sub(min_rate.time);
+            if (min_rate.received as f64) < wanted && !is_suspension(delay) {
                 let (rate, time) = (min_rate.bytes_per_second, min_rate.time.as_secs());
                 let detail = format!("the transfer was slower than {rate} bytes per second for {time} s");
                 return Poll::Ready(Error::new(Code::TimedOut, Phase::Body, detail));

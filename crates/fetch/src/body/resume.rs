@@ -1,4 +1,4 @@
-//! How a body that breaks off is resumed by the engine.
+//! The interface by which the engine resumes a body that breaks off.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,8 @@ use crate::{Error, Meta, Resume};
 /// The next item of a body that may restart.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// The object starts again at offset 0, in the version of this metadata. Earlier bytes must be discarded.
+    /// The object is sent again from offset 0, with this metadata. The consumer must discard all earlier
+    /// bytes.
     Restart(Box<Meta>),
     /// The next bytes.
     Bytes(Bytes),
@@ -19,7 +20,8 @@ pub(crate) enum Chunk {
 
 /// Requests the rest of a body that broke off; implemented by the engine.
 pub(crate) trait Resumer: Send {
-    /// Returns the rest of the body from `reached`, or all of it if `may_restart` is `true`.
+    /// Returns the rest of the body from `reached`. If it cannot be continued and `may_restart` is `true`,
+    /// returns the whole body.
     fn resume(self: Box<Self>, error: Error, reached: BreakPoint, may_restart: bool) -> ResumeFuture;
 }
 

@@ -1,4 +1,4 @@
-//! Where the bytes of a body come from.
+//! The interface of the sources of body bytes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

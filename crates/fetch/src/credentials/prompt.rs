@@ -15,8 +15,8 @@ use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
 pub struct PasswordPrompt(Option<Credentials>);
 
 impl PasswordPrompt {
-    /// Creates a prompt. `origin` is the caller's URL, and `None` after a redirect to another server: then no prompt is
-    /// shown, because the password would be sent to a server that the caller did not name.
+    /// Creates a prompt. `origin` is the caller's URL, and `None` after a redirect to another server: no
+    /// prompt is then shown, because the password would be sent to a server that the caller did not choose.
     pub(crate) fn new(credentials: &Credentials, origin: Option<&Url<'_>>) -> Self {
         Self(origin.map(|_| credentials.clone()))
     }
@@ -24,8 +24,8 @@ impl PasswordPrompt {
     /// Asks for the password of `user`, or for user name and password, for the server of `url`.
     ///
     /// # Errors
-    /// Any error of the prompter, such as [`Code::AuthNeeded`]; [`Code::TimedOut`] when the maximum time of the request is
-    /// over.
+    /// Any error of the prompter, such as [`Code::AuthNeeded`]; [`Code::TimedOut`] when the maximum time of the request
+    /// is over.
     pub async fn ask(
         &self,
         url: &Url<'_>,
@@ -50,7 +50,7 @@ impl PasswordPrompt {
 }
 
 impl PasswordPrompt {
-    /// Asks for the answers to the questions of a form whose element in `given` is `None`.
+    /// Asks the user the questions of a form that have no answer in `given` (`None`).
     ///
     /// # Errors
     /// As for [`PasswordPrompt::ask`].
@@ -77,7 +77,7 @@ impl PasswordPrompt {
         self.0.as_ref().and_then(Credentials::prompter).is_some_and(|prompter| prompter.can_prompt())
     }
 
-    /// Forgets the answer for the server of `url`, because the server rejected it.
+    /// Deletes the stored login for the server of `url`, because the server rejected it.
     pub fn forget(&self, url: &Url<'_>) {
         if let Some(credentials) = &self.0 {
             credentials.forget_answer(url);

@@ -1,4 +1,5 @@
-//! One request up to its answer: attempts, redirects, retries, and the limits around the body.
+//! The loop of one request until its final response: attempts, redirects and retries. It also applies the
+//! limits to the body.
 
 use super::redirects::RedirectChain;
 use super::retry::RetryState;
@@ -12,19 +13,20 @@ use crate::{
     Code, Content, Deadline, Error, Event, Outcome, Phase, Proof, Redirect, Request, Response, RunContext,
 };
 
-/// Maximum number of resends of one request in another form, such as with a login.
+/// Maximum number of times that one attempt sends its request, including resends in another form, such as
+/// with a login.
 const MAX_ROUNDS: u32 = 8;
 
 /// The next action of the loop after an attempt.
 #[allow(clippy::large_enum_variant, reason = "one short-lived value per attempt")]
 enum Next {
-    /// Return this answer.
+    /// Return this response.
     Finish(Response),
     /// Send this request.
     Send(Request),
 }
 
-/// Fetches `request` from the caller's URL to an answer that is no redirect.
+/// Sends `request` and follows redirects until a response is not a redirect.
 pub(super) async fn follow_redirects(
     settings: &Settings,
     request: Request,
@@ -43,22 +45,22 @@ pub(super) async fn follow_redirects(
         chain.record_public(connector.has_contacted_public());
         trace::outcome(&outcome);
         let next = match outcome {
-            Ok(Outcome::Answer(answer)) => check_answer(answer, request, retries, &deadline).await?,
+            Ok(Outcome::Answer(response)) => check_response(response, request, retries, &deadline).await?,
             Ok(Outcome::Follow(hop)) => follow(hop, request, &mut chain, settings).await?,
-            Ok(Outcome::Resend(resend)) => return Err(unresolved(&resend)),
+            Ok(Outcome::Resend(resend)) => return Err(unresolved_resend(&resend)),
             Err(error) => Next::Send(recover(error, request, retries, &deadline).await?),
         };
         match next {
             Next::Send(next) => request = next,
-            Next::Finish(answer) => {
+            Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
-                let mut answer = with_limits(answer, limits)?;
-                answer.meta.requested_url = chain.start().clone();
-                answer.meta.redirects = chain.redirects();
-                answer.meta.retries = retries.retries();
-                answer.meta.timings = stopwatch.timings(connector.connection_info());
-                return Ok(answer);
+                let mut response = with_limits(response, limits)?;
+                response.meta.requested_url = chain.start().clone();
+                response.meta.redirects = chain.redirects();
+                response.meta.retries = retries.retries();
+                response.meta.timings = stopwatch.timings(connector.connection_info());
+                return Ok(response);
             }
         }
     }
@@ -77,27 +79,27 @@ fn url_chooser(request: &Request, chain: &RedirectChain<'_>) -> UrlChooser {
     }
 }
 
-/// Decides what an answer means: a refusal may be retried, and bytes of another resource must not be appended to a
-/// partial download.
-async fn check_answer(
-    mut answer: Response,
+/// Decides what follows a response. A refusal may be retried. If the response continues another resource than
+/// the partial download, the request is sent again from byte 0.
+async fn check_response(
+    mut response: Response,
     request: Request,
     retries: &mut RetryState,
     deadline: &Deadline,
 ) -> Result<Next, Error> {
-    if let Some(refusal) = answer.refusal.take() {
+    if let Some(refusal) = response.refusal.take() {
         match retries.backoff(&request, refusal.at(request.url()), 0, deadline).await {
             Ok(()) => return Ok(Next::Send(request)),
-            Err(refusal) => answer.refusal = Some(refusal),
+            Err(refusal) => response.refusal = Some(refusal),
         }
     }
     if let Some(permit) = request.host_permit().filter(|permit| permit.is_for(request.url())) {
-        permit.record_served();
+        permit.record_response();
     }
-    if resume::is_other_resource(&answer, &request) {
+    if resume::is_other_resource(&response, &request) {
         return Ok(Next::Send(request.resuming(None)));
     }
-    Ok(Next::Finish(apply_condition(answer, &request)))
+    Ok(Next::Finish(apply_condition(response, &request)))
 }
 
 /// Follows a redirect, if the caller follows redirects and the policy allows this one.
@@ -121,8 +123,8 @@ async fn follow(
     through_gateway(settings, request.after_redirect(target, state)).map(Next::Send)
 }
 
-/// The request to send after `error`: without resume if the object changed, the same after a wait if a retry is
-/// allowed.
+/// Returns the request to send after `error`: without resume data if the object changed, or the same request
+/// after the backoff if a retry is allowed.
 async fn recover(
     error: Error,
     request: Request,
@@ -137,20 +139,20 @@ async fn recover(
     Ok(request)
 }
 
-fn unresolved(resend: &crate::Resend) -> Error {
+fn unresolved_resend(resend: &crate::Resend) -> Error {
     Error::new(Code::Internal, Phase::Request, format!("{resend:?} was not resent"))
 }
 
-/// The request for the caller's gateway, if one is configured for the scheme.
+/// Returns the request to the gateway of the scheme if one is configured, otherwise `request` itself.
 fn through_gateway(settings: &Settings, request: Request) -> Result<Request, Error> {
     let Some(target) = settings.gateways.gateway_url(request.url()) else { return Ok(request) };
     let target = target.map_err(|error| error.at(request.url()))?;
-    request.notify(&Event::Redirect { from: request.url(), to: &target, why: "the gateway for its scheme" });
+    request.notify(&Event::Redirect { from: request.url(), to: &target, why: "the gateway of the scheme" });
     Ok(request.through_gateway(target))
 }
 
-/// One attempt: the driver plans, the policy is checked, the plan runs, and runs again in each form that the server
-/// asks for.
+/// Runs one attempt: the driver makes a plan, the policy is checked, and the plan runs. While the outcome is
+/// [`Outcome::Resend`], the plan of the resend runs next.
 async fn attempt(
     settings: &Settings,
     request: &Request,
@@ -159,9 +161,10 @@ async fn attempt(
     deadline: Deadline,
 ) -> Result<Outcome, Error> {
     let origin = chain.origin(request);
-    let login = settings.credentials.for_request(request.url(), origin);
+    let login = settings.credentials.select(request.url(), origin);
     let request = request.clone().with_login(login);
-    let mut plan = settings.registry.driver(request.url())?.plan(&request)?;
+    let mut plan =
+        settings.registry.driver(request.url())?.plan(&request).map_err(|error| chain.blame_server(error))?;
     settings.redirect_policy.check_scheme(request.url())?;
     connector.check_url(request.url())?;
     let prompt = PasswordPrompt::new(&settings.credentials, origin);
@@ -188,16 +191,17 @@ async fn attempt(
     Err(Error::new(Code::PeerMisbehaved, Phase::Request, detail))
 }
 
-/// The answer, or [`Content::Unchanged`] if the condition of the request does not hold: not every server checks it.
-fn apply_condition(mut answer: Response, request: &Request) -> Response {
-    let is_met = request.condition().is_none_or(|condition| condition.is_met_by(answer.meta.head.modified));
-    if !is_met && answer.refusal.is_none() && !matches!(answer.content, Content::Head) {
-        answer.content = Content::Unchanged;
+/// Replaces the content by [`Content::Unchanged`] if the condition of the request is not met. Not every
+/// server checks the condition itself.
+fn apply_condition(mut response: Response, request: &Request) -> Response {
+    let is_met = request.condition().is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
+    if !is_met && response.refusal.is_none() && !matches!(response.content, Content::Head) {
+        response.content = Content::Unchanged;
     }
-    answer
+    response
 }
 
-/// Applies the caller's limits to the body or listing of an answer.
+/// Applies the caller's limits to the body or listing of a response.
 fn with_limits(mut response: Response, limits: BodyLimits) -> Result<Response, Error> {
     let proof = match &response.content {
         Content::Body(body) => body.proof(),

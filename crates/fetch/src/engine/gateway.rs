@@ -1,4 +1,5 @@
-//! Gateways (RFC 1738 §4): another server fetches the URLs of a scheme, by a URL made from the caller's template.
+//! Gateways (RFC 1738 §4): URLs of a scheme are requested from another server, with a URL made from the
+//! caller's template.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +22,8 @@ impl Gateways {
     /// are percent-encoded. A password in the URL is never sent to the gateway.
     ///
     /// # Errors
-    /// `Code::Usage` if the template does not make a URL, names its server by a placeholder of the path, or holds an
-    /// unknown placeholder.
+    /// `Code::Usage` if the template does not make a URL, takes its host from `{path}` or `{url}`, or
+    /// contains an unknown placeholder.
     pub fn set(&mut self, scheme: &str, template: &str) -> Result<(), Error> {
         let usage_error = |detail: String| Err(Error::new(Code::Usage, Phase::Plan, detail));
         let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte);
@@ -33,7 +34,7 @@ impl Gateways {
         let server = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
         if server.contains("{path}") || server.contains("{url}") {
             return usage_error(format!(
-                "the gateway {template} takes its server from the path of a URL, which is not allowed"
+                "the gateway {template} takes its host from its path or URL, which is not allowed"
             ));
         }
         let plain =
@@ -55,7 +56,7 @@ impl Gateways {
     /// itself.
     ///
     /// # Errors
-    /// `Code::BadUrl` if the filled template is not a URL.
+    /// `Code::BadUrl` if the template with its placeholders replaced is not a URL.
     pub(crate) fn gateway_url(&self, url: &Url<'_>) -> Option<Result<Url<'static>, Error>> {
         let template = self.0.get(url.scheme_name())?;
         let text = fill_template(template, url);
@@ -68,7 +69,7 @@ impl Gateways {
     }
 }
 
-/// Fills the placeholders of `template` with the parts of `url`, without its password.
+/// Replaces the placeholders of `template` by the parts of `url`, without its password.
 fn fill_template(template: &str, url: &Url<'_>) -> String {
     let shown = url.without_password().to_string();
     let rest = shown.split_once(':').map_or("", |(_, rest)| rest);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use fetch_url_core::{Host, Url};
 use tokio::sync::Notify;
 
-/// Busy replies of one host within this time, or before its announced wait is over, count as one.
+/// Busy replies of one host within the wait that it announced count as one. This is the longest such window.
 const MAX_BUSY_WINDOW: Duration = Duration::from_secs(1);
-/// The shortest time for which busy replies count as one.
+/// The shortest window in which busy replies count as one.
 const MIN_BUSY_WINDOW: Duration = Duration::from_millis(50);
 /// After this many requests without a busy reply, the limit of a host rises by one.
 const REQUESTS_PER_INCREASE: u32 = 16;
@@ -41,7 +41,7 @@ struct HostState {
     served: u64,
 }
 
-/// Permission for one request to a host, returned when it is dropped; see [`crate::Request::with_permit`].
+/// Permission for one request to a host, released on drop; see [`crate::Request::with_permit`].
 #[must_use]
 pub struct HostPermit {
     limiter: HostLimiter,
@@ -60,7 +60,7 @@ impl HostLimiter {
 
     /// Waits for a permit for the host of `url`. Returns `None` if the URL has no host.
     pub async fn acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
-        let server = server(url)?;
+        let server = host_key(url)?;
         let served = self.take_slot(&server).await;
         Some(self.permit(server, served))
     }
@@ -76,22 +76,23 @@ impl HostLimiter {
 
     /// Returns a permit for the host of `url` if one is available now.
     pub fn try_acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
-        let server = server(url)?;
+        let server = host_key(url)?;
         match self.try_take_slot(&server) {
             Ok(served) => Some(self.permit(server, served)),
             Err(_) => None,
         }
     }
 
-    /// Waits until a permit that was not available may have become available.
+    /// Waits until a permit is released or the wait of a busy host ends, so that [`Self::try_acquire`] may
+    /// succeed.
     pub async fn changed(&self) {
-        let over = self.0.released.notified();
+        let released = self.0.released.notified();
         let now = Instant::now();
         let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > now).min();
         match next {
-            None => over.await,
+            None => released.await,
             Some(time) => tokio::select! {
-                () = over => {}
+                () = released => {}
                 () = tokio::time::sleep_until(time.into()) => {}
             },
         }
@@ -100,14 +101,14 @@ impl HostLimiter {
     /// Waits for a permit; returns the host's count of answered requests.
     async fn take_slot(&self, server: &HostKey) -> u64 {
         loop {
-            let over = self.0.released.notified();
+            let released = self.0.released.notified();
             let wait = match self.try_take_slot(server) {
                 Ok(served) => return served,
                 Err(wait) => wait,
             };
             match wait {
                 Wait::Until(time) => tokio::time::sleep_until(time.into()).await,
-                Wait::ForOthers => over.await,
+                Wait::ForOthers => released.await,
             }
         }
     }
@@ -128,7 +129,7 @@ impl HostLimiter {
     }
 }
 
-fn server(url: &Url<'_>) -> Option<HostKey> {
+fn host_key(url: &Url<'_>) -> Option<HostKey> {
     Some((url.host()?.into_owned(), url.port().unwrap_or_default()))
 }
 
@@ -140,7 +141,7 @@ impl HostPermit {
     }
 
     /// Records that the host answered the request.
-    pub(crate) fn record_served(&self) {
+    pub(crate) fn record_response(&self) {
         self.limiter.with_host(&self.server, |host| host.served += 1);
     }
 
@@ -154,8 +155,8 @@ impl HostPermit {
         served.is_some_and(|served| self.served.swap(served, Ordering::Relaxed) != served)
     }
 
-    /// Returns the permit, waits for `wait` and acquires another one.
-    pub(crate) async fn requeue(&self, wait: Duration) {
+    /// Releases the permit, waits for `wait`, then acquires a permit again.
+    pub(crate) async fn release_and_reacquire(&self, wait: Duration) {
         if !self.is_acquired.swap(false, Ordering::Relaxed) {
             // Another segment of the same object is waiting for the permit already.
             tokio::time::sleep(wait).await;

@@ -22,14 +22,16 @@ pub struct DirectoryListing {
     pub entries: Vec<Entry>,
     /// The error that ended the listing early (`Code::LimitReached`), if it has more entries or bytes than allowed.
     pub limit_error: Option<Error>,
-    /// `true` if these are all entries for certain: the end of the listing is proven, it was not redirected to
-    /// another place, and it is not empty. Servers with problems return empty, truncated or foreign pages.
+    /// `true` if `entries` is certainly complete: the end of the listing is proven, the listing was not
+    /// redirected to another directory, and it is not empty. Failing servers may return empty, truncated or
+    /// unrelated pages.
     pub is_complete: bool,
-    /// The page that the server sent in place of a listing, if `IndexRule` keeps it. It has no entries.
+    /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
+    /// then empty.
     pub own_page: Option<OwnPage>,
 }
 
-/// An HTML page in place of the listing of a directory.
+/// An HTML page that the server sent instead of the listing of a directory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OwnPage {
@@ -40,13 +42,13 @@ pub struct OwnPage {
 }
 
 impl OwnPage {
-    /// Returns the page as a response whose body was received.
+    /// Returns the page as a response with its body in memory.
     pub fn to_response(&self) -> Response {
         Response::new(self.meta.clone(), Content::Body(Body::from_bytes(self.content.clone())))
     }
 }
 
-/// The most memory for one listing, in bytes.
+/// Maximum memory for the entries of one listing, in bytes.
 const MAX_MEMORY: usize = 128 * 1024 * 1024;
 /// The task yields after this many entries, so that other tasks can run.
 const ENTRIES_PER_YIELD: usize = 1024;
@@ -58,7 +60,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
     loop {
         let response = super::fetch(settings, request.clone()).await?;
         let Content::Listing(mut listing) = response.content else {
-            let error = Error::new(Code::NotFound, Phase::Reply, "not a directory");
+            let error = Error::new(Code::NotFound, Phase::Reply, "the response is not a listing");
             return Err(error.at(&response.meta.url));
         };
         let meta = response.meta;

@@ -32,9 +32,9 @@ impl RedirectPolicy {
         &self.0.follow
     }
 
-    /// Returns `true` if an answer of the name service `from` may redirect to `target` and the network policy of
-    /// `connector` allows that host and port. For drivers that choose from several targets; the engine checks the
-    /// chosen one again.
+    /// Returns `true` if the name service `from` may redirect to `target` and the network policy of
+    /// `connector` allows its host and port. Drivers use it to choose from several targets; the engine checks
+    /// the chosen target again.
     pub fn allows(&self, from: &Url<'_>, target: &str, connector: &Connector) -> bool {
         let Ok(parsed) = parse(target) else { return false };
         let is_built_in = self.0.built_in.contains(parsed.url.scheme_name());
@@ -56,9 +56,10 @@ impl RedirectPolicy {
         Err(Error::new(Code::Policy, Phase::Plan, detail))
     }
 
-    /// Checks a redirect from `from` to `target`. http and https may redirect to each other, from https to http only
-    /// if the caller allows it. Other schemes need the caller's permission, or a name service. Redirects to `file`
-    /// and `mailto` URLs are never followed.
+    /// Checks a redirect from `from` to `target`. The scheme of `target` must be in the caller's list for
+    /// this kind of redirect, except for redirects within one server of another protocol than HTTP. Redirects
+    /// from https to http must be allowed separately. Redirects to `file` and `mailto`, and except from name
+    /// services to `telnet`, are never followed.
     ///
     /// # Errors
     /// `Code::Policy`, with a hint.
@@ -82,7 +83,7 @@ impl RedirectPolicy {
                 matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto | SchemeFamily::Telnet)
             }
         };
-        // Protocols without redirects of their own may name another place on the same server.
+        // Redirects within one server are allowed, except in HTTP, where the list of schemes decides.
         let is_own = from.same_origin(target) && here.family != SchemeFamily::Http;
         let schemes = match kind {
             RedirectKind::Access => &rules.access_schemes,

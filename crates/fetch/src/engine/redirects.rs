@@ -11,7 +11,7 @@ pub(super) struct RedirectChain<'g> {
     start: Url<'static>,
     policy: &'g RedirectPolicy,
     followed: u32,
-    /// Number of redirects of name services among them.
+    /// The number of those that a name service sent.
     name_redirects: u32,
     visited: Vec<String>,
     has_visited_public: bool,
@@ -94,6 +94,16 @@ impl<'g> RedirectChain<'g> {
         Ok((target, redirect_state))
     }
 
+    /// Converts `Code::BadUrl` to `Code::PeerMisbehaved` after a redirect, because the server chose the
+    /// invalid URL.
+    pub(super) fn blame_server(&self, error: Error) -> Error {
+        if self.followed == 0 || error.code() != Code::BadUrl {
+            return error;
+        }
+        let detail = format!("the redirect's target cannot be requested: {error}");
+        Error::new(Code::PeerMisbehaved, Phase::Hop, detail)
+    }
+
     /// Counts one redirect against its limit.
     fn count_redirect(&mut self, redirect: &Redirect) -> Result<(), Error> {
         let rules = self.policy.rules();
@@ -102,7 +112,7 @@ impl<'g> RedirectChain<'g> {
             RedirectKind::Redirect => (self.followed - self.name_redirects, rules.max_redirects.unwrap_or(0)),
         };
         if count >= max {
-            let detail = format!("limit {max}");
+            let detail = format!("more than {max}");
             return Err(
                 Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(redirect.reason.as_bytes())
             );

@@ -9,14 +9,16 @@ pub(super) fn must_restart(error: &Error, request: &Request) -> bool {
     error.code() == Code::RangeRefused && request.resume().is_some()
 }
 
-/// Returns `true` if the answer continues another resource than the partial download came from.
-pub(super) fn is_other_resource(answer: &Response, request: &Request) -> bool {
+/// Returns `true` if the response starts above offset 0 and is from another resource than the partial
+/// download.
+pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool {
     let came_from = request.resume().and_then(|resume| resume.resource.as_ref());
-    answer.meta.offset > 0 && came_from.is_some_and(|came_from| *came_from != resource_key(&answer.meta.url))
+    response.meta.offset > 0
+        && came_from.is_some_and(|came_from| *came_from != resource_key(&response.meta.url))
 }
 
-/// Returns `true` if the answer starts exactly at the offset of `resume` and has the same validator.
-pub(super) fn continues(meta: &Meta, resume: Option<&Resume>) -> bool {
+/// Returns `true` if the response starts exactly at the offset of `resume` and has the same validator.
+pub(super) fn is_continuation(meta: &Meta, resume: Option<&Resume>) -> bool {
     resume.is_some_and(|resume| {
         meta.offset == resume.offset && meta.validator.as_ref() == Some(&resume.validator)
     })

@@ -1,10 +1,10 @@
-//! Resumes a body that breaks off: from the same offset if the object is proven to be unchanged, otherwise from its
-//! beginning if the consumer can start again.
+//! Resumes a body that breaks off: from the same offset if the object is proven to be unchanged, otherwise
+//! from offset 0 if the consumer can discard the bytes that it has.
 
 use std::sync::Arc;
 
 use super::exchange::follow_redirects;
-use super::resume::continues;
+use super::resume::is_continuation;
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
@@ -79,22 +79,25 @@ impl EngineResumer {
     ) -> Result<ResumedBody, Error> {
         let offset = break_point.offset;
         let resume = self.resume_data(break_point);
-        // Without a validator, starting again needs `--retry-all-errors`, because the object may have changed. A request
-        // that fails because of this client's pipelining is sent again if no byte was delivered.
-        let is_untouched = offset == 0 && error.may_start_again();
-        let may_restart = !self.is_range_request
-            && (is_untouched || may_restart && (resume.is_some() || self.settings.policy.retry.all_errors));
+        // If the body cannot be continued, a restart requires `Meta::is_repeatable` or `--retry-all-errors`, because
+        // the object may have changed. A request that failed because of this client's pipelining is sent again if no
+        // byte was delivered.
+        let is_untouched = offset == 0 && error.allows_restart();
+        let is_repeatable =
+            resume.is_some() || self.meta.is_repeatable || self.settings.policy.retry.all_errors;
+        let may_restart = !self.is_range_request && (is_untouched || may_restart && is_repeatable);
         if resume.is_none() && !may_restart {
             return Err(error);
         }
         let (code, reason) = (error.code(), error.to_string());
-        self.retries.backoff(&self.request, error, offset, &self.deadline).await?;
+        let start = if resume.is_some() { offset } else { 0 };
+        self.retries.backoff(&self.request, error, start, &self.deadline).await?;
         let request = self.request.clone().resuming(resume.clone());
         let response = follow_redirects(&self.settings, request, self.deadline, &mut self.retries).await?;
         if let Some(refusal) = response.refusal {
             return Err(refusal);
         }
-        let is_same = continues(&response.meta, resume.as_ref());
+        let is_same = is_continuation(&response.meta, resume.as_ref());
         let Content::Body(body) = response.content else { return Err(object_changed_error(code, &reason)) };
         let is_restart = may_restart && response.meta.offset == 0;
         if !is_same && !is_restart {
@@ -109,11 +112,11 @@ impl EngineResumer {
         })
     }
 
-    /// Returns the resume data for `offset`, or `None` if the server does not support it.
+    /// Returns the resume data for `offset`, or `None` if the response cannot be resumed.
     fn resume_data(&self, BreakPoint { offset, tail }: BreakPoint) -> Option<Resume> {
         let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
-        let place = Some(resource_key(&self.meta.url));
-        Some(Resume { offset, size: self.meta.head.size, validator, resource: place, tail })
+        let resource = Some(resource_key(&self.meta.url));
+        Some(Resume { offset, size: self.meta.head.size, validator, resource, tail })
     }
 }
 

@@ -12,7 +12,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The longest wait that a server may ask for; a longer one ends the retries.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
-/// After this many new bytes the count of failures starts again.
+/// The count of failures is reset to 0 after this many new bytes.
 const RESET_AFTER_BYTES: u64 = 1024 * 1024;
 
 /// The state of the retries of one request.
@@ -21,7 +21,7 @@ pub(crate) struct RetryState {
     rules: Retry,
     started: Instant,
     failures: u32,
-    /// Offset in bytes of the last failure.
+    /// The highest offset in bytes at which the transfer failed.
     offset: u64,
     total: u32,
 }
@@ -53,7 +53,7 @@ impl RetryState {
         self.offset = self.offset.max(offset);
         let permit =
             request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_for(request.url()));
-        // While a busy host answers other requests, the count of failures starts again.
+        // While a busy host answers other requests, the count of failures is reset to 0.
         let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);
         // A wait beyond the limit must not delay the other requests to the host.
         let requested = if asks_for_too_long_a_wait(&error) { Duration::ZERO } else { requested };
@@ -78,7 +78,7 @@ impl RetryState {
         match permit {
             Some(permit) => {
                 let wait_for_host = async {
-                    permit.requeue(wait).await;
+                    permit.release_and_reacquire(wait).await;
                     Ok(())
                 };
                 deadline.bound_total(Phase::Connect, wait_for_host).await
@@ -90,8 +90,8 @@ impl RetryState {
         }
     }
 
-    /// Returns the wait before the next retry, or `None` if there is none. `jitter` is between 0.75 and 1.25, so
-    /// that clients do not retry at the same moment.
+    /// Returns the wait before the next retry, or `None` if the request is not retried. `jitter` is between 0.75 and
+    /// 1.25, so that clients do not retry at the same moment.
     fn next_wait(&self, error: &Error, jitter: f64) -> Option<Duration> {
         let is_transient = error.is_temporary() || (self.rules.all_errors && error.is_peer_error());
         if !is_transient || self.failures >= self.rules.max_retries {

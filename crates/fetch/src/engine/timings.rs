@@ -28,7 +28,7 @@ impl Stopwatch {
         self.connections += connection_info.facts().opened;
     }
 
-    /// Returns the times of the attempt that was answered.
+    /// Returns the times of the last attempt.
     pub(super) fn timings(&self, connection_info: &ConnectionInfo) -> Timings {
         let facts = connection_info.facts();
         let since = |then: Option<Instant>| then.map(|then| then.saturating_duration_since(self.started));
@@ -36,11 +36,11 @@ impl Stopwatch {
             started: self.attempt_started.saturating_duration_since(self.started),
             resolved: since(facts.resolved),
             connected: since(facts.connected),
-            secured: since(facts.secured),
+            tls_done: since(facts.tls_done),
             sent: since(facts.sent),
-            replied: since(facts.replied),
-            peer: facts.peer,
-            local: facts.local,
+            first_byte: since(facts.first_byte),
+            remote_addr: facts.remote_addr,
+            local_addr: facts.local_addr,
             connections: self.connections,
         }
     }

@@ -1,4 +1,4 @@
-//! The wire trace of plans and answers, for schemes whose driver does not trace line by line.
+//! The wire trace of plans and responses, for drivers that do not trace each line themselves.
 
 use bytes::Bytes;
 use fetch_url_core::mask_password;
@@ -7,7 +7,7 @@ use fetch_url_proto::text::{mask_secret, sanitise};
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
 
-/// Response headers whose values are secrets or allow access to one.
+/// Header fields whose values are replaced by `***`, because they contain or reveal a secret.
 const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-cookie", "www-authenticate"];
 
 /// Traces every line that `plan` will send.
@@ -17,7 +17,7 @@ pub(super) fn request(plan: &dyn Plan) {
     }
 }
 
-/// Traces the status line and headers of an answer, or the error.
+/// Traces the status line and headers of a response, or the error.
 pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
     if !is_enabled() {
         return;
@@ -34,8 +34,8 @@ pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
     }
 }
 
-/// Traces a status line and headers. Headers that carry secrets are named without their value; a URL in a header
-/// loses its password, and a password of the request that the server repeats is masked.
+/// Traces a status line and headers. The values of headers that contain secrets, passwords in URLs, and
+/// passwords of the request that the server repeats are masked.
 pub(super) fn head(meta: &Meta) {
     if let Some(reply) = &meta.reply {
         received(reply.as_bytes());
@@ -47,7 +47,7 @@ pub(super) fn head(meta: &Meta) {
     }
 }
 
-/// Returns the text of a field without the secrets of the request and the password of a URL.
+/// Returns the text of a header value with the secrets of the request and passwords in URLs masked.
 fn field_text(value: &[u8], meta: &Meta) -> String {
     let value = Bytes::copy_from_slice(value);
     let masked = meta.secrets.iter().fold(value, |value, secret| mask_secret(&value, secret.expose()));

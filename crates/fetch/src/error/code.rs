@@ -5,7 +5,7 @@ use super::Phase;
 
 /// A row of the table of error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a row of a table")]
+#[allow(clippy::exhaustive_structs, reason = "the columns of a private table")]
 pub struct CodeRow {
     /// The code.
     pub code: Code,
@@ -47,9 +47,9 @@ codes! {
     TimedOut "timed_out" [28], "timed out", "a timeout expired; the message names the phase";
     RangeRefused "range_refused" [33], "range refused", "the server cannot send the requested range";
     TlsFailed "tls_failed" [35, 60], "TLS failed", "TLS handshake (60: certificate) failed";
-    TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a loop of them";
+    TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a redirect loop";
     EmptyReply "empty_reply" [52], "no answer", "the server closed the connection without an answer";
-    LimitReached "limit_reached" [63], "limit reached", "size, entries or line over a limit";
+    LimitReached "limit_reached" [63], "limit reached", "an object, listing or line is larger than a limit";
     AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for a password";
     NotFound "not_found" [78], "not found", "no such object: HTTP 404, FTP 550, gopher type 3, NNTP 430, ENOENT";
     Policy "policy" [90], "refused by policy", "address, port, scheme or redirect refused by policy";
@@ -76,7 +76,7 @@ impl Code {
     }
 
     /// Returns the exit status; two codes have a second one that depends on the phase.
-    pub(super) fn exit(self, phase: Phase) -> u8 {
+    pub(super) fn exit_status(self, phase: Phase) -> u8 {
         let second = matches!(
             (self, phase),
             (Self::ResolveFailed, Phase::Proxy) | (Self::TlsFailed, Phase::Certificate)

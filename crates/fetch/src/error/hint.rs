@@ -19,7 +19,7 @@ pub enum Hint {
     Connect,
     /// Trust another certification authority.
     CustomAuthority,
-    /// Ask the host directly instead of through the proxy.
+    /// Connect to the host directly instead of through the proxy.
     Direct,
     /// Allow redirects from TLS to plain text.
     Downgrade,
@@ -47,13 +47,13 @@ impl fmt::Display for Hint {
             Self::AnswerForm(number) => {
                 return write!(f, "answer question {number} with GopherOptions::answers");
             }
-            Self::ClientCertificate => "give a client certificate with TlsOptions::identity",
+            Self::ClientCertificate => "set a client certificate with TlsOptions::identity",
             Self::ClientKey => {
-                "give the private key to Identity::from_pem, if it is not beside the certificate"
+                "pass the private key to Identity::from_pem: it is not in the file of the certificate"
             }
             Self::Connect => "Request::connect opens the session",
             Self::CustomAuthority => "TlsOptions::trust adds or replaces certification authorities",
-            Self::Direct => "Proxies::direct asks a host without the proxy",
+            Self::Direct => "Proxies::direct lists hosts that are contacted without the proxy",
             Self::Downgrade => "RedirectLimits::allow_downgrade allows redirects from https to http",
             Self::FtpAccount => "FtpOptions::account gives the account",
             Self::InsecureLogin => {

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind};
 use super::{Code, Error, Phase};
 
 impl From<Error> for io::Error {
-    /// Keeps the error as the inner error; the kind follows the code.
+    /// Keeps the error as the inner error; the kind is derived from the code, or from the I/O error that
+    /// caused it.
     fn from(error: Error) -> Self {
         let kind = error.io_kind().unwrap_or_else(|| kind_of(error.code()));
         Self::new(kind, error)

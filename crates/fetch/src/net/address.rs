@@ -1,5 +1,5 @@
-//! Classes of IP addresses by IANA's special-purpose registries. The network policy checks the resolved address that
-//! is connected to.
+//! Classes of IP addresses by IANA's special-purpose registries. The network policy checks every resolved address
+//! before it is used.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -51,7 +51,7 @@ impl AddressClass {
     }
 }
 
-/// (network, prefix length, class); narrower networks come first.
+/// The table of networks: address, prefix length, class. Narrower networks come first.
 const V4: &[([u8; 4], u32, AddressClass)] = {
     use AddressClass::{Loopback, Metadata, Multicast, Private, Reserved, Unspecified};
     &[
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges() {
+    fn addresses_have_the_class_of_their_range() {
         use AddressClass as C;
         for (text, class) in [
             ("1.1.1.1", C::Public),

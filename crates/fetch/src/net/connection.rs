@@ -16,7 +16,7 @@ use super::stream::Stream;
 use super::trace;
 use crate::{Code, Deadline, Error, Phase};
 
-/// The most reads in one poll, so that timers and other tasks can run.
+/// Maximum number of reads in one poll, so that timers and other tasks can run.
 const MAX_READS_PER_POLL: u32 = 4;
 
 /// A protocol machine and its connection.
@@ -73,7 +73,7 @@ impl<M: Machine> Connection<M> {
         (self.connection_info, self.has_received) =
             (connection_info.clone(), !self.buffer.bytes().is_empty());
         if self.has_received {
-            self.connection_info.update(|facts| facts.replied = Some(Instant::now()));
+            self.connection_info.update(|facts| facts.first_byte = Some(Instant::now()));
         }
     }
 
@@ -115,16 +115,16 @@ impl<M: Machine> Connection<M> {
 
     /// Polls for the next step, as [`Connection::step`] does.
     pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step, Error>> {
-        let mut fills = 0;
+        let mut reads = 0;
         loop {
             // Read even if writing is blocked: the server may not read before its own output has been read.
             let _ = self.poll_write(cx);
             if self.needs_more {
-                if fills == MAX_READS_PER_POLL {
+                if reads == MAX_READS_PER_POLL {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                fills += 1;
+                reads += 1;
                 ready!(self.poll_fill(cx));
             }
             match self.machine.step(&mut self.buffer) {
@@ -173,7 +173,7 @@ impl<M: Machine> Connection<M> {
     /// Reads more input, or the end of the connection.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.stream.poll_read(cx, self.buffer.storage_mut())) {
-            // A write failed before: the end of the input is that of a lost connection, not of a reply.
+            // A write failed before, so the end of the input means that the connection was lost.
             Ok(0) if self.lost_error.is_some() => self.buffer.mark_lost(),
             Ok(0) => self.buffer.mark_closed(),
             Ok(count) => {
@@ -182,7 +182,7 @@ impl<M: Machine> Connection<M> {
                     trace::raw(&bytes[bytes.len() - count..]);
                 }
                 if !std::mem::replace(&mut self.has_received, true) {
-                    self.connection_info.update(|facts| facts.replied = Some(Instant::now()));
+                    self.connection_info.update(|facts| facts.first_byte = Some(Instant::now()));
                 }
             }
             Err(error) => {
@@ -194,15 +194,17 @@ impl<M: Machine> Connection<M> {
         Poll::Ready(())
     }
 
-    /// Converts an error of the machine, with the cause of a lost connection.
+    /// Converts an error of the machine. If the connection was lost, the I/O error is added as the cause.
     fn explain_error(&mut self, error: WireError) -> Error {
         match (error, self.lost_error.take()) {
             (WireError::UnexpectedEnd { .. }, Some(lost)) if !self.has_received => {
                 Error::io(Code::EmptyReply, Phase::Reply, "the connection was lost", lost)
             }
-            (WireError::UnexpectedEnd { .. }, None) if !self.has_received => {
-                Error::new(Code::EmptyReply, Phase::Reply, "the connection ended")
-            }
+            (WireError::UnexpectedEnd { .. }, None) if !self.has_received => Error::new(
+                Code::EmptyReply,
+                Phase::Reply,
+                "the server closed the connection without a response",
+            ),
             (WireError::UnexpectedEnd { .. }, Some(lost)) if deflate::is_invalid_data(&lost) => {
                 Error::io(Code::PeerMisbehaved, Phase::Body, "invalid compressed data", lost)
             }

@@ -16,13 +16,13 @@ pub(crate) type Endpoints = (Option<SocketAddr>, Option<SocketAddr>);
 pub(crate) struct ConnectionFacts {
     pub(crate) resolved: Option<Instant>,
     pub(crate) connected: Option<Instant>,
-    pub(crate) secured: Option<Instant>,
+    pub(crate) tls_done: Option<Instant>,
     pub(crate) sent: Option<Instant>,
-    pub(crate) replied: Option<Instant>,
+    pub(crate) first_byte: Option<Instant>,
     /// The time at which bytes were last received.
     pub(crate) last_received: Option<Instant>,
-    pub(crate) peer: Option<SocketAddr>,
-    pub(crate) local: Option<SocketAddr>,
+    pub(crate) remote_addr: Option<SocketAddr>,
+    pub(crate) local_addr: Option<SocketAddr>,
     /// Number of connections that were opened.
     pub(crate) opened: u32,
 }

@@ -1,9 +1,9 @@
 //! Opens all TCP connections: resolves a host once, checks every address by the network policy, and connects to
 //! these addresses only.
 
-mod judge;
+mod policy_checks;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -59,8 +59,8 @@ impl Network {
 pub(crate) enum UrlChooser {
     /// The caller.
     Caller,
-    /// A server with a private address, by a redirect to another server. Metadata services are refused: they return
-    /// the credentials of a cloud machine to everybody who can ask.
+    /// A server with a private address, by a redirect to another server. Metadata services are refused, because they
+    /// return the credentials of a cloud machine without authentication.
     PrivateServer,
     /// A server with a public address, by a redirect. Private addresses are refused.
     PublicServer,
@@ -73,6 +73,7 @@ pub struct Connector {
     network: Arc<Network>,
     proxy: Option<Proxy>,
     chooser: UrlChooser,
+    /// At least one resolved or contacted address is public, or unknown because a proxy resolves the name.
     was_public: Arc<AtomicBool>,
     connection_info: ConnectionInfo,
 }
@@ -95,7 +96,8 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Returns the addresses of `host` from the caller's overrides or the resolver, of the selected address family.
+    /// Returns the addresses of `host` from the caller's overrides or the resolver, if they have the selected address
+    /// family.
     async fn addresses(
         &self,
         host: &Host<'_>,
@@ -107,6 +109,7 @@ impl Connector {
             (Some(pinned), _) => pinned,
             (None, Host::V4(address)) => vec![SocketAddr::new(IpAddr::V4(*address), port)],
             (None, Host::V6(address)) => vec![SocketAddr::new(IpAddr::V6(*address), port)],
+            (None, Host::V6Zone(address, zone)) => vec![zoned_address(*address, zone, port)?],
             (None, Host::Name(name)) => deadline.bound(Phase::Resolve, resolve(name, port)).await?,
         };
         addresses.retain(|address| routes.has_family(address));
@@ -161,7 +164,7 @@ impl Connector {
         let _ = stream.set_nodelay(true);
         self.connection_info.update(|facts| {
             facts.connected = Some(Instant::now());
-            (facts.peer, facts.local) = (stream.peer_addr().ok(), stream.local_addr().ok());
+            (facts.remote_addr, facts.local_addr) = (stream.peer_addr().ok(), stream.local_addr().ok());
             facts.opened += 1;
         });
         Ok(stream)
@@ -187,7 +190,7 @@ impl Connector {
             config = Arc::new(with_alpn);
         }
         let stream = self.handshake(stream, host, config, &deadline).await?;
-        self.connection_info.update(|facts| facts.secured = Some(Instant::now()));
+        self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
         Ok(stream)
     }
 
@@ -204,11 +207,11 @@ impl Connector {
     ) -> Result<TlsStream<TcpStream>, Error> {
         let name = server_name(host)?;
         let handshake = async {
-            TlsConnector::from(config).connect(name, stream).await.map_err(|error| {
-                match tls::inside(&error) {
-                    Some(inside) => tls::error(inside),
-                    None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
-                }
+            TlsConnector::from(config).connect(name, stream).await.map_err(|error| match tls::find_tls_error(
+                &error,
+            ) {
+                Some(inside) => tls::to_tls_error(inside),
+                None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
             })
         };
         deadline.bound(Phase::Tls, handshake).await
@@ -235,7 +238,7 @@ impl Connector {
         deadline: &Deadline,
     ) -> Result<Stream, Error> {
         let stream = self.handshake(stream, host, self.tls_config()?, &deadline.connecting()).await?;
-        self.connection_info.update(|facts| facts.secured = Some(Instant::now()));
+        self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
         Ok(self.tls_stream(stream))
     }
 
@@ -292,10 +295,10 @@ impl Connector {
         Err(Error::new(Code::Unsupported, Phase::Proxy, detail))
     }
 
-    /// Records the use of a pooled connection. Its address counts as one of this request for the rule about public
-    /// addresses.
+    /// Records the use of a pooled connection. If its address is public, later redirects to private addresses are
+    /// refused, as for a new connection.
     pub(crate) fn record_reuse(&self, (peer, local): Endpoints) {
-        self.connection_info.update(|facts| (facts.peer, facts.local) = (peer, local));
+        self.connection_info.update(|facts| (facts.remote_addr, facts.local_addr) = (peer, local));
         let is_public = peer.is_some_and(|peer| AddressClass::of(peer.ip()).is_public());
         self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
@@ -317,7 +320,7 @@ impl Connector {
     ) -> Result<Arc<rustls::ClientConfig>, Error> {
         let to_proxy = proxy.kind == ProxyKind::Https;
         if to_proxy && self.network.tls.has_server_only_options() {
-            let detail = "-k, a client certificate or a pinned key cannot be used through an https proxy, because they would apply to the proxy too";
+            let detail = "-k, a client certificate or a pinned key cannot be used through an https proxy, because they would also apply to the proxy";
             return Err(Error::new(Code::Unsupported, Phase::Proxy, detail));
         }
         if is_tls || to_proxy { self.network.tls.config() } else { tls::no_tls().map(Arc::new) }
@@ -354,10 +357,22 @@ fn bind_device(_: &TcpSocket, _: &str) -> std::io::Result<()> {
     ))
 }
 
+/// Returns the address on the network interface that the zone names (RFC 6874).
+fn zoned_address(address: Ipv6Addr, zone: &str, port: u16) -> Result<SocketAddr, Error> {
+    let index = zone.parse().ok().or_else(|| nix::net::if_::if_nametoindex(zone).ok());
+    let index = index.ok_or_else(|| {
+        let detail = format!("there is no network interface {zone}");
+        Error::new(Code::ConnectFailed, Phase::Connect, detail).as_permanent()
+    })?;
+    Ok(SocketAddrV6::new(address, port, 0, index).into())
+}
+
 fn server_name(host: &Host<'_>) -> Result<ServerName<'static>, Error> {
     match host {
         Host::V4(address) => Ok(ServerName::IpAddress(IpAddr::V4(*address).into())),
-        Host::V6(address) => Ok(ServerName::IpAddress(IpAddr::V6(*address).into())),
+        Host::V6(address) | Host::V6Zone(address, _) => {
+            Ok(ServerName::IpAddress(IpAddr::V6(*address).into()))
+        }
         Host::Name(name) => {
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();
             ServerName::try_from(name)

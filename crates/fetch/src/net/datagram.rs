@@ -27,9 +27,10 @@ const READABLE_OR_ERROR: Interest = Interest::READABLE.add(Interest::ERROR);
 #[cfg(not(target_os = "linux"))]
 const READABLE_OR_ERROR: Interest = Interest::READABLE;
 
-type Awaited = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
+type Readiness = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
-/// The UDP sockets for a server, one per address. One address is sent to, all that were used are received from.
+/// The UDP sockets for a server, one per address. Datagrams are sent to the current address, and received from all
+/// addresses that were used.
 pub(crate) struct Datagrams {
     addresses: Vec<ServerAddress>,
     /// Index of the current address.
@@ -37,7 +38,7 @@ pub(crate) struct Datagrams {
     interface: Option<Interface>,
     connection_info: ConnectionInfo,
     buffer: Vec<u8>,
-    /// A cancellation that is sent when this value is dropped; it may be lost.
+    /// The cancellation of the request, which is sent once, without retransmission, when this value is dropped.
     pub(crate) cancellation: Option<Bytes>,
 }
 
@@ -47,8 +48,8 @@ struct ServerAddress {
     /// `None` before the first datagram to the address.
     socket: Option<Arc<UdpSocket>>,
     /// Becomes ready when a datagram or an error arrives.
-    readiness: Option<Awaited>,
-    /// The address has been refused.
+    readiness: Option<Readiness>,
+    /// An ICMP error was received for the address.
     is_refused: bool,
 }
 
@@ -63,15 +64,15 @@ pub(crate) enum Arrival<'b> {
 
 impl Drop for Datagrams {
     fn drop(&mut self) {
-        let door = &self.addresses[self.current];
-        if let (Some(farewell), Some(socket)) = (&self.cancellation, &door.socket) {
-            let _ = socket.try_send_to(farewell, door.address);
+        let server = &self.addresses[self.current];
+        if let (Some(cancellation), Some(socket)) = (&self.cancellation, &server.socket) {
+            let _ = socket.try_send_to(cancellation, server.address);
         }
     }
 }
 
 impl Connector {
-    /// Opens sockets for datagrams to `host`.
+    /// Resolves `host` and prepares one socket per address. A socket is opened for its first datagram.
     ///
     /// # Errors
     /// As for [`Connector::connect`].
@@ -88,30 +89,30 @@ impl Connector {
             let detail = format!("{host} is a multicast address");
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }
-        let doors = addresses.into_iter().map(ServerAddress::at).collect();
+        let addresses = addresses.into_iter().map(ServerAddress::at).collect();
         let (interface, connection_info) = (self.interface().cloned(), self.connection_info().clone());
         connection_info.update(|facts| facts.opened += 1);
         let buffer = vec![0; DATAGRAM_BYTES];
-        Ok(Datagrams { addresses: doors, current: 0, interface, connection_info, buffer, cancellation: None })
+        Ok(Datagrams { addresses, current: 0, interface, connection_info, buffer, cancellation: None })
     }
 }
 
 impl Datagrams {
     /// Sends `datagram` to the current address.
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
-        let door = &mut self.addresses[self.current];
-        let socket = match &door.socket {
+        let server = &mut self.addresses[self.current];
+        let socket = match &server.socket {
             Some(socket) => socket,
             None => {
-                let socket = Arc::new(open(door.address, self.interface.as_ref())?);
+                let socket = Arc::new(open(server.address, self.interface.as_ref())?);
                 self.connection_info.update(|facts| {
                     facts.connected = facts.connected.or_else(|| Some(Instant::now()));
-                    (facts.peer, facts.local) = (Some(door.address), socket.local_addr().ok());
+                    (facts.remote_addr, facts.local_addr) = (Some(server.address), socket.local_addr().ok());
                 });
-                door.socket.insert(socket)
+                server.socket.insert(socket)
             }
         };
-        socket.poll_send_to(cx, datagram, door.address).map_ok(|_| ())
+        socket.poll_send_to(cx, datagram, server.address).map_ok(|_| ())
     }
 
     /// Receives from all addresses that were used.
@@ -133,7 +134,7 @@ impl Datagrams {
         Poll::Pending
     }
 
-    /// Drops all addresses except the current one, so that two servers cannot mix their answers.
+    /// Drops all addresses except the current one, so that the responses of two servers are not mixed.
     pub(crate) fn keep_current_address(&mut self) {
         self.addresses.swap(0, self.current);
         self.addresses.truncate(1);
@@ -149,7 +150,8 @@ impl Datagrams {
         }
     }
 
-    /// Marks the current address as refused. Returns `true` if there is another one.
+    /// Marks the current address as refused, and switches to the next one. Returns `false` if all addresses are
+    /// refused.
     pub(crate) fn mark_refused(&mut self) -> bool {
         self.addresses[self.current].is_refused = true;
         self.use_next_address();
@@ -188,7 +190,7 @@ impl ServerAddress {
         }
     }
 
-    /// Ready when data can be read (`None`) or an ICMP error arrived.
+    /// Returns `Ready` when data can be read (`None`) or an ICMP error has arrived.
     fn poll_ready(
         &mut self,
         socket: &Arc<UdpSocket>,
@@ -248,7 +250,7 @@ fn enable_icmp_errors(socket: &std::net::UdpSocket, address: SocketAddr) -> io::
 }
 
 #[cfg(not(target_os = "linux"))]
-fn hear_refusals(_: &std::net::UdpSocket, _: SocketAddr) -> io::Result<()> {
+fn enable_icmp_errors(_: &std::net::UdpSocket, _: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Drives a protocol machine over UDP by ARDP, as [`super::connection`] does over TCP.
+//! Drives a protocol machine over ARDP (UDP), as [`super::connection`] does over TCP.
 
 use std::future::poll_fn;
 use std::hash::{BuildHasher as _, RandomState};
@@ -29,7 +29,7 @@ pub(crate) struct DatagramConnection<M> {
     /// Number of retransmissions.
     retransmissions: u32,
     needs_more: bool,
-    /// The longest time without an answer, over all retransmissions.
+    /// Maximum time without a response, over all retransmissions.
     time_limit: Duration,
     started: Instant,
     timer: Timer,
@@ -41,14 +41,14 @@ pub(crate) struct DatagramConnection<M> {
 #[derive(Debug)]
 pub(crate) enum DatagramStep {
     /// The server redirects the request to this address.
-    Elsewhere(SocketAddrV4),
+    Redirect(SocketAddrV4),
     /// A step of the machine.
     Step(Step),
 }
 
 impl<M: Machine> DatagramConnection<M> {
-    /// Creates a connection that drives `machine` over `datagrams`. `time_limit` is the longest time without an
-    /// answer.
+    /// Creates a connection that drives `machine` over `datagrams`. `time_limit` is the maximum time without a
+    /// response.
     pub(crate) fn new(
         machine: M,
         datagrams: Datagrams,
@@ -79,8 +79,8 @@ impl<M: Machine> DatagramConnection<M> {
     /// Returns the next step of the machine.
     ///
     /// # Errors
-    /// An error of the protocol; `Code::ConnectFailed` if the server refuses; `Code::TimedOut` if it does not
-    /// answer.
+    /// An error of the protocol; `Code::ConnectFailed` if the server refuses the request; `Code::TimedOut` if it does
+    /// not respond.
     pub(crate) async fn step(&mut self) -> Result<DatagramStep, Error> {
         poll_fn(|cx| self.poll_step(cx)).await
     }
@@ -91,9 +91,9 @@ impl<M: Machine> DatagramConnection<M> {
             if self.needs_more
                 && let Some(address) = ready!(self.poll_fill(cx))?
             {
-                return Poll::Ready(Ok(DatagramStep::Elsewhere(address)));
+                return Poll::Ready(Ok(DatagramStep::Redirect(address)));
             }
-            match self.machine.step(&mut self.buffer).map_err(fault)? {
+            match self.machine.step(&mut self.buffer).map_err(machine_error)? {
                 Step::NeedMore if self.buffer.is_ended() => return Poll::Ready(Err(unexpected_step_error())),
                 Step::NeedMore => self.needs_more = true,
                 Step::Send(request) => self.send_request(&request),
@@ -107,7 +107,7 @@ impl<M: Machine> DatagramConnection<M> {
     fn send_request(&mut self, request: &[u8]) {
         self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
         let exchange = Exchange::new(random_id(), request, self.time_limit, self.started.elapsed());
-        // A request that is dropped before its answer is cancelled.
+        // If this connection is dropped before the response is complete, the request is cancelled.
         self.datagrams.cancellation = Some(exchange.cancellation());
         self.exchange = Some(exchange);
     }
@@ -120,15 +120,15 @@ impl<M: Machine> DatagramConnection<M> {
                 self.outgoing = None;
                 sent.or_else(|error| self.handle_unreachable(error))?;
             }
-            let has_come = self.receive(cx)?;
+            let has_received = self.receive(cx)?;
             let now = self.started.elapsed();
             let Some(exchange) = &mut self.exchange else { return Poll::Ready(Err(unexpected_step_error())) };
             match exchange.next(now) {
                 Action::Send(datagram) => {
-                    // If the server does not answer, another of its addresses may.
+                    // If an address does not respond, the request is sent to the next address of the server.
                     if std::mem::replace(&mut self.retransmissions, exchange.retransmissions())
                         < exchange.retransmissions()
-                        && !exchange.has_begun()
+                        && !exchange.has_received_data()
                     {
                         self.datagrams.use_next_address();
                     }
@@ -150,9 +150,9 @@ impl<M: Machine> DatagramConnection<M> {
                     self.datagrams.cancellation = None;
                     return Poll::Ready(Ok(Some(address)));
                 }
-                Action::Refused => return Poll::Ready(Err(refused())),
+                Action::Refused => return Poll::Ready(Err(refused_error())),
                 Action::TimedOut => return Poll::Ready(Err(self.no_answer_error())),
-                Action::Wait(_) if has_come => {}
+                Action::Wait(_) if has_received => {}
                 Action::Wait(until) => ready!(self.timer.poll_after(self.started, until, cx)),
             }
         }
@@ -171,25 +171,25 @@ impl<M: Machine> DatagramConnection<M> {
             Poll::Ready(Arrival::Datagram(datagram)) => datagram,
         };
         let Some(exchange) = &mut self.exchange else { return Ok(true) };
-        if exchange.receive(datagram, self.started.elapsed()).map_err(fault)? {
+        if exchange.receive(datagram, self.started.elapsed()).map_err(machine_error)? {
             let now = Instant::now();
             let is_first = !std::mem::replace(&mut self.has_received, true);
             self.connection_info.update(|facts| {
                 facts.last_received = Some(now);
-                facts.replied = facts.replied.filter(|_| !is_first).or(Some(now));
+                facts.first_byte = facts.first_byte.filter(|_| !is_first).or(Some(now));
             });
             self.datagrams.keep_current_address();
         }
         Ok(true)
     }
 
-    fn has_begun(&self) -> bool {
-        self.exchange.as_ref().is_some_and(Exchange::has_begun)
+    fn has_received_data(&self) -> bool {
+        self.exchange.as_ref().is_some_and(Exchange::has_received_data)
     }
 
     /// Switches to the next address of the server after an ICMP error, if there is one.
     fn handle_unreachable(&mut self, error: io::Error) -> Result<(), Error> {
-        if self.has_begun() {
+        if self.has_received_data() {
             return Ok(());
         }
         let peer = self.datagrams.peer();
@@ -203,25 +203,25 @@ impl<M: Machine> DatagramConnection<M> {
     }
 
     fn no_answer_error(&self) -> Error {
-        let (phase, detail) = match self.has_begun() {
-            true => (Phase::Body, "receiving the answer: no more data after all retransmissions"),
-            false => (Phase::Reply, "no answer after all retransmissions"),
+        let (phase, detail) = match self.has_received_data() {
+            true => (Phase::Body, "receiving the response: no more data after all retransmissions"),
+            false => (Phase::Reply, "no response after all retransmissions"),
         };
         Error::new(Code::TimedOut, phase, detail)
     }
 }
 
-/// Converts an error of the machine: the end of the answer is not the end of a connection.
-fn fault(error: WireError) -> Error {
+/// Converts an error of the machine. UDP has no end of a connection, so an unexpected end is that of the response.
+fn machine_error(error: WireError) -> Error {
     match error {
         WireError::UnexpectedEnd { what } => {
-            Error::new(Code::Truncated, Phase::Body, format!("the answer ended in the middle of {what}"))
+            Error::new(Code::Truncated, Phase::Body, format!("the response ended in the middle of {what}"))
         }
         error => error.into(),
     }
 }
 
-fn refused() -> Error {
+fn refused_error() -> Error {
     Error::new(Code::ConnectFailed, Phase::Reply, "the server refused the request")
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use bytes::{Buf as _, Bytes, BytesMut};
 use flate2::{Compress, Compression, Decompress, DecompressError, FlushCompress, FlushDecompress, Status};
 
-/// The most bytes that are decompressed at a time, against decompression bombs.
+/// Maximum number of bytes that one call decompresses, so that a decompression bomb cannot fill the memory.
 const MAX_OUTPUT: usize = 64 * 1024;
 
 /// The compressor and decompressor of a connection.
@@ -79,7 +79,7 @@ pub(super) fn is_invalid_data(lost: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn opened(compressed: &[u8], cut: usize) -> Vec<u8> {
+    fn decompressed(compressed: &[u8], cut: usize) -> Vec<u8> {
         let (mut theirs, mut all) = (Deflate::new(), BytesMut::new());
         for piece in compressed.chunks(cut) {
             theirs.input.extend_from_slice(piece);
@@ -97,10 +97,10 @@ mod tests {
         for (index, piece) in pieces.iter().enumerate() {
             compressed.extend_from_slice(&ours.compress(piece).expect("compressed"));
             let so_far = pieces[..=index].concat();
-            assert!(opened(&compressed, compressed.len().max(1)) == so_far, "piece {index}");
+            assert!(decompressed(&compressed, compressed.len().max(1)) == so_far, "piece {index}");
         }
         for cut in [1, 7, 4096] {
-            assert!(opened(&compressed, cut) == pieces.concat(), "{cut}");
+            assert!(decompressed(&compressed, cut) == pieces.concat(), "{cut}");
         }
     }
 

@@ -15,23 +15,22 @@ impl Connector {
         ports::is_data_port(port) || self.allows_port(port)
     }
 
-    /// Opens a data connection to `port` of `peer`, the address of the control connection. The caller sets a timeout.
+    /// Opens a data connection to `port` at `peer`, the server's end of the control connection. The caller sets a
+    /// timeout.
     ///
     /// # Errors
-    /// `policy` if the port belongs to another protocol; `connect_failed`.
-    pub(crate) async fn connect_data(&self, peer: IpAddr, port: u16) -> Result<TcpStream, Error> {
+    /// `Code::Policy` if the port belongs to another protocol; `Code::ConnectFailed`.
+    pub(crate) async fn connect_data(&self, mut peer: SocketAddr, port: u16) -> Result<TcpStream, Error> {
         if !self.allows_data_port(port) {
-            let detail = format!("the server names port {port} for the data connection");
+            let detail = format!(
+                "the server requests a data connection to port {port}, which belongs to another protocol"
+            );
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }
-        let address = SocketAddr::new(peer, port);
-        open_tcp(address, self.interface()).await.map_err(|error| {
-            Error::io(
-                Code::ConnectFailed,
-                Phase::Connect,
-                &format!("the data connection to {address}"),
-                error,
-            )
+        // Only the port is replaced: a link-local IPv6 address keeps its zone.
+        peer.set_port(port);
+        open_tcp(peer, self.interface()).await.map_err(|error| {
+            Error::io(Code::ConnectFailed, Phase::Connect, &format!("the data connection to {peer}"), error)
         })
     }
 }
@@ -44,19 +43,20 @@ pub(crate) struct ActiveListener {
 }
 
 impl ActiveListener {
-    /// Listens on a free port of `local`, for connections from `peer` only.
+    /// Listens on a free port of the address of `local`, for connections from the address of `peer` only.
     ///
     /// # Errors
-    /// `connect_failed`.
-    pub(crate) async fn bind(local: IpAddr, peer: IpAddr) -> Result<Self, Error> {
-        let listener = TcpListener::bind(SocketAddr::new(local, 0)).await.map_err(listen_error)?;
+    /// `Code::ConnectFailed`.
+    pub(crate) async fn bind(mut local: SocketAddr, peer: IpAddr) -> Result<Self, Error> {
+        local.set_port(0);
+        let listener = TcpListener::bind(local).await.map_err(listen_error)?;
         Ok(Self { listener, peer })
     }
 
     /// Returns the address that the server should connect to (PORT, EPRT).
     ///
     /// # Errors
-    /// `connect_failed`.
+    /// `Code::ConnectFailed`.
     pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
         self.listener.local_addr().map_err(listen_error)
     }
@@ -64,7 +64,7 @@ impl ActiveListener {
     /// Waits for the connection of the server. Connections from other addresses are closed.
     ///
     /// # Errors
-    /// `timed_out`; `connect_failed`.
+    /// `Code::TimedOut`; `Code::ConnectFailed`.
     pub(crate) async fn accept(self, deadline: &Deadline) -> Result<TcpStream, Error> {
         let accepted = async {
             loop {
@@ -95,7 +95,8 @@ mod tests {
         let connect = std::time::Duration::from_millis(200);
         let deadline = Deadline::start(Timeouts { connect, ..Timeouts::default() });
         for (peer, is_accepted) in [(here, true), (other, false)] {
-            let listener = ActiveListener::bind(here, peer).await.expect("a port is free");
+            let listener =
+                ActiveListener::bind(SocketAddr::new(here, 0), peer).await.expect("a port is free");
             let address = listener.address().expect("a bound socket has an address");
             let _connection = std::net::TcpStream::connect(address).expect("it listens");
             assert_eq!(listener.accept(&deadline).await.is_ok(), is_accepted, "{peer}");

@@ -1,4 +1,4 @@
-//! Idle connections for reuse, for FTP and NNTP, whose connections belong to a user.
+//! The pool of idle FTP and NNTP connections. Each connection is logged in as one user and reused only for this user.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
@@ -9,9 +9,9 @@ use fetch_url_core::Host;
 
 use crate::{Connector, StartTls};
 
-/// The most idle connections in the pool.
+/// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 64;
-/// The longest idle time: some servers close idle connections after a minute.
+/// Maximum idle time: some servers close idle connections after a minute.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 
 /// The properties that a connection must share with a request to be reused.
@@ -57,17 +57,17 @@ impl<L> IdlePool<L> {
         }
     }
 
-    /// Removes and returns an idle connection: the most recent one of the lowest rank. Connections for which `rank`
-    /// returns `None` stay in the pool.
+    /// Removes and returns an idle connection: of those with the lowest rank, the one that was returned last.
+    /// Connections for which `rank` returns `None` stay in the pool.
     pub(crate) fn take(&self, key: &PoolKey, rank: impl Fn(&L) -> Option<usize>) -> Option<L> {
         let mut idle = self.lock();
-        let lines = idle.get_mut(key)?;
-        lines.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME);
-        let best = (0..lines.len())
+        let connections = idle.get_mut(key)?;
+        connections.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME);
+        let best = (0..connections.len())
             .rev()
-            .filter_map(|index| Some((rank(&lines[index].0)?, index)))
+            .filter_map(|index| Some((rank(&connections[index].0)?, index)))
             .min_by_key(|(rank, _)| *rank);
-        best.map(|(_, index)| lines.swap_remove(index).0)
+        best.map(|(_, index)| connections.swap_remove(index).0)
     }
 
     /// Closes one idle connection. Returns `true` if there was one.
@@ -76,14 +76,15 @@ impl<L> IdlePool<L> {
     }
 
     /// Returns a connection to the pool, if the pool has room.
-    pub(crate) fn put(&self, key: PoolKey, line: L) {
+    pub(crate) fn put(&self, key: PoolKey, connection: L) {
         let mut idle = self.lock();
         if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
-            idle.values_mut().for_each(|lines| lines.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME));
-            idle.retain(|_, lines| !lines.is_empty());
+            idle.values_mut()
+                .for_each(|connections| connections.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME));
+            idle.retain(|_, connections| !connections.is_empty());
         }
         if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
-            idle.entry(key).or_default().push((line, Instant::now()));
+            idle.entry(key).or_default().push((connection, Instant::now()));
         }
     }
 

@@ -10,9 +10,9 @@ use crate::{Code, Error, Phase};
 /// `Code::ResolveFailed`, which is transient for EAI_AGAIN.
 pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
     let failed = |error: std::io::Error| {
-        let may_pass = is_temporary_failure(&error.to_string());
+        let is_temporary = is_temporary_failure(&error.to_string());
         let error = Error::io(Code::ResolveFailed, Phase::Resolve, name, error);
-        if may_pass { error } else { error.as_permanent() }
+        if is_temporary { error } else { error.as_permanent() }
     };
     let addresses: Vec<_> = tokio::net::lookup_host((name, port)).await.map_err(failed)?.collect();
     if addresses.is_empty() {
@@ -22,9 +22,9 @@ pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Er
 }
 
 /// Returns `true` if the message is that of EAI_AGAIN: std returns the message of the resolver, but not its error code.
-fn is_temporary_failure(words: &str) -> bool {
-    let words = words.to_ascii_lowercase();
-    words.contains("temporary failure") || words.contains("try again")
+fn is_temporary_failure(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    message.contains("temporary failure") || message.contains("try again")
 }
 
 #[cfg(test)]
@@ -33,9 +33,12 @@ mod tests {
 
     #[test]
     fn only_temporary_resolver_failures_are_transient() {
-        let said =
-            |words: &str| is_temporary_failure(&format!("failed to lookup address information: {words}"));
-        assert!(said("Temporary failure in name resolution") && said("Try again"));
-        assert!(!said("Name or service not known") && !said("No address associated with hostname"));
+        let is_temporary =
+            |message: &str| is_temporary_failure(&format!("failed to lookup address information: {message}"));
+        assert!(is_temporary("Temporary failure in name resolution") && is_temporary("Try again"));
+        assert!(
+            !is_temporary("Name or service not known")
+                && !is_temporary("No address associated with hostname")
+        );
     }
 }

@@ -21,7 +21,7 @@ pub struct Proxies {
     direct: String,
 }
 
-/// A proxy, or the error for requests that would use an unreadable one.
+/// A proxy, or the error of the requests that use it if its value is invalid.
 type ProxyOrError = Result<Proxy, Error>;
 
 /// A proxy: protocol, host, port and credentials. `Debug` and `Display` do not show the credentials.
@@ -100,6 +100,15 @@ impl Proxies {
     #[must_use]
     pub fn all_from_variable(mut self, name: &str, value: &str) -> Self {
         self.for_all = Some(parse_variable(name, value));
+        self
+    }
+
+    /// Sets the credentials for all proxies. They replace those in the URLs of the proxies.
+    #[must_use]
+    pub fn with_login(mut self, login: &Credential) -> Self {
+        for proxy in self.for_scheme.values_mut().chain(&mut self.for_all).flatten() {
+            proxy.login = Some(login.clone());
+        }
         self
     }
 
@@ -218,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
+    fn proxy_text_is_parsed_as_in_curl() {
         assert_eq!(proxy("p.test"), "http://p.test:1080");
         assert_eq!(proxy("p.test:3128/"), "http://p.test:3128");
         assert_eq!(proxy("SOCKS5h://u:p@[::1]:9050"), "socks5h://[::1]:9050");
@@ -236,13 +245,13 @@ mod tests {
             .scheme("http", Proxy::parse("one.test").expect("a proxy"))
             .all(Proxy::parse("socks5h://two.test").expect("a proxy"))
             .direct("near.test, 127.0.0.0/8,::1");
-        let way = |url: &str| {
+        let selected = |url: &str| {
             let url = parse(url).expect("a URL").url;
             proxies.proxy_for(&url).expect("valid").map_or_else(|| "direct".to_owned(), ToString::to_string)
         };
-        assert_eq!(way("http://a.test/"), "http://one.test:1080");
-        assert_eq!(way("https://a.test/"), "socks5h://two.test:1080");
-        assert_eq!(way("ftp://a.test/"), "socks5h://two.test:1080");
+        assert_eq!(selected("http://a.test/"), "http://one.test:1080");
+        assert_eq!(selected("https://a.test/"), "socks5h://two.test:1080");
+        assert_eq!(selected("ftp://a.test/"), "socks5h://two.test:1080");
         for direct in [
             "http://near.test/",
             "http://x.near.test/",
@@ -251,11 +260,11 @@ mod tests {
             "file:///etc/motd",
             "mailto:a@b.test",
         ] {
-            assert_eq!(way(direct), "direct", "{direct}");
+            assert_eq!(selected(direct), "direct", "{direct}");
         }
-        assert_eq!(way("http://clear.test/"), "http://one.test:1080");
-        let nobody = Proxies::default().all(Proxy::parse("p.test").expect("a proxy")).direct("a.test, *");
-        assert!(matches!(nobody.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), Ok(None)));
+        assert_eq!(selected("http://clear.test/"), "http://one.test:1080");
+        let all_direct = Proxies::default().all(Proxy::parse("p.test").expect("a proxy")).direct("a.test, *");
+        assert!(matches!(all_direct.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), Ok(None)));
         let none = Proxies::default();
         assert!(matches!(none.proxy_for(&parse("http://a.test/").expect("a URL").url), Ok(None)));
     }

@@ -61,13 +61,13 @@ fn alternate_families(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let Some(first) = addresses.first() else { return Vec::new() };
     let (one, other): (Vec<_>, Vec<_>) =
         addresses.iter().copied().partition(|address: &SocketAddr| address.is_ipv4() == first.is_ipv4());
-    let mut turns = Vec::with_capacity(addresses.len());
+    let mut alternating = Vec::with_capacity(addresses.len());
     let (mut one, mut other) = (one.into_iter(), other.into_iter());
-    while turns.len() < addresses.len() {
-        turns.extend(one.next());
-        turns.extend(other.next());
+    while alternating.len() < addresses.len() {
+        alternating.extend(one.next());
+        alternating.extend(other.next());
     }
-    turns
+    alternating
 }
 
 #[cfg(test)]

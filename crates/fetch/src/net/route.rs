@@ -46,7 +46,7 @@ pub struct ConnectTo {
 
 /// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "IP has these two")]
+#[allow(clippy::exhaustive_enums, reason = "IP has exactly two versions")]
 pub enum AddressFamily {
     /// IPv4.
     V4,
@@ -67,21 +67,21 @@ pub enum Interface {
 impl Routes {
     /// Returns the host and port to connect to for `host` and `port`.
     pub(super) fn replacement<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
-        let fits = |detour: &&ConnectTo| {
-            detour.host.as_ref().is_none_or(|own| own == host) && detour.port.is_none_or(|own| own == port)
+        let matches = |rule: &&ConnectTo| {
+            rule.host.as_ref().is_none_or(|own| own == host) && rule.port.is_none_or(|own| own == port)
         };
-        match self.connect_to.iter().find(fits) {
-            Some(detour) => (detour.to_host.as_ref().unwrap_or(host), detour.to_port.unwrap_or(port)),
+        match self.connect_to.iter().find(matches) {
+            Some(rule) => (rule.to_host.as_ref().unwrap_or(host), rule.to_port.unwrap_or(port)),
             None => (host, port),
         }
     }
 
     /// Returns the addresses that override the DNS lookup of `host` and `port`.
     pub(super) fn resolve_override(&self, host: &Host<'_>, port: u16) -> Option<Vec<SocketAddr>> {
-        let fits =
-            |pin: &&ResolveOverride| pin.port == port && pin.host.as_ref().is_none_or(|own| own == host);
-        let pin = self.overrides.iter().find(fits)?;
-        Some(pin.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect())
+        let matches =
+            |rule: &&ResolveOverride| rule.port == port && rule.host.as_ref().is_none_or(|own| own == host);
+        let rule = self.overrides.iter().find(matches)?;
+        Some(rule.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect())
     }
 
     /// Returns `true` if the address has the selected family.
@@ -124,14 +124,14 @@ mod tests {
     #[test]
     fn resolve_override_matches_its_host_and_port_only() {
         let addresses = vec!["192.0.2.1".parse().expect("an address")];
-        let pin = ResolveOverride { host: Some(name("a.test")), port: 80, addresses };
-        let mut routes = Routes { overrides: vec![pin.clone()], ..Routes::default() };
+        let rule = ResolveOverride { host: Some(name("a.test")), port: 80, addresses };
+        let mut routes = Routes { overrides: vec![rule.clone()], ..Routes::default() };
         assert!(routes.resolve_override(&name("A.TEST."), 80).is_some());
         assert!(
             routes.resolve_override(&name("a.test"), 81).is_none()
                 && routes.resolve_override(&name("b.test"), 80).is_none()
         );
-        routes.overrides = vec![ResolveOverride { host: None, ..pin }];
+        routes.overrides = vec![ResolveOverride { host: None, ..rule }];
         assert!(routes.resolve_override(&name("b.test"), 80).is_some());
     }
 }

@@ -40,16 +40,17 @@ impl Stream {
         Self::on(Transport::Plain(stream), connection_info)
     }
 
-    /// Wraps a TLS connection. Its end without close_notify is an error, because an attacker can close a TCP
-    /// connection, unless `allows_truncation` is `true`.
+    /// Wraps a TLS connection. If it ends without close_notify, an attacker may have truncated it, so this is an error
+    /// unless `allows_truncation` is `true`.
     pub(crate) fn tls(
         stream: TlsStream<TcpStream>,
         connection_info: &ConnectionInfo,
         allows_truncation: bool,
     ) -> Self {
         let stream = Box::new(stream);
-        let road = if allows_truncation { Transport::Truncatable(stream) } else { Transport::Tls(stream) };
-        Self::on(road, connection_info)
+        let transport =
+            if allows_truncation { Transport::Truncatable(stream) } else { Transport::Tls(stream) };
+        Self::on(transport, connection_info)
     }
 
     fn on(transport: Transport, connection_info: &ConnectionInfo) -> Self {
@@ -69,8 +70,8 @@ impl Stream {
         }
     }
 
-    /// Starts compression in both directions. `received` contains bytes that were read before and belong to the
-    /// compressed stream.
+    /// Starts compression in both directions. `arrived` contains the bytes of the compressed stream that were read
+    /// before.
     pub(super) fn start_deflate(&mut self, arrived: &[u8]) {
         let mut deflate = Deflate::new();
         deflate.input.extend_from_slice(arrived);
@@ -96,7 +97,7 @@ impl Stream {
             match deflate.decompress(buffer) {
                 Ok(0) if deflate.has_ended() => break Poll::Ready(Ok(0)),
                 Ok(0) => {}
-                opened => break Poll::Ready(opened),
+                decompressed => break Poll::Ready(decompressed),
             }
             match self.poll_read_raw(cx, &mut deflate.input) {
                 Poll::Ready(Ok(1..)) => {}

@@ -1,11 +1,11 @@
 //! The rustls configuration for https, ftps, gophers and nntps, created on first use.
 
 mod der;
-mod fault;
 mod given_certificate;
 mod identity;
 mod options;
 mod pins;
+mod tls_error;
 mod trust;
 mod verify;
 
@@ -16,7 +16,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::{Code, Error, Phase};
 
-pub(crate) use fault::{error, inside};
+pub(crate) use self::tls_error::{find_tls_error, to_tls_error};
 pub use identity::Identity;
 pub use options::{StartTls, TlsOptions, TlsVersion};
 pub use pins::Pins;

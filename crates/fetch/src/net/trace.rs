@@ -14,7 +14,7 @@ const RAW_TARGET: &str = "fetch_url::octets";
 /// Maximum number of raw bytes on one line of the trace.
 const MAX_RAW_BYTES: usize = 4096;
 
-/// Returns `true` if the trace is wanted.
+/// Returns `true` if the trace is enabled.
 pub(crate) fn is_enabled() -> bool {
     tracing::enabled!(target: TARGET, Level::INFO)
 }

@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedirectKind {
-    /// A name service (Prospero) returned the address of the object. This is its normal answer, so it has a limit of
-    /// its own.
+    /// A name service (Prospero) returned the address of the object. This is its normal response, so it has a
+    /// separate limit.
     Access,
     /// A server answered that the object has moved, such as with HTTP status 302.
     Redirect,

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_answers() {
+    fn digests_match_the_test_vectors() {
         let hex = |algorithm, text: &str| {
             let mut digest = Digest::new(algorithm);
             digest.update(text.as_bytes());

@@ -20,8 +20,8 @@ pub struct DirHandle {
 }
 
 impl DirHandle {
-    /// Opens the directory with the relative path `below` in `root`. Missing directories are created. Symbolic links are
-    /// followed in `root` but not in `below`.
+    /// Opens the directory with the relative path `below` in `root`. Missing directories are created. Symbolic links
+    /// are followed in `root` but not in `below`.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if a component of the path is a link or a file, or cannot be opened.
@@ -44,7 +44,8 @@ impl DirHandle {
         Ok(Self { directory: Arc::new(directory), display_path })
     }
 
-    /// Returns a path to `name` through `/proc/self/fd`, valid while a handle exists; without procfs, the plain path.
+    /// Returns a path to `name` through `/proc/self/fd`, which is valid while a handle exists. Without procfs, returns
+    /// the plain path.
     pub fn path(&self, name: &str) -> PathBuf {
         let proc_path = PathBuf::from(self.proc_path());
         if cfg!(target_os = "linux") && proc_path.exists() {

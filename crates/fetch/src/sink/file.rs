@@ -1,24 +1,23 @@
-//! Opens the file of a download before a connection is made. An unusable name is an error, and with `no_clobber` an
-//! existing file is too.
+//! Opens the file of a download before a connection is opened, so that a name that cannot be written, or with
+//! `no_clobber` an existing file, is an error at once.
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Instant;
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::TargetKind;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
-use super::part::{Part, PartPaths, PartStage, file_id, is_file_at};
-use super::state::State;
+use super::file_id::{file_error, file_id};
+use super::open_part::{OpenedPart, make_private, open_part};
+use super::part::{Part, PartStage};
+use super::part_paths::PartPaths;
 use crate::{Code, Error, Meta, Phase, Resume};
-
-/// The permissions of a `.part` file: readable by its owner only. On Linux the sticky bit, which has no meaning on
-/// files, marks it as a file of fetch-url.
-const PART_MODE: u32 = if cfg!(target_os = "linux") { 0o1600 } else { 0o600 };
 
 /// The free space is not checked for downloads up to this size in bytes.
 const UNCHECKED_SIZE: u64 = 64 * 1024;
@@ -29,8 +28,8 @@ const UNCHECKED_SIZE: u64 = 64 * 1024;
 pub struct FileOptions {
     /// Continues a partial download, if it is still the same object. Default: `false`.
     pub resume: bool,
-    /// Keeps a partial download (`.part`) after an error or if the download is cancelled, so that a later one can resume
-    /// it. [`resume`](Self::resume) implies it. Default: `false`.
+    /// Keeps a partial download (`.part`) after an error or if the download is cancelled, so that a later one can
+    /// resume it. [`resume`](Self::resume) implies it. Default: `false`.
     pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
     pub keep: u64,
@@ -92,7 +91,7 @@ impl FileOptions {
     }
 }
 
-/// A file that is being downloaded: `NAME.part` until it is complete.
+/// A file that is being downloaded: `NAME.fetch-url.part` until it is complete.
 pub struct FileSink {
     kind: FileKind,
     /// The resume data of an earlier run.
@@ -111,7 +110,7 @@ enum FileKind {
 }
 
 impl FileSink {
-    /// Checks the name and opens and locks `NAME.part`.
+    /// Checks the name and opens and locks `NAME.fetch-url.part`.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
@@ -120,22 +119,31 @@ impl FileSink {
         if target.as_os_str().is_empty() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "the file name is empty"));
         }
+        let paths = PartPaths::of(target)?;
         let existing = fs::symlink_metadata(target);
-        if let Ok(metadata) = &existing {
-            if let Some(device) = open_device(target, metadata)? {
-                return Ok(Self { kind: FileKind::Direct(device), resume: None, earlier_url: None, kept: 0 });
+        match &existing {
+            Ok(metadata) => {
+                if let Some(device) = open_device(target, metadata)? {
+                    let kind = FileKind::Direct(device);
+                    return Ok(Self { kind, resume: None, earlier_url: None, kept: 0 });
+                }
+                check_target(target, metadata, options)?;
             }
-            check_target(target, metadata, options)?;
+            // A target name that is too long must fail here: the name of the `.part` file is shortened, so it can be
+            // created.
+            Err(error) if error.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()) => {
+                return Err(file_error(target, io::Error::from(Errno::NAMETOOLONG)));
+            }
+            Err(_) => {}
         }
-        let paths = PartPaths::of(target);
-        let OpenedPart { mut file, metadata, state, has_leftover } = open_part(&paths)?;
+        let OpenedPart { mut file, metadata, state } = open_part(&paths)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
         let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
         let has_state = state.is_some();
         // From here on, dropping `part` removes the file if it cannot be resumed.
         let mut part = Box::new(Part {
-            stage: if has_state { PartStage::Found } else { PartStage::Fresh },
+            stage: if has_state { PartStage::Existing } else { PartStage::New },
             state: state.unwrap_or_default(),
             file_id: file_id(&metadata),
             file,
@@ -144,8 +152,9 @@ impl FileSink {
             modified: None,
             is_resumable: true,
             state_written: Instant::now(),
-            has_state_file: has_leftover,
-            replaces: existing.is_ok(),
+            // With `resume`, there may also be a state file whose `.part` file the user has removed.
+            may_have_state_file: has_state || options.resume,
+            replaced: existing.ok(),
         });
         if part.state.mode == 0 {
             part.state.mode =
@@ -170,14 +179,46 @@ impl FileSink {
         Ok(this)
     }
 
+    /// Returns device and inode of the `.part` file, which gets the final name, or `None` for a device or FIFO.
+    pub fn file_id(&self) -> Option<(u64, u64)> {
+        match &self.kind {
+            FileKind::Direct(_) => None,
+            FileKind::Part(part) => Some(part.file_id),
+        }
+    }
+
+    /// Returns device and inode of the existing file that is replaced, or `None` if it has other hard links, which keep
+    /// its content.
+    pub fn replaced_file_id(&self) -> Option<(u64, u64)> {
+        match &self.kind {
+            FileKind::Direct(_) => None,
+            FileKind::Part(part) => part.replaced.as_ref().filter(|file| file.nlink() == 1).map(file_id),
+        }
+    }
+
     /// Returns the resume data if an earlier run requested the same `url`, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
         let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
         self.resume.clone().filter(|_| is_same)
     }
 
-    /// Prepares the file for the body that `meta` describes. The body is appended to the partial download or to the kept
-    /// bytes, or written from the start.
+    /// Fails if the file with the metadata `source` is the `.part` file.
+    pub(super) fn check_source(&self, source: &Metadata) -> Result<(), Error> {
+        match &self.kind {
+            FileKind::Part(part) if part.file_id == file_id(source) => match part.stage {
+                PartStage::New => {
+                    // The source exists only because this download has created it.
+                    let detail = "no such file: the name is that of the temporary file of this download";
+                    Err(Error::new(Code::NotFound, Phase::Deliver, detail))
+                }
+                _ => Err(super::same_file_error()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Prepares the file for the body that `meta` describes. The body is appended to the partial download or to the
+    /// kept bytes, or written from the start.
     pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
             FileKind::Direct(file) => return Ok(TargetKind::Open(file)),
@@ -187,9 +228,9 @@ impl FileSink {
         let start = if is_appended { self.kept } else { 0 };
         let is_resumed = is_appended && self.resume.is_some();
         let copies_target = is_appended && !is_resumed;
-        let is_empty = part.stage == PartStage::Fresh;
+        let is_empty = part.stage == PartStage::New;
         if !is_resumed && !is_empty {
-            part.remove_state_file();
+            part.paths.remove_state();
         }
         part.begin(meta, start);
         let target = part.paths.target.clone();
@@ -212,7 +253,8 @@ fn check_kept_bytes(target: &Path, count: u64) -> Result<(), Error> {
     if length >= count {
         return Ok(());
     }
-    let detail = format!("{} has only {length} bytes: nothing to continue at {count}", target.display());
+    let detail =
+        format!("{} has only {length} bytes, so it cannot be continued at {count}", target.display());
     Err(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
@@ -261,9 +303,11 @@ fn open_device(target: &Path, metadata: &Metadata) -> Result<Option<File>, Error
     let open_flags = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
     let opened = OpenOptions::new().write(true).custom_flags(open_flags.bits().cast_signed()).open(target);
     let device = opened.map_err(|error| match error.raw_os_error() {
-        Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => {
-            Error::new(Code::SinkFailed, Phase::Deliver, format!("no process reads {}", target.display()))
-        }
+        Some(code) if code == Errno::NXIO.raw_os_error() => Error::new(
+            Code::SinkFailed,
+            Phase::Deliver,
+            format!("no process has opened {} for reading", target.display()),
+        ),
         _ => file_error(target, error),
     })?;
     rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| file_error(target, error.into()))?;
@@ -294,100 +338,4 @@ fn check_target(target: &Path, metadata: &Metadata, options: FileOptions) -> Res
 /// Returns the error for an existing file that must not be replaced.
 pub(super) fn exists_error(target: &Path) -> Error {
     Error::new(Code::Usage, Phase::Deliver, format!("{} exists and is not replaced", target.display()))
-}
-
-/// Returns the error of an operation on the file.
-fn file_error(target: &Path, error: io::Error) -> Error {
-    Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error)
-}
-
-/// An open, locked `.part` file.
-struct OpenedPart {
-    file: File,
-    metadata: Metadata,
-    /// The state of an earlier run, if it is valid.
-    state: Option<State>,
-    /// An earlier run left a `.part` file, valid or not.
-    has_leftover: bool,
-}
-
-/// Opens and locks `NAME.part`: a valid one of an earlier run, or a new one. Symbolic links are not followed, and files of
-/// other users or programs are not changed.
-fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
-    let part_error = |error| file_error(&paths.part, error);
-    let mut has_leftover = false;
-    for _ in 0..8 {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o666);
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-        let (file, is_new) = match options.clone().create_new(true).open(&paths.part) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match options.open(&paths.part) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                opened => (opened.map_err(part_error)?, false),
-            },
-            opened => (opened.map_err(part_error)?, true),
-        };
-        lock(&file, paths)?;
-        // Another process may have finished or restarted the file between opening and locking.
-        let metadata = file.metadata().map_err(part_error)?;
-        // The link count of a file that this process created is 0 only if another process has removed it.
-        let is_current =
-            if is_new { metadata.nlink() > 0 } else { is_file_at(file_id(&metadata), &paths.part) };
-        if !is_current {
-            continue;
-        }
-        if !is_new && !is_owned_file(&metadata) {
-            return Err(foreign_file_error(paths));
-        }
-        let state = if is_new { None } else { State::read(&paths.state) };
-        if is_new || state.is_some() {
-            return Ok(OpenedPart { file, metadata, has_leftover: has_leftover || state.is_some(), state });
-        }
-        check_leftover(&metadata, paths)?;
-        has_leftover = true;
-        fs::remove_file(&paths.part).map_err(part_error)?;
-    }
-    Err(locked_error(paths))
-}
-
-/// Fails if a `.part` file without state may belong to another program. It belongs to fetch-url if it has [`PART_MODE`], or
-/// is empty because a run was killed early.
-fn check_leftover(metadata: &Metadata, paths: &PartPaths) -> Result<(), Error> {
-    if metadata.len() == 0 || metadata.permissions().mode() & 0o7777 == PART_MODE {
-        return Ok(());
-    }
-    Err(foreign_file_error(paths))
-}
-
-/// Returns `true` if fetch-url may have created the file: a regular file, owned by this user, with one hard link.
-fn is_owned_file(metadata: &Metadata) -> bool {
-    metadata.is_file() && metadata.nlink() == 1 && metadata.uid() == rustix::process::geteuid().as_raw()
-}
-
-/// Returns the error for a `.part` file of another program or user.
-fn foreign_file_error(paths: &PartPaths) -> Error {
-    let detail = format!("{} exists and belongs to another program or user", paths.part.display());
-    Error::new(Code::Usage, Phase::Deliver, detail)
-}
-
-/// Locks the `.part` file, so that no other process downloads to it.
-fn lock(file: &File, paths: &PartPaths) -> Result<(), Error> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(fs::TryLockError::WouldBlock) => Err(locked_error(paths)),
-        Err(fs::TryLockError::Error(error)) => Err(file_error(&paths.part, error)),
-    }
-}
-
-/// Returns the error for a `.part` file that another process has locked.
-fn locked_error(paths: &PartPaths) -> Error {
-    let detail = format!("another process is fetching into {}", paths.target.display());
-    Error::new(Code::Usage, Phase::Deliver, detail)
-}
-
-/// Sets the mode to [`PART_MODE`] and returns the permissions that the umask gave the new file.
-fn make_private(file: &File, metadata: &Metadata) -> io::Result<u32> {
-    let mode = metadata.permissions().mode() & 0o777;
-    file.set_permissions(Permissions::from_mode(PART_MODE))?;
-    Ok(mode)
 }

@@ -1,8 +1,9 @@
 //! The journal of finished files of a batch or mirror, so that the next run fetches only missing files: one line for
 //! each file, written after the file was renamed to its final name.
 //!
-//! A line is valid while the file has the recorded size and time. It survives a power failure for certain only after
-//! the file system was synced, which a `synced` line records. After a reboot, lines after the last one are ignored.
+//! A line is valid while the file has the recorded size and modification time. A `synced` line records that the file
+//! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
+//! last `synced` line are ignored.
 
 mod line_hasher;
 
@@ -20,7 +21,8 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use self::line_hasher::LineHasher;
-use super::part::{file_id, is_file_at};
+use super::file_id::{file_id, is_file_at};
+use super::part_paths::new_path;
 use super::private::write_atomically;
 use crate::{Code, Error, Phase};
 
@@ -39,7 +41,7 @@ pub struct Journal {
     file: Arc<File>,
     path: PathBuf,
     subject: String,
-    digests: LineHasher,
+    hasher: LineHasher,
     done: HashSet<u128>,
     /// The number of lines that this run has written.
     lines: u64,
@@ -55,7 +57,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Returns `true` if size and time of `file` are unchanged.
+    /// Returns `true` if size and modification time of `file` are unchanged.
     pub fn is_unchanged(&self, file: &Metadata) -> bool {
         self.size == file.len() && self.changed == changed(file)
     }
@@ -86,7 +88,7 @@ impl Journal {
             file: Arc::new(file),
             path: path.to_owned(),
             subject: subject.to_owned(),
-            digests: LineHasher::default(),
+            hasher: LineHasher::default(),
             done: HashSet::new(),
             lines: 0,
             synced: Instant::now(),
@@ -121,9 +123,8 @@ impl Journal {
     fn compact(&mut self) -> io::Result<()> {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
-            if let Some(path) = line["path"]
-                .as_str()
-                .filter(|_| self.done.contains(&self.digests.digest_without_facts(&line)))
+            if let Some(path) =
+                line["path"].as_str().filter(|_| self.done.contains(&self.hasher.digest_without_facts(&line)))
             {
                 last.insert(path.to_owned(), line);
             }
@@ -133,7 +134,7 @@ impl Journal {
         // After a power failure there must be no line whose file was lost.
         sync_files(&self.file)?;
         text.push_str(&format!("{}\n", json!({ "synced": last.len() })));
-        write_atomically(&self.path, text.as_bytes())?;
+        write_atomically(&self.path, &new_path(&self.path), text.as_bytes())?;
         let file = File::options().read(true).append(true).open(&self.path)?;
         file.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
         self.file = Arc::new(file);
@@ -142,7 +143,7 @@ impl Journal {
 
     /// Reads all lines.
     fn read(&self) -> io::Result<EarlierRuns<'_>> {
-        let (mut lines, mut earlier) = (Lines::new(&self.file), EarlierRuns::new(&self.digests));
+        let (mut lines, mut earlier) = (Lines::new(&self.file), EarlierRuns::new(&self.hasher));
         while let Some(line) = lines.next()? {
             earlier.add_line(&line);
         }
@@ -155,12 +156,12 @@ impl Journal {
 
     /// Returns `true` if the file at `path` was fetched from `source` with these facts and is unchanged since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.digests.line_digest(&line(path, source, facts, file)))
+        self.done.contains(&self.hasher.line_digest(&line(path, source, facts, file)))
     }
 
     /// Returns `true` if the file at `path` was fetched from `source` and is unchanged since. Facts are not compared.
     pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.digests.digest_without_facts(&line(path, source, "", file)))
+        self.done.contains(&self.hasher.digest_without_facts(&line(path, source, "", file)))
     }
 
     /// Records that `path` is finished.
@@ -169,10 +170,10 @@ impl Journal {
     /// [`Code::SinkFailed`] if the line cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let line = line(path, source, facts, file);
-        if !self.done.insert(self.digests.line_digest(&line)) {
+        if !self.done.insert(self.hasher.line_digest(&line)) {
             return Ok(());
         }
-        self.done.insert(self.digests.digest_without_facts(&line));
+        self.done.insert(self.hasher.digest_without_facts(&line));
         if self.lines == 0 {
             self.begin().map_err(|error| self.failed(error))?;
         }
@@ -205,12 +206,12 @@ impl Journal {
         }
     }
 
-    /// Removes the journal. The caller does this if no file is missing.
+    /// Removes the journal. The caller does this when all files are finished.
     pub fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Returns all finished files by name.
+    /// Returns all finished files by path.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if the journal cannot be read.
@@ -237,7 +238,7 @@ impl Journal {
 
 /// The lines of earlier runs.
 struct EarlierRuns<'m> {
-    all: &'m LineHasher,
+    hasher: &'m LineHasher,
     digests: Vec<[u128; 2]>,
     /// Hashes of the paths of all files.
     paths: HashSet<u64>,
@@ -249,8 +250,8 @@ struct EarlierRuns<'m> {
 }
 
 impl<'m> EarlierRuns<'m> {
-    fn new(all: &'m LineHasher) -> Self {
-        Self { all, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
+    fn new(hasher: &'m LineHasher) -> Self {
+        Self { hasher, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
     }
 
     fn add_line(&mut self, line: &Value) {
@@ -260,8 +261,8 @@ impl<'m> EarlierRuns<'m> {
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
         } else if line["path"].is_string() {
-            self.paths.insert(self.all.path_hash(&line["path"]));
-            self.digests.push([self.all.line_digest(line), self.all.digest_without_facts(line)]);
+            self.paths.insert(self.hasher.path_hash(&line["path"]));
+            self.digests.push([self.hasher.line_digest(line), self.hasher.digest_without_facts(line)]);
         }
     }
 
@@ -293,7 +294,7 @@ impl<'f> Lines<'f> {
         }
     }
 
-    /// Returns the next line; lines that are not JSON are skipped.
+    /// Returns the next line, or `Value::Null` for a line that is truncated or not JSON.
     fn next(&mut self) -> io::Result<Option<Value>> {
         let mut line = Vec::new();
         if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut line)? == 0 {
@@ -319,20 +320,20 @@ impl io::Read for ReadAt<'_> {
     }
 }
 
-/// Checks that the file begins like a journal of `subject`, possibly truncated. Other files are not
+/// Checks that the file begins like a journal of `subject`; its first line may be truncated. Other files must not be
 /// changed.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
-    let none = || journal_error(path, "it is not a journal of this program");
+    let not_a_journal = || journal_error(path, "it is not a journal of this program");
     if !first.ends_with(b"\n") {
         return if JOURNAL_PREFIX.starts_with(first) || first.starts_with(JOURNAL_PREFIX) {
             Ok(())
         } else {
-            Err(none())
+            Err(not_a_journal())
         };
     }
-    let line: Value = serde_json::from_slice(first).map_err(|_| none())?;
+    let line: Value = serde_json::from_slice(first).map_err(|_| not_a_journal())?;
     match line["journal"].as_str() {
-        None => Err(none()),
+        None => Err(not_a_journal()),
         Some(other) => same_subject(path, other, subject),
     }
 }

@@ -1,15 +1,14 @@
-//! Sanitised file names from untrusted bytes: they cannot leave their directory, be hidden, or look like something
-//! else.
+//! Sanitised file names from untrusted bytes: they cannot leave their directory, be hidden, or deceive with invisible
+//! characters.
 
-/// The maximum length of the kept part in bytes. With a `_` on each side a name has 200, so that `.part.json.new` fits
-/// where names may have 255.
+use super::temporary_names::is_temporary_name;
+
+/// The maximum length in bytes of the part of a name that is kept. With a `_` on each side a name has at most 200
+/// bytes, so that names with the suffix of a temporary file have at most 255 bytes.
 const MAX_KEPT: usize = 198;
 
 /// The maximum length of an extension, including its dot.
 const MAX_EXTENSION: usize = 20;
-
-/// Suffixes that only temporary files of this program may have, in any case.
-const TEMPORARY_SUFFIXES: [&str; 3] = [".part", ".part.json", ".part.json.new"];
 
 /// Returns a sanitised file name, or `None` if nothing is left of `suggested`.
 ///
@@ -24,7 +23,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
     if text.chars().all(|character| character == '.') {
         return None;
     }
-    // Shortened first, because the cut may expose characters that must be replaced.
+    // The name is shortened first, because this may produce a first or last character that must be replaced.
     let mut name = shortened(text);
     if name.starts_with(['.', '-', '~']) {
         name.replace_range(..1, "_");
@@ -33,7 +32,7 @@ pub fn safe_name(suggested: &[u8]) -> Option<String> {
         name.pop();
         name.push('_');
     }
-    if is_temporary_name(&name) {
+    if is_temporary_name(name.as_bytes()) {
         name.push('_');
     }
     if is_device(&name) {
@@ -49,8 +48,8 @@ pub fn safe_dot_name(suggested: &[u8]) -> Option<String> {
         None => safe_name(last),
         Some(rest) if rest.starts_with(b".") => safe_name(last),
         Some(rest) => safe_name(rest).map(|name| {
-            let own = if is_journal(&name) { "_" } else { "" };
-            format!(".{name}{own}")
+            let suffix = if is_journal(&name) { "_" } else { "" };
+            format!(".{name}{suffix}")
         }),
     }
 }
@@ -80,12 +79,6 @@ const fn is_blank_glyph(character: char) -> bool {
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
         | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Returns `true` for names of temporary files. Case-insensitive file systems treat `x.PART` as `x.part`.
-fn is_temporary_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    TEMPORARY_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// Returns `true` for device names of DOS and Windows with any extension: CON, PRN, AUX, NUL, CONIN$, CONOUT$, CLOCK$,
@@ -132,14 +125,14 @@ mod tests {
         assert!(!name.starts_with(['.', '-', '~', ' ']) && !name.ends_with(['.', ' ']), "{name:?}");
         assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
         assert!(!name.is_empty() && name.len() <= 200, "{name:?}");
-        assert!(!is_temporary_name(name) && !is_device(name), "{name:?}");
+        assert!(!is_temporary_name(name.as_bytes()) && !is_device(name), "{name:?}");
         if name.len() <= MAX_KEPT {
             assert_eq!(safe_name(name.as_bytes()).as_deref(), Some(name), "a safe name stays as it is");
         }
     }
 
     #[test]
-    fn names() {
+    fn unsafe_parts_of_names_are_removed_or_replaced() {
         for (suggested, safe) in [
             (&b"a.txt"[..], Some("a.txt")),
             (b"../../etc/evil", Some("evil")),
@@ -150,7 +143,9 @@ mod tests {
             (b"a\0b\r\nc\x1b[31m\x7f", Some("a_b__c_[31m_")),
             (b"a\xff\xe9", Some("a__")),
             ("caf\u{e9}".as_bytes(), Some("caf\u{e9}")),
-            (b"x.part.json.new", Some("x.part.json.new_")),
+            (b"x.part.json", Some("x.part.json")),
+            (b"x.fetch-url.json", Some("x.fetch-url.json_")),
+            (b"x.FETCH-URL.PART", Some("x.FETCH-URL.PART_")),
         ] {
             assert_eq!(safe_name(suggested).as_deref(), safe, "{suggested:?}");
             safe.iter().for_each(|safe| check(safe));
@@ -158,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_a_dot() {
+    fn safe_dot_name_keeps_one_leading_dot() {
         for (suggested, safe) in [
             (&b".rc"[..], Some(".rc")),
             (b"d/.rc", Some(".rc")),
@@ -168,7 +163,7 @@ mod tests {
             (b"...", None),
             (b"..a", Some("_.a")),
             (b".-x", Some("._x")),
-            (b".a.part", Some(".a.part_")),
+            (b".a.fetch-url.part", Some(".a.fetch-url.part_")),
             (b".fetch-url-mirror", Some(".fetch-url-mirror_")),
             (b".LIST.Journal", Some(".LIST.Journal_")),
         ] {
@@ -177,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names() {
+    fn long_names_are_shortened_and_keep_their_extension() {
         let long = |length: usize, end: &str| safe_name(format!("{}{end}", "x".repeat(length)).as_bytes());
         for (length, end, kept) in [
             (300, ".tar.gz", ".gz"),
@@ -187,12 +182,12 @@ mod tests {
             // Longer than an extension may be.
             (300, ".abcdefghijklmnopqrstuvwxyz", "x"),
             // Shortening must not produce a temporary name, or a dot or space at the end.
-            (193, ".partzzzzzzzzzzzzzzzzzzzzzzzzzzz", ".part_"),
-            (188, ".partzzzzzz.json", ".part.json_"),
+            (183, ".fetch-url.partzzzzzzzzzzzzzzzzzzzzzzzzzzz", ".fetch-url.part_"),
             (197, ".zzzzzzzzzzzzzzzzzzzzzzzzzzz", "x_"),
             (197, " zzzzzzzzzzzzzzzzzzzzzzzzzzz", "x_"),
-            (300, ".part", ".part_"),
-            (194, ".part", ".part_"),
+            (300, ".part", ".part"),
+            (194, ".fetch-url.part", ".part"),
+            (178, ".fetch-url.new", ".fetch-url.new_"),
         ] {
             let name = long(length, end).expect("a name");
             assert!(name.ends_with(kept), "{name}");
@@ -214,7 +209,7 @@ mod tests {
         fn hostile_parts_make_a_safe_name_or_none(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
-                    ".", "..", "/", "\\", "-", "~", " ", ":", "con", "COM", "1", "\u{b9}", ".part", ".PART", ".json", ".new",
+                    ".", "..", "/", "\\", "-", "~", " ", ":", "con", "COM", "1", "\u{b9}", ".fetch-url", ".part", ".PART", ".json", ".new",
                     "\u{202e}", "\u{200b}", "\u{ad}", "\0", "\r\n", "x", "\u{e9}", "\u{3000}", "\u{85}", "$",
                     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
                     "CONIN$", "lpt9", "NUL",

@@ -1,15 +1,16 @@
-//! The temporary file `NAME.part` and its state file, until the download is complete.
+//! The temporary file `NAME.fetch-url.part` and its state file, until the download is complete.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Seek as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::dir_handle::DirHandle;
 use super::file::{FileOptions, SyncMode};
+use super::file_id::is_file_at;
+use super::part_paths::PartPaths;
+use super::private::set_mode;
 use super::state::{self, State};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
@@ -20,32 +21,6 @@ const STATE_INTERVAL: Duration = Duration::from_secs(5);
 const STATE_RESERVE: u64 = 64 * 1024;
 /// Minimum size in bytes of files that are synced before they are renamed.
 const LARGE_FILE_SIZE: u64 = 1024 * 1024;
-
-/// The paths of the final file, the `.part` file and the state file.
-#[derive(Clone, Debug)]
-pub(super) struct PartPaths {
-    pub(super) target: PathBuf,
-    pub(super) part: PathBuf,
-    pub(super) state: PathBuf,
-    /// The open directory that contains them, in a mirror.
-    pub(super) directory: Option<DirHandle>,
-}
-
-impl PartPaths {
-    pub(super) fn of(target: &Path) -> Self {
-        let with_suffix = |suffix: &str| {
-            let mut name = target.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        Self {
-            target: target.to_owned(),
-            part: with_suffix(".part"),
-            state: with_suffix(".part.json"),
-            directory: None,
-        }
-    }
-}
 
 /// An open, locked `.part` file.
 pub(crate) struct Part {
@@ -61,36 +36,30 @@ pub(crate) struct Part {
     /// The time at which the state file was last written.
     pub(super) state_written: Instant,
     pub(super) stage: PartStage,
-    /// A state file of this program exists.
-    pub(super) has_state_file: bool,
-    /// The final file existed when the `.part` file was opened, and is replaced.
-    pub(super) replaces: bool,
+    /// A state file may exist: an earlier run left it, or this run has written it.
+    pub(super) may_have_state_file: bool,
+    /// The file that had the final name when the `.part` file was opened, and is replaced.
+    pub(super) replaced: Option<fs::Metadata>,
 }
 
 /// The progress of a `.part` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartStage {
     /// Created by this run and empty.
-    Fresh,
+    New,
     /// Left by an earlier run and not changed yet.
-    Found,
+    Existing,
     /// Being written by this run.
-    Filling,
+    Writing,
     /// Renamed to its final name.
-    Done,
+    Renamed,
 }
 
 impl Part {
-    /// Removes the state file, because the bytes that it describes are replaced.
-    pub(super) fn remove_state_file(&self) {
-        // The state file may not exist.
-        let _ = fs::remove_file(&self.paths.state);
-    }
-
     /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
     /// the bytes before `start`; it is valid until this run writes its own.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
-        self.stage = PartStage::Filling;
+        self.stage = PartStage::Writing;
         let is_wanted = self.options.resume || self.options.keep_part;
         self.is_resumable = is_wanted && meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
@@ -113,7 +82,7 @@ impl Part {
 
     /// Empties the file to receive another version of the object, which `meta` describes.
     pub(super) fn restart(&mut self, meta: &Meta) -> io::Result<()> {
-        self.remove_state_file();
+        self.paths.remove_state();
         self.file.set_len(0)?;
         self.file.rewind()?;
         self.begin(meta, 0);
@@ -123,7 +92,7 @@ impl Part {
     /// Discards the file and its state.
     pub(super) fn discard(mut self: Box<Self>) {
         self.is_resumable = false;
-        self.remove_state_file();
+        self.paths.remove_state();
     }
 
     pub(super) const fn file(&mut self) -> &mut File {
@@ -143,13 +112,13 @@ impl Part {
     fn save_state(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
         self.state.tail_digest = state::tail_digest(&mut self.file, self.state.bytes)?;
-        self.has_state_file = true;
-        self.state.write(&self.paths.state)?;
+        self.may_have_state_file = true;
+        self.state.write(&self.paths)?;
         self.state_written = Instant::now();
         Ok(())
     }
 
-    /// On a full disk: truncates the data to free space for the state file.
+    /// Truncates the data on a full disk, to free space for the state file, and writes the state file.
     fn save_state_on_full_disk(&mut self) -> io::Result<()> {
         self.state.bytes = self.state.bytes.checked_sub(STATE_RESERVE).ok_or(io::ErrorKind::StorageFull)?;
         self.file.set_len(self.state.bytes)?;
@@ -164,14 +133,14 @@ impl Part {
             SyncMode::Auto => self.state.bytes >= LARGE_FILE_SIZE,
             SyncMode::Never => false,
         };
-        self.file
-            .set_permissions(Permissions::from_mode(self.final_mode()))
-            .map_err(|error| failed("permissions", error))?;
+        set_mode(&self.file, self.final_mode()).map_err(|error| failed("setting the permissions", error))?;
         if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
-            self.file.set_modified(modified).map_err(|error| failed("the time", error))?;
+            self.file
+                .set_modified(modified)
+                .map_err(|error| failed("setting the modification time", error))?;
         }
         if must_sync {
-            self.file.sync_all().map_err(|error| failed("sync", error))?;
+            self.file.sync_all().map_err(|error| failed("syncing the file", error))?;
         }
         if !is_file_at(self.file_id, &self.paths.part) {
             return Err(Error::new(
@@ -180,19 +149,19 @@ impl Part {
                 "another process removed the .part file",
             ));
         }
-        self.rename()?;
-        self.stage = PartStage::Done;
-        // Removes the state file if this run may own one: it has written or found one, resume was requested, or the
-        // file is large.
-        if self.has_state_file || self.options.resume || self.state.bytes >= LARGE_FILE_SIZE {
-            let _ = fs::remove_file(&self.paths.state);
+        // The state file is removed before the rename, so that a killed process never leaves it without its `.part`
+        // file.
+        if self.may_have_state_file {
+            self.paths.remove_state();
         }
+        self.rename()?;
+        self.stage = PartStage::Renamed;
         Ok(())
     }
 
     /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
     fn final_mode(&self) -> u32 {
-        let replaced = if self.replaces { fs::metadata(&self.paths.target).ok() } else { None };
+        let replaced = if self.replaced.is_some() { fs::metadata(&self.paths.target).ok() } else { None };
         replaced.map_or(self.state.mode, |metadata| metadata.permissions().mode() & 0o777)
     }
 
@@ -212,33 +181,23 @@ impl Part {
 }
 
 impl Drop for Part {
-    /// If the file is not finished: keeps it if it can be resumed, otherwise removes it. Only a file that is open and
-    /// locked here is removed; an unchanged file of an earlier run is kept.
+    /// Keeps an unfinished file if it can be resumed, otherwise removes it. Only a file that is open and locked here is
+    /// removed; an unchanged file of an earlier run is kept.
     fn drop(&mut self) {
         match self.stage {
-            PartStage::Done | PartStage::Found => return,
-            PartStage::Filling if self.is_resumable && self.state.bytes > 0 => {
+            PartStage::Renamed | PartStage::Existing => return,
+            PartStage::Writing if self.is_resumable && self.state.bytes > 0 => {
                 if self.save_state().is_ok() || self.save_state_on_full_disk().is_ok() {
                     return;
                 }
             }
-            PartStage::Filling | PartStage::Fresh => {}
+            PartStage::Writing | PartStage::New => {}
         }
         if is_file_at(self.file_id, &self.paths.part) {
+            self.paths.remove_state();
             let _ = fs::remove_file(&self.paths.part);
-            let _ = fs::remove_file(&self.paths.state);
         }
     }
-}
-
-/// Returns device and inode, which identify a file.
-pub(super) fn file_id(metadata: &fs::Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
-}
-
-/// Returns `true` if `path` names the file with this device and inode. Symbolic links are not followed.
-pub(super) fn is_file_at(id: (u64, u64), path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|metadata| file_id(&metadata) == id)
 }
 
 /// Converts seconds since 1970-01-01 UTC, which may be negative.

@@ -1,4 +1,4 @@
-//! The state file `NAME.part.json` of a `.part` file: its URL, the number of valid bytes, and the validator that
+//! The state file `NAME.fetch-url.json` of a `.part` file: its URL, the number of valid bytes, and the validator that
 //! shows whether the object has changed.
 
 use std::fs::File;
@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::digest::{Algorithm, Digest};
+use super::part_paths::PartPaths;
 use super::private::write_atomically;
 use crate::{Resume, Validator};
 
@@ -54,7 +55,7 @@ impl State {
     }
 
     /// Writes the state file atomically.
-    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, paths: &PartPaths) -> io::Result<()> {
         let value = json!({
             "url": self.url,
             "size": self.size,
@@ -64,7 +65,7 @@ impl State {
             "tail_sha256": self.tail_digest,
             "mode": self.mode,
         });
-        write_atomically(path, format!("{value:#}\n").as_bytes())
+        write_atomically(&paths.state, &paths.new_state, format!("{value:#}\n").as_bytes())
     }
 
     /// Returns the resume data, or `None` if `part` does not match this state or the state has no validator.

@@ -1,6 +1,6 @@
-//! Writes the chunks of a body to a target: directly, while they are in the processor's cache, as long as writes
-//! return quickly; on a separate thread if a write can block. On memory and fast disks, a separate thread would
-//! take a third more processor time, and more wall-clock time.
+//! Writes the chunks of a body to a target: on the current thread as long as writes return quickly, on a separate
+//! thread if a write can block. In memory and on fast disks, a separate thread would take a third more CPU time, and
+//! more wall-clock time.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::{Finished, Target};
 use crate::{Code, Error, Meta, Phase};
 
-/// A write that takes this long has blocked; later writes are done by a thread.
+/// After a write that took at least this long, later writes are done by a separate thread.
 const SLOW_WRITE: Duration = Duration::from_millis(20);
 /// Maximum number of messages that wait for the thread.
 const QUEUE_CAPACITY: usize = 8;
-/// Number of bytes from which no more chunks are added to one write.
+/// No more chunks are added to a write of at least this many bytes.
 const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
 pub(crate) enum Writer {
@@ -37,7 +37,7 @@ enum Message {
 
 impl Writer {
     pub(crate) fn new(target: Target) -> Self {
-        if target.may_wait() { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
+        if target.may_block() { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
     }
 
     /// Writes the next chunk.
@@ -55,7 +55,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Discards the bytes written so far: the object starts again, in the version that `meta` describes.
+    /// Discards the bytes written so far: the object is sent again from its start, in the version that `meta`
+    /// describes.
     pub(crate) async fn restart(&mut self, meta: Box<Meta>) -> Result<(), Error> {
         match std::mem::replace(self, Self::Failed) {
             Self::InPlace(mut target) => {
@@ -68,7 +69,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the object after its last chunk.
+    /// Finishes the target after the last chunk.
     pub(crate) async fn finish(self) -> Result<Finished, Error> {
         match self {
             Self::InPlace(target) => target.finish(),

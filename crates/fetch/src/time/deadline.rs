@@ -1,15 +1,17 @@
 //! The timeouts of one request: the limit of each phase and the total time.
 
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::suspension::is_suspension;
 use crate::{Code, Error, Phase, Timeouts};
 
-/// Maximum time for work that has an alternative.
+/// Maximum time of [`Deadline::try_briefly`].
 const BRIEF_WAIT: Duration = Duration::from_millis(50);
-/// Additional time to close connections in order after the total time is over.
+/// Additional time for clean-up after the total time is over.
 const CLEAN_UP_TIME: Duration = Duration::from_secs(1);
 
 /// The timeouts of a request, counted from its start.
@@ -41,13 +43,13 @@ impl Deadline {
         self
     }
 
-    /// Returns a deadline under which everything before the answer shares twice the reply timeout. A server cannot
-    /// delay longer by replying to each command at the last moment.
+    /// Returns a deadline that also limits the total time of all commands to twice the reply timeout, so that
+    /// a server cannot delay each reply until just before its timeout.
     pub(crate) fn with_two_reply_limit(mut self) -> Self {
-        let dialogue_end = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
-        self.end = match (self.end, dialogue_end) {
-            (Some(end), Some(dialogue_end)) => Some(end.min(dialogue_end)),
-            (end, dialogue_end) => end.or(dialogue_end),
+        let commands_end = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
+        self.end = match (self.end, commands_end) {
+            (Some(end), Some(commands_end)) => Some(end.min(commands_end)),
+            (end, commands_end) => end.or(commands_end),
         };
         self
     }
@@ -107,10 +109,16 @@ impl Deadline {
         limit: Option<Instant>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let (until, is_total) = self.earliest_end(limit.or_else(|| Instant::now().checked_add(allowed)));
-        match timeout_at(until, work).await {
-            Ok(result) => result,
-            Err(_) => Err(self.timeout_error(phase, allowed, is_total)),
+        let mut limit = limit;
+        let mut work = pin!(work);
+        loop {
+            let (until, is_total) = self.earliest_end(limit.or_else(|| Instant::now().checked_add(allowed)));
+            match timeout_at(until, work.as_mut()).await {
+                Ok(result) => return result,
+                // The total time includes the time in which the process did not run.
+                Err(_) if !is_total && is_suspension(until.elapsed()) => limit = None,
+                Err(_) => return Err(self.timeout_error(phase, allowed, is_total)),
+            }
         }
     }
 
@@ -146,8 +154,9 @@ impl Deadline {
         timeout(BRIEF_WAIT, work).await.ok()
     }
 
-    /// Returns the reply to a command that the server may not implement, or `None` if the server did not reply
-    /// within 3 seconds (or half the reply timeout) and another command should be tried.
+    /// Returns the reply to a command that the server may not implement, or `None` if the server did not
+    /// reply within `probe_time` or half the reply timeout, whichever is shorter. The caller should then try
+    /// another command.
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over; the errors of `work`.
@@ -167,6 +176,12 @@ impl Deadline {
     /// Returns `true` if a wait of `time` ends before the total time does.
     pub(crate) fn has_time_for(&self, time: Duration) -> bool {
         self.end.is_none_or(|end| Instant::now().checked_add(time).is_some_and(|until| until < end))
+    }
+
+    /// Returns `true` if the idle timeout must start again, because the process did not run when it expired at `then`. The
+    /// total time includes the time in which the process did not run.
+    pub(crate) fn may_restart_idle_timeout(&self, then: Instant) -> bool {
+        is_suspension(then.elapsed()) && self.check().is_ok()
     }
 
     /// Returns the error for a body without data: idle timeout or total time.
@@ -201,12 +216,12 @@ impl Deadline {
             Phase::Resolve => "resolving the host name",
             Phase::Connect => "connecting",
             Phase::Tls | Phase::Certificate => "in the TLS handshake",
-            Phase::Proxy => "talking to the proxy",
+            Phase::Proxy => "connecting through the proxy",
             Phase::Body => "receiving the body",
             _ => "waiting for the response",
         };
         let detail = match self.timeouts.total.filter(|_| is_total) {
-            Some(total) => format!("{action}, total time of {} is over", seconds(total)),
+            Some(total) => format!("{action}, the maximum time of {} has expired", seconds(total)),
             None if phase == Phase::Body => format!("{action}: no data for {}", seconds(allowed)),
             None => format!("{action}, after {}", seconds(allowed)),
         };

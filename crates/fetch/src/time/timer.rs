@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep_until};
 
-/// Becomes ready once at the moment of its last call.
+/// A timer that becomes ready once, at the moment given in the last call.
 #[derive(Debug, Default)]
 pub(crate) struct Timer(Option<Pin<Box<Sleep>>>);
 
 impl Timer {
-    /// Ready at `then` plus `span`. Stays pending if that moment cannot be represented.
+    /// Returns `Ready` at `then` plus `span`. Stays pending if that moment cannot be represented.
     pub(crate) fn poll_after(&mut self, then: Instant, span: Duration, cx: &mut Context<'_>) -> Poll<()> {
         let Some(moment) = then.checked_add(span) else { return Poll::Pending };
         let moment = tokio::time::Instant::from_std(moment);

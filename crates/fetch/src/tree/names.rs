@@ -1,27 +1,35 @@
 //! Local names of entries: sanitised, and unique in their directory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use fetch_url_core::{PercentEncoded, Url};
+use fetch_url_core::{PercentEncoded, Url, UserInfo, parse};
 use fetch_url_proto::Entry;
 
-use super::identity::resource_identity;
+use super::identity::{digest_of, resource_identity};
 use super::kind::UncertainKind;
 use crate::file_name;
 
-/// An entry with a URL that may be mirrored.
+/// An entry with a URL that may be mirrored. A listing may have a million of them, so the URL is text instead of its
+/// parts, which takes a third of the memory.
+#[derive(Debug)]
 pub(super) struct Candidate {
-    /// The index of the entry in the listing.
-    pub(super) index: usize,
-    pub(super) url: Url<'static>,
-    /// The sanitised name, which several candidates may share.
-    pub(super) name: String,
+    /// The URL, without the login of the start.
+    pub(super) url: Box<str>,
+    /// The sanitised name, which several candidates may share until [`make_names_unique`].
+    pub(super) name: Box<str>,
     /// `true` if sanitising did not change the server's name.
     pub(super) is_server_name_unchanged: bool,
     pub(super) is_directory: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
     pub(super) uncertain_kind: Option<UncertainKind>,
+}
+
+impl Candidate {
+    /// Returns the URL with a login. It was parsed before, so the result is always `Some`.
+    pub(super) fn parse_url(&self, login: Option<&UserInfo<'_>>) -> Option<Url<'static>> {
+        Some(parse(&self.url).ok()?.into_owned().url.with_user_info(login))
+    }
 }
 
 /// Returns the server's name of an entry, or `None` if it is a path instead of one name.
@@ -45,46 +53,42 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// Gives each candidate a unique name that does not depend on the order of the listing. A candidate keeps its name if no
 /// other candidate has the same, or if it is the only file with that name which sanitising did not change. All others
 /// get a part of their URL's digest as suffix.
-pub(super) fn with_unique_names(candidates: Vec<Candidate>) -> Vec<(Candidate, String)> {
-    let keeps_name = names_to_keep(&candidates);
-    let keeps_own_name = |(_, keeps_name): &(Candidate, bool)| *keeps_name;
-    let (kept, renamed): (Vec<_>, Vec<_>) = candidates.into_iter().zip(keeps_name).partition(keeps_own_name);
-    let mut used_names: HashSet<String> = kept.iter().map(|(candidate, _)| candidate.name.clone()).collect();
-    let kept = kept.into_iter().map(|(candidate, _)| {
-        let name = candidate.name.clone();
-        (candidate, name)
-    });
-    let mut named: Vec<_> = kept.collect();
-    for (candidate, _) in renamed {
-        let identity = resource_identity(&candidate.url);
+pub(super) fn make_names_unique(candidates: &mut [Candidate]) {
+    let (kept, renamed) = split_by_name(candidates);
+    let is_kept =
+        |name: &str| kept.binary_search_by(|index| candidates[*index].name.as_ref().cmp(name)).is_ok();
+    let mut new_names = HashSet::new();
+    let mut unique_name = |index: &usize| {
+        let Candidate { url, name, .. } = &candidates[*index];
+        let identity =
+            parse(url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
         // A hostile server could list a file with the short suffix.
-        let mut name = format!("{}~{:08x}", candidate.name, identity >> 96);
-        if !used_names.insert(name.clone()) {
-            name = format!("{}~{identity:032x}", candidate.name);
-            used_names.insert(name.clone());
-        }
-        named.push((candidate, name));
+        let (short, long) = (format!("{name}~{:08x}", identity >> 96), format!("{name}~{identity:032x}"));
+        let is_free = !is_kept(&short) && new_names.insert(short.clone());
+        if is_free { short } else { long }
+    };
+    let unique_names: Vec<String> = renamed.iter().map(&mut unique_name).collect();
+    for (index, name) in renamed.into_iter().zip(unique_names) {
+        candidates[index].name = name.into();
     }
-    named.sort_by_key(|(candidate, _)| candidate.index);
-    named
 }
 
-/// Returns for each candidate whether it keeps its name.
-fn names_to_keep(candidates: &[Candidate]) -> Vec<bool> {
-    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, candidate) in candidates.iter().enumerate() {
-        groups.entry(&candidate.name).or_default().push(index);
-    }
-    let mut keeps_name = vec![false; candidates.len()];
-    for group in groups.values() {
-        let is_verbatim_file = |index: &&usize| {
-            candidates[**index].is_server_name_unchanged && !candidates[**index].is_directory
+/// Returns the indices of the candidates that keep their names, sorted by name, and of those that do not.
+fn split_by_name(candidates: &[Candidate]) -> (Vec<usize>, Vec<usize>) {
+    let name = |index: &usize| &candidates[*index].name;
+    let mut by_name: Vec<usize> = (0..candidates.len()).collect();
+    by_name.sort_by(|one, other| name(one).cmp(name(other)));
+    let is_verbatim_file =
+        |index: &&usize| candidates[**index].is_server_name_unchanged && !candidates[**index].is_directory;
+    let (mut kept, mut renamed) = (Vec::with_capacity(by_name.len()), Vec::new());
+    for group in by_name.chunk_by(|one, other| name(one) == name(other)) {
+        let mut verbatim_files = group.iter().filter(is_verbatim_file);
+        let keeps_name = match (group, verbatim_files.next(), verbatim_files.next()) {
+            ([only], ..) | (_, Some(only), None) => Some(*only),
+            _ => None,
         };
-        let verbatim_files: Vec<usize> = group.iter().filter(is_verbatim_file).copied().collect();
-        match (&group[..], &verbatim_files[..]) {
-            ([only], _) | (_, [only]) => keeps_name[*only] = true,
-            _ => {}
-        }
+        kept.extend(keeps_name);
+        renamed.extend(group.iter().filter(|index| keeps_name != Some(**index)));
     }
-    keeps_name
+    (kept, renamed)
 }

@@ -10,7 +10,7 @@ use super::page_state::{FoundLink, PagePosition, SkippedLinks};
 use super::{DirEntry, FileEntry, Tree};
 use crate::{Code, Error, Phase};
 
-/// The longest chain of requisites of requisites, such as style sheets that import each other.
+/// The maximum length of a chain of requisites, such as style sheets that import style sheets.
 const MAX_REQUISITE_CHAIN: u32 = 16;
 
 /// The reason why a link is not fetched.
@@ -26,7 +26,8 @@ impl FileEntry {
         self.position.is_some()
     }
 
-    /// Returns `true` if `final_url` is another page of the same server, to which the server redirects this one.
+    /// Returns `true` if this file is a page, and `final_url`, to which it was redirected, is another page of the same
+    /// server.
     pub fn is_moved_to(&self, final_url: &Url<'_>) -> bool {
         match (&self.url, final_url) {
             (Url::Http(old), Url::Http(new)) if self.is_page_link() => {
@@ -38,7 +39,7 @@ impl FileEntry {
 }
 
 impl Tree {
-    /// Returns the page that the server sent in place of the listing of `directory`. It is fetched even if a pattern
+    /// Returns the page that the server sent instead of the listing of `directory`. It is fetched even if a pattern
     /// excludes it, because its links lead to the files that are not excluded.
     pub fn own_page(&mut self, directory: &DirEntry) -> Option<FileEntry> {
         let Url::Http(http) = &directory.url else { return None };
@@ -81,15 +82,14 @@ impl Tree {
         if self.rules.page_requisites_only && !is_requisite {
             return Ok(());
         }
-        // A requisite belongs to its page: it is not a step away from it.
+        // A requisite belongs to its page, so it has the depth of the page.
         let (depth, requisite_chain) =
             if is_requisite { (page.depth, requisite_chain + 1) } else { (page.depth + 1, 0) };
         self.add_target(url, depth, PagePosition { requisite_chain });
         Ok(())
     }
 
-    /// Records that the server redirects a link to `target`, which takes the place of the link, and may have its local
-    /// path.
+    /// Records that the server redirects `link` to `target`. The target replaces the link and can get its local path.
     pub fn add_redirect(&mut self, link: &FileEntry, target: &Url<'_>) {
         if let Some(position) = link.position {
             self.pages.paths.release_file(&link.path);
@@ -117,7 +117,8 @@ impl Tree {
             None => Err(LinkSkip::OtherServer),
             Some(path) => self.check_link(path, depth, position),
         };
-        // A link that is too deep here may be less deep on another page.
+        // A link that is too deep here may be less deep on another page, so its identity itself is not recorded as
+        // seen.
         let is_too_deep = matches!(checked, Err(LinkSkip::TooDeep));
         let is_new = self.pages.seen.insert(if is_too_deep { !identity } else { identity });
         match checked {
@@ -148,8 +149,9 @@ impl Tree {
         !self.pages.found.is_empty()
     }
 
-    /// Returns the files to fetch among the links that were recorded since the last call. Their local paths do not depend
-    /// on the order of the links. `is_directory` returns `true` for local paths of directories of an earlier run.
+    /// Returns the files to fetch among the links that were recorded since the last call. Their local paths do not
+    /// depend on the order of the links. `is_directory` returns `true` for local paths of directories of an earlier
+    /// run.
     pub fn take_linked_files(&mut self, is_directory: impl Fn(&str) -> bool) -> Vec<FileEntry> {
         let Url::Http(start) = &self.start else { return Vec::new() };
         let start = PagePath::of(start);

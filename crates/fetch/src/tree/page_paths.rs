@@ -68,15 +68,15 @@ fn push_segment(text: &mut Vec<u8>, segment: &[u8]) {
     text.extend_from_slice(segment);
 }
 
-/// The local paths that were given to URLs. A path belongs to one URL only.
+/// The local paths that are assigned to URLs. A path belongs to one URL only.
 #[derive(Debug, Default)]
 pub(super) struct PagePaths {
     /// Local directories, by the directories on the server.
     directories: HashMap<Vec<Vec<u8>>, String>,
     /// The local paths of directories.
     used_directories: HashSet<String>,
-    /// The local paths of files.
-    used_files: HashSet<String>,
+    /// Digests of the local paths of files. A digest takes less memory than a path.
+    used_files: HashSet<u128>,
     keeps_dots: bool,
 }
 
@@ -96,13 +96,13 @@ impl PagePaths {
     /// Records the local path of a listed file.
     pub(super) fn record_file(&mut self, url: &Url<'_>, path: &str) {
         if matches!(url, Url::Http(_)) {
-            self.used_files.insert(path.to_owned());
+            self.used_files.insert(digest_of(path.as_bytes()));
         }
     }
 
     /// Makes the local path of a file that was not saved available again.
     pub(super) fn release_file(&mut self, path: &str) {
-        self.used_files.remove(path);
+        self.used_files.remove(&digest_of(path.as_bytes()));
     }
 
     /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
@@ -118,9 +118,9 @@ impl PagePaths {
             }
             let name = self.sanitise(&page.directories[end])?;
             let path = join(&local, &name);
-            // Outside the start directory, the names on the server are the key: two spellings share a directory.
-            let is_free = !self.used_files.contains(&path)
-                && (!page.is_below(start) || !self.used_directories.contains(&path));
+            // Outside the start directory, directories with the same sanitised name share a local directory.
+            let is_free =
+                !self.is_file(&path) && (!page.is_below(start) || !self.used_directories.contains(&path));
             local = if is_free { path } else { format!("{path}~{:08x}", identity_of(key) >> 96) };
             self.used_directories.insert(local.clone());
             if page.is_below(start) {
@@ -139,19 +139,24 @@ impl PagePaths {
         is_directory: impl Fn(&str) -> bool,
     ) -> Option<String> {
         let path = join(directory, &self.file_name(page)?);
-        // The file of `/a` is in the directory of `/a/b`, where a server that serves the copy would look for it.
+        // If `a` is a directory because of `/a/b`, the page `/a` becomes `a/index.html`, which a server of the copy
+        // finds.
         let path = match self.used_directories.contains(&path) || is_directory(&path) {
             true => join(&path, INDEX_NAME),
             false => path,
         };
-        let is_free =
-            |path: &String| !self.used_files.contains(path) && !self.used_directories.contains(path);
+        let is_free = |path: &String| !self.is_file(path) && !self.used_directories.contains(path);
         let identity = page.identity();
         let candidates =
             [path.clone(), format!("{path}~{:08x}", identity >> 96), format!("{path}~{identity:032x}")];
         let path = candidates.into_iter().find(is_free)?;
-        self.used_files.insert(path.clone());
+        self.used_files.insert(digest_of(path.as_bytes()));
         Some(path)
+    }
+
+    /// Returns `true` if a file has this local path.
+    fn is_file(&self, path: &str) -> bool {
+        self.used_files.contains(&digest_of(path.as_bytes()))
     }
 
     /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.
@@ -172,7 +177,7 @@ impl PagePaths {
     fn sanitise(&self, name: &[u8]) -> Option<String> {
         let sanitise = if self.keeps_dots { safe_dot_name } else { safe_name };
         match name {
-            // Two slashes in a path.
+            // An empty segment: two slashes in a path.
             b"" => Some("_".to_owned()),
             name if name.contains(&b'/') => None,
             name => sanitise(name),

@@ -6,7 +6,7 @@ use fetch_url_core::Url;
 
 use super::page_paths::{PagePath, PagePaths};
 
-/// The position of a file in a site of pages.
+/// The position of a file in a mirror of linked pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PagePosition {
     /// The number of requisites that lead from a page to this file; 0 for a page.
@@ -25,7 +25,7 @@ pub struct SkippedLinks {
     pub excluded: u64,
     /// More links away from the start than the maximum depth.
     pub too_deep: u64,
-    /// No file can have the name.
+    /// The URL has no name that is valid for a file.
     pub nameless: u64,
 }
 

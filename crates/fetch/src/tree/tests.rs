@@ -27,10 +27,10 @@ fn directory(name: &str, url: &str) -> Entry {
 /// Returns the local path of one classified entry, with a final slash for a directory, or the reason why it is skipped.
 /// Excluded entries have no reason.
 fn path(tree: &mut Tree, directory: &DirEntry, entry: &Entry) -> Result<String, Option<Skipped>> {
-    let classified = tree.classify(directory, std::slice::from_ref(entry));
-    match (classified.directories.first(), classified.files.first(), classified.skipped.first()) {
+    let mut classified = tree.classify(directory, vec![entry.clone()]);
+    match (classified.directories.first(), classified.files.next(), classified.skipped.first()) {
         (Some(directory), ..) => Ok(directory.path.clone() + "/"),
-        (_, Some(file), _) => Ok(file.path.clone()),
+        (_, Some(file), _) => Ok(file.path),
         (_, _, Some((_, why))) => Err(Some(*why)),
         _ => Err(None),
     }
@@ -71,8 +71,8 @@ fn names_are_unique_in_any_order() {
     ];
     let names = |entries: &[Entry]| {
         let (mut tree, root) = tree("http://h/", TreeRules::default());
-        let classified = tree.classify(&root, entries);
-        let files = classified.files.iter().map(|file| (file.url.to_string(), file.path.clone()));
+        let classified = tree.classify(&root, entries.to_vec());
+        let files = classified.files.map(|file| (file.url.to_string(), file.path));
         let directories = classified
             .directories
             .iter()
@@ -99,7 +99,7 @@ fn directories_are_followed_down_to_max_depth() {
     let (mut tree, mut parent) = tree("http://h/", rules);
     for (depth, expected) in [(1, "d"), (2, "d/d")] {
         let entry = directory("d", &format!("http://h/{}", "d/".repeat(depth)));
-        parent = tree.classify(&parent, &[entry]).directories.remove(0);
+        parent = tree.classify(&parent, vec![entry]).directories.remove(0);
         assert_eq!(parent.path, expected);
     }
     assert_eq!(path(&mut tree, &parent, &directory("d", "http://h/d/d/d/")), Err(Some(Skipped::TooDeep)));
@@ -108,7 +108,7 @@ fn directories_are_followed_down_to_max_depth() {
 #[test]
 fn login_of_the_start_is_used_for_its_server_only() {
     let (mut tree, mut root) = tree("ftp://u:p@h/", TreeRules::default());
-    let entry = tree.classify(&root, &[file("a", "ftp://u@h/a")]).files.remove(0);
+    let entry = tree.classify(&root, vec![file("a", "ftp://u@h/a")]).files.next().expect("a file");
     assert_eq!(entry.url.to_string(), "ftp://u:p@h/a");
     for target in ["ftp://other/", "ftp://h:2121/", "nntp://h/a.b"] {
         assert!(tree.accept_final_url(&mut root, &url(target)).is_err(), "{target}");
@@ -132,10 +132,11 @@ fn globs_select_entries() {
         include: globs(&["*.txt", "/d/**/*.gz"]),
         exclude: globs(&["secret*", "/d/x"]),
         max_entries: 9,
+        collects_names: true,
         ..TreeRules::default()
     };
     let (mut tree, root) = tree("http://h/", rules);
-    let below = tree.classify(&root, &[directory("d", "http://h/d/")]).directories.remove(0);
+    let below = tree.classify(&root, vec![directory("d", "http://h/d/")]).directories.remove(0);
     for (parent, name, expected) in [
         (&root, "a.txt", Ok("a.txt")),
         (&root, "a.gz", Err(None)),
@@ -151,7 +152,7 @@ fn globs_select_entries() {
     }
     let two =
         [file("no.gz", "http://h/no.gz"), file("c.txt", "http://h/c.txt"), file("e.txt", "http://h/e.txt")];
-    let classified = tree.classify(&root, &two);
+    let classified = tree.classify(&root, two.to_vec());
     assert_eq!(classified.names.len(), 2, "names contains excluded entries too");
     assert_eq!(classified.files.len(), 1, "entries before the limit are fetched");
     assert!(classified.limit_error.is_some(), "one too many");
@@ -199,7 +200,7 @@ fn entries_of_unknown_kind_can_become_directories() {
     let unknown = entry(EntryKind::Other, "a", "ftp://h/a");
     let link = entry(EntryKind::Link, "b", "ftp://h/b");
     let device = Entry { modified: Some(1), ..entry(EntryKind::Other, "c", "ftp://h/c") };
-    let files = tree.classify(&root, &[unknown, link, device]).files;
+    let files = tree.classify(&root, vec![unknown, link, device]).files.collect::<Vec<_>>();
     let uncertain_kinds: Vec<_> = files.iter().map(|file| file.uncertain_kind).collect();
     assert_eq!(
         uncertain_kinds,

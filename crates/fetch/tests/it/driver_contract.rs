@@ -123,7 +123,7 @@ async fn dropped_fetch_keeps_the_old_file_and_a_resumable_part() {
     let gone = tokio::time::timeout(Duration::from_millis(150), fetching).await;
     assert!(gone.is_err(), "it should still be waiting");
     assert_eq!(std::fs::read(&target).expect("the old file"), b"old");
-    let part = std::fs::read(directory.path().join("target.part")).expect("what came");
+    let part = std::fs::read(directory.path().join("target.fetch-url.part")).expect("what came");
     assert_eq!(part, vec![1; 5000]);
     let sink = FileSink::open(&target, FileOptions::default().resuming(true)).expect("a sink");
     let request = Request::new(&origin.url).expect("a URL");

@@ -1,12 +1,14 @@
-//! HTTP/2 from a server that sends handwritten frames (RFC 9113 §4.1): a body is complete only with END_STREAM, and a
-//! connection that timed out is not reused.
+//! HTTP/2 from a server that sends handwritten frames (RFC 9113 §4.1): a body is complete only with END_STREAM,
+//! requests that were not processed are sent again, and invalid responses are rejected.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fetch_url::{Code, Content, Error, Fetcher, Policy, Retry, Trust};
+use fetch_url::http::HttpOptions;
+use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry, Trust};
 use fetch_url_tests::ServerCert;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -16,6 +18,9 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// Entry 8 of the static table of HPACK: `:status: 200`.
@@ -54,20 +59,31 @@ fn frame(stream: &mut Tls, kind: u8, flags: u8, id: u32, payload: &[u8]) {
 /// Reads frames until a request has arrived and returns its stream, or `None` at the end of the connection.
 fn request(stream: &mut Tls) -> Option<u32> {
     loop {
-        let mut head = [0; 9];
-        stream.read_exact(&mut head).ok()?;
-        let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-        stream.read_exact(&mut payload).ok()?;
-        match head[3] {
-            HEADERS => return Some(u32::from_be_bytes([head[5], head[6], head[7], head[8]])),
-            SETTINGS if head[4] == 0 => frame(stream, SETTINGS, 1, 0, &[]),
+        let (kind, flags, id, _) = read_frame(stream)?;
+        match kind {
+            HEADERS => return Some(id),
+            SETTINGS if flags == 0 => frame(stream, SETTINGS, 1, 0, &[]),
             _ => {}
         }
     }
 }
 
 async fn fetched(fetcher: &Fetcher, address: SocketAddr) -> Result<Vec<u8>, Error> {
-    let response = fetcher.get(&format!("https://localhost:{}/x", address.port())).await?;
+    sent(fetcher, Request::new(&url(address))?).await
+}
+
+async fn posted(fetcher: &Fetcher, address: SocketAddr) -> Result<Vec<u8>, Error> {
+    let mut options = HttpOptions::default();
+    options.method = Some("POST".to_owned());
+    sent(fetcher, Request::new(&url(address))?.with_extra(options)).await
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("https://localhost:{}/x", address.port())
+}
+
+async fn sent(fetcher: &Fetcher, request: Request) -> Result<Vec<u8>, Error> {
+    let response = fetcher.fetch(request).await?;
     assert_eq!(response.meta.protocol, Some("HTTP/2"));
     match response.content {
         Content::Body(body) => body.collect(1 << 20).await,
@@ -90,6 +106,10 @@ fn half(stream: &mut Tls, flags: u8) -> u32 {
     frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
     frame(stream, DATA, flags, id, b"half of it");
     id
+}
+
+fn answered(_: usize, stream: &mut Tls) {
+    half(stream, END_STREAM);
 }
 
 #[tokio::test]
@@ -136,4 +156,199 @@ async fn silent_connection_is_replaced_by_a_new_one() {
     let fetcher = fetcher(&cert, 2);
     assert_eq!(fetched(&fetcher, address).await.expect("the first"), b"half of it");
     assert_eq!(fetched(&fetcher, address).await.expect("the second, elsewhere"), b"half of it");
+}
+
+fn refused(_: usize, stream: &mut Tls) {
+    if let Some(id) = request(stream) {
+        frame(stream, RST_STREAM, 0, id, &7_u32.to_be_bytes());
+    }
+    request(stream);
+}
+
+/// Sends GOAWAY with NO_ERROR and a last stream below the request.
+fn going_away(_: usize, stream: &mut Tls) {
+    if let Some(id) = request(stream) {
+        frame(stream, GOAWAY, 0, 0, &[(id - 1).to_be_bytes(), [0; 4]].concat());
+    }
+    request(stream);
+}
+
+/// The server did not process the request (RFC 9113 §8.7), so even a POST is sent again.
+#[tokio::test]
+async fn request_that_was_not_processed_is_sent_again() {
+    let cert = ServerCert::good().expect("a certificate");
+    let servers: [fn(usize, &mut Tls); 2] = [
+        |number, stream| if number == 0 { refused(number, stream) } else { answered(number, stream) },
+        |number, stream| {
+            if number == 0 { going_away(number, stream) } else { answered(number, stream) }
+        },
+    ];
+    for play in servers {
+        let fetcher = fetcher(&cert, 1);
+        assert_eq!(fetched(&fetcher, server(&cert, play)).await.expect("a retry"), b"half of it");
+        assert_eq!(posted(&fetcher, server(&cert, play)).await.expect("a retry"), b"half of it");
+    }
+    let error = fetched(&fetcher(&cert, 0), server(&cert, refused)).await.expect_err("no retry");
+    assert_eq!((error.code(), error.is_temporary()), (Code::Busy, true), "{error}");
+    let error = posted(&fetcher(&cert, 0), server(&cert, going_away)).await.expect_err("no retry");
+    assert_eq!((error.code(), error.is_temporary()), (Code::EmptyReply, true), "{error}");
+}
+
+/// Over a connection that has served a request, another connection is used at once, without a retry of the caller.
+#[tokio::test]
+async fn request_above_goaway_is_sent_on_another_connection() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |number, stream| {
+        half(stream, END_STREAM);
+        if number == 0 {
+            going_away(number, stream);
+        }
+        request(stream);
+    });
+    let fetcher = fetcher(&cert, 0);
+    assert_eq!(fetched(&fetcher, address).await.expect("the first"), b"half of it");
+    assert_eq!(posted(&fetcher, address).await.expect("the second, elsewhere"), b"half of it");
+}
+
+/// Another reset says nothing about whether the server processed a POST.
+#[tokio::test]
+async fn post_is_not_sent_again_after_an_internal_error() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |number, stream| {
+        if number > 0 {
+            half(stream, END_STREAM);
+        } else if let Some(id) = request(stream) {
+            frame(stream, RST_STREAM, 0, id, &2_u32.to_be_bytes());
+        }
+        request(stream);
+    });
+    assert!(posted(&fetcher(&cert, 1), address).await.is_err());
+}
+
+/// Sends `count` responses with status 103, then the response.
+fn interim(stream: &mut Tls, count: usize) {
+    let id = request(stream).unwrap_or(1);
+    for _ in 0..count {
+        frame(stream, HEADERS, END_HEADERS, id, b"\x08\x03103");
+    }
+    frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+    frame(stream, DATA, END_STREAM, id, b"all of it");
+    request(stream);
+}
+
+#[tokio::test]
+async fn more_than_32_interim_responses_fail() {
+    let cert = ServerCert::good().expect("a certificate");
+    let few = server(&cert, |_, stream| interim(stream, 32));
+    assert_eq!(fetched(&fetcher(&cert, 0), few).await.expect("32 are allowed"), b"all of it");
+    let many = server(&cert, |_, stream| interim(stream, 33));
+    let error = fetched(&fetcher(&cert, 0), many).await.expect_err("33 are too many");
+    assert_eq!(error.code(), Code::LimitReached, "{error}");
+}
+
+#[tokio::test]
+async fn content_of_a_204_response_is_rejected() {
+    let cert = ServerCert::good().expect("a certificate");
+    let empty = server(&cert, |_, stream| {
+        let id = request(stream).unwrap_or(1);
+        frame(stream, HEADERS, END_HEADERS, id, &[0x89]);
+        frame(stream, DATA, END_STREAM, id, b"");
+        request(stream);
+    });
+    assert_eq!(fetched(&fetcher(&cert, 0), empty).await.expect("no content"), b"");
+    let full = server(&cert, |_, stream| {
+        let id = request(stream).unwrap_or(1);
+        frame(stream, HEADERS, END_HEADERS, id, &[0x89]);
+        frame(stream, DATA, END_STREAM, id, b"content");
+        request(stream);
+    });
+    let error = fetched(&fetcher(&cert, 0), full).await.expect_err("204 has no content");
+    assert_eq!(error.code(), Code::PeerMisbehaved, "{error}");
+}
+
+/// Bytes of DATA that the servers of the window tests have sent.
+static SENT: AtomicUsize = AtomicUsize::new(0);
+
+/// The flow-control windows of a connection and of its one stream, in bytes (RFC 9113 §6.9).
+struct Windows {
+    connection: i64,
+    stream: i64,
+}
+
+/// Answers a request with `size` bytes, as fast as the client's flow control allows.
+fn send_within_windows(stream: &mut Tls, size: usize) {
+    let mut windows = Windows { connection: 65_535, stream: 65_535 };
+    let (mut id, mut left) = (0, size);
+    while let Some((kind, flags, frame_id, payload)) = read_frame(stream) {
+        let number = |at: usize| {
+            payload.get(at..at + 4).map_or(0, |bytes| u32::from_be_bytes(bytes.try_into().expect("4 bytes")))
+        };
+        match kind {
+            SETTINGS if flags == 0 => {
+                // Entry 4 is SETTINGS_INITIAL_WINDOW_SIZE.
+                let initial = payload.chunks(6).find(|entry| entry[..2] == [0, 4]);
+                let initial =
+                    initial.map(|entry| u32::from_be_bytes(entry[2..].try_into().expect("4 bytes")));
+                windows.stream += initial.map_or(0, |initial| i64::from(initial) - 65_535);
+                frame(stream, SETTINGS, 1, 0, &[]);
+            }
+            WINDOW_UPDATE if frame_id == 0 => windows.connection += i64::from(number(0)),
+            WINDOW_UPDATE => windows.stream += i64::from(number(0)),
+            PING if flags == 0 => frame(stream, PING, 1, 0, &payload),
+            HEADERS => {
+                id = frame_id;
+                frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+            }
+            _ => {}
+        }
+        while id > 0 && left > 0 {
+            let allowed = usize::try_from(windows.connection.min(windows.stream)).unwrap_or(0);
+            let length = left.min(allowed).min(16_384);
+            if length == 0 {
+                break;
+            }
+            left -= length;
+            frame(stream, DATA, if left == 0 { END_STREAM } else { 0 }, id, &vec![b'x'; length]);
+            windows.connection -= length as i64;
+            windows.stream -= length as i64;
+            SENT.fetch_add(length, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Reads a frame: type, flags, stream and payload.
+fn read_frame(stream: &mut Tls) -> Option<(u8, u8, u32, Vec<u8>)> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).ok()?;
+    let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+    stream.read_exact(&mut payload).ok()?;
+    Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload))
+}
+
+/// docs/spec/faults.md, rule N8: 16 bodies that are not read occupy at most 16 MiB.
+#[tokio::test]
+async fn unread_bodies_are_bounded_by_small_windows() {
+    let cert = ServerCert::good().expect("a certificate");
+    let fetcher = fetcher(&cert, 0);
+    let mut responses = Vec::new();
+    for _ in 0..16 {
+        let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 25));
+        responses.push(fetcher.get(&url(address)).await.expect("a response"));
+    }
+    let mut before = usize::MAX;
+    while before != SENT.load(Ordering::SeqCst) {
+        before = SENT.load(Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    assert!(before > 0 && before <= 16 << 20, "{before} bytes");
+}
+
+/// The window grows while the body is read.
+#[tokio::test]
+async fn large_body_is_read_completely() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 22));
+    let response = fetcher(&cert, 0).get(&url(address)).await.expect("a response");
+    let Content::Body(body) = response.content else { panic!("a body") };
+    assert_eq!(body.collect(1 << 23).await.expect("the body").len(), 1 << 22);
 }

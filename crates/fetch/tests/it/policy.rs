@@ -67,7 +67,8 @@ async fn public_only_refuses_every_spelling_of_a_private_address() {
         for scheme in ["http", "https"] {
             let began = Instant::now();
             let error = refusal(&fetcher, &format!("{scheme}://{host}:{port}/")).await;
-            if (error.code(), error.exit()) != (Code::Policy, 90) || began.elapsed() > Duration::from_secs(2)
+            if (error.code(), error.exit_status()) != (Code::Policy, 90)
+                || began.elapsed() > Duration::from_secs(2)
             {
                 told.push(format!("{scheme} {host}: {error:?} after {:?}", began.elapsed()));
             }
@@ -205,7 +206,7 @@ async fn strict_policy_refuses_private_addresses_files_and_other_schemes() {
     let fetcher = Fetcher::builder().policy(Policy::strict()).build();
     let private = server.url("/");
     for url in [private.as_str(), "ftp://example.com/x", "gopher://example.com/", "file:///etc/hostname"] {
-        assert_ne!(refusal(&fetcher, url).await.exit(), 0, "{url}");
+        assert_ne!(refusal(&fetcher, url).await.exit_status(), 0, "{url}");
     }
     assert_eq!(refusal(&fetcher, &private).await.code(), Code::Policy);
     assert_eq!(refusal(&fetcher, "file:///etc/hostname").await.code(), Code::Policy);

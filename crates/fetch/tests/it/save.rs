@@ -205,7 +205,7 @@ async fn write_errors_fail_with_sink_failed_unless_interrupted() {
     for kind in [io::ErrorKind::StorageFull, io::ErrorKind::BrokenPipe, io::ErrorKind::WriteZero] {
         let sink = Sink::writer(Faulty(kind, false));
         let error = save(get(&server.url("/")).await, sink, &mut ()).await.expect_err("it fails");
-        assert_eq!((error.code(), error.exit()), (Code::SinkFailed, 23), "{error:?}");
+        assert_eq!((error.code(), error.exit_status()), (Code::SinkFailed, 23), "{error:?}");
         assert_eq!(error.is_broken_pipe(), kind == io::ErrorKind::BrokenPipe);
     }
     let sink = Sink::writer(Faulty(io::ErrorKind::Interrupted, false));
@@ -233,7 +233,7 @@ async fn object_above_max_size_fails_and_keeps_the_old_file() {
         fs::write(&target, "OLD").expect("a file");
         for most in [0, 1, 299_999, 599_999] {
             let error = limited(&url, &target, most).await.expect_err("too much");
-            assert_eq!((error.code(), error.exit()), (Code::LimitReached, 63), "{url} {most}");
+            assert_eq!((error.code(), error.exit_status()), (Code::LimitReached, 63), "{url} {most}");
             assert_eq!(fs::read(&target).expect("a file"), b"OLD");
         }
         limited(&url, &target, 600_000).await.expect("just enough");
@@ -338,8 +338,8 @@ async fn dropped_save_keeps_the_old_file_and_the_part_only_on_request() {
     let options = FileOptions::default();
     for (options, expected) in [
         (options, &["target"][..]),
-        (options.keeping_part(true), &["target", "target.part", "target.part.json"]),
-        (options.resuming(true), &["target", "target.part", "target.part.json"]),
+        (options.keeping_part(true), &["target", "target.fetch-url.json", "target.fetch-url.part"]),
+        (options.resuming(true), &["target", "target.fetch-url.json", "target.fetch-url.part"]),
     ] {
         let directory = tempfile::tempdir().expect("a directory");
         let target = directory.path().join("target");
@@ -394,5 +394,5 @@ async fn advice_is_not_stored_as_a_file() {
 fn empty_file_name_is_rejected_without_a_part_file() {
     let Err(error) = FileSink::open(Path::new(""), FileOptions::default()) else { panic!("an empty name") };
     assert_eq!(error.code(), Code::Usage);
-    assert!(!Path::new(".part").exists());
+    assert!(!Path::new(".fetch-url.part").exists());
 }

@@ -30,7 +30,7 @@ fn trusting(pem: &str) -> TlsOptions {
 }
 
 fn anybody() -> TlsOptions {
-    TlsOptions::default().trust(Trust::Anybody)
+    TlsOptions::default().trust(Trust::AnyCertificate)
 }
 
 fn fetcher(options: TlsOptions) -> Fetcher {
@@ -62,7 +62,7 @@ async fn outcome(cert: &ServerCert, options: TlsOptions) -> Result<(), Error> {
 #[track_caller]
 fn assert_failed(result: Result<(), Error>, kind: Kind, words: &str, hint: Option<&Hint>, row: &str) {
     let error = result.expect_err(row);
-    assert_eq!((error.code(), error.phase(), error.exit()), kind, "{row}: {error:?}");
+    assert_eq!((error.code(), error.phase(), error.exit_status()), kind, "{row}: {error:?}");
     assert!(error.to_string().contains(words), "{row}: {words:?} is not in {error}");
     assert_eq!(error.hint(), hint, "{row}");
     assert!(!error.is_temporary(), "{row}");
@@ -165,9 +165,9 @@ async fn authority_as_server_is_rejected_unless_it_is_given() {
     // Without the private key, the certificate is worth nothing.
     let thief = cert.clone().with_key_of(&other);
     let result = outcome(&thief, trusting(cert.ca_pem())).await;
-    assert_failed(result, CERTIFICATE, "does not hold the certificate's key", None, "a copy");
+    assert_failed(result, CERTIFICATE, "does not have the private key of its certificate", None, "a copy");
     let pinned = trusting(cert.ca_pem()).pins(pin(&other));
-    assert_failed(outcome(&cert, pinned).await, CERTIFICATE, "not the pinned one", None, "another pin");
+    assert_failed(outcome(&cert, pinned).await, CERTIFICATE, "not a pinned one", None, "another pin");
     outcome(&cert, platform_and(&cert)).await.expect("given besides the system's");
     let both = format!("{}{}", other.ca_pem(), cert.ca_pem());
     outcome(&cert, trusting(&both)).await.expect("the second one of two");
@@ -179,16 +179,16 @@ async fn invalid_ca_files_are_a_usage_error() {
     let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let beside = format!("{}{garbage}", cert.ca_pem());
     for (name, pem, words) in [
-        ("nothing", "", "holds no certificate"),
-        ("words", "nonsense", "holds no certificate"),
-        ("a key", cert.key_pem(), "holds no certificate"),
-        ("garbage", garbage, "holds a broken certificate"),
-        ("a good one and garbage", &beside, "holds a broken certificate"),
-        ("no end", &cert.ca_pem()[..100], "the authorities' PEM: "),
+        ("nothing", "", "contains no certificate"),
+        ("words", "nonsense", "contains no certificate"),
+        ("a key", cert.key_pem(), "contains no certificate"),
+        ("garbage", garbage, "contains a malformed certificate"),
+        ("a good one and garbage", &beside, "contains a malformed certificate"),
+        ("no end", &cert.ca_pem()[..100], "the PEM of the certification authorities: "),
         (
             "no base64",
             "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-            "the authorities' PEM: ",
+            "the PEM of the certification authorities: ",
         ),
     ] {
         assert_failed(outcome(&cert, trusting(pem)).await, USAGE, words, None, name);
@@ -205,8 +205,8 @@ async fn handshake_fails_unless_the_required_client_certificate_is_sent() {
     let below = made(ServerCert::with_intermediate());
     let expired = made(ServerCert::expired());
     let stranger = made(ServerCert::self_signed());
-    let missing = ("asks for a certificate of the client", Some(&Hint::ClientCertificate));
-    let refused = ("does not accept the client's certificate", None);
+    let missing = ("requires a client certificate", Some(&Hint::ClientCertificate));
+    let refused = ("rejects the client certificate", None);
     for (name, asked, shown, expected) in [
         ("given", &client, Some(&client), Ok(())),
         ("given with its intermediate", &below, Some(&below), Ok(())),
@@ -239,7 +239,7 @@ fn pin(cert: &ServerCert) -> Pins {
 async fn certificate_without_the_pinned_key_is_rejected() {
     let (cert, other) = (made(ServerCert::good()), made(ServerCert::good()));
     let (expired, foreign) = (made(ServerCert::expired()), made(ServerCert::self_signed()));
-    let words = "the certificate's key is not the pinned one";
+    let words = "the public key of the certificate is not a pinned one";
     let unpinned = Some((words, None));
     let unknown = Some((SELF_SIGNED, OTHER_AUTHORITY));
     for (name, server, options, expected) in [
@@ -273,7 +273,7 @@ async fn pin_is_checked_for_each_server() {
     for _ in 0..3 {
         assert!(get(&fetcher, &server.url("/")).await.is_ok());
         let refused = get(&fetcher, &other.url("/")).await.map(drop);
-        assert_failed(refused, CERTIFICATE, "not the pinned one", None, "another server");
+        assert_failed(refused, CERTIFICATE, "not a pinned one", None, "another server");
     }
     assert!(other.requests().is_empty());
 }
@@ -299,7 +299,7 @@ async fn handshake_fails_without_a_common_tls_version() {
         }
     }
     let none = TlsOptions::default().versions(V13, V12).map(drop);
-    assert_failed(none, USAGE, "at least 1.3 and at most 1.2", None, "none");
+    assert_failed(none, USAGE, "minimum TLS version 1.3 is greater", None, "none");
 }
 
 #[tokio::test]
@@ -311,7 +311,7 @@ async fn plaintext_server_fails_the_handshake() {
         let url = format!("https://{}/", server.addr());
         let error = get(&Fetcher::new(), &url).await.expect_err("no handshake");
         let is_told = !text.starts_with("S:") || error.to_string().contains("is not TLS");
-        if (error.code(), error.phase(), error.exit()) != HANDSHAKE || !is_told {
+        if (error.code(), error.phase(), error.exit_status()) != HANDSHAKE || !is_told {
             told.push(format!("{text}: {error:?}"));
         }
     }

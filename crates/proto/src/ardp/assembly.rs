@@ -33,7 +33,7 @@ impl Assembly {
     }
 
     /// Returns `true` if any packet was received.
-    pub(super) fn has_begun(&self) -> bool {
+    pub(super) fn has_received_data(&self) -> bool {
         self.through > 0 || !self.ahead.is_empty()
     }
 
@@ -42,7 +42,7 @@ impl Assembly {
     }
 
     /// Returns `true` if the response has only one packet.
-    pub(super) fn is_single(&self) -> bool {
+    pub(super) fn is_single_packet(&self) -> bool {
         self.total == Some(1)
     }
 
@@ -69,7 +69,7 @@ impl Assembly {
         }
         self.bytes_ahead += data.len();
         self.ahead.insert(number, Bytes::copy_from_slice(data));
-        self.move_up();
+        self.append_buffered();
         Ok(true)
     }
 
@@ -78,16 +78,16 @@ impl Assembly {
             let total = *self.total.get_or_insert(packet.total);
             let last = self.ahead.last_key_value().map_or(self.through, |(number, _)| *number);
             if total != packet.total || last > total {
-                return Err(disagreement("one total for all packets of an answer", packet));
+                return Err(contradiction("one total for all packets of an answer", packet));
             }
         }
         match self.total {
-            Some(total) if packet.number > total => Err(disagreement("a packet of the answer", packet)),
+            Some(total) if packet.number > total => Err(contradiction("a packet of the answer", packet)),
             _ => Ok(()),
         }
     }
 
-    fn move_up(&mut self) {
+    fn append_buffered(&mut self) {
         // There is no packet number after 65535.
         while let Some(next) = self.through.checked_add(1) {
             let Some(data) = self.ahead.remove(&next) else { return };
@@ -100,7 +100,7 @@ impl Assembly {
     }
 }
 
-fn disagreement(what: &'static str, packet: &Packet<'_>) -> WireError {
+fn contradiction(what: &'static str, packet: &Packet<'_>) -> WireError {
     let got = format!("packet {} of {}", packet.number, packet.total);
     WireError::Unexpected { what, got: got.into() }
 }

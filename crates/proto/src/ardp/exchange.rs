@@ -132,7 +132,7 @@ impl Exchange {
             ServerControl::Repeat => self.repeat(now)?,
             ServerControl::Nothing => {}
         }
-        let was_last = is_new && self.answer.is_complete() && !self.answer.is_single();
+        let was_last = is_new && self.answer.is_complete() && !self.answer.is_single_packet();
         if was_last || (packet.wants_acknowledgement && is_new) {
             self.ack_due = Some(now);
         } else if packet.wants_acknowledgement {
@@ -181,8 +181,8 @@ impl Exchange {
     }
 
     /// Returns `true` if any part of the response was received.
-    pub fn has_begun(&self) -> bool {
-        self.answer.has_begun()
+    pub fn has_received_data(&self) -> bool {
+        self.answer.has_received_data()
     }
 
     /// Returns `true` if the whole response was received.
@@ -214,7 +214,7 @@ impl Exchange {
     /// Retransmits the unacknowledged request packets, or the last one if all are acknowledged. Once a response has
     /// started to arrive, sends an acknowledgement instead, after which the server sends the rest.
     fn retransmit(&mut self, now: Duration) {
-        if self.answer.has_begun() {
+        if self.answer.has_received_data() {
             return self.acknowledge(now);
         }
         let first_unacknowledged =
@@ -225,7 +225,7 @@ impl Exchange {
     /// Retransmits the whole request because the server demands it. If part of the response was received, this
     /// is an error: a new response could differ from it.
     fn repeat(&mut self, now: Duration) -> Result<(), WireError> {
-        if self.answer.has_begun() {
+        if self.answer.has_received_data() {
             return Err(WireError::UnexpectedEnd { what: "a response whose state the server lost" });
         }
         if self.repeat_requests < MAX_REPEAT_REQUESTS {

@@ -7,7 +7,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 /// The six low bits of the first byte are the length of the header, including that byte.
 const LENGTH_BITS: u8 = 0x3f;
 /// First bytes from this value on belong to other versions, or to text of the protocol before ARDP.
-const FIRST_OTHER: u8 = 32;
+const FIRST_OTHER_VERSION: u8 = 32;
 /// Length of id, number, total and received-through, the fields of a request.
 const REQUEST_HEADER: u8 = 9;
 
@@ -54,7 +54,7 @@ pub(super) enum ServerControl {
 impl<'d> Packet<'d> {
     /// Parses a datagram. Returns `None` if it is not ARDP version 0 or its header is truncated.
     pub(super) fn parse(datagram: &'d [u8]) -> Option<Self> {
-        let first = *datagram.first().filter(|first| (1..FIRST_OTHER).contains(*first))?;
+        let first = *datagram.first().filter(|first| (1..FIRST_OTHER_VERSION).contains(*first))?;
         let (header, data) = datagram.split_at_checked(usize::from(first & LENGTH_BITS))?;
         // A header may end after any field.
         let field = |at: usize| Some(u16::from_be_bytes(header.get(at..at + 2)?.try_into().ok()?));

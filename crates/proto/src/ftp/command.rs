@@ -102,7 +102,7 @@ impl Verb {
 /// How byte 0xFF is sent in an argument. FTP uses the Telnet protocol, in which 0xFF is IAC and must be doubled
 /// (RFC 959 §4.1.3, RFC 854), but most servers expect it undoubled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
+#[allow(clippy::exhaustive_enums, reason = "RFC 854 knows no other handling")]
 pub enum IacEscaping {
     /// Once, as in the URL.
     #[default]

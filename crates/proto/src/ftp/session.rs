@@ -50,10 +50,10 @@ pub struct Session {
     /// The type that the last TYPE set; `None` for the default of RFC 959, ASCII.
     transfer_type: Option<TransferType>,
     facts: FileFacts,
-    /// The command of the current request that starts its transfer.
+    /// The LIST, MLSD, NLST or RETR of the current request.
     transfer_command: Option<Command>,
     data: DataState,
-    /// The server is known to execute a command that arrives during a transfer after it.
+    /// The server is known to finish a transfer before it executes a command that arrives during it.
     finishes_transfers_first: bool,
     /// Commands were sent before the replies to others had arrived, and replies are still pending.
     is_pipelined: bool,
@@ -150,7 +150,7 @@ impl Session {
         (self.stage, self.facts) = (RequestStage::Preparing, FileFacts::default());
         self.transfer_command = request.transfer_command()?;
         let data = if self.transfer_command.is_some() { self.data_command(mode) } else { None };
-        // With high latency, the data connection is opened while the other replies are on their way.
+        // With high latency, the data connection is opened while other replies are pending.
         let (first, last) =
             if self.pipelining == Pipelining::BeforeGreeting { (data, None) } else { (None, data) };
         self.queued.extend(first);
@@ -304,12 +304,13 @@ impl Session {
         self.login.is_complete()
     }
 
-    /// Takes the rejection that has not been reported yet, for use after the connection was lost.
+    /// Takes the rejection that has not been reported yet. Use it after the connection was lost.
     pub fn take_rejection(&mut self) -> Option<SessionError> {
         self.rejection.take()
     }
 
-    /// Returns `true` if pipelined commands are pending, and a server without support for pipelining would now be silent.
+    /// Returns `true` if replies to pipelined commands are pending, so that a silent server probably does not support
+    /// pipelining.
     ///
     /// Pending greetings, logins and transfers do not count: servers may take long to answer them for other reasons.
     pub fn is_pipeline_pending(&self) -> bool {

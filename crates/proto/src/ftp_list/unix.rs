@@ -19,8 +19,8 @@ enum DatePosition {
     AfterSize,
 }
 
-/// The attempts to find a date, the most reliable first. `10 may 2048` may be two owners and a size, and a size may be
-/// written as `34.5k`, or without a space after the group.
+/// The attempts to find a date, the most reliable first. Later attempts accept sizes such as `34.5k`. `10 may 2048` can
+/// be an owner, a group and a size instead of a date.
 const DATE_FORMATS: [(DatePosition, DateStyle); 4] = [
     (DatePosition::AfterSize, DateStyle::MonthFirst),
     (DatePosition::AfterSize, DateStyle::DayFirst),
@@ -54,7 +54,7 @@ pub(super) fn parse_line(line: &[u8], now: Option<ReferenceTime>) -> Option<Entr
     let tail = DATE_FORMATS.into_iter().find_map(|(behind, style)| parse_tail(&words, behind, style))?;
     let name = if is_netware { tail.after.name_after_blanks(usize::MAX)? } else { tail.name };
     let name = if kind == EntryKind::Link { strip_link_target(name, tail.size) } else { name };
-    // A device has two numbers in place of a size.
+    // A device has two numbers instead of a size.
     let size = tail.size.filter(|_| kind != EntryKind::Other);
     Some(Entry::from_listing(kind, name, size, tail.date.to_timestamp(now)))
 }

@@ -19,7 +19,7 @@ const TERMINATOR_LEN: usize = 4;
 
 /// How a final dot and doubled dots in a text are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no other handling")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum DotStuffing {
     /// Detect from the text whether the server uses them.
     #[default]
@@ -32,13 +32,13 @@ pub enum DotStuffing {
 
 /// The last four bytes received.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(super) struct LastBytes {
     bytes: BytesMut,
     /// Earlier bytes were received and dropped.
     has_more: bool,
 }
 
-impl Tail {
+impl LastBytes {
     pub(super) fn remember(&mut self, bytes: &[u8]) {
         let skipped = bytes.len().saturating_sub(TERMINATOR_LEN);
         self.bytes.extend_from_slice(&bytes[skipped..]);
@@ -76,7 +76,7 @@ pub(super) struct TextReader {
 enum Decoder {
     /// Buffered until the end is known.
     Buffered(BytesMut),
-    Raw(Tail),
+    Raw(LastBytes),
     Rfc1436(Box<(DotBlock, RecvBuffer)>),
     /// Too long to be buffered; the last bytes may be the final dot.
     Streamed(BytesMut),
@@ -86,7 +86,7 @@ impl TextReader {
     pub(super) fn new(dots: DotStuffing, must_be_terminated: bool) -> Self {
         let decoder = match dots {
             DotStuffing::Detect => Decoder::Buffered(BytesMut::new()),
-            DotStuffing::Raw => Decoder::Raw(Tail::default()),
+            DotStuffing::Raw => Decoder::Raw(LastBytes::default()),
             DotStuffing::Rfc1436 => Decoder::rfc1436(),
         };
         Self {

@@ -4,10 +4,10 @@ use bytes::Bytes;
 
 use super::frame::{Chunk, End, Frame};
 use super::item::ServerAddress;
-use super::reader::{Expected, Found, Reader};
+use super::reader::{Found, Reader, ResponseKind};
 use super::refusal::RefusalReader;
 use super::refusal_detector::RefusalDetector;
-use super::sniff::{Sniffed, sniff};
+use super::sniff::{Detection, sniff};
 use super::{DotStuffing, GopherRequest, ItemType, Plus, entry};
 use crate::gopher_plus::{Framing, MAX_STATUS_BYTES, Status, status};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
@@ -17,9 +17,9 @@ use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 pub struct Exchange {
     state: ExchangeState,
     is_plus: bool,
-    expected: Expected,
+    expected: ResponseKind,
     /// The expected type of the response if the server does not support Gopher+.
-    plain_expected: Expected,
+    plain_expected: ResponseKind,
     dots: DotStuffing,
     framing: Option<Framing>,
     /// The address of the server if the connection is in TLS.
@@ -66,15 +66,15 @@ impl Exchange {
         tls_server: Option<ServerAddress>,
     ) -> Self {
         let plain_expected = match ItemType::of(gtype) {
-            ItemType::Text => Expected::Text(dots),
-            ItemType::Menu if is_raw => Expected::Text(DotStuffing::Raw),
-            ItemType::Menu => Expected::Menu,
-            _ => Expected::Binary,
+            ItemType::Text => ResponseKind::Text(dots),
+            ItemType::Menu if is_raw => ResponseKind::Text(DotStuffing::Raw),
+            ItemType::Menu => ResponseKind::Menu,
+            _ => ResponseKind::Binary,
         };
         let expected = match request.plus() {
-            Some(Plus::Attributes(_) | Plus::Form) if is_raw => Expected::Text(DotStuffing::Raw),
-            Some(Plus::Attributes(_) | Plus::Form) => Expected::Attributes,
-            _ if request.view().is_some_and(|view| !is_menu(view)) => Expected::Binary,
+            Some(Plus::Attributes(_) | Plus::RequestForm) if is_raw => ResponseKind::Text(DotStuffing::Raw),
+            Some(Plus::Attributes(_) | Plus::RequestForm) => ResponseKind::Attributes,
+            _ if request.view().is_some_and(|view| !is_menu(view)) => ResponseKind::Binary,
             _ => plain_expected,
         };
         let (state, is_plus) = (ExchangeState::Send(request.bytes()), request.plus().is_some());
@@ -82,7 +82,7 @@ impl Exchange {
     }
 
     /// Returns the type of the response. It may change until [`Event::Head`] is emitted.
-    pub const fn expected(&self) -> Expected {
+    pub const fn expected(&self) -> ResponseKind {
         self.expected
     }
 
@@ -160,12 +160,12 @@ impl Exchange {
         self.framing = Some(framing);
         // Dot-stuffing is used only in responses that end with a line of one dot.
         self.expected = match (self.expected, framing) {
-            (Expected::Binary, Framing::Dot) => Expected::Text(self.dots),
-            (Expected::Text(_), Framing::Length(_) | Framing::End) => Expected::Binary,
+            (ResponseKind::Binary, Framing::Dot) => ResponseKind::Text(self.dots),
+            (ResponseKind::Text(_), Framing::Length(_) | Framing::End) => ResponseKind::Binary,
             (expected, _) => expected,
         };
         let size = match framing {
-            Framing::Length(size) if self.expected == Expected::Binary => Some(size),
+            Framing::Length(size) if self.expected == ResponseKind::Binary => Some(size),
             _ => None,
         };
         Some(self.begin_body(framing.into(), size))
@@ -188,25 +188,25 @@ impl Exchange {
     fn sniff(&mut self, buffer: &RecvBuffer) -> Option<Step> {
         let sniffed = match self.expected {
             // In a menu, the error item is parsed as an entry.
-            Expected::Menu if buffer.bytes().is_empty() && !buffer.is_ended() => Sniffed::Need,
-            Expected::Menu => Sniffed::Object,
+            ResponseKind::Menu if buffer.bytes().is_empty() && !buffer.is_ended() => Detection::NeedMore,
+            ResponseKind::Menu => Detection::NotARefusal,
             _ => sniff(buffer),
         };
         Some(match sniffed {
-            Sniffed::Need => Step::NeedMore,
+            Detection::NeedMore => Step::NeedMore,
             // Some servers send nothing for a missing item.
-            Sniffed::Object if self.is_empty_response(buffer) => {
+            Detection::NotARefusal if self.is_empty_response(buffer) => {
                 self.state = ExchangeState::Empty;
                 Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist".into()))
             }
-            Sniffed::Object => self.begin_body(Frame::Plain, None),
-            Sniffed::Refusal(words) => self.reject(Rejection::from_text(words)),
+            Detection::NotARefusal => self.begin_body(Frame::Plain, None),
+            Detection::Refusal(words) => self.reject(Rejection::from_text(words)),
         })
     }
 
     /// Returns `true` if the server closed the connection without data for an item that has no terminator.
     fn is_empty_response(&self, buffer: &RecvBuffer) -> bool {
-        self.expected == Expected::Binary && buffer.bytes().is_empty() && !buffer.is_lost()
+        self.expected == ResponseKind::Binary && buffer.bytes().is_empty() && !buffer.is_lost()
     }
 
     /// Ends the exchange with a rejection.

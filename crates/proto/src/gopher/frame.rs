@@ -72,9 +72,9 @@ impl Frame {
         }
     }
 
-    /// Checks the end of a text or menu without a final line of one dot. Returns `None` if that is complete,
-    /// or the name of the missing terminator if completeness is unknown. `ends_line` is `true` if this is a text that ends
-    /// with a line feed: UMN servers announce the line of one dot and close the connection after the last line of a file.
+    /// Checks whether a text or menu without a final line of one dot is complete. Returns `None` if it is, or the name
+    /// of the missing terminator if that is unknown. `ends_line` is `true` if this is a text that ends with a line
+    /// feed: UMN servers announce the line of one dot and close the connection after the last line of a file.
     ///
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the response was truncated.

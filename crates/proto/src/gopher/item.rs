@@ -4,7 +4,7 @@ use bytes::Bytes;
 use fetch_url_core::{Host, PercentEncoded, charset, parse};
 use memchr::memchr;
 
-use crate::untrusted::untrusted_link;
+use crate::untrusted::safe_url;
 
 /// The kind of item that a type character stands for (RFC 1436 §3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl MenuItem {
     }
 
     fn fields(line: &Bytes) -> Result<Self, &'static str> {
-        // Some Gopher+ servers send the header of an attribute list in place of the item.
+        // Some Gopher+ servers send the header of an attribute list instead of the item.
         let line = &line.strip_prefix(b"+INFO: ").map_or_else(|| line.clone(), |item| line.slice_ref(item));
         let Some(&gtype) = line.first() else { return Err("an empty line") };
         let mut rest = line.slice(1..);
@@ -205,7 +205,7 @@ impl MenuItem {
 
     /// Returns the target of an `h` item with `URL:`, unless it is a local file.
     fn linked(&self) -> Option<String> {
-        untrusted_link(link(self.base, &self.selector)?)
+        safe_url(link(self.base, &self.selector)?)
     }
 }
 

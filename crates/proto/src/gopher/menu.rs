@@ -7,8 +7,8 @@ use crate::text::LineReader;
 use crate::{RecvBuffer, WireError};
 
 /// Maximum length of a menu line in bytes.
-const LINE_BYTES: usize = 64 * 1024;
-/// The final line of a menu. Other lines after it show that it was not final.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+/// The final line of a menu. If another line follows, the dot is an ordinary line.
 const DOT: &[u8] = b".";
 
 /// An incremental menu parser (RFC 1436 §3.8). Every line is returned, invalid ones as items with a `fault`.
@@ -17,7 +17,7 @@ pub struct MenuReader {
     lines: LineReader,
     /// The last line was a single dot.
     has_dot: bool,
-    /// The line after a single dot, which therefore did not end the menu.
+    /// The line after a single dot, which shows that the dot did not end the menu.
     line_after_dot: Option<Bytes>,
     /// The type of the last item that was not a `+` item.
     base: u8,
@@ -25,7 +25,7 @@ pub struct MenuReader {
 
 impl Default for MenuReader {
     fn default() -> Self {
-        let lines = LineReader::new("a menu line", "bytes in a menu line", LINE_BYTES);
+        let lines = LineReader::new("a menu line", "bytes in a menu line", MAX_LINE_BYTES);
         Self { lines, has_dot: false, line_after_dot: None, base: b'1' }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::dot_stuffing::{Tail, TextReader};
+use super::dot_stuffing::{LastBytes, TextReader};
 use super::frame::{End, Frame};
 use super::{DotStuffing, MenuItem, MenuReader};
 use crate::gopher_plus::{Attributes, AttributesReader};
@@ -11,7 +11,7 @@ use crate::{RecvBuffer, WireError};
 /// The expected type of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Expected {
+pub enum ResponseKind {
     /// Gopher+ attributes, one entry per item.
     Attributes,
     /// A menu, one entry per line.
@@ -26,7 +26,7 @@ pub enum Expected {
 #[derive(Debug)]
 pub(super) enum Reader {
     /// With the last bytes received, which may be the terminator.
-    Attributes(RecvBuffer, AttributesReader, Tail),
+    Attributes(RecvBuffer, AttributesReader, LastBytes),
     Menu(RecvBuffer, MenuReader),
     Data(Bytes),
     Text(TextReader),
@@ -40,14 +40,14 @@ pub(super) enum Found {
 }
 
 impl Reader {
-    pub(super) fn new(expected: Expected, frame: Frame) -> Self {
+    pub(super) fn new(expected: ResponseKind, frame: Frame) -> Self {
         match expected {
-            Expected::Attributes => {
-                Self::Attributes(RecvBuffer::new(), AttributesReader::new(), Tail::default())
+            ResponseKind::Attributes => {
+                Self::Attributes(RecvBuffer::new(), AttributesReader::new(), LastBytes::default())
             }
-            Expected::Menu => Self::Menu(RecvBuffer::new(), MenuReader::new()),
-            Expected::Binary => Self::Data(Bytes::new()),
-            Expected::Text(dots) => Self::Text(TextReader::new(dots, frame == Frame::Dot)),
+            ResponseKind::Menu => Self::Menu(RecvBuffer::new(), MenuReader::new()),
+            ResponseKind::Binary => Self::Data(Bytes::new()),
+            ResponseKind::Text(dots) => Self::Text(TextReader::new(dots, frame == Frame::Dot)),
         }
     }
 

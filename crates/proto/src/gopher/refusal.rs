@@ -8,7 +8,7 @@ use crate::gopher_plus::Refusal;
 use crate::{RecvBuffer, Rejection};
 
 /// Maximum number of bytes read of a refusal.
-const REFUSAL_BYTES: usize = 16 * 1024;
+const MAX_REFUSAL_BYTES: usize = 16 * 1024;
 
 /// A reader for the body of an error response.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl RefusalReader {
 
     /// Returns the refusal once enough of it was received. A truncated error response is still a refusal.
     pub(super) fn read(&mut self, buffer: &mut RecvBuffer) -> Option<Rejection> {
-        while self.body.len() < REFUSAL_BYTES {
+        while self.body.len() < MAX_REFUSAL_BYTES {
             match self.frame.next(buffer) {
                 Ok(Chunk::Data(bytes)) => self.body.extend_from_slice(&bytes),
                 Ok(Chunk::NeedMore) if self.frame != Frame::Dot || !self.has_final_dot_line() => return None,

@@ -1,5 +1,5 @@
-//! Detects menus that are refusals: an error item and no item that can be fetched. Items from the first error on
-//! are buffered until the decision.
+//! Detects menus that are refusals: they contain an error item and no item that can be fetched. Items from the first
+//! error on are buffered until the menu is known to be one or the other.
 
 use std::collections::VecDeque;
 

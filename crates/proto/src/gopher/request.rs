@@ -15,9 +15,9 @@ pub enum Plus {
     /// none.
     Attributes(Vec<Vec<u8>>),
     /// `+` with answers: submits a filled form.
-    Filled,
+    SubmitForm,
     /// `?`: the item has a form that must be filled in first.
-    Form,
+    RequestForm,
     /// `+`, or `+` and a view: retrieves the item.
     Object,
 }
@@ -94,8 +94,8 @@ impl GopherRequest {
         let command = self.command.as_deref()?;
         Some(match command.split_first()? {
             (b'!' | b'$', names) => Plus::Attributes(attribute_names(names)),
-            (b'?', b"") => Plus::Form,
-            _ if !self.data.is_empty() => Plus::Filled,
+            (b'?', b"") => Plus::RequestForm,
+            _ if !self.data.is_empty() => Plus::SubmitForm,
             _ => Plus::Object,
         })
     }
@@ -131,7 +131,7 @@ impl GopherRequest {
     }
 }
 
-/// `+view TAB 1`, and the block of data behind it (RFC 1738 §3.4.9).
+/// Splits `+view TAB 1` and the data block after it (RFC 1738 §3.4.9). Returns `None` if the text has another form.
 fn filled(plus: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b'\r', plus)?;
     let (command, data) = (plus.get(..end)?, plus.get(end..)?.strip_prefix(b"\r\n")?);
@@ -140,7 +140,7 @@ fn filled(plus: &[u8]) -> Option<(&[u8], &[u8])> {
     (is_command && is_data_block(data)).then_some((command, data))
 }
 
-/// `+ABSTRACT+SMELL` or `+ABSTRACT +SMELL`, as RFC 1738 §3.4.7 writes it.
+/// Parses the names in `+ABSTRACT+SMELL` or `+ABSTRACT +SMELL` (RFC 1738 §3.4.7).
 fn attribute_names(text: &[u8]) -> Vec<Vec<u8>> {
     let names = text.split(|byte| matches!(byte, b'+' | b' '));
     names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn request_line_of_each_url() {
+    fn url_becomes_its_request_line() {
         let attributes = |names: &[&str]| {
             Some(Plus::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
         };
@@ -183,11 +183,11 @@ mod tests {
                 b"/a\t!+ABSTRACT+SMELL\r\n",
                 attributes(&["ABSTRACT", "SMELL"]),
             ),
-            ("gopher://h/0/a%09%09?", b"/a\t?\r\n", Some(Plus::Form)),
+            ("gopher://h/0/a%09%09?", b"/a\t?\r\n", Some(Plus::RequestForm)),
             (
                 "gopher://h/0/a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0Atwo%0D%0A.%0D%0A",
                 b"/a\t+\t1\r\n+-1\r\none\r\ntwo\r\n.\r\n",
-                Some(Plus::Filled),
+                Some(Plus::SubmitForm),
             ),
         ] {
             let request = request(url).expect("it can be sent");
@@ -214,13 +214,13 @@ mod tests {
     }
 
     #[test]
-    fn its_lines() {
+    fn lines_for_the_trace_have_no_line_ends() {
         let request = request("gopher://h/0/a%09%09?").expect("it can be sent");
         assert_eq!(request.lines(), [b"/a\t?".to_vec()]);
         let filled = request.filled_with(b"+-1\r\none\r\n\r\n.\r\n".to_vec());
         let lines: [&[u8]; 5] = [b"/a\t+\t1", b"+-1", b"one", b"", b"."];
         assert_eq!(filled.lines(), lines);
-        assert_eq!(filled.plus(), Some(Plus::Filled));
+        assert_eq!(filled.plus(), Some(Plus::SubmitForm));
         assert_eq!(&filled.for_attributes().bytes()[..], b"/a\t!\r\n");
         assert_eq!((filled.view(), request.view()), (None, None));
         let viewed = request.with_view(b"text/html En_US").expect("it can be sent");

@@ -19,7 +19,7 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Parses the lines of the block. The first of several lines with the same name counts.
+    /// Parses the lines of the block. Of several lines with the same name, the first one is used.
     pub fn parse(lines: &[Bytes]) -> Self {
         let value = |name: &[u8]| lines.iter().find_map(|line| value(line, name));
         Self {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Question, QuestionKind};
 use crate::ForbiddenSet;
 
-/// The reason why a form cannot be sent. Questions are numbered from 1, without notes.
+/// The reason why a form cannot be sent. Questions are numbered from 1; notes are not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -42,7 +42,12 @@ impl fmt::Display for AnswerError {
                 write!(f, "the answer to question {question} is not one of its choices")
             }
             Self::Count { wanted, given } => {
-                write!(f, "the form has {wanted} questions, but {given} answers were given")
+                let number = |count: &usize, word| match count {
+                    1 => format!("1 {word}"),
+                    _ => format!("{count} {word}s"),
+                };
+                let (wanted, given) = (number(wanted, "question"), number(given, "answer"));
+                write!(f, "the form has {wanted}, but got {given}")
             }
             Self::ForbiddenByte { question, byte } => {
                 let name = match byte {

@@ -11,7 +11,7 @@ const LINE_LIMIT: &str = "bytes in a line of attributes";
 const ITEM_BYTES: usize = 1024 * 1024;
 const ITEM_BLOCKS: usize = 1000;
 /// Maximum number of lines of an item; it limits the memory of empty lines.
-const ITEM_LINES: usize = 64 * 1024;
+const MAX_ITEM_LINES: usize = 64 * 1024;
 
 /// One attribute block: `+NAME:` and the lines below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl AttributesReader {
     }
 
     fn push_block(&mut self, bytes: usize, head: Head) -> Result<(), WireError> {
-        let item = self.grow(bytes)?;
+        let item = self.count_line(bytes)?;
         item.blocks.push(Block { name: head.name, inline: head.inline, lines: Vec::new() });
         within(item.blocks.len(), ITEM_BLOCKS, "blocks in an item")
     }
@@ -119,9 +119,9 @@ impl AttributesReader {
         let is_below_a_head = self.open.as_ref().is_some_and(|item| !item.blocks.is_empty());
         if line.is_empty() && !is_below_a_head {
             self.count += 1;
-            return within(self.count, ITEM_LINES, "lines in an item");
+            return within(self.count, MAX_ITEM_LINES, "lines in an item");
         }
-        let item = self.grow(line.len())?;
+        let item = self.count_line(line.len())?;
         if !is_below_a_head {
             item.blocks.push(Block::default());
         }
@@ -132,11 +132,11 @@ impl AttributesReader {
     }
 
     /// Returns the open item after counting a line of this length.
-    fn grow(&mut self, bytes: usize) -> Result<&mut Attributes, WireError> {
+    fn count_line(&mut self, bytes: usize) -> Result<&mut Attributes, WireError> {
         self.bytes += bytes;
         self.count += 1;
         within(self.bytes, ITEM_BYTES, "bytes in an item")?;
-        within(self.count, ITEM_LINES, "lines in an item")?;
+        within(self.count, MAX_ITEM_LINES, "lines in an item")?;
         Ok(self.open.get_or_insert_default())
     }
 }

@@ -7,7 +7,7 @@ const BODY_BYTES: usize = 64 * 1024;
 const TEXT_LINES: usize = 100;
 const WORDS_BYTES: usize = 1024;
 /// Maximum number of digits of a code.
-const CODE_DIGITS: usize = 9;
+const MAX_CODE_DIGITS: usize = 9;
 const MOVED: u32 = 3;
 
 /// A Gopher+ error response ("Gopher+" §2.3).
@@ -72,7 +72,7 @@ fn code(line: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match line.split_at_checked(digits) {
         Some((digits, rest))
-            if (1..=CODE_DIGITS).contains(&digits.len())
+            if (1..=MAX_CODE_DIGITS).contains(&digits.len())
                 && matches!(rest.first(), None | Some(b' ' | b'\t')) =>
         {
             let push = |code: u32, digit: &u8| code * 10 + u32::from(digit - b'0');

@@ -10,7 +10,7 @@ const BLANK: usize = 1;
 
 /// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "Gopher+ has these three")]
+#[allow(clippy::exhaustive_enums, reason = "the protocol has exactly these three")]
 pub enum Framing {
     /// The body has this many bytes.
     Length(u64),
@@ -22,7 +22,7 @@ pub enum Framing {
 
 /// A parsed Gopher+ status line ("Gopher+" §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the line holds nothing else")]
+#[allow(clippy::exhaustive_structs, reason = "the status line has no other fields")]
 pub struct Status {
     /// `true` if the body is an error response.
     pub is_error: bool,

@@ -23,7 +23,7 @@ const SORT_COLUMNS: [&str; 7] = ["name", "namedirfirst", "size", "time", "date",
 /// The signs of a listing that were found so far.
 #[derive(Default)]
 pub(super) struct ListingSigns {
-    /// A sign that needs no other sign.
+    /// A sign was found that is sufficient on its own.
     is_certain: bool,
     has_title: bool,
     /// The number of links whose text is the last segment of their target.

@@ -157,7 +157,7 @@ fn truncated_page_yields_only_entries_of_the_whole_page() {
 }
 
 #[test]
-fn generated_pages_are_told_from_pages_with_links() {
+fn generated_pages_are_distinguished_from_pages_with_links() {
     let is_generated = |page: &str| {
         let mut page = IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), "http://h/d/");
         page.by_ref().for_each(drop);

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines() {
+    fn capability_lines_are_recorded() {
         let mut read = Capabilities::default();
         for line in ["", " \t", "VERSION 2", "reader", "OVER MSGID", "COMPRESS LZ deflate", "OVERDUE"] {
             read.read(line.as_bytes());

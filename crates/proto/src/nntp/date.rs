@@ -111,7 +111,7 @@ impl<'a> Rest<'a> {
 
     /// Returns the offset of the zone east of UTC in seconds. Only words such as `DST` may follow it.
     ///
-    /// In `GMT+0100` the numeric offset counts.
+    /// In `GMT+0100` the numeric offset is used.
     fn zone(&mut self) -> Option<i64> {
         let mut east = self.word().map_or(0, named_zone);
         let sign = if self.skip(b'+') { 1 } else { -1 };

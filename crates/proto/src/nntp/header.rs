@@ -5,9 +5,9 @@ use super::overview::{article, in_field, number};
 use crate::Entry;
 
 /// Maximum number of bytes stored per field; the rest is dropped.
-const FIELD_BYTES: usize = 4 * 1024;
+const MAX_FIELD_BYTES: usize = 4 * 1024;
 /// Maximum length of a field name in bytes; the wanted names are shorter.
-const NAME_BYTES: usize = 16;
+const MAX_NAME_BYTES: usize = 16;
 /// The fields that [`ArticleFacts`] contains.
 const OVERVIEW_FIELDS: [&[u8]; 7] =
     [b"subject", b"from", b"date", b"message-id", b"references", b"bytes", b"lines"];
@@ -125,7 +125,9 @@ impl HeaderReader {
                 self.put(byte);
             }
             HeaderPosition::Name if byte == b':' => self.begin_value(),
-            HeaderPosition::Name if self.name.len() == NAME_BYTES => self.position = HeaderPosition::Value,
+            HeaderPosition::Name if self.name.len() == MAX_NAME_BYTES => {
+                self.position = HeaderPosition::Value
+            }
             HeaderPosition::Name => self.name.push(byte),
             HeaderPosition::Value => self.keep(byte),
             HeaderPosition::AfterHeader => {}
@@ -147,7 +149,7 @@ impl HeaderReader {
         let Some((_, value)) = self.fields.last_mut().filter(|_| self.is_kept) else { return };
         let byte = in_field(byte);
         let is_leading_blank = value.is_empty() && byte == b' ';
-        if value.len() < FIELD_BYTES && !is_leading_blank {
+        if value.len() < MAX_FIELD_BYTES && !is_leading_blank {
             value.push(byte);
         }
     }

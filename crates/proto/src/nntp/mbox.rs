@@ -8,7 +8,7 @@ use super::{HeaderReader, date_seconds};
 use crate::calendar;
 
 /// Maximum number of header bytes buffered before the entry is started.
-const HEADER_BYTES: usize = 64 * 1024;
+const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// The start of the first line of an entry.
 const FROM: &[u8] = b"From ";
 /// The sender to write if the article has no usable From address.
@@ -73,7 +73,7 @@ struct Header {
 
 impl Header {
     const fn new() -> Self {
-        Self { reader: HeaderReader::new(0), bytes_left: HEADER_BYTES, buffered: Vec::new() }
+        Self { reader: HeaderReader::new(0), bytes_left: MAX_HEADER_BYTES, buffered: Vec::new() }
     }
 
     fn push(&mut self, bytes: &[u8], out: &[u8]) {

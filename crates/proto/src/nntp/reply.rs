@@ -6,7 +6,7 @@ use crate::WireError;
 use crate::text::LineReader;
 
 /// Maximum length of a reply line in bytes. RFC 3977 §3.1 allows 512; longer replies are accepted.
-const LINE_BYTES: usize = 4096;
+const MAX_LINE_BYTES: usize = 4096;
 /// Maximum number of bytes of an invalid reply in an error message.
 pub(super) const SHOWN_BYTES: usize = 80;
 
@@ -22,7 +22,7 @@ pub(super) struct Reply {
 
 /// Returns a reader of reply lines.
 pub(super) const fn reply_lines() -> LineReader {
-    LineReader::new("a reply", "bytes in a reply line", LINE_BYTES)
+    LineReader::new("a reply", "bytes in a reply line", MAX_LINE_BYTES)
 }
 
 impl Reply {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_and_text() {
+    fn reply_has_three_digits_and_text() {
         let read = |line: &'static str| Reply::parse(&line.into(), line.into());
         let of = |line| read(line).ok().map(|reply| (reply.code, reply.text));
         assert_eq!(of("200 ready"), Some((200, "ready".into())));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn numbers_are_parsed_or_rejected() {
         assert_eq!(number(b"0000000012"), Some(12));
         for word in [&b""[..], b"-1", b"+1", b"1x", b"99999999999999999999999", b"\xff"] {
             assert_eq!(number(word), None, "{word:?}");

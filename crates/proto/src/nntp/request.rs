@@ -8,9 +8,9 @@ use bytes::Bytes;
 use crate::{ForbiddenByte, ForbiddenSet};
 
 /// Maximum length of a message-id, with its angle brackets, in bytes (RFC 3977 §3.6).
-const ID_BYTES: usize = 250;
+const MAX_ID_BYTES: usize = 250;
 /// Maximum length of an argument in bytes: a command line has at most 512 bytes (RFC 3977 §3.1).
-const ARGUMENT_BYTES: usize = 497;
+const MAX_ARGUMENT_BYTES: usize = 497;
 /// The largest article number (RFC 3977 §6).
 pub const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
 
@@ -19,7 +19,7 @@ pub const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
 #[non_exhaustive]
 pub enum NewsRequest {
     /// Retrieve an article, or its header or body.
-    Article(ArticleAt, ArticlePart),
+    Article(ArticleAddress, ArticlePart),
     /// Select a group (GROUP) without retrieving an article. [`super::Session::selected`] returns the result.
     Group(GroupName),
     /// List the groups that match a pattern (a wildmat, RFC 3977 §4), or all groups if there is no pattern.
@@ -31,7 +31,7 @@ pub enum NewsRequest {
 /// The address of an article: a message-id, or a group and an article number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "RFC 3977 has these two")]
-pub enum ArticleAt {
+pub enum ArticleAddress {
     /// A message-id, valid for the whole server.
     Id(MessageId),
     /// An article number in a group.
@@ -88,7 +88,7 @@ impl GroupName {
     /// [`NameError::Forbidden`] for a byte that would end the argument; [`NameError::Length`] if the name is
     /// empty or longer than 497 bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, NameError> {
-        checked("group", bytes, ARGUMENT_BYTES).map(Self)
+        checked("group", bytes, MAX_ARGUMENT_BYTES).map(Self)
     }
 
     /// Returns the name as bytes.
@@ -113,7 +113,7 @@ impl MessageId {
     /// [`NameError::Forbidden`] for a byte that would end the argument; [`NameError::Length`] if the id is
     /// empty or longer than 248 bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, NameError> {
-        checked("message-id", bytes, ID_BYTES - 2).map(Self)
+        checked("message-id", bytes, MAX_ID_BYTES - 2).map(Self)
     }
 
     /// Returns the message-id as bytes, without angle brackets.

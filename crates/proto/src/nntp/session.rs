@@ -184,8 +184,8 @@ impl Session {
         self.requests.iter()
     }
 
-    /// Returns `true` if a login could help after a 480 reply: none was sent, and it is allowed on this
-    /// connection or STARTTLS is still possible.
+    /// Returns `true` if a login could help after a 480 reply: no login was sent yet, and the connection allows one or
+    /// STARTTLS is still possible.
     pub fn can_log_in(&self) -> bool {
         let is_permitted = self.options.is_secure || self.options.clear_login || self.can_start_tls();
         let is_known = self.server.is_logged_in || self.options.login.is_some();
@@ -240,7 +240,7 @@ impl Session {
             && let Some(commands) = self.next_commands()
         {
             if is_idle {
-                self.check_silence(buffer)?;
+                self.check_no_unrequested_data(buffer)?;
             }
             return Ok(Some(self.send(&commands)));
         }
@@ -299,9 +299,9 @@ impl Session {
         }
     }
 
-    /// Returns an error if data was received before any command was sent: an attacker on the network path
-    /// could have injected it as the answer to the next command.
-    fn check_silence(&self, buffer: &RecvBuffer) -> Result<(), WireError> {
+    /// Returns an error if data was received before any command was sent: an attacker on the network path could have
+    /// injected it, to be read as the reply to the next command.
+    fn check_no_unrequested_data(&self, buffer: &RecvBuffer) -> Result<(), WireError> {
         if buffer.bytes().is_empty() {
             return Ok(());
         }

@@ -44,7 +44,7 @@ pub(super) const fn link_attributes(element: &[u8]) -> &'static [(&'static str, 
     }
 }
 
-/// Returns what the `href` of a `link` element with this `rel` is, or `None` if it is not an object.
+/// Returns the kind of link of a `link` element with this `rel`, or `None` if its target is not an object.
 pub(super) fn link_relation(rel: &str) -> Option<AttributeKind> {
     let has = |words: &[&str]| {
         rel.split_ascii_whitespace().any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))

@@ -1,23 +1,22 @@
 //! Links of HTML pages.
 
 use std::collections::VecDeque;
-use std::io::Cursor;
 
 use bytes::Bytes;
-use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
-use html5gum::{IoReader, Tokenizer};
+use html5gum::{StartTag, Token};
 
 use super::css::CssLinks;
 use super::elements::{AttributeKind, image_set, link_attributes, link_relation, refresh_target};
 use super::{PageLink, resolve_link};
+use crate::html_tokens::HtmlTokens;
 use crate::index_page::sorts_columns;
 
 /// The maximum number of references of one `srcset` attribute.
 const MAX_IMAGES: usize = 1000;
 
-/// Reads the links of an HTML page, also those of its `style` elements and attributes.
+/// Reads the links of an HTML page, including those of its `style` elements and attributes.
 pub struct HtmlLinks {
-    tokens: Tokenizer<IoReader<Cursor<Bytes>>, DefaultEmitter>,
+    tokens: HtmlTokens,
     /// The URL against which references are resolved: that of the page, or of its first `<base href>`.
     base: String,
     has_base_element: bool,
@@ -32,11 +31,8 @@ pub struct HtmlLinks {
 impl HtmlLinks {
     /// Creates a reader of `page`; `url` is its URL.
     pub fn new(page: Bytes, url: &str) -> Self {
-        // The content of `<script>` and `<style>` is not markup.
-        let mut emitter = DefaultEmitter::default();
-        emitter.naively_switch_states(true);
         Self {
-            tokens: Tokenizer::new_with_emitter(IoReader::new(Cursor::new(page)), emitter),
+            tokens: HtmlTokens::new(page),
             base: url.to_owned(),
             has_base_element: false,
             style: None,
@@ -58,16 +54,15 @@ impl HtmlLinks {
             }
             self.css = None;
         }
-        // Reading from memory cannot fail.
-        match self.tokens.next() {
-            Some(Ok(Token::StartTag(tag))) => self.handle_start_tag(&tag),
-            Some(Ok(Token::String(text))) => {
+        match self.tokens.read() {
+            Some(Token::StartTag(tag)) => self.handle_start_tag(&tag),
+            Some(Token::String(text)) => {
                 if let Some(style) = &mut self.style {
                     style.extend_from_slice(&text);
                 }
             }
-            Some(Ok(Token::EndTag(tag))) if &**tag.name == b"style" => self.end_style(),
-            Some(Ok(_)) => {}
+            Some(Token::EndTag(tag)) if &**tag.name == b"style" => self.end_style(),
+            Some(_) => {}
             // The text of an open `style` element is read like that of a closed one.
             _ if self.style.is_some() => self.end_style(),
             _ => return None,
@@ -134,7 +129,7 @@ impl HtmlLinks {
             AttributeKind::ImageSet => {
                 self.links.extend(image_set(value).take(MAX_IMAGES).filter_map(link));
             }
-            // Each of these would be another copy of the same listing.
+            // Links that sort the columns lead to the same listing again.
             AttributeKind::Link if sorts_columns(value.trim()) => {}
             // An empty `src` loads nothing.
             AttributeKind::Requisite if value.trim().is_empty() => {}

@@ -1,4 +1,4 @@
-//! Which objects contain links: HTML pages and style sheets.
+//! Detects which objects contain links: HTML pages and style sheets.
 
 /// A kind of object that contains links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use fetch_url_core::{HostPort, PercentEncoded, Url, WaisResource, charset, parse
 use super::object::{Attribute, ObjectName};
 use super::query::ObjectId;
 use super::tokens::keyword;
-use crate::untrusted::untrusted_link;
+use crate::untrusted::safe_url;
 use crate::{check_sendable, wais};
 
 /// One method to access the contents of an object (attribute ACCESS-METHOD).
@@ -69,8 +69,7 @@ impl AccessMethod {
                 return self.session("tn3270").map_or(ResolvedAccess::Unknown, ResolvedAccess::Session);
             }
             "URL" => {
-                return untrusted_link(&self.object.name)
-                    .map_or(ResolvedAccess::Unknown, ResolvedAccess::Url);
+                return safe_url(&self.object.name).map_or(ResolvedAccess::Unknown, ResolvedAccess::Url);
             }
             "WAIS" => self.wais(),
             _ => None,
@@ -159,7 +158,7 @@ fn wais_of_locator(locator: &[u8], object: &ObjectName) -> Option<String> {
         }
         written.push_str(&format!("{tag}={};", encoded(value)));
     }
-    // The type is not given; every server has texts.
+    // The type is missing. Every server supports TEXT.
     wais_url(&host?, database?, b"TEXT", &written)
 }
 

@@ -36,7 +36,7 @@ impl ContentsQuery {
     /// Creates a request for the contents of `object`.
     pub fn new(object: &ObjectId) -> Self {
         let (request, reader) =
-            (OutgoingRequest::new(&Query::Contents, object), TokenReader::streaming(is_before_contents));
+            (OutgoingRequest::new(&Query::Contents, object), TokenReader::streaming(is_contents_value_next));
         Self { request, reader, state: ContentsState::AwaitContents }
     }
 
@@ -68,7 +68,7 @@ impl ContentsQuery {
         if !has_line_end {
             return Err(WireError::UnexpectedEnd { what: "the line with the contents" });
         }
-        if !tokens.split_last().is_some_and(|(_, before)| is_before_contents(before)) {
+        if !tokens.split_last().is_some_and(|(_, before)| is_contents_value_next(before)) {
             return Err(unexpected("the contents as one token"));
         }
         match self.state {
@@ -131,7 +131,7 @@ fn is_contents(tokens: &[Vec<u8>]) -> bool {
 }
 
 /// Returns `true` if the token after `tokens` is the contents: it follows `DATA`, or `TAGGED` and a tag.
-fn is_before_contents(tokens: &[Vec<u8>]) -> bool {
+fn is_contents_value_next(tokens: &[Vec<u8>]) -> bool {
     if !is_contents(tokens) {
         return false;
     }

@@ -5,7 +5,7 @@ use fetch_url_core::ProsperoUrl;
 use crate::{ForbiddenByte, ForbiddenSet};
 
 /// The version number that stands for the newest version.
-const NEWEST: &[u8] = b"0";
+const NEWEST_VERSION: &[u8] = b"0";
 
 /// The name and version of an object on a server. Validated: both can be sent in a request line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,8 @@ impl ObjectId {
             ForbiddenSet::LINE.check("field", &value.decode())?;
         }
         let version = url.version().filter(|version| !version.is_empty());
-        let version = version.map_or_else(|| NEWEST.to_vec(), |version| version.decode().into_owned());
+        let version =
+            version.map_or_else(|| NEWEST_VERSION.to_vec(), |version| version.decode().into_owned());
         ForbiddenSet::LINE.check("version", &version)?;
         Ok(Self { name, version })
     }
@@ -53,7 +54,7 @@ pub enum Query {
     Attributes(Vec<String>),
     /// The contents.
     Contents,
-    /// The entries of a directory.
+    /// The entries of a directory, with their attributes.
     Links,
     /// The access methods and whether the object is a directory. This is the only query that servers answer
     /// reliably for both.
@@ -71,9 +72,10 @@ impl Query {
             Self::Attributes(names) => names.join("+"),
             Self::Contents => "CONTENTS".to_owned(),
             Self::Links => {
-                let version = if version == NEWEST { Vec::new() } else { [b" ", &version[..]].concat() };
+                let version =
+                    if version == NEWEST_VERSION { Vec::new() } else { [b" ", &version[..]].concat() };
                 lines.push([b"DIRECTORY ASCII ", &name[..], &version].concat());
-                lines.push(b"LIST '' COMPONENTS".to_vec());
+                lines.push(b"LIST ATTRIBUTES COMPONENTS".to_vec());
                 return lines;
             }
             Self::AccessMethods => "ACCESS-METHOD+UNIX-MODES".to_owned(),

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use crate::{RecvBuffer, WireError};
 
 /// Maximum size of the tokens of a line in bytes.
-const LINE_BYTES: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 /// Maximum number of tokens in a line.
-const LINE_TOKENS: usize = 1024;
+const MAX_LINE_TOKENS: usize = 1024;
 
 const QUOTE: u8 = b'\'';
 
@@ -151,8 +151,8 @@ impl TokenReader {
 
     /// Starts a token and decides whether it is streamed.
     fn begin_token(&mut self) -> Result<(), WireError> {
-        if self.tokens.len() == LINE_TOKENS {
-            return Err(WireError::LimitExceeded { limit: "tokens in a line", max: LINE_TOKENS });
+        if self.tokens.len() == MAX_LINE_TOKENS {
+            return Err(WireError::LimitExceeded { limit: "tokens in a line", max: MAX_LINE_TOKENS });
         }
         self.is_streaming = self.stream_selector.is_some_and(|selector| selector(&self.tokens));
         Ok(())
@@ -161,8 +161,8 @@ impl TokenReader {
     /// Appends a byte to the current token.
     fn push_byte(&mut self, byte: u8) -> Result<(), WireError> {
         self.bytes += usize::from(!self.is_streaming);
-        if self.bytes > LINE_BYTES {
-            return Err(WireError::LimitExceeded { limit: "bytes in a line", max: LINE_BYTES });
+        if self.bytes > MAX_LINE_BYTES {
+            return Err(WireError::LimitExceeded { limit: "bytes in a line", max: MAX_LINE_BYTES });
         }
         self.current.push(byte);
         Ok(())
@@ -239,8 +239,8 @@ mod tests {
     #[test]
     fn unterminated_tokens_are_rejected() {
         assert_eq!(lines(b"a 'b\n", 3), Err(WireError::UnexpectedEnd { what: "a quoted token" }));
-        let long = [&b"a"[..], &vec![b'x'; LINE_BYTES]].concat();
+        let long = [&b"a"[..], &vec![b'x'; MAX_LINE_BYTES]].concat();
         assert!(matches!(lines(&long, 5), Err(WireError::LimitExceeded { .. })));
-        assert!(matches!(lines(&b"a ".repeat(LINE_TOKENS + 1), 5), Err(WireError::LimitExceeded { .. })));
+        assert!(matches!(lines(&b"a ".repeat(MAX_LINE_TOKENS + 1), 5), Err(WireError::LimitExceeded { .. })));
     }
 }

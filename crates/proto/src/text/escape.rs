@@ -15,9 +15,7 @@ pub fn sanitise(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns `bytes` as ASCII text from which the exact bytes can be read back, for wire traces.
-///
-/// Bytes outside printable ASCII are escaped as `\xHH`, TAB as `\t`, and a backslash is doubled.
+/// Returns `bytes` as ASCII text from which the exact bytes can be recovered, for wire traces.
 pub fn escape_non_ascii(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes {

@@ -19,7 +19,7 @@ pub struct LineReader {
 
 /// The result of [`LineReader::read_line`].
 #[derive(Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum ReadLine {
     /// The buffer is empty and the connection has ended.
     End,

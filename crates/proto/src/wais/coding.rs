@@ -3,7 +3,7 @@
 use crate::WireError;
 
 /// Maximum length of an integer in bytes: senders use at most four, and one byte of padding is accepted.
-const INTEGER_BYTES: usize = 5;
+const MAX_INTEGER_BYTES: usize = 5;
 /// Maximum value of an integer.
 const MAX_INTEGER: u64 = 1 << 31;
 
@@ -75,14 +75,14 @@ impl<'o> Fields<'o> {
 
     fn integer(&mut self) -> Result<u64, WireError> {
         let mut value = 0;
-        for _ in 0..INTEGER_BYTES {
+        for _ in 0..MAX_INTEGER_BYTES {
             let byte = *self.take(1)?.first().ok_or_else(short)?;
             value = value << 7 | u64::from(byte & 127);
             if byte & 128 == 0 && value <= MAX_INTEGER {
                 return Ok(value);
             }
         }
-        Err(WireError::Unexpected { what: "a length in an answer of WAIS", got: Default::default() })
+        Err(WireError::Unexpected { what: "a length in a WAIS response", got: Default::default() })
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn number(value: &[u8]) -> Option<u64> {
 
 /// Returns the error for a truncated field.
 pub(super) fn short() -> WireError {
-    WireError::Unexpected { what: "a whole answer of WAIS", got: Default::default() }
+    WireError::Unexpected { what: "a complete WAIS response", got: Default::default() }
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compressed_integers_are_those_of_the_facts() {
+    fn compressed_integers_are_written_and_read() {
         for (value, bytes) in [
             (0, &[0][..]),
             (1, &[1]),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn numbers_of_one_to_four_bytes_are_parsed() {
         let mut bytes = Vec::new();
         push_number(&mut bytes, 118, 489);
         push_number(&mut bytes, 5, 100_000);

@@ -46,16 +46,16 @@ pub(super) fn check_no_input(buffer: &RecvBuffer) -> Result<(), WireError> {
         return Ok(());
     }
     let got = buffer.bytes().get(..buffer.bytes().len().min(HEADER_BYTES)).unwrap_or_default();
-    Err(WireError::Unexpected { what: "the requested answer", got: Bytes::copy_from_slice(got) })
+    Err(WireError::Unexpected { what: "the requested response", got: Bytes::copy_from_slice(got) })
 }
 
 fn wait(buffer: &RecvBuffer) -> Result<Option<Bytes>, WireError> {
-    if buffer.is_ended() { Err(WireError::UnexpectedEnd { what: "the answer" }) } else { Ok(None) }
+    if buffer.is_ended() { Err(WireError::UnexpectedEnd { what: "the response" }) } else { Ok(None) }
 }
 
 fn length(header: &[u8], max_length: usize) -> Result<usize, WireError> {
     let unexpected = || WireError::Unexpected {
-        what: "the header of an answer of WAIS",
+        what: "the header of a WAIS response",
         got: Bytes::copy_from_slice(header),
     };
     let (digits, rest) = header.split_at_checked(LENGTH_DIGITS).ok_or_else(unexpected)?;
@@ -68,7 +68,7 @@ fn length(header: &[u8], max_length: usize) -> Result<usize, WireError> {
     }
     let length = digits.iter().fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
     let Some(length) = usize::try_from(length).ok().filter(|length| *length <= max_length) else {
-        return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: max_length });
+        return Err(WireError::LimitExceeded { limit: "bytes in a response", max: max_length });
     };
     Ok(length)
 }

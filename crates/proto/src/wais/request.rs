@@ -14,11 +14,11 @@ use crate::{ForbiddenByte, ForbiddenSet};
 /// The PDU type SEARCH (Z39.50-1988).
 const SEARCH: u8 = 22;
 /// Maximum length of a database name or type, in bytes.
-const NAME_BYTES: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 /// Maximum length of a document identifier, in bytes.
-const ID_BYTES: usize = 8 * 1024;
+const MAX_ID_BYTES: usize = 8 * 1024;
 /// Maximum length of the search words, in bytes.
-const WORDS_BYTES: usize = 64 * 1024;
+const MAX_WORDS_BYTES: usize = 64 * 1024;
 
 /// Tags of Z39.50-1988.
 mod tag {
@@ -44,6 +44,16 @@ pub struct WaisName(Vec<u8>);
 /// A document identifier. Only the server that created it can interpret it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentId(pub(super) Vec<u8>);
+
+/// The names of the parts of an identifier, by tag, from 1.
+const PART_NAMES: [&str; 6] = [
+    "Original-Server",
+    "Original-Database",
+    "Original-Id",
+    "Distributor-Server",
+    "Distributor-Database",
+    "Distributor-Id",
+];
 
 /// The reason why a name, an identifier or search words cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +89,7 @@ impl WaisName {
 
     fn new(part: &'static str, bytes: &[u8]) -> Result<Self, WaisNameError> {
         ForbiddenSet::LINE.check(part, bytes).map_err(WaisNameError::Forbidden)?;
-        fits(part, bytes, NAME_BYTES).map(|()| Self(bytes.to_vec()))
+        fits(part, bytes, MAX_NAME_BYTES).map(|()| Self(bytes.to_vec()))
     }
 
     /// Returns the name as bytes.
@@ -95,7 +105,7 @@ impl DocumentId {
     /// [`WaisNameError::Length`] if it is longer than 8 KiB.
     pub fn of(wpath: &PercentEncoded<'_>) -> Result<Self, WaisNameError> {
         let id = document_id(wpath);
-        fits("document identifier", &id, ID_BYTES).map(|()| Self(id))
+        fits("document identifier", &id, MAX_ID_BYTES).map(|()| Self(id))
     }
 
     /// Returns the identifier as bytes.
@@ -117,12 +127,24 @@ impl DocumentId {
         }
         [distributed, original].into_iter().flatten().find(|name| !name.is_empty())
     }
+
+    /// Returns the parts of the identifier with their names, in the order of the identifier; unknown parts are left out.
+    /// Empty for an identifier that another program than freeWAIS has chosen.
+    pub fn parts(&self) -> Vec<(&'static str, &[u8])> {
+        let mut fields = Fields::new(&self.0);
+        let mut parts = Vec::new();
+        while let Ok(Some((tag, value))) = fields.next() {
+            let name = usize::try_from(tag).ok().and_then(|tag| PART_NAMES.get(tag.wrapping_sub(1)));
+            parts.extend(name.map(|name| (*name, value)));
+        }
+        parts
+    }
 }
 
 /// Decodes the search words; `+` separates words.
 pub(super) fn words(words: &PercentEncoded<'_>) -> Result<Vec<u8>, WaisNameError> {
     let words = decoded_words(words);
-    fits("search", &words, WORDS_BYTES).map(|()| words)
+    fits("search", &words, MAX_WORDS_BYTES).map(|()| words)
 }
 
 fn fits(part: &'static str, bytes: &[u8], most: usize) -> Result<(), WaisNameError> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::answer::Answer;
+use super::response::SearchResponse;
 use super::search::note;
 use super::{DocumentId, WaisName, frame, request};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
@@ -15,8 +15,9 @@ const MAX_RESPONSE: usize = 1024 * 1024;
 
 /// Retrieves a document or a range of it, a [`Machine`] without I/O.
 ///
-/// The size of a document is not known in advance. It has ended when the server reports that the range is outside
-/// it, or returns fewer bytes than requested. An error after some pieces means that the document is incomplete.
+/// The size of a document is not known in advance. It ends when the server reports that the requested range is outside
+/// the document, or returns fewer bytes than requested. An error after some pieces means that the document is
+/// incomplete.
 ///
 /// The next piece is requested as soon as the header of a response announces a full piece. A server discards the second
 /// of two requests that arrive together; it accepts a request that arrives while it sends a response.
@@ -61,7 +62,7 @@ impl Retrieval {
             events: VecDeque::new(),
             has_ended: false,
             has_started: false,
-            // Old clients always sent 3, so the first id is 3.
+            // The first id is 3, the value that old clients always sent.
             reference_id: 2,
             has_ids: false,
         }
@@ -95,22 +96,26 @@ impl Retrieval {
     }
 
     /// Processes a response.
-    fn process_answer(&mut self, answer: Option<Answer>, request: Pending) -> Result<(), WireError> {
+    fn process_response(
+        &mut self,
+        response: Option<SearchResponse>,
+        request: Pending,
+    ) -> Result<(), WireError> {
         // Servers that cannot answer send an empty message.
-        let Some(answer) = answer else {
+        let Some(response) = response else {
             self.end(rejected(Bytes::new()));
             return Ok(());
         };
-        self.check_ids(&answer, request.reference_id)?;
-        let count: u64 = answer.texts.iter().map(|text| text.bytes.len() as u64).sum();
+        self.check_ids(&response, request.reference_id)?;
+        let count: u64 = response.texts.iter().map(|text| text.bytes.len() as u64).sum();
         if count > request.count {
             return Err(unexpected("the requested number of bytes"));
         }
         if count == 0 {
-            let events = self.process_empty_answer(&answer);
+            let events = self.process_empty_response(&response);
             self.end(events);
         } else {
-            self.process_data(answer, count, request.count);
+            self.process_data(response, count, request.count);
         }
         Ok(())
     }
@@ -122,46 +127,46 @@ impl Retrieval {
     }
 
     /// Checks that the response belongs to this request, if the server returns ids.
-    fn check_ids(&mut self, answer: &Answer, reference: u64) -> Result<(), WireError> {
+    fn check_ids(&mut self, response: &SearchResponse, reference: u64) -> Result<(), WireError> {
         let is_ours = |returned: &Bytes| *returned == reference.to_string();
-        let has_ids = answer.reference.is_some();
-        if !answer.reference.as_ref().is_none_or(is_ours) || (self.has_ids && !has_ids) {
-            return Err(unexpected("the answer to this request"));
+        let has_ids = response.reference.is_some();
+        if !response.reference.as_ref().is_none_or(is_ours) || (self.has_ids && !has_ids) {
+            return Err(unexpected("the response to this request"));
         }
         self.has_ids = has_ids;
         let is_other = |id: &Bytes| *id != self.id.0;
-        if answer.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
+        if response.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
             return Err(unexpected("the requested document"));
         }
         Ok(())
     }
 
     /// Processes a response without data: an error or the end.
-    fn process_empty_answer(&mut self, answer: &Answer) -> Vec<Event> {
+    fn process_empty_response(&mut self, response: &SearchResponse) -> Vec<Event> {
         let is_first = !std::mem::replace(&mut self.has_started, true);
         // freeWAIS answers the request for an empty document with "out of range", and without a text record.
-        let has_document = !answer.texts.is_empty() || answer.is_out_of_range();
+        let has_document = !response.texts.is_empty() || response.is_out_of_range();
         let is_empty = is_first && self.wanted.start == 0 && has_document;
         let words =
-            answer.error_diagnostics().next().or(answer.diagnostics.first()).map(super::Diagnostic::line);
+            response.error_diagnostics().next().or(response.diagnostics.first()).map(super::Diagnostic::line);
         let mut events = Vec::new();
-        if answer.error_diagnostics().next().is_some() || (is_first && !is_empty) {
+        if response.error_diagnostics().next().is_some() || (is_first && !is_empty) {
             return rejected(words.unwrap_or_default());
         }
         if is_empty {
             events.push(Event::Head(Head::default()));
         }
-        if !answer.says_end() {
+        if !response.reports_end() {
             events.extend(missing_end_mark());
         }
         events
     }
 
-    fn process_data(&mut self, answer: Answer, count: u64, requested: u64) {
-        let says_end = answer.says_end();
-        let diagnostic_text = answer.error_diagnostics().next().map(super::Diagnostic::line);
+    fn process_data(&mut self, response: SearchResponse, count: u64, requested: u64) {
+        let reports_end = response.reports_end();
+        let diagnostic_text = response.error_diagnostics().next().map(super::Diagnostic::line);
         self.events.extend(
-            answer.error_diagnostics().map(|diagnostic_text| Event::Received(diagnostic_text.line())),
+            response.error_diagnostics().map(|diagnostic_text| Event::Received(diagnostic_text.line())),
         );
         if let Some(words) = &diagnostic_text {
             self.events.push_back(note("the server sent a diagnostic about the document:", words));
@@ -169,10 +174,10 @@ impl Retrieval {
         if !std::mem::replace(&mut self.has_started, true) {
             self.events.push_back(Event::Head(Head::default()));
         }
-        let bytes = answer.texts.into_iter().map(|text| text.bytes).filter(|bytes| !bytes.is_empty());
+        let bytes = response.texts.into_iter().map(|text| text.bytes).filter(|bytes| !bytes.is_empty());
         self.events.extend(bytes.map(Event::Body));
         self.wanted.start += count;
-        if says_end || self.wanted.is_empty() {
+        if reports_end || self.wanted.is_empty() {
             self.end(Vec::new());
         } else if count < requested {
             // A short piece is the last one, as in old clients. Real servers also send a diagnostic at the end.
@@ -206,9 +211,9 @@ impl Machine for Retrieval {
                 return Ok(self.send_request());
             }
             let Some(message) = frame::read(buffer, MAX_RESPONSE)? else { return Ok(Step::NeedMore) };
-            let answer = Answer::parse(&message)?;
+            let response = SearchResponse::parse(&message)?;
             let Some(request) = self.pending.pop_front() else { return Err(unexpected("a request")) };
-            self.process_answer(answer, request)?;
+            self.process_response(response, request)?;
         }
     }
 }

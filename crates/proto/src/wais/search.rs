@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use bytes::Bytes;
 use fetch_url_core::PercentEncoded;
 
-use super::answer::Answer;
+use super::response::SearchResponse;
 use super::{DocumentFacts, WaisName, WaisNameError, frame, request};
 use crate::calendar::to_timestamp;
 use crate::text::escape_non_ascii;
@@ -43,7 +43,7 @@ pub struct Search {
 #[derive(Debug)]
 enum SearchState {
     Send,
-    AwaitAnswer,
+    AwaitResponse,
     /// Events to emit, and whether another request follows.
     Emitting(VecDeque<Event>, bool),
 }
@@ -88,37 +88,37 @@ impl Search {
 
     /// Reads a response. Returns `None` if it is incomplete.
     fn receive(&mut self, buffer: &mut RecvBuffer) -> Result<Option<SearchState>, WireError> {
-        let answer = match frame::read(buffer, self.max_response()) {
+        let response = match frame::read(buffer, self.max_response()) {
             Ok(None) => return Ok(None),
-            Ok(Some(message)) => Answer::parse(&message),
+            Ok(Some(message)) => SearchResponse::parse(&message),
             Err(error) => Err(error),
         };
-        match answer {
-            // The documents of the first response are kept, whatever happens to the other requests.
+        match response {
+            // The documents of the first response are kept, even if a later request fails.
             Ok(None) if self.has_larger_maximum() => Ok(Some(self.next_request())),
             Err(_) if self.has_larger_maximum() => {
                 Ok(Some(SearchState::Emitting(incomplete_result(), false)))
             }
-            answer => Ok(Some(self.answer_state(answer?))),
+            response => Ok(Some(self.next_state(response?))),
         }
     }
 
     /// Returns the documents and diagnostics as events. Diagnostics without documents are a refusal.
-    fn answer_state(&mut self, answer: Option<Answer>) -> SearchState {
-        let Some(answer) = answer else { return SearchState::Emitting(rejected(Bytes::new()), false) };
-        let is_full = answer.documents.len() >= self.max_documents as usize;
+    fn next_state(&mut self, response: Option<SearchResponse>) -> SearchState {
+        let Some(response) = response else { return SearchState::Emitting(rejected(Bytes::new()), false) };
+        let is_full = response.documents.len() >= self.max_documents as usize;
         let is_first = !self.has_larger_maximum();
-        let mut events = if is_first { self.first_events(&answer) } else { VecDeque::new() };
+        let mut events = if is_first { self.first_events(&response) } else { VecDeque::new() };
         if matches!(events.front(), Some(Event::Rejected(_))) {
             return SearchState::Emitting(events, false);
         }
-        let lost_documents = !is_first && answer.documents.len() < self.first_ids.len();
+        let lost_documents = !is_first && response.documents.len() < self.first_ids.len();
         let asks_again = is_first && is_full;
         if asks_again {
-            self.first_ids = answer.documents.iter().map(|facts| facts.id.0.clone()).collect();
+            self.first_ids = response.documents.iter().map(|facts| facts.id.0.clone()).collect();
         }
         let is_new = |facts: &DocumentFacts| is_first || !self.first_ids.contains(&facts.id.0);
-        events.extend(answer.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
+        events.extend(response.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
         if !is_first && (is_full || lost_documents) {
             events.extend(incomplete_result());
         }
@@ -126,16 +126,16 @@ impl Search {
     }
 
     /// Returns the events before the documents of the first response.
-    fn first_events(&self, answer: &Answer) -> VecDeque<Event> {
-        let diagnostic_text = answer.diagnostics.first().map(super::Diagnostic::line);
-        if answer.documents.is_empty() && (diagnostic_text.is_some() || self.words.is_empty()) {
-            // Every database has a description, so an empty result without search words means that the database
+    fn first_events(&self, response: &SearchResponse) -> VecDeque<Event> {
+        let diagnostic_text = response.diagnostics.first().map(super::Diagnostic::line);
+        if response.documents.is_empty() && (diagnostic_text.is_some() || self.words.is_empty()) {
+            // Every database has a description. An empty result without search words therefore means that the database
             // does not exist.
             return rejected(diagnostic_text.unwrap_or_default());
         }
         let mut events = VecDeque::new();
         if let Some(words) = diagnostic_text {
-            events.extend(answer.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
+            events.extend(response.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
             events.push_back(note("the result may be incomplete: the server sent", &words));
         }
         events.push_back(Event::Head(Head::default()));
@@ -149,10 +149,10 @@ impl Machine for Search {
             match &mut self.state {
                 SearchState::Send => {
                     frame::check_no_input(buffer)?;
-                    self.state = SearchState::AwaitAnswer;
+                    self.state = SearchState::AwaitResponse;
                     return Ok(Step::Send(request::search(&self.database, &self.words, self.max_documents)));
                 }
-                SearchState::AwaitAnswer => match self.receive(buffer)? {
+                SearchState::AwaitResponse => match self.receive(buffer)? {
                     Some(state) => self.state = state,
                     None => return Ok(Step::NeedMore),
                 },

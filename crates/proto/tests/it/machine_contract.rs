@@ -78,15 +78,15 @@ const TRANSCRIPT: &[u8] = b"200-hello\r\n 200 nor this\r\n201 nor that\r\n200 go
 
 #[test]
 fn result_does_not_depend_on_how_the_input_is_split() {
-    let whole = play(&[TRANSCRIPT]);
-    assert_eq!(whole.end, Ok(()));
-    assert_eq!(whole.sent, b"GIVE\r\n");
-    assert_eq!(whole.body, b"a\r\n.b\r\n.\rc\n.\n\r\n\r\n...\r\n");
+    let expected = play(&[TRANSCRIPT]);
+    assert_eq!(expected.end, Ok(()));
+    assert_eq!(expected.sent, b"GIVE\r\n");
+    assert_eq!(expected.body, b"a\r\n.b\r\n.\rc\n.\n\r\n\r\n...\r\n");
     let bytes: Vec<&[u8]> = TRANSCRIPT.chunks(1).collect();
-    assert_eq!(play(&bytes), whole);
+    assert_eq!(play(&bytes), expected);
     for at in 0..TRANSCRIPT.len() {
         let (first, second) = TRANSCRIPT.split_at(at);
-        assert_eq!(play(&[first, second]), whole, "cut at {at}");
+        assert_eq!(play(&[first, second]), expected, "cut at {at}");
     }
 }
 

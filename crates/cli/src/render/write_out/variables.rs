@@ -31,15 +31,18 @@ pub(super) enum VariableValue {
 pub(super) const VARIABLES: &[Variable] = &[
     Variable { name: "content_type", value: |report| text(meta(report, |meta| meta.media_type.clone())) },
     Variable { name: "errormsg", value: |report| text(report.error.as_ref().map(ToString::to_string)) },
-    Variable { name: "exitcode", value: |report| VariableValue::Number(report.exit().into()) },
+    Variable { name: "exitcode", value: |report| VariableValue::Number(report.exit_status().into()) },
     Variable {
         name: "filename_effective",
         value: |report| text(report.file.as_ref().map(|file| file.display().to_string())),
     },
     Variable { name: "http_code", value: |report| VariableValue::Code(status(report)) },
     Variable { name: "http_version", value: http_version },
-    Variable { name: "local_ip", value: |report| text(steps(report).local.map(|end| end.ip().to_string())) },
-    Variable { name: "local_port", value: |report| VariableValue::Number(port(steps(report).local)) },
+    Variable {
+        name: "local_ip",
+        value: |report| text(steps(report).local_addr.map(|end| end.ip().to_string())),
+    },
+    Variable { name: "local_port", value: |report| VariableValue::Number(port(steps(report).local_addr)) },
     Variable { name: "method", value: |report| text(report.method.clone()) },
     Variable {
         name: "num_connects",
@@ -58,8 +61,11 @@ pub(super) const VARIABLES: &[Variable] = &[
     Variable { name: "num_retries", value: |report| VariableValue::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
     Variable { name: "referer", value: referer },
-    Variable { name: "remote_ip", value: |report| text(steps(report).peer.map(|end| end.ip().to_string())) },
-    Variable { name: "remote_port", value: |report| VariableValue::Number(port(steps(report).peer)) },
+    Variable {
+        name: "remote_ip",
+        value: |report| text(steps(report).remote_addr.map(|end| end.ip().to_string())),
+    },
+    Variable { name: "remote_port", value: |report| VariableValue::Number(port(steps(report).remote_addr)) },
     Variable { name: "response_code", value: |report| VariableValue::Code(status(report)) },
     Variable {
         name: "scheme",
@@ -71,13 +77,13 @@ pub(super) const VARIABLES: &[Variable] = &[
     Variable { name: "speed_download", value: |report| speed(report, report.received) },
     Variable { name: "speed_upload", value: |report| speed(report, report.sent) },
     Variable { name: "ssl_verify_result", value: |_| VariableValue::Number(0) },
-    Variable { name: "time_appconnect", value: |report| since_attempt(report, |steps| steps.secured) },
+    Variable { name: "time_appconnect", value: |report| since_attempt(report, |steps| steps.tls_done) },
     Variable { name: "time_connect", value: |report| since_attempt(report, |steps| steps.connected) },
     Variable { name: "time_namelookup", value: |report| since_attempt(report, |steps| steps.resolved) },
     Variable { name: "time_pretransfer", value: |report| since_attempt(report, |steps| steps.sent) },
     Variable { name: "time_redirect", value: |report| VariableValue::Seconds(steps(report).started) },
-    Variable { name: "time_starttransfer", value: |report| since_attempt(report, |steps| steps.replied) },
-    Variable { name: "time_total", value: |report| VariableValue::Seconds(report.took) },
+    Variable { name: "time_starttransfer", value: |report| since_attempt(report, |steps| steps.first_byte) },
+    Variable { name: "time_total", value: |report| VariableValue::Seconds(report.elapsed) },
     Variable { name: "url", value: |report| VariableValue::Text(mask_password(&report.url)) },
     Variable { name: "url_effective", value: |report| VariableValue::Text(effective_url(report)) },
     Variable { name: "urlnum", value: |report| VariableValue::Number(report.number as u64) },
@@ -99,13 +105,13 @@ fn port(end: Option<std::net::SocketAddr>) -> u64 {
     end.map_or(0, |end| end.port().into())
 }
 
-/// Returns the status code of the reply; that of an error is the first word of its reply.
+/// Returns the status code of the response. For an error, returns the first word of the server's reply.
 fn status(report: &TransferReport) -> u16 {
     let refused = || report.error.as_ref()?.reply()?.split(' ').next()?.parse().ok();
     meta(report, |meta| meta.status).or_else(refused).unwrap_or(0)
 }
 
-/// Returns the Referer of the last request, or of the first one if there is no response.
+/// Returns the Referer of the last request, or of the first request if there is no response.
 fn referer(report: &TransferReport) -> VariableValue {
     text(report.meta.as_ref().map_or_else(|| report.referer.clone(), |meta| meta.referer.clone()))
 }
@@ -128,7 +134,7 @@ fn redirect_url(report: &TransferReport) -> VariableValue {
 
 /// Returns the average rate in bytes per second.
 fn speed(report: &TransferReport, bytes: u64) -> VariableValue {
-    let seconds = report.took.as_secs_f64().max(1e-6);
+    let seconds = report.elapsed.as_secs_f64().max(1e-6);
     VariableValue::Number((bytes as f64 / seconds) as u64)
 }
 
@@ -147,7 +153,7 @@ fn since_attempt(report: &TransferReport, step: fn(&Timings) -> Option<Duration>
     VariableValue::Seconds(step(&steps).map_or(Duration::ZERO, |at| at.saturating_sub(steps.started)))
 }
 
-/// Returns the final URL: that of the response, of the error, or the given one.
+/// Returns the final URL: from the response, else from the error, else from the command line.
 fn effective_url(report: &TransferReport) -> String {
     let of_error = || report.error.as_ref().and_then(Error::url).map(str::to_owned);
     let of_answer = meta(report, |meta| Some(meta.url.redacted().to_string()));

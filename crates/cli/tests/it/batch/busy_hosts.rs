@@ -130,7 +130,7 @@ fn assert_backoff(load: &LoadRecorder, case: &str, wait: Duration) {
 const EIGHT_PER_HOST: [&str; 4] = ["--parallel-max", "16", "--parallel-max-host", "8"];
 
 #[test]
-fn http_host_is_left_alone_for_retry_after_or_a_second() {
+fn busy_http_host_gets_no_request_for_retry_after_or_one_second() {
     thread::scope(|scope| {
         for (status, later) in [(503, Some("1")), (429, Some("1")), (503, None), (429, None)] {
             scope.spawn(move || {
@@ -185,7 +185,7 @@ fn other_host_continues_while_one_is_busy() {
     check_other_host_continues(7);
 }
 
-/// The list has more lines of the busy host than there are workers, before those of the other host.
+/// In the list, the lines of the busy host come first, and they are more than there are workers.
 #[test]
 fn other_host_continues_when_all_workers_have_busy_urls() {
     check_other_host_continues(30);
@@ -317,9 +317,9 @@ fn ftp_site(names: &[String]) -> FtpConfig {
     names.iter().fold(site, |site, name| site.file(format!("/{name}"), name.as_bytes()))
 }
 
-/// The reply 421 comes at the first RETR of a session, so it is not the end of an idle session.
+/// 421 is the reply to the first RETR of a session; as a reply in an idle session it would only close the session.
 #[test]
-fn ftp_host_is_left_alone_after_421() {
+fn busy_ftp_host_gets_no_request_for_one_second_after_421() {
     let (names, dir) = (numbered_names("f", 40), temp_dir());
     let busy = FtpAction::Answer(b"421 Too busy, come back later.\r\n".into());
     let pause = FtpRule::on("RETR", FtpAction::Pause(Duration::from_millis(20))).nth(4);

@@ -101,10 +101,10 @@ fn failed_line_does_not_stop_the_others() {
 fn alternative_urls_are_tried_in_order() {
     let http = start_server();
     let ftp = FtpServer::start(FtpConfig::new().anonymous().file("abc", "abc")).expect("a server");
-    let gone = { HttpServer::start(|_| HttpResponse::new(200)).expect("a server").url("/abc") };
+    let stopped_url = { HttpServer::start(|_| HttpResponse::new(200)).expect("a server").url("/abc") };
     let dir = temp_dir();
     let lines = format!(
-        "nfs://h/abc http://h:x/ {} {gone} {}\tone\t{MD5_OF_ABC}\n{} {}\ttwo\t{MD5_OF_ABC}\n{} {}\tthree\n",
+        "nfs://h/abc http://h:x/ {} {stopped_url} {}\tone\t{MD5_OF_ABC}\n{} {}\ttwo\t{MD5_OF_ABC}\n{} {}\tthree\n",
         http.url("/no"),
         ftp.url("abc"),
         http.url("/wrong"),

@@ -173,7 +173,7 @@ fn batch_continues_after_signal() {
         let child = spawn_batch(dir.path(), &[&["-C", "-"], parallel].concat());
         let finished = if parallel.is_empty() { 3 } else { 4 };
         let is_half_done = || {
-            let part = fs::metadata(dir.path().join("slow.part")).map_or(0, |facts| facts.len());
+            let part = fs::metadata(dir.path().join("slow.fetch-url.part")).map_or(0, |facts| facts.len());
             read_text_or_empty(dir.path(), JOURNAL).matches("\"path\"").count() == finished && part == 100_000
         };
         assert!(
@@ -455,7 +455,7 @@ fn foreign_file_with_the_journal_name_is_kept() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Paths outside of the directory, wrong types and huge lines in the journal.
+/// Tests paths outside of the directory, wrong types and huge lines in the journal.
 #[test]
 fn forged_journal_lines_change_no_files() {
     let (site, dir) = (Site::start(), temp_dir());

@@ -283,7 +283,9 @@ fn auto_method_falls_back_to_full_path_when_cwd_is_refused() {
 /// `//etc/motd` has an empty segment, sent as `CWD ` (RFC 1738 §3.2.2); servers react to it in different ways.
 #[test]
 fn empty_path_segment_sends_cwd_with_empty_argument() {
-    for (behaviour, exits) in [(EmptyCwd::GoesHome, 0), (EmptyCwd::Refused, 1), (EmptyCwd::Stays, 1)] {
+    for (behaviour, exits) in
+        [(EmptyCwd::ToLoginDirectory, 0), (EmptyCwd::Rejected501, 1), (EmptyCwd::Rejected550, 1)]
+    {
         let server = start_server(test_config().empty_cwd(behaviour));
         let result =
             run_fetch_url([server.url("//etc/motd").replacen("/etc", "//etc", 1).replace("///", "//")]);

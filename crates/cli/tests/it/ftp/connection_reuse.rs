@@ -368,9 +368,9 @@ fn connection_closed_while_idle_is_replaced_silently() {
     assert!(server.connections() <= 6, "{}", server.connections());
 }
 
-/// It may be overloaded: a new connection at once would make it worse.
+/// The server may be overloaded, so no new connection is opened at once.
 #[test]
-fn busy_server_is_asked_again_after_a_pause() {
+fn busy_server_is_contacted_again_after_a_pause() {
     let is_size_y: fn(&[u8]) -> bool = |line| line == b"SIZE y";
     let busy = FtpAction::Answer(b"421 Too many requests at this time, try again later.\r\n".to_vec());
     let config = || test_config().rule(FtpRule::on(FtpTrigger::Matches(is_size_y), busy.clone()).nth(1));

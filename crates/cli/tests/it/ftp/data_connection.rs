@@ -100,7 +100,8 @@ fn ipv6_server_uses_epsv_and_eprt() {
     assert!(!commands.iter().any(|verb| verb == "PORT" || verb == "PASV"), "{commands:?}");
 }
 
-/// The server cannot connect to a client behind a firewall: it replies before the timeout, and a retry cannot help.
+/// The server cannot connect to a client behind a firewall. The error is reported at once, and the transfer is not
+/// retried.
 #[test]
 fn refused_active_connection_is_reported_at_once_and_not_retried() {
     for reply in

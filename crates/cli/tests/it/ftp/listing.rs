@@ -129,7 +129,7 @@ fn unix_and_dos_list_formats_are_parsed() {
     }
 }
 
-/// Servers report an empty directory in six ways.
+/// Servers report an empty directory with six different replies.
 #[test]
 fn empty_directory_is_an_empty_listing() {
     for (case, config) in [
@@ -251,7 +251,7 @@ fn hostile_names_are_escaped_in_a_terminal() {
         let url = server.url("/d/");
         let arguments: Vec<&str> = [options, &["--retry", "0", &url]].concat();
         let mut terminal = Terminal::run(BINARY, &arguments, 100).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let screen = terminal.bytes();
         let text = String::from_utf8_lossy(screen).into_owned();
         let is_control_character = |character: char| {

@@ -49,6 +49,16 @@ fn fetch_with_home(directory: &Path, options: &str, url: &str) -> RunResult {
 }
 
 #[test]
+fn no_login_is_sent_to_a_server_that_greets_with_230() {
+    for options in ["", "-u u:pw"] {
+        let server = start_server(test_config().greeting("230-Welcome\r\n230 You are logged in"));
+        let result = fetch_with_home(temp_dir().path(), options, &server.url("/x"));
+        assert_eq!((result.exit, &result.stdout[..]), (0, &b"object"[..]), "{options}: {}", result.stderr);
+        assert_eq!(login_commands(&server), [""; 0], "{options}");
+    }
+}
+
+#[test]
 fn login_sends_only_the_commands_the_server_requests() {
     let password_config = || test_config().user("u", "pw");
     for (config, options, expected) in [
@@ -248,7 +258,7 @@ fn password_is_prompted_on_a_terminal_without_echo() {
         let mut terminal = Terminal::run("env", &arguments, 100).expect("start terminal");
         terminal.expect("assword").expect("prompt appears");
         terminal.type_secret(CANARY).expect("terminal echo is off");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let screen = terminal.screen();
         assert!(screen.contains("object") && !screen.contains(CANARY), "{screen}");
     }
@@ -256,11 +266,11 @@ fn password_is_prompted_on_a_terminal_without_echo() {
     // No prompt if the server requests no password; Ctrl-D at the prompt is not a password.
     let open = start_server(test_config().without_passwords());
     let mut terminal = Terminal::run(BINARY, &["-u", "u", &open.url("/x")], 100).expect("start terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     let mut terminal = Terminal::run(BINARY, &["-u", "u", &server.url("/x")], 100).expect("start terminal");
     terminal.expect("assword").expect("prompt appears");
     terminal.type_secret("\u{4}").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 67, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 67, "{}", terminal.screen());
 }
 
 /// The time at the password prompt does not count against `--read-timeout`.
@@ -272,7 +282,7 @@ fn password_prompt_is_not_limited_by_the_read_timeout() {
     terminal.expect("assword").expect("prompt appears");
     std::thread::sleep(Duration::from_millis(1200));
     terminal.type_secret("pw").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
 }
 
 /// docs/spec/faults.md, row 36: the password appears in no output and no file, for logins and transfers that succeed or

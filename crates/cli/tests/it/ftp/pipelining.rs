@@ -279,7 +279,7 @@ fn long_multi_line_replies_are_read_up_to_1000_lines() {
     }
 }
 
-/// Unsolicited replies are never taken for the reply to the next command.
+/// An unsolicited reply is never used as the reply to the next command.
 #[test]
 fn unsolicited_replies_never_deliver_wrong_data() {
     let rows = [

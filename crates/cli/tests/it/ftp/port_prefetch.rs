@@ -1,5 +1,6 @@
-//! EPSV for the next data connection is sent behind RETR, during the transfer, but only to servers that are known to
-//! finish the transfer first, and only if another file follows. pyftpdlib and other servers abort the transfer.
+//! EPSV for the next data connection is sent together with RETR, before the transfer ends. This is done only for
+//! servers that are known to finish the transfer first, and only if another file follows. pyftpdlib and other servers
+//! abort the transfer.
 
 use crate::support::{RunResult, run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer};
@@ -35,14 +36,14 @@ fn commands(server: &FtpServer, verb: &str) -> usize {
     server.received_text().iter().filter(|line| line.starts_with(verb)).count()
 }
 
-/// Returns `true` if EPSV or PASV was sent right behind a transfer command.
+/// Returns `true` if EPSV or PASV was sent directly after a transfer command.
 fn requests_port_behind_transfer(server: &FtpServer) -> bool {
     let lines = server.received_text();
     lines.windows(2).any(|pair| pair[0].starts_with("RETR") && matches!(pair[1].as_str(), "EPSV" | "PASV"))
 }
 
 #[test]
-fn unknown_server_is_not_asked_for_a_port_during_a_transfer() {
+fn no_port_is_requested_during_transfers_of_an_unknown_server() {
     let server = start(aborting_site().greeting(PYFTPDLIB));
     let result = fetch_files(&server, 20, &[]);
     assert_eq!(result.assert_exit(0).stdout_text(), expected(20), "{:?}", server.received_text());
@@ -62,7 +63,7 @@ fn parallel_files_of_an_unknown_server_are_all_complete() {
     }
 }
 
-/// The banner names another server software than the one that runs: after the first aborted transfer the file is
+/// The greeting names another server software than the one that runs. After the first aborted transfer the file is
 /// fetched again, and commands are sent one at a time from then on.
 #[test]
 fn server_that_aborts_despite_its_greeting_is_remembered() {
@@ -73,7 +74,7 @@ fn server_that_aborts_despite_its_greeting_is_remembered() {
 }
 
 #[test]
-fn known_server_is_asked_for_ports_during_transfers_except_the_last() {
+fn ports_are_requested_during_all_transfers_of_a_known_server_but_the_last() {
     let server = start(site());
     fetch_files(&server, 4, &[]).assert_exit(0);
     assert!(requests_port_behind_transfer(&server));
@@ -90,7 +91,7 @@ fn disable_epsv_disables_the_request_during_transfers() {
     assert_eq!((commands(&server, "EPSV"), commands(&server, "PASV")), (0, 4));
 }
 
-/// An unexpected final reply does not count as an abort if EPSV was not sent behind the transfer command.
+/// An unexpected final reply counts as an abort only if EPSV was sent after the transfer command.
 #[test]
 fn unexpected_final_reply_without_a_requested_port_is_a_protocol_error() {
     let server = start(site().rule(FtpRule::on("RETR", FtpAction::ReplaceReply(b"331 odd\r\n".to_vec()))));

@@ -92,6 +92,26 @@ fn tls_options_protect_control_and_data_connection() {
     assert!(!has_command(&server, "AUTH") && server.resumed_sessions().is_empty());
 }
 
+/// Before AUTH TLS, 230 says nothing about the session inside TLS; inside TLS it replaces the login.
+#[test]
+fn greeting_230_replaces_the_login_only_inside_tls() {
+    let tls = TlsServers::good();
+    let config = || test_config().greeting("230 You are logged in");
+    let server = tls.start_explicit(config());
+    assert_complete(&tls.fetch_x(&server, "--ssl-reqd"), "explicit");
+    assert!(command_position(&server, "AUTH TLS") < command_position(&server, "USER"));
+    let server = tls.start_implicit(config());
+    assert_complete(&tls.fetch_x(&server, ""), "implicit");
+    assert!(!has_command(&server, "USER") && has_command(&server, "PROT P"));
+}
+
+#[test]
+fn delay_reply_before_the_greeting_of_an_implicit_server_is_skipped() {
+    let tls = TlsServers::good();
+    let server = tls.start_implicit(test_config().greeting("120 Soon\r\n220 Now"));
+    assert_complete(&tls.fetch_x(&server, ""), "implicit");
+}
+
 /// docs/spec/faults.md, row 40: no fallback with `--ssl-reqd`, and no USER before TLS.
 #[test]
 fn required_tls_fails_before_user_when_server_has_no_tls() {

@@ -309,6 +309,31 @@ fn view_option_and_url_request_the_named_view() {
     assert_eq!(server.received_text(), ["/s\tw\t+application/gopher+-menu\r\n"]);
 }
 
+/// pygopherd and UMN gopherd send the default view instead of an unknown one.
+#[test]
+fn view_that_the_server_replaces_gets_a_note() {
+    let item = GopherItem::text("/v", "plain").view("text/html", Some("De_DE"), "<p>");
+    let start = || {
+        let config = GopherConfig::new().plus().item(item.clone());
+        let replaces = |request: &[u8]| request.windows(3).any(|part| part == b"\t+i");
+        start_server(
+            config.on(GopherTrigger::Matches(replaces), GopherAction::Answer(b"+-2\r\nplain".to_vec())),
+        )
+    };
+    let result = fetch_path(&start(), "0/v", "--view image/png");
+    assert_eq!((result.exit, result.stdout_text().as_str()), (0, "plain"), "{}", result.stderr);
+    assert!(
+        result.stderr.contains("may have sent another view") && result.stderr.contains("text/html De_DE"),
+        "{}",
+        result.stderr
+    );
+    for view in ["text/html", "TEXT/HTML,De_DE"] {
+        let result = fetch_path(&start(), "0/v", &format!("--view {view}"));
+        result.assert_exit(0);
+        assert!(!result.stderr.contains("another view"), "{view}: {}", result.stderr);
+    }
+}
+
 /// A menu in a view other than `application/gopher+-menu` is not parsed as a menu. UMN gopherd sends HTML, for
 /// example.
 #[test]
@@ -352,7 +377,7 @@ fn hostile_attributes_send_no_controls_to_the_terminal() {
         let url = server.url("0/a%09%09!");
         let arguments: Vec<&str> = [words, &["--retry", "0", &url]].concat();
         let mut terminal = Terminal::run(BINARY, &arguments, 80).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let screen = terminal.screen();
         let is_unsafe_control = |character: char| {
             character.is_control() && !"\r\n\t".contains(character) || character == '\u{202e}'

@@ -289,7 +289,7 @@ fn terminal_user_is_asked_every_question() {
     say("News?", "1");
     say("A file", "/nowhere/at/all");
     say("A file", path.to_str().expect("valid UTF-8"));
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     let answers_received = server.form_answers().concat();
     let answers_received: Vec<&str> =
         answers_received.iter().filter_map(|answer| std::str::from_utf8(answer).ok()).collect();
@@ -356,7 +356,7 @@ fn invalid_answer_is_asked_again_and_enter_takes_the_default() {
     terminal.type_line("").expect("write to terminal");
     terminal.expect("Word").expect("question appears");
     terminal.type_secret("").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert_eq!(server.form_answers(), [[b"green".to_vec(), b"1".to_vec(), Vec::new()]]);
     assert!(terminal.screen().contains("thanks"), "{}", terminal.screen());
 }
@@ -373,7 +373,7 @@ fn only_questions_without_form_option_are_asked() {
     let mut terminal = run_in_terminal(&["--form", "1=Joe"], &server.url("0/ask"));
     terminal.expect("Town").expect("question appears");
     terminal.type_line("Bonn").expect("write to terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert_eq!(server.form_answers(), [[b"Joe".to_vec(), b"Bonn".to_vec()]]);
     let screen = terminal.screen();
     assert!(screen.contains("And then") && !screen.contains("Name"), "{screen}");
@@ -383,7 +383,7 @@ fn only_questions_without_form_option_are_asked() {
     terminal.expect("A file").expect("question appears");
     terminal.type_line("/nowhere/at/all").expect("write to terminal");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
-    assert!([2, -2, 78].contains(&terminal.exit().expect("process exits")), "{}", terminal.screen());
+    assert!([2, -2, 78].contains(&terminal.exit_status().expect("process exits")), "{}", terminal.screen());
     assert!(server.form_answers().is_empty());
 }
 
@@ -437,7 +437,7 @@ fn hostile_form_sends_no_controls_and_reads_no_default_file() {
         terminal.expect(question).expect("question appears");
         terminal.type_line(answer).expect("write to terminal");
     }
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     let is_unsafe_control =
         |character: char| character.is_control() && !"\r\n\t".contains(character) || character == '\u{202e}';
     assert!(!terminal.screen().contains(is_unsafe_control), "{:?}", terminal.screen());
@@ -453,7 +453,7 @@ fn hostile_form_sends_no_controls_and_reads_no_default_file() {
 fn form_option_on_http_url_exits_2() {
     run_fetch_url(["--form", "name=value", "http://127.0.0.1:9/"])
         .assert_exit(2)
-        .assert_stderr_contains("Gopher+");
+        .assert_stderr_contains("gopher URLs only");
 }
 
 /// A Gopher+ server with a form of a name and a password at `/guests`.

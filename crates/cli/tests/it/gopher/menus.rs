@@ -391,7 +391,7 @@ fn hostile_menu_sends_no_controls_to_the_terminal() {
         let url = server.url("1/m");
         let arguments: Vec<&str> = [options, &["--retry", "0", &url]].concat();
         let mut terminal = Terminal::run(BINARY, &arguments, 80).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let bytes = terminal.bytes();
         let text = String::from_utf8_lossy(bytes).into_owned();
         let is_unsafe_control = |character: char| {
@@ -415,7 +415,7 @@ fn raw_menu_with_binary_bytes_is_refused_on_a_terminal() {
     {
         let url = server.url("1/m");
         let mut terminal = Terminal::run(BINARY, &[options, &[&url]].concat(), 80).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), exit, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), exit, "{}", terminal.screen());
         assert!(!terminal.bytes().contains(&0), "{options:?}: {}", terminal.screen());
     }
 }

@@ -353,7 +353,7 @@ fn busy_status_is_retried_with_the_same_request() {
 
 /// UMN gopherd reports that it is busy with an item of type 0, also in reply to a Gopher+ request.
 #[test]
-fn busy_umn_server_is_asked_again() {
+fn busy_umn_server_is_retried() {
     for path in ["0/t", "0/t%09%09+"] {
         let busy = b"0Too Many Users at this time, try again later\t\terror.host\t1\r\n".to_vec();
         let rule = || GopherRule::on(GopherTrigger::Any, GopherAction::Answer(busy.clone()));

@@ -5,8 +5,8 @@ use super::{assert_output, fetch_path, fetch_with_short_timeouts, server_sending
 use crate::support::temp_dir;
 use fetch_url_tests::{Ending, GopherAction, GopherConfig, GopherEnd, GopherItem, GopherRule, GopherTrigger};
 
-/// The bytes sent, then the expected output with `--gopher-dots auto` and `rfc1436`. `None`: `rfc1436` is not defined
-/// for this input. With `raw` the output is what was sent.
+/// The bytes sent, then the expected output with `--gopher-dots auto` and `rfc1436`. `None`: the result of `rfc1436` is
+/// undefined for this input. With `raw` the output equals the input.
 const DOT_CASES: [(&str, &str, Option<&str>); 19] = [
     ("a\r\nb\r\n.\r\n", "a\r\nb\r\n", Some("a\r\nb\r\n")),
     ("a\r\nb\r\n", "a\r\nb\r\n", Some("a\r\nb\r\n")),
@@ -63,11 +63,11 @@ fn long_text_keeps_doubled_dots_in_auto_mode() {
             GopherConfig::new()
                 .item(GopherItem::repeated('0', "/x", "first\r\n", line, times as u64).ending(end)),
         );
-        let whole = [b"first\r\n".to_vec(), line.repeat(times)].concat();
+        let text = [b"first\r\n".to_vec(), line.repeat(times)].concat();
         let single = [b"first\r\n".to_vec(), line[1..].repeat(times)].concat();
         let dot = if end == GopherEnd::LooseDot { &b".\r\n"[..] } else { b"" };
         for (how, expected) in
-            [("auto", whole.clone()), ("rfc1436", single), ("raw", [&whole[..], dot].concat())]
+            [("auto", text.clone()), ("rfc1436", single), ("raw", [&text[..], dot].concat())]
         {
             let result = fetch_path(&server, "0/x", &format!("-s --gopher-dots {how}"));
             assert!(

@@ -45,7 +45,7 @@ fn read_request_header(stream: &mut std::net::TcpStream) -> Option<String> {
 
 /// The server closes each connection after one response without sending `Connection: close`.
 #[test]
-fn unannounced_close_after_each_response_is_no_error() {
+fn unannounced_close_after_each_response_is_not_an_error() {
     let server = start_connection_server(|_, mut stream| {
         if read_request(&mut stream) {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

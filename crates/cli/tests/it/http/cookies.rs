@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::support::curl::run_curl;
-use crate::support::{RunResult, http_server, run_fetch_url_in, temp_dir};
+use crate::support::{RunResult, entry_names, http_server, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
 
 /// The Cookie header of each request with sorted pairs; `""` if there is none.
@@ -435,4 +435,25 @@ fn many_cookies_keep_the_request_header_bounded() {
     fetch_in_dir(dir.path(), "-b jar -c jar", &server.url("/")).assert_exit(0);
     let length = server.requests()[1].header("cookie").map_or(0, <[u8]>::len);
     assert!(length <= 16 * 1024, "a Cookie header of {length} bytes");
+}
+
+#[test]
+fn runs_with_one_cookie_jar_at_the_same_time_all_succeed() {
+    let server = http_server(|_| HttpResponse::new(200).header("Set-Cookie", "id=1"));
+    let dir = temp_dir();
+    for name in ["jar.new", "jar.part"] {
+        fs::write(dir.path().join(name), "mine").expect("a file");
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    fetch_in_dir(dir.path(), "-c jar", &server.url("/")).assert_exit(0);
+                }
+            });
+        }
+    });
+    assert!(fs::read_to_string(dir.path().join("jar")).expect("a jar").contains("id"));
+    assert_eq!(entry_names(dir.path()), ["jar", "jar.new", "jar.part"]);
+    assert_eq!(fs::read_to_string(dir.path().join("jar.new")).expect("a file"), "mine");
 }

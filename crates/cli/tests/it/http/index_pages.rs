@@ -200,7 +200,7 @@ fn redirected_page_resolves_entries_at_its_final_url() {
 }
 
 #[test]
-fn response_that_is_no_index_page_exits_78() {
+fn response_that_is_not_an_index_page_exits_78() {
     let kinds: [(&str, &[u8]); 3] =
         [("text/plain", b"a\nb\n"), ("application/octet-stream", b"\0\x01"), ("image/png", b"\x89PNG")];
     for (kind, bytes) in kinds {

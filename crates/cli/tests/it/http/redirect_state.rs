@@ -78,7 +78,7 @@ impl Servers {
     }
 }
 
-/// Ways to pass a credential: options (`_` is a space), login in the URL, the header field that carries it, its value.
+/// The sources of a credential: options (`_` is a space), login in the URL; then the header field and its value.
 const CREDENTIALS: [(&str, &str, &str, &str); 9] = [
     ("-u u:pw", "", "authorization", "Basic dTpwdw=="),
     ("", "u:pw@", "authorization", "Basic dTpwdw=="),

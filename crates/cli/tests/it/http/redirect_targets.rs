@@ -86,7 +86,7 @@ fn only_301_302_303_307_308_are_followed() {
         let result = run_fetch_url([server.url("/a")]);
         assert_eq!((result.exit, result.stdout_text().as_str()), (0, "/b"), "{status}: {}", result.stderr);
     }
-    // 304 answers no conditional request here, 300 offers a choice, 305 and 306 are obsolete.
+    // 304 is valid only for conditional requests, 300 offers a choice, 305 and 306 are obsolete.
     for status in [300, 304, 305, 306] {
         let server = http_server(move |request| match request.path().as_str() {
             "/a" => HttpResponse::new(status).header("Location", "/b"),
@@ -111,7 +111,7 @@ fn invalid_characters_in_location_are_encoded_or_refused() {
         let result = run_fetch_url([server.url("/a/from")]);
         let last = server.requests().last().map(HttpRequest::path).unwrap_or_default();
         let is_followed = result.exit == 0 && last == target;
-        // Refusal is safe; any other target is not.
+        // A refusal is safe; a request to any other target is not.
         let is_refused =
             [3, 8].contains(&result.exit) && server.requests().len() == 1 && result.stdout.is_empty();
         assert!(is_followed || is_refused, "{location:?}: {last} {result:?}");
@@ -190,9 +190,9 @@ fn redirect_loops_exit_47_early() {
     assert!(server.requests().len() < 12, "{} requests for three loops", server.requests().len());
 }
 
-/// RFC 9110 §15.4: the content is for the user.
+/// RFC 9110 §15.4: the body of the response is displayed to the user.
 #[test]
-fn redirect_without_location_is_an_answer() {
+fn redirect_without_location_delivers_its_body() {
     let server = HttpServer::start(|_| HttpResponse::new(301).body("moved, but where?\n")).expect("a server");
     for options in [&[][..], &["--no-location"]] {
         let result = run_fetch_url([options, &[&server.url("/")]].concat());

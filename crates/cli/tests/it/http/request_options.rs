@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::support::curl::run_curl;
 use crate::support::{
-    RunResult, entry_names, http_server, run_fetch_url, run_fetch_url_in, run_shell, temp_dir,
+    RunResult, entry_names, http_server, run_fetch_url, run_fetch_url_in, run_measuring_memory, run_shell,
+    temp_dir,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ServerCert};
 
@@ -220,6 +221,25 @@ fn large_request_body_is_sent_completely() {
     let server = start_server();
     run_fetch_url_in(dir.path(), ["--data-binary", "@large", &server.url("/")]).assert_exit(0);
     assert!(server.requests()[0].body == bytes);
+}
+
+/// A file is read while it is sent, and again after a redirect or for a retry.
+#[test]
+fn file_to_send_is_streamed_and_sent_again_after_redirect_and_retry() {
+    const SIZE: u64 = 64 << 20;
+    let dir = temp_dir();
+    let path = dir.path().join("large");
+    fs::File::create(&path).and_then(|file| file.set_len(SIZE)).expect("create a sparse file");
+    let server = http_server(|request| match request.path().as_str() {
+        "/redirect" => HttpResponse::new(307).header("Location", "/end"),
+        _ => HttpResponse::new(200),
+    });
+    let data = format!("@{}", path.display());
+    let (memory, result) = run_measuring_memory(&["--data-binary", &data, &server.url("/redirect")]);
+    result.assert_exit(0);
+    assert!(memory < 48 << 10, "{memory} KiB");
+    assert_eq!(server.requests().len(), 2);
+    assert!(server.requests().iter().all(|request| request.body.len() as u64 == SIZE));
 }
 
 #[test]
@@ -492,4 +512,28 @@ fn tab_in_a_header_field_is_printed_as_a_tab() {
         let printed = result.assert_exit(0).stdout_text();
         assert!(printed.contains("x-a: a\tb"), "{options:?}: {printed:?}");
     }
+}
+
+/// `-e` with user, password and fragment (RFC 9110 §10.1.3): the server and the output see none of them.
+#[test]
+fn referer_is_sent_and_shown_without_user_password_and_fragment() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("ok")).expect("start server");
+    let url = server.url("/");
+    let secret = "http://u:PW@ref/a?b#top";
+    let result = run_fetch_url(["-e", secret, "-vv", "-w", "%{referer}", &url]);
+    assert_eq!((result.exit, result.stdout_text().as_str()), (0, "okhttp://ref/a?b"), "{}", result.stderr);
+    assert!(!result.stderr.contains("PW"), "{}", result.stderr);
+    assert_eq!(server.requests()[0].header_text("referer"), Some("http://ref/a?b"));
+    let explained = run_fetch_url(["explain", "-e", secret, &url]);
+    assert!(!explained.stdout_text().contains("PW"), "{}", explained.stdout_text());
+    let failed = run_fetch_url(["-e", secret, "-w", "%{referer}", "http://127.0.0.1:1/"]);
+    assert!(!failed.stdout_text().contains("PW"), "{failed:?}");
+}
+
+/// The URL is shorter than the limit, but its path is longer when it is percent-encoded.
+#[test]
+fn url_that_is_too_long_to_be_sent_is_rejected() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("ok")).expect("start server");
+    let result = run_fetch_url([server.url(&"é".repeat(25_000))]);
+    assert_eq!(result.exit, 3, "{}", result.stderr.chars().take(300).collect::<String>());
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{RunResult, http_server, run_fetch_url};
+use crate::support::{RunResult, http_server, part_path, run_fetch_url};
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, OldFile, Target, pattern_vec};
 
 const SIZE: usize = 3000;
@@ -69,10 +69,7 @@ fn failed_connection_leaves_the_part_unchanged() {
     let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT)));
     let target = run_interrupted_download(&server);
     let (name, url) = (target.path(), server.url("/o"));
-    let part = name.with_extension(format!(
-        "{}part",
-        name.extension().map_or(String::new(), |extension| format!("{}.", extension.display()))
-    ));
+    let part = part_path(&name);
     let mut bytes = fs::read(&part).expect("read .part file");
     bytes[500] ^= 1;
     fs::write(&part, &bytes).expect("write file");
@@ -112,7 +109,7 @@ fn kill_during_a_resume_keeps_the_part() {
     });
     let target = run_interrupted_download(&server);
     let (name, url) = (target.path(), server.url("/o"));
-    let part = std::path::PathBuf::from(format!("{}.part", path_text(&name)));
+    let part = part_path(&name);
     let mut resuming = Command::new(env!("CARGO_BIN_EXE_fetch-url"))
         .args(["-s", "-C", "-", "-o", path_text(&name), &url])
         .spawn()

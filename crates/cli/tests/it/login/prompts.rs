@@ -388,7 +388,7 @@ fn missing_credentials_are_prompted_on_the_terminal() {
     let mut terminal = run_in_terminal("-u u", &server.url("/x"));
     terminal.expect("assword").expect("prompt appears");
     terminal.type_secret("pw").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     let screen = terminal.screen();
     assert!(screen.contains("object") && screen.contains("the realm") && !screen.contains("pw"), "{screen}");
     // User name and password, one after the other; only the user name is echoed.
@@ -397,12 +397,12 @@ fn missing_credentials_are_prompted_on_the_terminal() {
     terminal.type_line("u").expect("type line");
     terminal.expect("assword").expect("second prompt appears");
     terminal.type_secret("pw").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     // After a rejected password there is no second prompt.
     let mut terminal = run_in_terminal("-u u", &server.url("/x"));
     terminal.expect("assword").expect("prompt appears");
     terminal.type_secret("Kanarienvogel").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 67, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 67, "{}", terminal.screen());
     assert!(!terminal.screen().contains("Kanarienvogel"));
     // `--ask-password` prompts before the first request.
     let before = server.requests().len();
@@ -410,7 +410,7 @@ fn missing_credentials_are_prompted_on_the_terminal() {
     terminal.expect("assword").expect("prompt appears");
     assert_eq!(server.requests().len(), before, "a request was sent before the prompt");
     terminal.type_secret("pw").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert_eq!(server.requests().len(), before + 1);
 }
 
@@ -423,7 +423,7 @@ fn redirected_stdin_or_stderr_disables_the_prompt() {
         let url = server.url("/x");
         let mut terminal = Terminal::run("sh", &["-c", &line, BINARY, &url], 80).expect("start terminal");
         assert_eq!(
-            terminal.exit().expect("exit without a prompt"),
+            terminal.exit_status().expect("exit without a prompt"),
             67,
             "{redirection}: {}",
             terminal.screen()
@@ -435,7 +435,7 @@ fn redirected_stdin_or_stderr_disables_the_prompt() {
         Terminal::run("sh", &["-c", line, BINARY, &server.url("/x")], 80).expect("start terminal");
     terminal.expect("assword").expect("prompt appears");
     terminal.type_secret("pw").expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0);
+    assert_eq!(terminal.exit_status().expect("process exits"), 0);
 }
 
 /// Ctrl-C at a prompt terminates the program by SIGINT and restores the echo of the terminal.
@@ -446,7 +446,7 @@ fn ctrl_c_at_a_prompt_restores_the_echo() {
         let mut terminal = run_in_terminal(options, &server.url("/x"));
         terminal.expect(prompt).expect("prompt appears");
         terminal.type_bytes(&[3]).expect("type Ctrl-C");
-        assert_eq!(terminal.exit().expect("process exits"), -2, "{prompt}: {}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), -2, "{prompt}: {}", terminal.screen());
         let line = format!(
             "trap : INT; \"$0\" --retry 0 {options} \"$1\"; echo \"status $?\"; stty -a | tr ' ;' '\\n\\n' | grep '^-*echo$'"
         );
@@ -457,14 +457,14 @@ fn ctrl_c_at_a_prompt_restores_the_echo() {
         terminal.type_bytes(&[3]).expect("type Ctrl-C");
         terminal.expect("status 130").expect("exit by SIGINT");
         terminal.expect("\necho").expect("echo is on again");
-        terminal.exit().expect("process exits");
+        terminal.exit_status().expect("process exits");
     }
     // Ctrl-D and an empty line are no password, and there is no second prompt.
     for typed in ["\u{4}", ""] {
         let mut terminal = run_in_terminal("-u u", &server.url("/x"));
         terminal.expect("assword").expect("prompt appears");
         terminal.type_secret(typed).expect("terminal echo is off");
-        assert_eq!(terminal.exit().expect("process exits"), 67, "{typed:?}: {}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 67, "{typed:?}: {}", terminal.screen());
     }
 }
 
@@ -480,7 +480,7 @@ fn sigterm_at_a_prompt_restores_the_echo() {
     terminal.expect("assword").expect("prompt appears");
     terminal.expect("status 143").expect("exit by SIGTERM");
     terminal.expect("\necho").expect("echo is on again");
-    terminal.exit().expect("process exits");
+    terminal.exit_status().expect("process exits");
 }
 
 /// docs/spec/faults.md, section 3.4: the program exits within 1 s of the signal.

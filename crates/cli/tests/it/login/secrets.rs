@@ -207,19 +207,19 @@ fn password_is_never_printed_whatever_the_server_sends() {
 /// Sends back the login in header fields, in the reason phrase and, for `/from`, in a redirect.
 fn login_echo_server() -> HttpServer {
     http_server(|request| {
-        let seen = request.header_text("authorization").unwrap_or("nothing").to_owned();
+        let authorization = request.header_text("authorization").unwrap_or("nothing").to_owned();
         let response = match request.path().as_str() {
             "/from" => HttpResponse::new(302).header("Location", format!("/to?{CANARY}")),
-            "/challenge" if seen == "nothing" => {
+            "/challenge" if authorization == "nothing" => {
                 let challenge = format!("Basic realm=\"{CANARY}\"");
                 HttpResponse::new(401).header("WWW-Authenticate", challenge)
             }
             "/denied" => HttpResponse::raw(format!(
-                "HTTP/1.1 403 no {CANARY}\r\nX-Seen: {seen}\r\nContent-Length: 0\r\n\r\n"
+                "HTTP/1.1 403 no {CANARY}\r\nX-Seen: {authorization}\r\nContent-Length: 0\r\n\r\n"
             )),
             _ => HttpResponse::new(200).body("ok"),
         };
-        response.header("X-Seen", seen).header("X-Password", format!("is {CANARY}, {CANARY}"))
+        response.header("X-Seen", authorization).header("X-Password", format!("is {CANARY}, {CANARY}"))
     })
 }
 
@@ -266,9 +266,9 @@ fn password_is_not_in_part_metadata_or_file_names() {
     let target = Target::new(OldFile::Absent).expect("create target directory");
     let url = url_with_login(&server.url("/x"));
     run_fetch_url(["-vvv", "-o", target.path().to_str().expect("valid UTF-8"), &url]).assert_exit(18);
-    let metadata = fs::read_to_string(part_metadata_path(&target.path())).expect("a .part.json file");
+    let metadata = fs::read_to_string(part_metadata_path(&target.path())).expect("a .fetch-url.json file");
     assert!(metadata.contains("\"url\"") && !contains_canary(&metadata), "{metadata}");
-    assert_eq!(entry_names(target.dir()), ["target.bin.part", "target.bin.part.json"]);
+    assert_eq!(entry_names(target.dir()), ["target.bin.fetch-url.json", "target.bin.fetch-url.part"]);
 }
 
 /// A `.part` file belongs to one login; a second run with the same login resumes it.

@@ -149,7 +149,7 @@ fn command_after_options_is_rejected_with_a_hint() {
         .assert_stderr_contains("must precede its options");
 }
 
-/// Options of single transfers in the configuration file do not affect `mirror`, and the other way round.
+/// Options of single transfers in the configuration file do not affect `mirror`, and vice versa.
 #[test]
 fn configured_options_of_the_other_command_are_ignored() {
     let server = directory_server(|path| match path {

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use crate::support::mirror::{MIRROR_JOURNAL, list_files, nginx_index_with_sizes};
+use crate::support::mirror::{MIRROR_JOURNAL, list_files, mirror_directory, nginx_index_with_sizes};
 use crate::support::{
-    RunResult, run_fetch_url, send_signal, spawn_fetch_url, temp_dir, wait_for_exit, wait_until,
+    RunResult, run_fetch_url, send_signal, spawn_fetch_url, temp_dir, wait_for_exit, wait_until, write_file,
 };
 use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse, HttpServer};
 
@@ -83,7 +83,7 @@ fn delete_keeps_listed_file_when_its_download_fails() {
         let result = site.run_mirror(dir.path(), "--delete");
         assert_ne!(result.exit, 0, "{case}");
         let found: Vec<String> =
-            list_files(dir.path()).into_iter().filter(|name| !name.contains(".part")).collect();
+            list_files(dir.path()).into_iter().filter(|name| !name.contains(".fetch-url.")).collect();
         assert_eq!(found, ALL_FILES, "{case}");
         assert_eq!(fs::read_to_string(dir.path().join("b")).expect("a file"), "1", "{case}");
     }
@@ -220,4 +220,54 @@ fn delete_removes_missing_files_and_directories_over_ftp() {
         run(all_files(), "--delete");
         assert_eq!(list_files(dir.path()), ["a", "b", "one/deep/y", "one/mine", "one/x"], "{unsupported}");
     }
+}
+
+/// A directory that becomes a file, and a file that becomes a directory, are replaced in the same run.
+#[test]
+fn delete_replaces_entries_whose_kind_has_changed_in_one_run() {
+    let (source, dir) = (temp_dir(), temp_dir());
+    let (from, to) = (source.path(), dir.path().join("target"));
+    for name in ["empty/x", "full/deep/x", "full/y", "file", "stays"] {
+        write_file(from, name, name);
+    }
+    mirror_directory(from, &to, "--delete").assert_exit(0);
+    // The local directory `empty` stays, because it is still listed.
+    fs::remove_file(from.join("empty/x")).expect("a file");
+    mirror_directory(from, &to, "--delete").assert_exit(0);
+    for (name, is_directory) in [("empty", true), ("full", true), ("file", false)] {
+        let path = from.join(name);
+        if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }.expect("removed");
+    }
+    for name in ["empty", "full", "file/deep/z"] {
+        write_file(from, name, "new");
+    }
+    mirror_directory(from, &to, "--delete").assert_exit(0);
+    assert_eq!(list_files(&to), ["empty", "file/deep/z", "full", "stays"]);
+    assert_eq!(fs::read_to_string(to.join("full")).expect("a file"), "new");
+}
+
+#[test]
+fn delete_keeps_files_of_the_user_in_the_way_of_an_entry_whose_kind_has_changed() {
+    let (source, dir) = (temp_dir(), temp_dir());
+    let (from, to) = (source.path(), dir.path().join("target"));
+    for name in ["own/x", "changed/x", "linked/x", "file", "stays"] {
+        write_file(from, name, name);
+    }
+    mirror_directory(from, &to, "--delete").assert_exit(0);
+    write_file(&to, "own/mine", "mine");
+    write_file(&to, "changed/x", "changed here");
+    write_file(&to, "file", "changed here");
+    write_file(dir.path(), "elsewhere/mine", "mine");
+    std::os::unix::fs::symlink(dir.path().join("elsewhere"), to.join("linked/link")).expect("a link");
+    for name in ["own", "changed", "linked"] {
+        fs::remove_dir_all(from.join(name)).expect("a directory");
+        write_file(from, name, "new");
+    }
+    fs::remove_file(from.join("file")).expect("a file");
+    write_file(from, "file/x", "new");
+    mirror_directory(from, &to, "--delete").assert_exit(23);
+    assert_eq!(fs::read_to_string(to.join("own/mine")).expect("a file"), "mine");
+    assert_eq!(fs::read_to_string(to.join("changed/x")).expect("a file"), "changed here");
+    assert_eq!(fs::read_to_string(to.join("file")).expect("a file"), "changed here");
+    assert_eq!(fs::read_to_string(dir.path().join("elsewhere/mine")).expect("a file"), "mine");
 }

@@ -113,7 +113,7 @@ fn failed_subdirectory_page_deletes_nothing() {
             found.contains(&"one=one".into()) && found.contains(&"zero=zero".into()),
             "{case}: {found:?}"
         );
-        assert!(!found.iter().any(|name| name.contains(".part")), "{case}: {found:?}");
+        assert!(!found.iter().any(|name| name.contains(".fetch-url.")), "{case}: {found:?}");
     }
 }
 
@@ -234,7 +234,7 @@ fn truncated_file_is_resumed_by_the_next_run() {
     site.run_mirror(dir.path(), "").assert_exit(18);
     assert!(!dir.path().join("big").exists());
     assert!(dir.path().join("one").exists());
-    let part = dir.path().join("big.part");
+    let part = dir.path().join("big.fetch-url.part");
     let part_size = fs::metadata(&part).map(|facts| facts.len()).unwrap_or_default();
     assert_eq!(part_size, 150_000, "{:?}", entry_names(dir.path()));
     let rest =
@@ -297,7 +297,7 @@ fn unreachable_server_exits_with_7_and_deletes_nothing() {
     assert_eq!(list_tree(dir.path()), ["a=a"]);
 }
 
-/// `latest/` redirects to `v1/`: only `v1/` is mirrored, in every run.
+/// `latest/` redirects to `v1/`: every run mirrors only `v1/`.
 #[test]
 fn directory_that_redirects_to_its_sibling_is_skipped() {
     let server = directory_server(|path| match path {

@@ -23,7 +23,8 @@ fn is_safe(entry: &str, allow_dots: bool) -> bool {
     path.split('/').all(|name| {
         let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
         let is_device = ["con", "nul", "aux", "prn", "com1", "lpt1"].contains(&stem.as_str());
-        let is_reserved = name.ends_with(".part") || name.ends_with(".part.json") || name == MIRROR_JOURNAL;
+        let is_reserved =
+            name.ends_with(".fetch-url.part") || name.ends_with(".fetch-url.json") || name == MIRROR_JOURNAL;
         let is_odd = name.contains(is_terminal_control)
             || name.contains(['\\', '\n'])
             || name.len() > 255
@@ -54,9 +55,9 @@ fn hostile_hrefs() -> Vec<String> {
         "NUL.txt",
         "com1",
         "aux.c/",
-        "x.part",
+        "x.fetch-url.part",
         "x",
-        "x.part.json",
+        "x.fetch-url.json",
         ".fetch-url-mirror",
         "%2efetch-url-mirror",
         ".fetch-url-mirror.part",
@@ -135,7 +136,21 @@ fn hostile_names_in_index_pages_are_sanitised() {
 fn colliding_names_stay_separate_files() {
     let (one, other) = (format!("{}1", "n".repeat(250)), format!("{}2", "n".repeat(250)));
     let hrefs = [
-        &*one, &other, "a%01", "a%02", "a_", "a%01/", "b", "b/", "con", "_con", "c.part", "c", ".d", "_d",
+        &*one,
+        &other,
+        "a%01",
+        "a%02",
+        "a_",
+        "a%01/",
+        "b",
+        "b/",
+        "con",
+        "_con",
+        "c.fetch-url.part",
+        "c.part",
+        "c",
+        ".d",
+        "_d",
         "d",
     ];
     let all = hrefs.map(str::to_owned);
@@ -176,7 +191,7 @@ fn hostile_names_in_ftp_listings_are_sanitised() {
         b"-la",
         b"con",
         b".fetch-url-mirror",
-        b"x.part",
+        b"x.fetch-url.part",
         b"\xff\xfe",
         b" lead",
         b"good",
@@ -198,7 +213,7 @@ fn hostile_names_in_ftp_listings_are_sanitised() {
             .file("/tmp/evil", "evil")
             .dir("/d/sub");
         let inside: [&[u8]; 8] =
-            [b"a/b", b"\x1b[2J", b"|id", b"con", b".fetch-url-mirror", b"x.part", b"good", b"-la"];
+            [b"a/b", b"\x1b[2J", b"|id", b"con", b".fetch-url-mirror", b"x.fetch-url.part", b"good", b"-la"];
         inside.into_iter().fold(site, |site, name| site.file([b"/d/", name].concat(), "evil"))
     };
     for (case, site) in [
@@ -268,8 +283,8 @@ fn hostile_selectors_are_sanitised() {
         "/d/\x1b[2J",
         "/d/con",
         "/d/.fetch-url-mirror",
-        "/d/x.part",
-        "/d/x.part.json",
+        "/d/x.fetch-url.part",
+        "/d/x.fetch-url.json",
         "/d//",
         "/d/.",
         "/d/ ",
@@ -309,7 +324,7 @@ fn hostile_selectors_are_sanitised() {
             for name in path.split('/') {
                 let is_odd = name.contains(is_terminal_control)
                     || name.contains('\\')
-                    || name.ends_with(".part")
+                    || name.ends_with(".fetch-url.part")
                     || name == "con";
                 assert!(!is_odd && name != ".." && name != MIRROR_JOURNAL, "{entry:?}");
                 assert!(!name.starts_with('.') || !options.is_empty(), "{entry:?}");

@@ -214,7 +214,7 @@ fn interrupted_file_is_resumed_unless_it_changed() {
     let result = mirror_directory(&server, dir.path(), "");
     assert_ne!(result.exit, 0);
     assert!(!dir.path().join("big").exists() && dir.path().join("one").exists(), "{}", result.stderr);
-    let part_size = fs::metadata(dir.path().join("big.part")).expect("a .part").len();
+    let part_size = fs::metadata(dir.path().join("big.fetch-url.part")).expect("a .part").len();
     let server = start_server(big_site());
     mirror_directory(&server, dir.path(), "").assert_exit(0);
     // The resume may start up to 1024 bytes before the end of the `.part` file.

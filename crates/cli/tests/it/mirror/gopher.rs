@@ -52,7 +52,7 @@ fn selectors_that_start_with_the_item_type_are_mirrored() {
     assert!(!server.received_text().iter().any(|line| line == "\r\n"), "{:?}", server.received_text());
 }
 
-/// The `+` field in the menus of a Gopher+ server changes nothing.
+/// The `+` field in the menus of a Gopher+ server has no effect.
 #[test]
 fn gopher_plus_menu_is_mirrored() {
     let site = GopherConfig::new()
@@ -69,8 +69,8 @@ fn gopher_plus_menu_is_mirrored() {
     assert_eq!(fs::read(dir.path().join("bin")).expect("a file"), b"\0\r\n");
 }
 
-/// Without the final dot a menu may be truncated, so `--delete` removes nothing because of it.
-/// UMN gopherd reports errors with items of type 0: they are neither files nor empty menus.
+/// A menu without the final dot may be truncated, so `--delete` removes nothing. UMN gopherd reports errors with items
+/// of type 0: they are neither files nor empty menus.
 #[test]
 fn errors_of_a_umn_server_are_not_stored_as_files() {
     for (text, exit) in
@@ -347,7 +347,7 @@ fn failed_item_does_not_stop_the_others() {
     };
     let (server, dir) = (start_gopher_server(site_with_error()), temp_dir());
     let result = run_mirror_with_short_timeout(&server.url("1/d"), dir.path(), "");
-    // An error line (type 3) may also be taken for the content of the text; all other items are downloaded.
+    // An error line (type 3) may be stored as the content of the text; all other items are downloaded.
     assert!(result.exit == 0 || result.exit == 78, "{} {}", result.exit, result.stderr);
     assert_eq!(
         list_tree(dir.path())

@@ -1,5 +1,5 @@
-//! `mirror` of HTTP servers: index pages of every known format, links that leave the directory, and the requests of a
-//! second run.
+//! `mirror` of HTTP servers: index pages of every known format, links to URLs outside the directory, and the requests
+//! of a second run.
 
 use std::collections::BTreeMap;
 use std::fs;

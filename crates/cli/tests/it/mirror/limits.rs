@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::mirror::{
-    MIRROR_JOURNAL, endless_server, list_tree, nginx_index_with_sizes, run_mirror, run_mirror_with,
-    small_tree_handler,
+    MIRROR_JOURNAL, endless_server, index_page, list_tree, nginx_index_with_sizes, run_mirror,
+    run_mirror_with, small_tree_handler,
 };
-use crate::support::{entry_names, http_server, temp_dir};
+use crate::support::{entry_names, http_server, run_measuring_memory, temp_dir};
 use fetch_url_tests::HttpResponse;
 
 #[test]
@@ -108,4 +108,22 @@ fn file_size_and_time_limits_apply_to_each_file() {
         assert_eq!(result.exit, 2, "{options:?}: {:?}", server.requests());
         assert!(server.requests().iter().all(|request| request.method == "GET"), "{options:?}");
     }
+}
+
+/// A directory of 60,000 files took 95 MiB.
+#[test]
+fn memory_stays_small_while_many_files_wait_for_their_transfers() {
+    let lines: String = (0..60_000)
+        .map(|number| format!("<a href=\"some-file-{number}\">x</a>    01-Dec-1994 12:34    1\r\n"))
+        .collect();
+    let server = http_server(move |request| match request.path().as_str() {
+        "/d/" => index_page(&lines),
+        _ => HttpResponse::new(404),
+    });
+    let dir = temp_dir();
+    let path = dir.path().to_str().expect("UTF-8");
+    let arguments = ["mirror", "-s", "--retry", "0", "--fail-early", &server.url("/d/"), path];
+    let (peak, result) = run_measuring_memory(&arguments);
+    result.assert_exit(78);
+    assert!(peak < 60 * 1024, "{peak} KiB");
 }

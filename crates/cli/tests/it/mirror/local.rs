@@ -250,3 +250,18 @@ fn special_files_are_skipped_and_reported() {
     assert_eq!(list_tree(&target), ["a=1"], "{}", result.stderr);
     assert!(result.stderr.contains("fifo"), "the skipped FIFO is not reported: {}", result.stderr);
 }
+
+/// The files are saved under other names then, and the names of the run before are removed.
+#[test]
+fn delete_after_dot_names_was_switched_off_removes_the_dotted_names() {
+    let (source, dir) = (temp_dir(), temp_dir());
+    let copy = dir.path().join("copy");
+    fs::create_dir(source.path().join(".d")).expect("create directory");
+    for name in [".x", ".d/y", "z"] {
+        write_file(source.path(), name, name);
+    }
+    mirror_directory(source.path(), &copy, "--dot-names").assert_exit(0);
+    assert_eq!(list_tree(&copy), [".d/", ".d/y=.d/y", ".x=.x", "z=z"]);
+    mirror_directory(source.path(), &copy, "--delete").assert_exit(0);
+    assert_eq!(list_tree(&copy), ["_d/", "_d/y=.d/y", "_x=.x", "z=z"]);
+}

@@ -1,4 +1,5 @@
-//! `mirror` of HTTP directories with pages of their own: their links are followed (docs/spec/cli.md 26.18 to 26.25).
+//! `mirror` of HTTP directories that return ordinary pages instead of generated index pages: the links of the pages are
+//! followed (docs/spec/cli.md 26.18 to 26.25).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -110,7 +111,7 @@ fn second_run_transfers_nothing_and_follows_the_links_of_unchanged_pages() {
         (summary(&result)["files"].as_u64(), summary(&result)["skipped"].as_u64()),
         (Some(2), Some(7))
     );
-    // Without a request, the kind of a file is known by its name.
+    // The kind of an unchanged file is detected from its name, because there is no response.
     let before = server.requests().len();
     fs::remove_file(dir.path().join("img/bg.png")).expect("a file");
     run_mirror(&server.url("/d/"), dir.path(), "--skip-existing").assert_exit(0);
@@ -179,7 +180,7 @@ fn queries_are_part_of_names_and_names_are_unique() {
     assert!(first.iter().any(|name| name.starts_with("c_d~")), "{first:?}");
 }
 
-/// `/d/a` was saved before its page leads to `/d/a/b`.
+/// `/d/a` was saved as a file before its page links to `/d/a/b`.
 #[test]
 fn directory_gets_another_name_when_a_saved_file_has_its_name() {
     let files = [
@@ -197,7 +198,7 @@ fn directory_gets_another_name_when_a_saved_file_has_its_name() {
 }
 
 #[test]
-fn globs_and_depth_limit_what_is_followed() {
+fn globs_and_depth_limit_the_followed_links() {
     for (options, expected, count) in [
         ("--exclude-glob deep", &SITE_FILES[..3], ("excluded", 1)),
         ("--exclude-glob *.css", &["a.png", "a2.png", "a3.png"], ("excluded", 1)),
@@ -225,7 +226,7 @@ fn globs_and_depth_limit_what_is_followed() {
 }
 
 #[test]
-fn missing_page_fails_alone() {
+fn missing_page_does_not_stop_the_others() {
     let page = "<title>x</title><a href=gone.html>x</a><a href=b.txt>b</a>";
     let (server, dir) = (site(&[("/d/", page), ("/d/b.txt", "b")]), temp_dir());
     let result = run_mirror(&server.url("/d/"), dir.path(), "--events -");
@@ -262,7 +263,7 @@ fn redirected_links_are_saved_under_their_targets() {
     }
 }
 
-/// The only link is redirected, so that no page with links was saved in its round.
+/// The only link is redirected, so no page with links was saved in this round.
 #[test]
 fn target_of_a_redirect_is_fetched_when_nothing_else_is_left() {
     let server = http_server(|request| match request.path().as_str() {
@@ -330,7 +331,7 @@ fn endless_style_sheets_end_at_the_limit_of_imports() {
 }
 
 #[test]
-fn delete_deletes_nothing_among_own_pages() {
+fn delete_deletes_nothing_if_the_server_sends_own_pages() {
     let server = http_server(|request| match request.path().as_str() {
         "/d/" => html_reply(nginx_index_html(&[("a", "1"), ("site/", "-")])),
         "/d/site/" => html_reply("<title>x</title><a href=b.txt>b</a>"),
@@ -344,7 +345,8 @@ fn delete_deletes_nothing_among_own_pages() {
     assert_eq!(list_files(dir.path()), ["a", "site/b.txt", "site/index.html"]);
 }
 
-/// The listing of a server below an own page is a page: its links are followed, those that sort its columns are not.
+/// Below an ordinary page, a generated index page counts as a page: its links are followed, except those that sort its
+/// columns.
 #[test]
 fn generated_index_below_an_own_page_is_copied_once() {
     let listing = "<title>Index of /d/files</title><a href='?C=N;O=D'>Name</a><a href='/d/'>Parent Directory</a><a href=x>x</a>";

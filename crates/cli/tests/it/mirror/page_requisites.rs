@@ -1,4 +1,4 @@
-//! `mirror --page-requisites`: one page with what it needs (docs/spec/cli.md 26.26).
+//! `mirror --page-requisites`: one page and the files that a browser loads with it (docs/spec/cli.md 26.26).
 
 use crate::support::mirror::{html_reply, list_files, run_mirror};
 use crate::support::{http_server, run_fetch_url, temp_dir};

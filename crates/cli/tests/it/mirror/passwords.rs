@@ -37,7 +37,7 @@ fn require_login(request: &HttpRequest) -> HttpResponse {
     }
 }
 
-/// A mirror made with the user in the URL is continued with `-u`, and the other way round.
+/// A mirror with the user in the URL is continued by a run with `-u`, and vice versa.
 #[test]
 fn user_in_the_url_and_user_option_name_the_same_mirror() {
     let server = http_server(require_login);

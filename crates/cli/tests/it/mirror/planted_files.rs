@@ -21,9 +21,9 @@ fn planted_links_are_neither_followed_nor_overwritten() {
         ("", "a", "victim/new"),
         ("", "sub", "victim"),
         ("", "sub/inside", "../victim/file"),
-        ("", "a.part", "victim/file"),
-        ("", "a.part", "victim/new"),
-        ("", "a.part.json", "victim/new"),
+        ("", "a.fetch-url.part", "victim/file"),
+        ("", "a.fetch-url.part", "victim/new"),
+        ("", "a.fetch-url.json", "victim/new"),
         ("--delete", "sub", "victim"),
         ("", MIRROR_JOURNAL, "victim/file"),
         ("", MIRROR_JOURNAL, "victim/new"),
@@ -43,7 +43,7 @@ fn planted_links_are_neither_followed_nor_overwritten() {
             result.stderr
         );
         assert!(!result.stderr.contains("panicked"), "{}", result.stderr);
-        let is_final_name = !link_name.contains(".part");
+        let is_final_name = !link_name.contains(".fetch-url.");
         if is_final_name {
             assert_ne!(result.exit, 0, "{link_name} -> {link_target} was accepted");
             assert!(
@@ -54,7 +54,7 @@ fn planted_links_are_neither_followed_nor_overwritten() {
     }
 }
 
-/// A directory of DIR was moved away and replaced by a link to its new place.
+/// A directory in DIR was moved away and replaced by a symbolic link to its new location.
 #[test]
 fn delete_keeps_files_behind_links() {
     let dir = temp_dir();
@@ -86,7 +86,7 @@ fn forged_journal_deletes_nothing_outside_and_is_not_overwritten() {
     run_mirror(&url, &target, "").assert_exit(0);
     let original = fs::read_to_string(target.join(MIRROR_JOURNAL)).expect("a journal");
     let line = original.lines().find(|line| line.contains("\"path\":\"a\"")).expect("a line").to_owned();
-    // The victim has size and time of `a`.
+    // The file outside of DIR has the size and the time of `a`.
     write_file(dir.path(), "victim", "a");
     let time = fs::metadata(target.join("a")).and_then(|facts| facts.modified()).expect("a time");
     let file = fs::File::options().write(true).open(dir.path().join("victim")).expect("a file");
@@ -101,7 +101,7 @@ fn forged_journal_deletes_nothing_outside_and_is_not_overwritten() {
         assert!(dir.path().join("victim").exists(), "{path}");
         assert_eq!(list_tree(&target), ["a=a", "b=b"], "{path}");
     }
-    // A file that is not a journal is kept or replaced by a new journal; nothing is deleted because of it.
+    // A file that is not a journal is kept or replaced by a new journal. Nothing is deleted.
     let long = "x".repeat(2_000_000);
     for text in [
         "",
@@ -179,7 +179,7 @@ fn directory_swapped_for_link_during_run_is_not_followed() {
     assert_eq!(list_tree(&victim), Vec::<String>::new());
 }
 
-/// The link is planted at a fixed moment: when the file is requested, or when half of it is transferred.
+/// The link is created at a fixed moment: when the file is requested, or when half of it is transferred.
 #[test]
 fn link_planted_during_download_is_not_followed() {
     let mut reached = Vec::new();
@@ -188,7 +188,7 @@ fn link_planted_during_download_is_not_followed() {
         ("the directory, when half of the file is transferred", "sub", true),
         ("the name, when the file is requested", "sub/f", false),
         ("the name, when half of the file is transferred", "sub/f", true),
-        ("the .part file, when the file is requested", "sub/f.part", false),
+        ("the .part file, when the file is requested", "sub/f.fetch-url.part", false),
         ("the journal", MIRROR_JOURNAL, false),
     ] {
         let dir = temp_dir();

@@ -104,7 +104,7 @@ fn failures_are_reported_on_standard_error_unless_silent() {
     assert!(result.assert_exit(0).stderr.is_empty() && result.stdout.is_empty(), "{}", result.stderr);
 }
 
-/// A directory is no transfer, but its redirects and retries are reported.
+/// A directory is not a transfer, but its redirects and retries are reported.
 #[test]
 fn redirect_and_retry_of_listings_have_numbers_of_their_own_in_events() {
     let server = http_server_first_then(

@@ -63,7 +63,7 @@ fn missing_files_are_deleted_only_with_delete() {
     assert!(!mirror.dir.path().join("target/sub/deep").exists(), "an empty directory is not deleted");
     mirror.run("--delete").assert_exit(0);
     assert_eq!(mirror.target_files(), ["a", "sub/c", "sub/d"]);
-    // An empty listing is more likely a server fault: nothing is deleted.
+    // An empty listing is more likely a fault of the server, so nothing is deleted.
     for name in ["a", "sub"] {
         mirror.remove_source(name);
     }
@@ -77,7 +77,7 @@ fn missing_files_are_deleted_only_with_delete() {
 #[test]
 fn delete_keeps_files_of_the_user() {
     let mirror = MirroredDirectory::new();
-    for name in ["mine", "sub/mine", "sub/deep/mine", "own/mine", ".mine", "a.part.mine"] {
+    for name in ["mine", "sub/mine", "sub/deep/mine", "own/mine", ".mine", "a.part", "a.part.json"] {
         mirror.write("target", name, "mine");
     }
     // Local changes: to another size, and with the same size.
@@ -87,8 +87,18 @@ fn delete_keeps_files_of_the_user() {
         mirror.remove_source(name);
     }
     mirror.run("--delete").assert_exit(0);
-    let expected =
-        [".mine", "a", "a.part.mine", "mine", "own/mine", "sub/c", "sub/d", "sub/deep/mine", "sub/mine"];
+    let expected = [
+        ".mine",
+        "a",
+        "a.part",
+        "a.part.json",
+        "mine",
+        "own/mine",
+        "sub/c",
+        "sub/d",
+        "sub/deep/mine",
+        "sub/mine",
+    ];
     assert_eq!(mirror.target_files(), expected);
     // A user's file with the name of a file that was deleted before.
     let mirror = MirroredDirectory::new();
@@ -124,7 +134,7 @@ fn delete_keeps_excluded_files() {
     assert_eq!(mirror.target_files(), ["a", "sub/c", "sub/d", "sub/deep/e"]);
 }
 
-/// A file becomes a directory and the other way round, in a local source.
+/// In a local source, a file becomes a directory, and a directory a file.
 #[test]
 fn type_changes_are_mirrored_or_reported() {
     let mirror = MirroredDirectory::new();
@@ -134,7 +144,7 @@ fn type_changes_are_mirrored_or_reported() {
     mirror.write("source", "sub/deep", "a file now");
     let first = mirror.run("--delete");
     assert!(!first.stderr.contains("panicked"), "{}", first.stderr);
-    // Two runs are enough, or both report why they fail.
+    // Either two runs are enough, or both report the reason of the failure.
     let second = mirror.run("--delete");
     let found = mirror.target_files();
     assert!(
@@ -198,7 +208,7 @@ fn file_with_older_time_on_page_is_downloaded_again() {
     assert_eq!(fs::read_to_string(dir.path().join("one")).expect("a file"), "old");
 }
 
-/// A run with other options downloads only files that earlier runs did not.
+/// A run with other options downloads only files that earlier runs have not downloaded.
 #[test]
 fn only_new_files_are_downloaded_when_options_change() {
     let server = http_server(|request| match request.path().as_str() {
@@ -298,7 +308,7 @@ fn file_with_older_date_is_downloaded_again() {
     assert_eq!(read_text_or_empty(dir.path(), "x"), "old");
 }
 
-/// A file becomes a directory and the other way round; two runs are enough.
+/// A file becomes a directory, and a directory a file; two runs are enough.
 #[test]
 fn type_changes_are_mirrored_by_two_runs() {
     let rows = Arc::new(Mutex::new("<a href=\"x\">x</a>  01-Dec-1994 12:34  1\n"));

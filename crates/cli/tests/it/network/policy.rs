@@ -297,7 +297,8 @@ fn public_only_refuses_private_addresses() {
     }
 }
 
-/// The test proxy connects every host to the loopback interface, so a public address can be tested without a network.
+/// The test proxy connects to the loopback interface for every host, so that public addresses can be tested without a
+/// network.
 #[test]
 fn public_only_checks_the_target_behind_a_proxy() {
     let server = object_server();
@@ -371,7 +372,7 @@ fn redirect_from_public_to_private_address_is_refused() {
         run(&format!("-x {} --allow-private", proxy.url()), &url).assert_exit(0).stdout_text(),
         "object"
     );
-    // A redirect to another public address in between changes nothing.
+    // A redirect to another public address in between makes no difference.
     let (second, third) =
         (redirect_to(inside.url("/x")), format!("http://8.8.8.8:{}/", outside.addr().port()));
     let first =
@@ -398,7 +399,7 @@ fn blocked_ports_are_refused_unless_allowed() {
         let result = run(options, url);
         assert_eq!(result.exit, 90, "{options} {url}: {result:?}");
     }
-    // A connection is tried, whether something listens there or not.
+    // A connection is attempted, whether or not a server listens there.
     for (options, url) in [
         ("--allow-port 1", "http://127.0.0.1:1/"),
         ("--allow-port 7 --allow-port 1", "http://127.0.0.1:1/"),
@@ -418,4 +419,21 @@ fn blocked_ports_are_refused_unless_allowed() {
     let server = http_server(|_| HttpResponse::new(302).header("Location", "http://127.0.0.1:1/x"));
     run("", &server.url("/x")).assert_exit(90);
     assert_ne!(run("--allow-port 1", &server.url("/x")).exit, 90);
+}
+
+/// A zone (RFC 6874) names a network interface of this computer; neither a server nor a proxy gets it.
+#[test]
+fn zone_of_an_ipv6_address_selects_the_interface_and_is_not_sent() {
+    let explained = run_fetch_url(["explain", "http://[fe80::1%25lo]:8080/a"]).assert_exit(0).stdout_text();
+    assert!(explained.contains("Host: [fe80::1]:8080\n"), "{explained}");
+    run("--retry 2", "http://[fe80::1%25no-interface]/")
+        .assert_exit(7)
+        .assert_stderr_contains("there is no network interface no-interface");
+    run("--public-only", "http://[fe80::1%25lo]/").assert_exit(90);
+    run("-x http://127.0.0.1:9", "http://[fe80::1%25lo]/").assert_exit(1).assert_stderr_contains("proxy");
+    // The loopback interface has no link-local address.
+    for zone in ["lo", "1"] {
+        let result = run("--retry 0 --allow-port 9", &format!("http://[fe80::1%25{zone}]:9/"));
+        assert!([7, 28].contains(&result.exit), "{zone}: {}", result.stderr);
+    }
 }

@@ -283,10 +283,10 @@ fn unreachable_or_invalid_proxy_is_an_error() {
         assert_eq!(result.exit, unknown, "{scheme}: {}", result.stderr);
     }
     // The proxy cannot reach the server.
-    let gone = format!("http://{}/x", closed_address());
-    let result = run_fetch_url(["-x", &start_http_proxy().url(), &gone]);
+    let closed_url = format!("http://{}/x", closed_address());
+    let result = run_fetch_url(["-x", &start_http_proxy().url(), &closed_url]);
     assert!([7, 9, 22, 92].contains(&result.exit), "{result:?}");
-    assert_ne!(run_fetch_url(["-x", &start_socks5_proxy().url(), &gone]).exit, 0);
+    assert_ne!(run_fetch_url(["-x", &start_socks5_proxy().url(), &closed_url]).exit, 0);
     for bad in
         ["nonsense://127.0.0.1:1", "http://", "http://127.0.0.1:99999", "http://a b/", "file:///etc/passwd"]
     {

@@ -1,10 +1,12 @@
 //! The choice of the proxy: environment variables, `-x` and `--noproxy`, with the same results as in curl.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::curl::run_curl_with_env;
-use crate::support::{RunResult, fetch_url_command, http_server, run_command, run_fetch_url};
+use crate::support::{RunResult, fetch_url_command, http_server, run_command, run_fetch_url, temp_dir};
 use fetch_url_tests::{CertFiles, HttpResponse, HttpServer, ProxyServer, ServerCert};
 
 /// Starts an HTTP server that sends the request target as its body.
@@ -47,7 +49,7 @@ fn closed_address() -> String {
 }
 
 /// Rows of environment variables and options, and `true` if the request goes through the proxy `P`. `N` is an address
-/// on which nothing listens, so that its use ends with exit status 7.
+/// on which nothing listens, so that a request to it exits with 7.
 #[test]
 fn proxy_is_chosen_from_environment_and_options() {
     let (origin, proxy) = (start_origin(), start_http_proxy());
@@ -193,4 +195,23 @@ fn invalid_proxy_variable_fails_only_requests_that_use_it() {
         [concat!("file://", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")],
     )
     .assert_exit(0);
+}
+
+/// `-U` applies to every proxy, and a configuration file may contain it without one.
+#[test]
+fn proxy_user_applies_to_proxies_of_the_environment_and_of_the_command_line() {
+    let origin = start_origin();
+    let proxy = ProxyServer::http_with_login("me", "pw").expect("a proxy on loopback");
+    let (proxy_url, url) = (proxy.url(), origin.url("/x"));
+    let environment = [("http_proxy", proxy_url.as_str())];
+    assert_eq!(run_with_env(&environment, [url.as_str()]).exit, 67);
+    run_with_env(&environment, ["-U", "me:pw", &url]).assert_exit(0);
+
+    let dir = temp_dir();
+    let config = dir.path().join("config");
+    fs::write(&config, "proxy-user = \"me:pw\"\n").expect("write file");
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).expect("set mode");
+    let config = config.to_str().expect("UTF-8");
+    run_fetch_url(["-K", config, "-x", &proxy_url, &url]).assert_exit(0);
+    run_fetch_url(["-K", config, &origin.url("/x")]).assert_exit(0);
 }

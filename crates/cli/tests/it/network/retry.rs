@@ -134,7 +134,7 @@ fn retry_after_date_without_date_field_uses_local_clock() {
     assert!((1.5..4.5).contains(&start.elapsed().as_secs_f64()), "{:?}", start.elapsed());
 }
 
-/// A delay of a day or more ends the transfer at once, with a message that says so.
+/// A delay of a day or more ends the transfer at once, with a message that names the delay.
 #[test]
 fn too_long_retry_after_ends_the_transfer_at_once() {
     for value in ["100000", "99999999999999999999999", "Tue, 31 Dec 2199 23:59:59 GMT"] {

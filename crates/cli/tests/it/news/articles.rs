@@ -383,7 +383,7 @@ fn article_is_sanitised_on_a_terminal_only() {
         article
     );
     let mut terminal = Terminal::run(BINARY, &[&server.url("fetch.test/1")], 80).expect("start terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     let screen = terminal.screen();
     let is_unsafe_control = |character: char| character.is_control() && !"\n\t".contains(character);
     assert!(

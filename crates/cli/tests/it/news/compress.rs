@@ -200,7 +200,7 @@ fn truncated_compressed_list_exits_18() {
     }
 }
 
-/// Uncompressed text after the reply 206 is not taken for a list, and the run does not hang.
+/// Uncompressed text after the reply 206 is not parsed as a list, and the run does not hang.
 #[test]
 fn invalid_deflate_data_after_206_is_an_error() {
     let accepted = "206 Compression active\r\n";

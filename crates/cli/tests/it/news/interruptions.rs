@@ -13,15 +13,15 @@ use fetch_url_tests::{Ending, NntpAction, NntpConfig, NntpRule};
 /// Fetches three articles from a server that closes the connection between them, and asserts that the next article is
 /// fetched over a new connection without counting as a retry.
 fn assert_reconnects(config: &NntpConfig) {
-    let whole = article_texts("a.one", &[1, 2, 3]);
+    let expected = article_texts("a.one", &[1, 2, 3]);
     let server = start_server(config.clone());
     let result = fetch_paths(&server, "--retry 3 --retry-delay 0.01", &["a.one/1", "a.one/2", "a.one/3"]);
-    assert_eq!(result.assert_exit(0).stdout_text(), whole, "{:?}", server.received_text());
+    assert_eq!(result.assert_exit(0).stdout_text(), expected, "{:?}", server.received_text());
     assert!(server.connections() <= 3, "{:?}", server.received_text());
     // A range is one object: it is not restarted after bytes were written to standard output.
     let result = fetch_paths(&start_server(config.clone()), "--retry 3 --retry-delay 0.01", &["a.one/1-3"]);
     assert!(
-        result.exit != 0 && whole.starts_with(&result.stdout_text()) || result.stdout_text() == whole,
+        result.exit != 0 && expected.starts_with(&result.stdout_text()) || result.stdout_text() == expected,
         "{result:?}"
     );
     let (server, dir) = (start_server(config.clone()), temp_dir());
@@ -139,7 +139,8 @@ fn truncated_article_of_a_range_is_not_saved_without_retry() {
     }
 }
 
-/// Sends extra data after the first article and asserts that it belongs to no URL (docs/spec/faults.md, row 101).
+/// The server sends extra data after the first article. Asserts that the data is delivered for no URL
+/// (docs/spec/faults.md, row 101).
 fn assert_extra_data_is_discarded(extra: &str) {
     let rule = NntpRule::on("ARTICLE 1", NntpAction::After(extra.into()));
     let server = start_server(one_group().rule(rule));

@@ -83,10 +83,10 @@ fn article_list_as_json_has_all_overview_fields() {
     for (object, number) in entries.iter().zip([3, 4, 7]) {
         assert_eq!(object["url"], format!("{url}/{number}"));
     }
-    let asked = request_commands(&server);
+    let commands = request_commands(&server);
     assert!(
-        asked.len() == 2 && asked[0] == "GROUP fetch.test" && asked[1].starts_with("OVER 3-"),
-        "{asked:?}"
+        commands.len() == 2 && commands[0] == "GROUP fetch.test" && commands[1].starts_with("OVER 3-"),
+        "{commands:?}"
     );
     // A `news:` URL lists the same articles.
     let named =
@@ -235,7 +235,7 @@ fn hostile_headers_send_no_controls_to_the_terminal() {
         let addr = server.news_server();
         let arguments = [&["--news-server", addr.as_str()][..], options].concat();
         let mut terminal = Terminal::run(BINARY, &arguments, 200).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let screen = terminal.screen();
         assert!(!screen.contains(is_unsafe_control), "{}", screen.escape_debug());
         let text = run_fetch_url(&arguments).assert_exit(0).stdout_text();
@@ -250,7 +250,6 @@ fn hostile_headers_send_no_controls_to_the_terminal() {
     }
 }
 
-/// Long names, wide characters and large article numbers are wrapped.
 #[test]
 fn list_lines_fit_80_columns_on_a_terminal() {
     let long = "x".repeat(300);
@@ -265,7 +264,7 @@ fn list_lines_fit_80_columns_on_a_terminal() {
     let addr = server.news_server();
     for url in ["news:fetch.test", "news:*"] {
         let mut terminal = Terminal::run(BINARY, &["--news-server", &addr, url], 80).expect("start terminal");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         for line in terminal.screen().lines() {
             let width: usize = line.chars().map(|letter| 1 + usize::from(letter >= '\u{2e80}')).sum();
             assert!(width <= 80 || url == "news:*", "{width}: {line}");

@@ -337,7 +337,7 @@ fn password_with_special_characters_is_sent_and_with_line_break_rejected() {
 }
 
 #[test]
-fn password_is_asked_in_the_terminal_if_required() {
+fn password_is_prompted_on_the_terminal_if_required() {
     let server = start_server(login_config());
     let (dir, url) = (temp_dir(), server.url("c.own/1"));
     let home = format!("HOME={}", dir.path().display());
@@ -348,7 +348,7 @@ fn password_is_asked_in_the_terminal_if_required() {
         let mut terminal = Terminal::run("env", &arguments, 100).expect("start terminal");
         terminal.expect("assword").expect("question appears");
         terminal.type_secret(PASSWORD).expect("terminal echo is off");
-        assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+        assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
         let screen = terminal.screen();
         assert!(screen.contains("body") && !screen.contains(PASSWORD), "{screen}");
     }
@@ -357,23 +357,23 @@ fn password_is_asked_in_the_terminal_if_required() {
     let open = server.url("a.open/1");
     let mut terminal =
         Terminal::run(BINARY, &["--insecure-auth", "-u", "me", &open], 100).expect("start terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert_eq!(login_commands(&server).len(), 4);
 }
 
 /// The password could not be sent.
 #[test]
-fn password_is_not_asked_without_tls() {
+fn password_is_not_prompted_without_tls() {
     let server = start_server(login_config());
     let url = server.url("c.own/1");
     let mut terminal =
         Terminal::run(BINARY, &["--retry", "0", "-u", "me", &url], 100).expect("start terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 67, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 67, "{}", terminal.screen());
     assert!(login_commands(&server).is_empty(), "{:?}", server.received_text());
 }
 
 #[test]
-fn user_name_and_password_are_asked_without_user_option() {
+fn user_name_and_password_are_prompted_without_user_option() {
     let server = start_server(login_config());
     let url = server.url("c.own/1");
     let arguments = ["-i", "PATH=/usr/bin:/bin", BINARY, "--retry", "0", "--insecure-auth", &url];
@@ -382,7 +382,7 @@ fn user_name_and_password_are_asked_without_user_option() {
     terminal.type_line("me").expect("write to terminal");
     terminal.expect("assword").expect("question appears");
     terminal.type_secret(PASSWORD).expect("terminal echo is off");
-    assert_eq!(terminal.exit().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert!(
         terminal.screen().contains("body") && !terminal.screen().contains(PASSWORD),
         "{}",

@@ -1,13 +1,13 @@
 //! Interrupted downloads: signals, SIGKILL, a second process with the same output file, and a closed pipe.
 
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    check_in_parallel, ensure, http_server, http_server_first_then, part_metadata_path, part_path,
-    run_fetch_url, run_shell, send_signal, spawn_fetch_url, strong_etag_headers, temp_dir, wait_for_exit,
-    wait_until,
+    check_in_parallel, ensure, fetch_url_command, http_server, http_server_first_then, part_metadata_path,
+    part_path, run_fetch_url, run_shell, send_signal, spawn_fetch_url, strong_etag_headers, temp_dir,
+    wait_for_exit, wait_until,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, OldFile, Target, file_handler, pattern_vec};
 
@@ -121,7 +121,8 @@ fn kill_and_resume(number: u64, before: OldFile) -> Result<(), String> {
             format!("{number}: the target has {:?} bytes", now.map(|now| now.len()))
         })?;
         let others = target.leftovers().expect("a directory");
-        let is_part_file = |path: &std::path::PathBuf| path.to_string_lossy().contains("target.bin.part");
+        let is_part_file =
+            |path: &std::path::PathBuf| path.to_string_lossy().contains("target.bin.fetch-url.");
         ensure(others.iter().all(is_part_file), || format!("{number}: {others:?}"))?;
     }
     let result = run_fetch_url(["-C", "-", "-o", path.to_str().expect("UTF-8"), &server.url("/o")]);
@@ -140,7 +141,7 @@ fn transfer_completes_after_kills_at_any_time() {
     check_in_parallel(&rows, 5, |(number, before)| kill_and_resume(*number, *before));
 }
 
-/// The `.part.json` file is written every five seconds, so a SIGKILL loses at most the last five seconds.
+/// The `.fetch-url.json` file is written every five seconds, so a SIGKILL loses at most the last five seconds.
 #[test]
 fn kill_after_metadata_was_written_keeps_part_file() {
     let target = Target::new(OldFile::Present).expect("a directory");
@@ -150,7 +151,7 @@ fn kill_after_metadata_was_written_keeps_part_file() {
     );
     let mut child = spawn_resuming(&target, &server.url("/o"));
     let metadata = part_metadata_path(&target.path());
-    assert!(wait_until(Duration::from_secs(9), || metadata.exists()), "no .part.json within 9 seconds");
+    assert!(wait_until(Duration::from_secs(9), || metadata.exists()), "no .fetch-url.json within 9 seconds");
     child.kill().expect("a child");
     wait_for_exit(child);
     assert!(target.is_untouched().expect("a file"));
@@ -205,9 +206,9 @@ fn closed_pipe_exits_with_23_silently() {
     assert_eq!(run_shell(script, [""]).stderr, "exit 23\n");
 }
 
-/// The main thread is blocked in a write to standard error.
+/// The main thread is blocked in a write to standard error, because the pipe is full and not read.
 #[test]
-fn signal_ends_a_run_whose_standard_error_nobody_reads() {
+fn signal_ends_a_run_that_is_blocked_on_standard_error() {
     let server = HttpServer::start(|_| HttpResponse::new(200).body("x")).expect("a server");
     // The wire trace of so many responses fills the pipe.
     let urls: Vec<String> = (0..1500).map(|number| server.url(&format!("/{number}"))).collect();
@@ -224,4 +225,29 @@ fn signal_ends_a_run_whose_standard_error_nobody_reads() {
     let is_ended = || child.try_wait().is_ok_and(|status| status.is_some());
     assert!(wait_until(Duration::from_secs(30), is_ended), "the signal is not heard");
     assert_eq!(wait_for_exit(child).signal, Some(15));
+}
+
+/// A pipe for standard output or standard error is full after 64 KiB if it is not read. `-m` ends the run.
+#[test]
+fn max_time_ends_a_run_that_is_blocked_on_output() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("x")).expect("a server");
+    let long = "x".repeat(40_000);
+    let urls: Vec<String> = (0..4).map(|number| server.url(&format!("/{number}{long}"))).collect();
+    for options in [
+        ["-w", "%{url}", "-o", "/dev/null"].as_slice(),
+        &["-v", "-o", "/dev/null"],
+        &["--trace", "-", "-o", "/dev/null"],
+        &["--events", "-", "-o", "/dev/null"],
+    ] {
+        let mut command = fetch_url_command();
+        command.args(options).args(["-m", "1"]).args(&urls).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let mut status = None;
+        let is_ended = || {
+            status = child.try_wait().expect("a child process");
+            status.is_some()
+        };
+        assert!(wait_until(Duration::from_secs(30), is_ended), "{options:?}: -m has no effect");
+        assert_eq!(status.and_then(|status| status.code()), Some(28), "{options:?}");
+    }
 }

@@ -68,8 +68,9 @@ fn names_from_content_disposition_are_sanitised() {
         ("attachment; filename=\"a;b=c\"", "a;b=c"),
         ("attachment; filename=\"|sh\"", "_sh"),
         ("attachment; filename=\"~/x\"", "x"),
-        // A name with the suffix `.part` could be mistaken for an incomplete download.
-        ("attachment; filename=\"x.part\"", "x.part_"),
+        // A name of a temporary file could be mistaken for an incomplete download.
+        ("attachment; filename=\"x.fetch-url.part\"", "x.fetch-url.part_"),
+        ("attachment; filename=\"x.part\"", "x.part"),
         ("nonsense;;;=\"", "url-name"),
     ] {
         let server = http_server(move |_| {

@@ -111,7 +111,7 @@ fn full_device_exits_with_23() {
     }
     run_shell("\"$F\" explain http://h/ >/dev/full", [""]).assert_exit(23);
     run_shell("echo http://h/ | \"$F\" extract >/dev/full", [""]).assert_exit(23);
-    assert!(!Path::new("/dev/full.part").exists());
+    assert!(!Path::new("/dev/full.fetch-url.part").exists());
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn unwritable_names_are_refused_before_connecting() {
     }
     assert_refused_before_connecting(&[2, 23], &["-o", ""]);
     assert_refused_before_connecting(&[2, 23], &["-o", path_text(&at(&"n".repeat(300)))]);
-    assert_refused_before_connecting(&[2, 23], &["-o", path_text(&at(&"n".repeat(252)))]);
+    assert_refused_before_connecting(&[2, 23], &["-o", path_text(&at(&"n".repeat(256)))]);
     assert_refused_before_connecting(&[2, 23], &["--output-dir", path_text(&at("missing")), "-O"]);
     assert_refused_before_connecting(
         &[2, 23],
@@ -193,6 +193,23 @@ fn read_only_directory_is_refused_before_connecting() {
     assert_eq!(server.connections(), 0);
 }
 
+/// The names of the temporary files are shortened.
+#[test]
+fn name_of_255_bytes_is_written_and_resumed() {
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    let path = target.dir().join("n".repeat(255));
+    let server = http_server_first_then(
+        |_| send_with_etag().cut_body_at(1000),
+        file_handler(content(), strong_etag_headers()),
+    );
+    let arguments = ["-C", "-", "-o", path_text(&path), &server.url("/o")];
+    run_fetch_url(arguments).assert_exit(18);
+    assert_eq!(entry_names(target.dir()).len(), 2);
+    run_fetch_url(arguments).assert_exit(0);
+    assert!(server.requests()[1].header("range").is_some(), "the download was not resumed");
+    assert_eq!(entry_names(target.dir()), ["n".repeat(255)]);
+}
+
 /// The `.part` name is a symbolic link or a hard link to another file.
 #[test]
 fn planted_part_file_is_not_written_through() {
@@ -214,20 +231,21 @@ fn planted_part_file_is_not_written_through() {
     }
 }
 
+fn send_with_etag() -> HttpResponse {
+    HttpResponse::new(200).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes").body(content())
+}
+
 #[test]
 fn planted_part_metadata_is_not_written_through() {
     let target = Target::new(OldFile::Absent).expect("a directory");
     let victim = target.dir().join("victim");
     fs::write(&victim, "precious").expect("a file");
-    for suffix in [".part.json", ".part.json.new"] {
+    for suffix in [".fetch-url.json", ".fetch-url.new"] {
         let mut name = target.path().into_os_string();
         name.push(suffix);
         symlink(&victim, name).expect("a link");
     }
-    let server = http_server(|_| {
-        let reply = HttpResponse::new(200).header("ETag", "\"v1\"").header("Accept-Ranges", "bytes");
-        reply.body(content()).cut_body_at(1000)
-    });
+    let server = http_server(|_| send_with_etag().cut_body_at(1000));
     run_fetch_url(["-C", "-", "-o", path_text(&target.path()), &server.url("/o")]);
     assert_eq!(fs::read(&victim).expect("a file"), b"precious", "written through a link");
 }
@@ -236,7 +254,7 @@ fn planted_part_metadata_is_not_written_through() {
 fn devices_are_written_without_part_file() {
     let server = start_server();
     run_fetch_url(["-o", "/dev/null", &server.url("/o")]).assert_exit(0);
-    assert!(!Path::new("/dev/null.part").exists());
+    assert!(!Path::new("/dev/null.fetch-url.part").exists());
     assert!(!Path::new("/dev/null").metadata().expect("a device").is_file());
     let result = run_shell("\"$F\" -o /dev/stdout \"$1\" | cat", [server.url("/o")]);
     assert!(result.stdout == content(), "{} bytes: {}", result.stdout.len(), result.stderr);
@@ -355,7 +373,7 @@ fn no_clobber_refuses_existing_files() {
     assert_eq!(raced.content().expect("a file").as_deref(), Some(&b"mine"[..]));
 }
 
-/// The old file may be open or have another hard link: its content does not change.
+/// The old file may be open or have another hard link, so its content must not change.
 #[test]
 fn old_file_is_replaced_not_overwritten() {
     let target = Target::new(OldFile::Present).expect("a directory");

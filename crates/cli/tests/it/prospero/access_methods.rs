@@ -1,10 +1,10 @@
 //! Resolution of Prospero names and access methods (docs/spec/prospero.md): the choice of the method, the request to
 //! its target, forwarded names, and sanitising of server text.
 
-use crate::support::run_fetch_url;
+use crate::support::{run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{
-    HttpResponse, HttpServer, ProsperoAction, ProsperoConfig, ProsperoHost, ProsperoObject, ProsperoPacket,
-    ProsperoServer, ProsperoTrigger,
+    CutPoint, HttpResponse, HttpServer, ProsperoAction, ProsperoAttribute, ProsperoConfig, ProsperoHost,
+    ProsperoLink, ProsperoObject, ProsperoPacket, ProsperoRule, ProsperoServer, ProsperoTrigger,
 };
 
 /// Methods with a forbidden scheme, port or target are skipped.
@@ -55,7 +55,7 @@ fn max_redirs_limits_forwarded_names() {
     run_fetch_url(["--max-redirs", "1", &server.url("/1")]).assert_exit(47);
 }
 
-/// The query for the size is optional.
+/// The failed query only asks for the size, which is optional.
 #[test]
 fn rejected_attribute_query_does_not_fail_the_fetch() {
     for reply in [&b"ERROR what\n"[..], b"FAILURE UNIMPLEMENTED\n", b"VERSION 5 x\n", b"SUCCESS\n"] {
@@ -95,4 +95,51 @@ fn hostile_server_text_is_sanitised_in_the_verbose_log() {
     let is_line = |line: &str| ["> ", "< ", "* "].iter().any(|start| line.starts_with(start));
     assert!(result.stderr.lines().all(is_line), "{}", result.stderr);
     assert!(!result.stderr.lines().any(|line| line.starts_with("* FORGED")), "{}", result.stderr);
+}
+
+/// docs/spec/prospero.md, row 6.22: the attributes of links are requested, and shown.
+#[test]
+fn listing_shows_size_and_time_of_links() {
+    let link = ProsperoLink::file("a", "/a")
+        .attribute(ProsperoAttribute::intrinsic("SIZE", &[b"26 bytes"]))
+        .attribute(ProsperoAttribute::intrinsic("LAST-MODIFIED", &[b"20261120235539Z"]));
+    let config = ProsperoConfig::new().object("/d", ProsperoObject::directory([link]));
+    let server = ProsperoServer::start(config).expect("start server");
+    let listing = run_fetch_url(["--format", "json", &server.url("/d")]).assert_exit(0).stdout_text();
+    let entry: serde_json::Value =
+        serde_json::from_str(listing.lines().next().expect("an entry")).expect("JSON");
+    assert_eq!((&entry["size"], &entry["modified"]), (&26.into(), &1_795_218_939.into()), "{listing}");
+}
+
+/// docs/spec/prospero.md, rule 9.21.
+#[test]
+fn truncated_contents_are_requested_again_if_their_time_is_known() {
+    let asks_for_contents = |text: &[u8]| text.windows(9).any(|word| word == b" CONTENTS");
+    let broken = |object: ProsperoObject| {
+        let cut = ProsperoRule::on(
+            ProsperoTrigger::Matches(asks_for_contents),
+            ProsperoAction::Cut(CutPoint::Half),
+        );
+        let config = ProsperoConfig::new().object("/x", object).rule(cut.nth(1));
+        ProsperoServer::start(config).expect("start server")
+    };
+    let content: Vec<u8> = (0..100_000_u32).flat_map(u32::to_be_bytes).collect();
+    let dir = temp_dir();
+    let fetch = |server: &ProsperoServer| {
+        run_fetch_url_in(dir.path(), &["--retry", "1", "--retry-delay", "0.1", "-o", "x", &server.url("/x")])
+    };
+    let server = broken(ProsperoObject::file(content.clone()));
+    fetch(&server).assert_exit(0);
+    assert!(std::fs::read(dir.path().join("x")).expect("read file") == content);
+}
+
+/// docs/spec/semantics.md, row 10.20.
+#[test]
+fn internal_failure_of_the_server_exits_8_after_retries() {
+    let config = ProsperoConfig::new().replace_text(b"FAILURE SERVER-FAILED 'disk on fire'\n".to_vec());
+    let server = ProsperoServer::start(config).expect("start server");
+    let options = ["--retry", "1", "--retry-delay", "0.1"];
+    let url = server.url("/x");
+    let result = run_fetch_url(options.into_iter().chain([url.as_str()]));
+    result.assert_exit(8).assert_stderr_contains("retrying").assert_stderr_contains("disk on fire");
 }

@@ -1,5 +1,5 @@
 //! `--continue-at` (`-C -`, `-C OFFSET`) and `--range` (`-r`): the file is correct for every server response and for
-//! any content of `.part` and `.part.json` (docs/spec/faults.md, rows 103 to 108, and rules N4 and N5).
+//! any content of `.part` and `.fetch-url.json` (docs/spec/faults.md, rows 103 to 108, and rules N4 and N5).
 
 use std::fs;
 use std::path::Path;
@@ -277,8 +277,8 @@ fn continue_restarts_when_part_file_was_changed() {
     assert_eq!(two_runs(truncated_reply, shorten, serve_file(), &first_version()), ["-", "-"]);
     let empty = |target: &Path| fs::write(part_path(target), "").expect("a .part");
     assert_eq!(two_runs(truncated_reply, empty, serve_file(), &first_version()), ["-", "-"]);
-    let gone = |target: &Path| fs::remove_file(part_path(target)).expect("a .part");
-    assert_eq!(two_runs(truncated_reply, gone, serve_file(), &first_version()), ["-", "-"]);
+    let remove_part = |target: &Path| fs::remove_file(part_path(target)).expect("a .part");
+    assert_eq!(two_runs(truncated_reply, remove_part, serve_file(), &first_version()), ["-", "-"]);
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn continue_restarts_when_metadata_does_not_match() {
     ] {
         assert_eq!(two_runs(truncated_reply, between, serve_file(), &first_version()), ["-", "-"]);
     }
-    // Another entity tag than the server has now: If-Range fails.
+    // The entity tag differs from that of the server, so If-Range fails.
     two_runs(truncated_reply, with_field("validator", "etag \"v9\"".into()), serve_file(), &first_version());
 }
 

@@ -95,8 +95,8 @@ fn assert_one_version(result: &RunResult, content: &[u8], case: &str) {
     );
 }
 
-/// Starts a server that interrupts the first `times` bodies after `step` bytes, in the manner of `how`. Returns it
-/// and the number of body bytes that it sent.
+/// Starts a server that interrupts the first `times` bodies after `step` bytes, by `how`. Returns it and the number of
+/// body bytes that it sent.
 fn interrupting_server(
     step: usize,
     times: usize,
@@ -117,8 +117,8 @@ fn interrupting_server(
     (server, bytes_sent)
 }
 
-/// The ways to interrupt a body: close, reset, stall. The reset is delayed by 100 ms, so that the bytes before it
-/// leave the send buffer.
+/// The kinds of interruption: close, reset, stall. The reset is delayed by 100 ms, so that the bytes before it leave
+/// the send buffer.
 const INTERRUPTIONS: [fn(HttpResponse) -> HttpResponse; 3] = [
     |reply| reply,
     |reply| reply.then_stall(Duration::from_millis(100)).then_reset(),
@@ -153,7 +153,7 @@ fn interrupted_body_continues_at_the_offset() {
 fn interrupted_body_is_retried_as_often_as_retry_allows() {
     for (options, requests) in [("--retry 0", 1), ("--retry 2", 3)] {
         let target = new_target();
-        // One interruption more than the first run may retry: the second run meets it.
+        // There is one interruption more than the first run retries, so the second run is interrupted, too.
         let (server, _) = interrupting_server(50_000, requests + 1, |reply| reply);
         run_to_file(&target, options, &server.url("/o")).assert_exit(18);
         assert!(target.is_untouched().expect("a file"));

@@ -8,7 +8,7 @@ use super::fault_checks::{
 };
 use super::{RunResult, check_in_parallel, ensure, run_fetch_url};
 use fetch_url_tests::{
-    Completeness, Fault, FaultCase, FaultResult, FaultServer, FaultSetting, OldFile, PreparedCase,
+    Completeness, Fault, FaultCase, FaultFixture, FaultResult, FaultServer, OldFile, PreparedCase,
     ServerCert, Target, Transport,
 };
 
@@ -23,7 +23,7 @@ pub(crate) type ProtocolCheck<S> = fn(&PreparedCase<S>, &RunResult) -> Result<()
 
 /// Runs fault cases. Holds what they have in common: the contents, the stall and the certificate.
 pub(crate) struct FaultRunner {
-    pub(crate) setting: FaultSetting,
+    pub(crate) setting: FaultFixture,
     cert: ServerCert,
 }
 
@@ -31,7 +31,7 @@ impl FaultRunner {
     /// Creates a runner for the tables of one protocol. A stalled server sends nothing for 20 seconds, longer than the
     /// idle timeout of every case.
     pub(crate) fn new<S: FaultServer>() -> Self {
-        let setting = FaultSetting { stall: Duration::from_secs(20), ..S::setting() };
+        let setting = FaultFixture { stall: Duration::from_secs(20), ..S::setting() };
         Self { setting, cert: ServerCert::good().expect("create certificate") }
     }
 
@@ -129,7 +129,7 @@ impl FaultRunner {
             let first = run_fetch_url(prepared.command_line(&["-C", "-"]));
             ensure(first.exit != 0 && fault.accepts(first.exit), || fail("first run".to_owned(), &first))?;
             self.check_output(fault, &prepared.target, first.exit).map_err(|why| fail(why, &first))?;
-            prepared.server.end_fault();
+            prepared.server.disable_rules();
             let second = run_fetch_url(prepared.command_line(&["-C", "-"]));
             ensure(second.exit == 0, || fail("second run".to_owned(), &second))?;
             self.check_output(fault, &prepared.target, 0).map_err(|why| fail(why, &second))

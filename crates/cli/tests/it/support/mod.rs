@@ -21,7 +21,7 @@ pub(crate) use fetch_url_tests::check_in_parallel;
 use fetch_url_tests::{FileHeaders, HttpRequest, HttpResponse, HttpServer, RangeSupport};
 
 /// The time limit of one run.
-const RUN_TIMEOUT: Duration = Duration::from_secs(25);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The exit status and the output of one run of a program.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ pub(crate) fn isolate_environment(command: &mut Command) {
     command.stdin(Stdio::null());
 }
 
-/// Adds `--retry 0` to the arguments of a transfer, unless they have `--retry`: tests look at the first attempt.
+/// Adds `--retry 0` to the arguments of a transfer, unless they have `--retry`, because tests check the first attempt.
 fn without_retries<I>(arguments: I) -> Vec<OsString>
 where
     I: IntoIterator<Item: AsRef<OsStr>>,
@@ -206,12 +206,12 @@ pub(crate) fn read_text_or_empty(directory: &Path, name: &str) -> String {
 
 /// Returns the path of the temporary file of a download: `target` with the suffix `.part`.
 pub(crate) fn part_path(target: &Path) -> PathBuf {
-    with_suffix(target, ".part")
+    with_suffix(target, ".fetch-url.part")
 }
 
-/// Returns the path of the metadata of an incomplete download: `target` with the suffix `.part.json`.
+/// Returns the path of the metadata of an incomplete download: `target` with the suffix `.fetch-url.json`.
 pub(crate) fn part_metadata_path(target: &Path) -> PathBuf {
-    with_suffix(target, ".part.json")
+    with_suffix(target, ".fetch-url.json")
 }
 
 fn with_suffix(target: &Path, suffix: &str) -> PathBuf {

@@ -19,7 +19,7 @@ pub(crate) const WONT: u8 = 252;
 pub(crate) const WILL: u8 = 251;
 pub(crate) const TIMING_MARK: u8 = 6;
 
-/// The longest wait for data from or to a client.
+/// Maximum wait for data from or to a client.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause between two chunks, so that they arrive as separate segments.
 const CHUNK_PAUSE: Duration = Duration::from_micros(200);
@@ -27,7 +27,7 @@ const CHUNK_PAUSE: Duration = Duration::from_micros(200);
 /// A Telnet server on loopback that runs the same script in every session. It stops when it is dropped.
 pub(crate) struct TelnetServer {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<u8>>>,
+    received_bytes: Arc<Mutex<Vec<u8>>>,
     sessions: Arc<AtomicUsize>,
     sent: Arc<AtomicUsize>,
     over: Arc<AtomicBool>,
@@ -39,11 +39,12 @@ impl TelnetServer {
     pub(crate) fn start(script: impl Fn(&mut TelnetConnection) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (seen, sessions) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<AtomicUsize>::default());
+        let (received_bytes, sessions) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<AtomicUsize>::default());
         let (over, sent) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
-        let shared = (Arc::clone(&seen), Arc::clone(&sessions), Arc::clone(&over), Arc::clone(&sent));
+        let shared =
+            (Arc::clone(&received_bytes), Arc::clone(&sessions), Arc::clone(&over), Arc::clone(&sent));
         let thread = thread::spawn(move || {
-            let (seen, sessions, over, sent) = shared;
+            let (received_bytes, sessions, over, sent) = shared;
             for stream in listener.incoming() {
                 if over.load(Ordering::SeqCst) {
                     return;
@@ -53,9 +54,9 @@ impl TelnetServer {
                 stream.set_read_timeout(Some(CLIENT_TIMEOUT)).expect("a limit");
                 stream.set_write_timeout(Some(CLIENT_TIMEOUT)).expect("a limit");
                 stream.set_nodelay(true).expect("an option");
-                let (seen, sent) = (Arc::clone(&seen), Arc::clone(&sent));
+                let (received_bytes, sent) = (Arc::clone(&received_bytes), Arc::clone(&sent));
                 let mut connection =
-                    TelnetConnection { stream, seen, sent, buffer: Vec::new(), is_reset: false };
+                    TelnetConnection { stream, received_bytes, sent, buffer: Vec::new(), is_reset: false };
                 script(&mut connection);
                 if connection.is_reset {
                     continue;
@@ -64,7 +65,7 @@ impl TelnetServer {
                 connection.receive_to_end();
             }
         });
-        Self { address, seen, sessions, sent, over, thread: Some(thread) }
+        Self { address, received_bytes, sessions, sent, over, thread: Some(thread) }
     }
 
     /// Returns the URL of the server.
@@ -89,7 +90,7 @@ impl TelnetServer {
 
     /// Returns all bytes that the server received in all sessions.
     pub(crate) fn received(&self) -> Vec<u8> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received_bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -105,7 +106,7 @@ impl Drop for TelnetServer {
 /// One Telnet session, as the server sees it.
 pub(crate) struct TelnetConnection {
     stream: TcpStream,
-    seen: Arc<Mutex<Vec<u8>>>,
+    received_bytes: Arc<Mutex<Vec<u8>>>,
     sent: Arc<AtomicUsize>,
     /// Bytes that were received but not yet consumed by the script.
     buffer: Vec<u8>,
@@ -214,7 +215,7 @@ impl TelnetConnection {
         let mut chunk = [0; 8192];
         let count = self.stream.read(&mut chunk).unwrap_or(0);
         self.buffer.extend_from_slice(&chunk[..count]);
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..count]);
+        self.received_bytes.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..count]);
         count > 0
     }
 }

@@ -149,7 +149,7 @@ fn cr_lf_nul_and_iac_in_the_login_are_rejected() {
     assert!(text.is_ascii() && !text.trim_end().contains(char::is_control), "{text:?}");
     let url = "telnet://a%1B%5D0;x%07%09%7F%C2%9B%E2%80%AEz@h/";
     let mut terminal = Terminal::run(BINARY, &[url], 80).expect("start terminal");
-    assert_eq!(terminal.exit().expect("process exits"), 0);
+    assert_eq!(terminal.exit_status().expect("process exits"), 0);
     let screen = terminal.screen();
     let is_unsafe_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
     assert!(!screen.contains(is_unsafe_control), "{screen:?}");
@@ -176,7 +176,7 @@ fn output_option_for_url_without_data_exits_2() {
         run_fetch_url_in(dir.path(), ["-o", "-", &url]).assert_exit(0);
         run_fetch_url_in(dir.path(), ["--fail-advisory", &url])
             .assert_exit(1)
-            .assert_stderr_contains("no data object");
+            .assert_stderr_contains("does not name a data object");
     }
     assert_eq!(server.session_count(), 0);
     // The other URLs of the run are fetched; the exit status is that of the first failure.
@@ -219,7 +219,7 @@ fn network_policy_ports_and_redirects_limit_sessions() {
 
 /// Without `--connect` no connection is opened; with it the login of the URL is not sent.
 #[test]
-fn client_sends_nothing_unasked() {
+fn client_sends_no_login_and_no_unrequested_data() {
     let server = TelnetServer::start(|connection| {
         connection.send(b"login: ");
         connection.sync_with_timing_mark();

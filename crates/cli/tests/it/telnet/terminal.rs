@@ -243,7 +243,7 @@ fn typed_lines_are_echoed_once_and_sent_with_crlf() {
     assert_eq!(server.received(), "one\r\ntwo\r\ngr\u{fc}\u{df}e\r\n".as_bytes());
 }
 
-/// Ctrl-] and Ctrl-C, at a line prompt and at a password prompt.
+/// Tests Ctrl-] and Ctrl-C, at a line prompt and at a password prompt.
 #[test]
 fn leaving_the_session_restores_the_terminal() {
     let rows: Vec<(&[u8], u8, &[u8])> = [&b"> "[..], b"Password: "]
@@ -318,7 +318,8 @@ fn close_timeout_or_signal_restores_the_terminal() {
     });
 }
 
-/// While suspended, the shell has its terminal as before; at a line prompt and at a password prompt.
+/// While the session is suspended, the shell has its terminal modes back. Tested at a line prompt and at a password
+/// prompt.
 #[test]
 fn ctrl_z_suspends_and_resumes_the_session() {
     let script = "set -m; before=$(stty -a); \"$@\"; test \"$before\" = \"$(stty -a)\" && echo shell; \

@@ -106,7 +106,7 @@ fn errors_name_file_and_line_of_the_configuration() {
         ("header = X-Own: 1\n", 1, "must be quoted"),
         ("header = \"X-Own: 1\n", 1, "closing quote"),
         ("silent = 3\n", 1, "--silent"),
-        ("config = other\n", 1, "cannot name another one"),
+        ("config = other\n", 1, "is not allowed in a configuration file"),
         ("silent\nmax-redirs = \"http://u:canary@h/\"\n", 2, "--max-redirs"),
     ] {
         let path = write_config(directory.path(), "config", text);
@@ -187,8 +187,10 @@ fn configuration_with_a_password_that_others_can_read_exits_2() {
                 run_fetch_url(["-K".as_ref(), path.as_os_str(), url.as_ref()]),
             ] {
                 if is_refused {
-                    let message =
-                        format!("{0}:3: others can read this password; chmod 600 {0}", path.display());
+                    let message = format!(
+                        "{0}:3: other users can read this password; run chmod 600 {0}",
+                        path.display()
+                    );
                     result.assert_exit(2).assert_stderr_contains(&message);
                 } else {
                     result.assert_exit(0);

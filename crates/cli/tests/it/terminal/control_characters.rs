@@ -173,7 +173,7 @@ fn run_in_terminal(arguments: &[&str]) -> (i32, Vec<u8>) {
         .current_dir(dir.path())
         .env("TERM", "xterm-256color");
     let mut terminal = Terminal::start(&command, 100).expect("a terminal");
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (exit, terminal.bytes().to_vec())
 }
 

@@ -507,7 +507,7 @@ const EXPLAINED: [&str; 22] = [
 ];
 
 #[test]
-fn explain_shows_the_server_that_is_asked() {
+fn explain_shows_the_contacted_server() {
     for (arguments, server) in [
         (&["http://h.example/"][..], Some(("h.example", 80))),
         (&["ftp://[::1]:2121/x"], Some(("[::1]", 2121))),

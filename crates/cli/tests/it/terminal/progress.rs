@@ -46,7 +46,7 @@ fn run_in_terminal(arguments: &[&str], columns: u16) -> (i32, VirtualTerminal) {
         command.env_remove(name);
     }
     let mut terminal = Terminal::start(&command, columns).expect("a terminal");
-    let exit = terminal.exit().expect("an end");
+    let exit = terminal.exit_status().expect("an end");
     (exit, VirtualTerminal::render(terminal.bytes(), columns.into()))
 }
 
@@ -247,7 +247,7 @@ fn interrupt_restores_cursor_and_clears_the_bar() {
     let mut terminal = Terminal::start(&command, 80).expect("a terminal");
     terminal.expect("name.iso").expect("a bar");
     terminal.type_bytes(&[3]).expect("Ctrl-C");
-    assert_eq!(terminal.exit().expect("an end"), -2);
+    assert_eq!(terminal.exit_status().expect("an end"), -2);
     let screen = VirtualTerminal::render(terminal.bytes(), 80);
     let remaining = screen.text();
     assert!(!screen.is_cursor_hidden && remaining.lines().count() <= 2, "text remains: {remaining:?}");

@@ -101,7 +101,7 @@ fn write_out_values_equal_those_of_curl() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// The addresses of a reused connection are known, too.
+/// The addresses are also known for a reused connection.
 #[test]
 fn write_out_values_of_several_urls_equal_those_of_curl() {
     let (server, dir) = (start_site(), temp_dir());

@@ -3,7 +3,9 @@
 use std::fs;
 
 use crate::support::{RunResult, entry_names, run_fetch_url, run_fetch_url_in, temp_dir};
-use fetch_url_tests::{WaisAction, WaisConfig, WaisDatabase, WaisDiagnostic, WaisDocument, WaisServer};
+use fetch_url_tests::{
+    CutPoint, Ending, WaisAction, WaisConfig, WaisDatabase, WaisDiagnostic, WaisDocument, WaisServer,
+};
 use serde_json::Value;
 
 /// A document of three retrieval chunks, in which neighbouring bytes differ.
@@ -157,7 +159,10 @@ fn remote_name_is_sanitised() {
 #[test]
 fn head_option_shows_hits_or_document_facts() {
     let server = start_server();
-    run_fetch_url(["-I", &document_url(&server, "Gopher burrows")]).assert_exit(0);
+    let facts = run_fetch_url(["-I", &document_url(&server, "Gopher burrows")]).assert_exit(0).stdout_text();
+    for line in ["Database: t", "Type: TEXT", "Original-Server: localhost:210", "Original-Id: 0 "] {
+        assert!(facts.contains(line), "{line}: {facts}");
+    }
     let result = run_fetch_url(["-I", &server.url("t?gopher")]);
     assert!(result.assert_exit(0).stdout_text().contains("Documents: 1"), "{}", result.stdout_text());
     run_fetch_url(["-I", &server.url("t/TEXT/nonsense")]).assert_exit(78);
@@ -197,6 +202,31 @@ fn diagnostic_during_retrieval_exits_9_without_output_file() {
     let server = WaisServer::start(wais_config().always(refuses)).expect("start server");
     run_fetch_url_in(dir.path(), &["-o", "here", &document_url(&server, "A long way")]).assert_exit(9);
     assert!(entry_names(dir.path()).is_empty());
+}
+
+/// WAIS documents have no validator, so the rest of a document cannot be verified. The document is requested again from
+/// its start, and only with `--retry-all-errors`.
+#[test]
+fn truncated_document_is_retried_from_byte_0_with_retry_all_errors() {
+    let broken = || {
+        let cut = WaisAction::Cut(CutPoint::Half, Ending::Reset);
+        WaisServer::start(wais_config().nth(3, cut)).expect("start server")
+    };
+    let dir = temp_dir();
+    let (server, common) =
+        (broken(), ["--retry", "1", "--retry-delay", "0.1", "--events", "events", "-o", "here"]);
+    let url = document_url(&server, "A long way");
+    run_fetch_url_in(dir.path(), &[&common[..], &[&url]].concat()).assert_exit(18);
+    assert!(!dir.path().join("here").exists());
+
+    let server = broken();
+    let url = document_url(&server, "A long way");
+    let result = run_fetch_url_in(dir.path(), &[&common[..], &["--retry-all-errors", &url]].concat());
+    assert!(!result.assert_exit(0).stderr.contains("from byte"), "{}", result.stderr);
+    assert_eq!(fs::read(dir.path().join("here")).expect("read file"), long_document());
+    let events = fs::read_to_string(dir.path().join("events")).expect("read events");
+    let retry = events.lines().find(|line| line.contains("\"retry\"")).expect("a retry event");
+    assert!(retry.contains("\"offset\":0"), "{retry}");
 }
 
 #[test]
@@ -246,7 +276,7 @@ fn search_with_more_than_200_hits_lists_all_of_them() {
 
 /// freeWAIS sends an empty message if the response is longer than its buffer of 100,000 bytes.
 #[test]
-fn search_whose_result_the_server_cuts_is_assumed_complete() {
+fn search_with_truncated_result_is_assumed_complete() {
     let server = server_with_hits(1000, &"A headline that fills the buffer of the server ".repeat(3));
     let url = server.url("t?many");
     let result = run_fetch_url(["--format", "json", &url]);
@@ -266,7 +296,7 @@ fn empty_answer_without_search_words_exits_78() {
 }
 
 #[test]
-fn diagnostic_beside_documents_is_shown() {
+fn diagnostic_together_with_documents_is_shown() {
     let complaint = WaisDiagnostic::new(*b"T1", "Only the first disc was searched");
     let server = WaisServer::start(wais_config().always(WaisAction::AppendDiagnostic(complaint)));
     let server = server.expect("start server");

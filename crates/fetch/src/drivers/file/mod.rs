@@ -1,4 +1,4 @@
-//! `file:` (RFC 1738 §3.10, RFC 8089): files and directories of the local machine.
+//! The driver for `file:` URLs (RFC 1738 §3.10, RFC 8089): files and directories of the local machine.
 
 pub(crate) mod options;
 mod plan;

@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use fetch_url_proto::{Entry, EntryKind, Head};
 use rustix::fs::OFlags;
@@ -18,7 +17,7 @@ use crate::{
 };
 use crate::{RunContext, Validator, Want, range};
 
-/// The most names of one directory, because they are sorted in memory.
+/// Maximum number of names in a directory, because they are sorted in memory.
 const MAX_NAMES: usize = 1_000_000;
 
 impl Plan for FilePlan {
@@ -41,7 +40,7 @@ async fn run_plan(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> 
 fn open_path(plan: &FilePlan) -> Result<Response, Error> {
     let metadata = fs::metadata(&plan.path).map_err(|error| path_error(&error))?;
     let mut meta = Meta::new(plan.url.clone());
-    meta.head.modified = modified_seconds(&metadata);
+    meta.head.modified = Some(metadata.mtime());
     if metadata.is_dir() {
         let content = match plan.want {
             Want::Head => Content::Head,
@@ -76,8 +75,8 @@ fn open_file(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
         return Ok(Response::new(meta, Content::Body(body)));
     }
     let size = metadata.len();
-    meta.head = Head { size: Some(size), modified: modified_seconds(&metadata) };
-    meta.validator = file_validator(&metadata);
+    meta.head = Head { size: Some(size), modified: Some(metadata.mtime()) };
+    meta.validator = Some(file_validator(&metadata));
     meta.is_resumable = true;
     let (first, end) = range::select_range(plan.resume.as_ref(), plan.range, &meta, size)?;
     meta.offset = first;
@@ -105,18 +104,9 @@ const fn is_on_virtual_file_system(_: &File) -> bool {
 }
 
 /// Returns a validator made of the modification time in nanoseconds and the size, compared for equality only.
-fn file_validator(metadata: &Metadata) -> Option<Validator> {
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(Validator::Modified(format!("{}.{:09}/{}", since.as_secs(), since.subsec_nanos(), metadata.len())))
-}
-
-/// Returns the modification time in seconds since 1970-01-01 UTC.
-fn modified_seconds(metadata: &Metadata) -> Option<i64> {
-    let modified = metadata.modified().ok()?;
-    match modified.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_secs()).ok(),
-        Err(before) => i64::try_from(before.duration().as_secs()).ok().map(|seconds| -seconds),
-    }
+fn file_validator(metadata: &Metadata) -> Validator {
+    let (seconds, nanoseconds) = (metadata.mtime(), metadata.mtime_nsec());
+    Validator::Modified(format!("{seconds}.{nanoseconds:09}/{}", metadata.len()))
 }
 
 /// Returns the entries sorted by name. All names are read now; the metadata of an entry is read when the entry is
@@ -147,7 +137,7 @@ fn directory_entry(directory: &Path, name: OsString) -> Entry {
     Entry {
         name: name.into_encoded_bytes(),
         size: metadata.as_ref().filter(|metadata| metadata.is_file()).map(Metadata::len),
-        modified: metadata.as_ref().and_then(modified_seconds),
+        modified: metadata.as_ref().map(MetadataExt::mtime),
         url: Some(file_url(&path)),
         ..Entry::new(kind)
     }
@@ -164,4 +154,19 @@ fn path_error(error: &io::Error) -> Error {
         _ => Code::PeerMisbehaved,
     };
     Error::new(code, Phase::Request, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_from_before_1970_has_a_time_and_a_validator() {
+        let file = tempfile::tempfile().expect("create file");
+        let time = std::time::UNIX_EPOCH - std::time::Duration::from_millis(86_400_500);
+        file.set_modified(time).expect("set time");
+        let metadata = file.metadata().expect("read metadata");
+        assert_eq!(metadata.mtime(), -86_401);
+        assert_eq!(file_validator(&metadata), Validator::Modified("-86401.500000000/0".to_owned()));
+    }
 }

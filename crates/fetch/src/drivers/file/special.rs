@@ -1,5 +1,5 @@
-//! Body of a FIFO or device. A read may block for ever, so each read runs on a blocking thread, and the idle timeout or
-//! a signal can abandon it.
+//! Body of a FIFO or device. A read may block forever, so each read runs on a blocking thread, which the idle timeout
+//! or a signal can abandon.
 
 use std::fs::File;
 use std::future::Future;
@@ -12,7 +12,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::{ByteSource, Code, Error, Phase};
 
-/// The most bytes of one read.
+/// Maximum number of bytes of one read.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The bytes of a FIFO or device, in chunks of at most 64 KiB.

@@ -18,7 +18,7 @@ type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 /// A running transfer.
 pub(super) struct Transfer {
     state: State,
-    /// Set if the final reply says that data was left out.
+    /// Set if the final reply states that the data is incomplete.
     terminator_check: TerminatorCheck,
     ctx: RunContext,
 }
@@ -40,13 +40,13 @@ impl Transfer {
         }
     }
 
-    /// Returns the check that is set if the final reply reports that data was left out.
+    /// Returns the check that is set if the final reply states that the data is incomplete.
     pub(super) fn terminator_check(&self) -> TerminatorCheck {
         self.terminator_check.clone()
     }
 
-    /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the
-    /// caller asked for a range that ends inside the file.
+    /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the caller
+    /// requested a range that ends inside the file.
     pub(super) fn into_body(
         self,
         transfer_type: &TransferType,
@@ -71,7 +71,8 @@ impl Transfer {
         }
     }
 
-    /// Waits for the final reply. The data connection is closed before, because some servers wait for that.
+    /// Waits for the final reply. The data connection is closed first, because some servers send the final reply only
+    /// after that.
     fn complete(&self, mut pooled: PooledConnection) -> CompletionFuture {
         let (ctx, terminator_check) = (self.ctx.clone(), self.terminator_check.clone());
         Box::pin(async move {
@@ -84,9 +85,9 @@ impl Transfer {
                     let is_out_of_order = pooled.learns_sequential_from(&error);
                     let error = error.into();
                     return Err(if is_out_of_order {
-                        aborted(&error)
+                        pipelining_abort_error(&error)
                     } else {
-                        missing_completion_reply(error)
+                        unconfirmed_transfer_error(error)
                     });
                 }
             }
@@ -142,13 +143,13 @@ impl ByteSource for Transfer {
 
 /// Returns the error for a transfer that the server aborted because of a pipelined command. A retry sends one command
 /// at a time.
-fn aborted(error: &Error) -> Error {
+fn pipelining_abort_error(error: &Error) -> Error {
     let detail = format!("the server aborted the transfer because of a pipelined command: {error}");
-    Error::new(Code::Truncated, Phase::Body, detail).allowing_new_start()
+    Error::new(Code::Truncated, Phase::Body, detail).with_restart_allowed()
 }
 
 /// Returns the error for a transfer that the server did not confirm: the content may be incomplete.
-fn missing_completion_reply(error: Error) -> Error {
+fn unconfirmed_transfer_error(error: Error) -> Error {
     match error.code() {
         Code::EmptyReply | Code::Busy | Code::Denied | Code::NotFound => {
             let detail = format!("the server did not confirm that the transfer is complete: {error}");

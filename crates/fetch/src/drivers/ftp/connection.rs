@@ -2,7 +2,7 @@
 //! opens data connections ahead of time.
 
 use std::future::Future;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -28,13 +28,13 @@ use super::secrets::ReplySecrets;
 use crate::net::trace;
 use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
-/// A server that is silent for this many round trips after pipelined commands has probably dropped some of them.
+/// Without a reply in this number of round trips, the server has probably dropped pipelined commands.
 const PROBE_ROUND_TRIPS: u32 = 20;
 const MIN_PROBE_TIME: Duration = Duration::from_millis(700);
 const MAX_PROBE_TIME: Duration = Duration::from_secs(3);
-/// From this round-trip time on, the login is sent before the greeting has arrived.
+/// The minimum round-trip time at which the login is sent before the greeting has arrived.
 const PIPELINING_RTT: Duration = Duration::from_millis(25);
-/// The most TLS sessions stored for the data connections of one control connection.
+/// Maximum number of TLS sessions that are stored for the data connections of one control connection.
 const MAX_TLS_SESSIONS: usize = 8;
 
 /// A data connection that is opened before it is needed.
@@ -48,17 +48,16 @@ pub(super) struct Connection {
     tls: Option<Arc<ClientConfig>>,
     pending_data: Option<PendingDataConnection>,
     secrets: ReplySecrets,
-    /// How long a reply to pipelined commands is awaited before they are sent one at a time.
+    /// Maximum time to wait for a reply to pipelined commands, before they are sent one at a time.
     probe_time: Duration,
     /// A transfer was started on this connection before.
     is_used: bool,
-    /// The last reply said that the server left data out.
+    /// The last reply stated that the listing is incomplete.
     reported_incomplete: bool,
 }
 
 impl Connection {
-    /// Connects to the server of `plan`, with TLS if the scheme or the caller asks for it. The greeting is read
-    /// later.
+    /// Connects to the server of `plan`, with TLS if the scheme or caller requires it. Does not read the greeting.
     pub(super) async fn open(plan: &FtpPlan, known: &KnownServers, ctx: &RunContext) -> Result<Self, Error> {
         match ctx.connector.start_tls() {
             _ if plan.is_implicit_tls => {
@@ -66,7 +65,7 @@ impl Connection {
                 let deadline = ctx.deadline.connecting();
                 let stream = ctx.connector.connect(&plan.host, plan.port, &deadline).await?;
                 let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
-                ctx.connector.connection_info().update(|facts| facts.secured = Some(Instant::now()));
+                ctx.connector.connection_info().update(|facts| facts.tls_done = Some(Instant::now()));
                 Self::start_session(ControlConnection::new_tls(stream, None)?, Some(config), plan, known, ctx)
             }
             StartTls::Never => {
@@ -89,8 +88,8 @@ impl Connection {
             Ok(greeting) => {
                 let deadline = ctx.deadline.connecting();
                 let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
-                ctx.connector.connection_info().update(|facts| facts.secured = Some(Instant::now()));
-                let control = ControlConnection::new_tls(stream, Some(&greeting))?;
+                ctx.connector.connection_info().update(|facts| facts.tls_done = Some(Instant::now()));
+                let control = ControlConnection::new_tls(stream, Some(greeting))?;
                 Self::start_session(control, Some(config), plan, known, ctx)
             }
             // Only a rejected AUTH permits plain text; a wrong certificate does not.
@@ -112,7 +111,7 @@ impl Connection {
     ) -> Result<Self, Error> {
         // On a busy machine, the measured time to a loopback address can exceed the limit.
         let is_distant =
-            tls.is_none() && !control.peer.is_loopback() && round_trip_time(ctx) >= PIPELINING_RTT;
+            tls.is_none() && !control.peer.ip().is_loopback() && round_trip_time(ctx) >= PIPELINING_RTT;
         let login = plan.session_login(tls.is_some())?;
         let is_sequential = known.needs_sequential_commands(&plan.host, plan.port);
         let mut session = Session::new(plan.pipelining(is_distant, is_sequential), login);
@@ -162,7 +161,7 @@ impl Connection {
             match self.session.next_step(reply.take()).map_err(DriverError::Session)? {
                 SessionStep::Send(commands) => self.send_commands(&commands, &ctx.deadline).await?,
                 SessionStep::AwaitReply => {
-                    // The port may be known before the other replies arrive: both waits overlap.
+                    // The data port may be known before other replies arrive: the connection is opened meanwhile.
                     if self.session.is_preparing() && self.pending_data.is_none() {
                         self.start_data_connection(&ctx.connector).await;
                     }
@@ -183,7 +182,7 @@ impl Connection {
         }
     }
 
-    /// Does the check of [`Self::check_transfer_start`] while data is awaited.
+    /// Runs the check of [`Self::check_transfer_start`] while the client waits for data.
     pub(super) fn poll_repeated_preliminary(&mut self, cx: &mut Context<'_>) -> Result<(), DriverError> {
         match self.control.poll_reply(cx) {
             Some(reply) if reply.code < 200 => Err(repeated_preliminary_reply(reply.clone())),
@@ -231,13 +230,13 @@ impl Connection {
         reply_wire_lines(reply).for_each(|line| trace::received(&line));
     }
 
-    /// Passes the password that the session asked for.
+    /// Passes the password that the session requires.
     pub(super) fn send_password(&mut self, password: &[u8]) -> Result<(), DriverError> {
         self.secrets.add(password);
         self.session.provide_password(password).map_err(DriverError::Session)
     }
 
-    /// Returns `true` if the last reply said that the server left data out.
+    /// Returns `true` if the last reply stated that the listing is incomplete.
     pub(super) const fn reported_incomplete(&self) -> bool {
         self.reported_incomplete
     }
@@ -266,8 +265,8 @@ impl Connection {
         self.session.facts()
     }
 
-    /// Returns the address of the server and the local address.
-    pub(super) const fn endpoints(&self) -> (IpAddr, IpAddr) {
+    /// Returns the server's and the client's end of the control connection.
+    pub(super) const fn endpoints(&self) -> (SocketAddr, SocketAddr) {
         (self.control.peer, self.control.local)
     }
 
@@ -311,8 +310,8 @@ impl Connection {
         Ok(DataConnection::new(ctx.connector.tls_stream(stream)))
     }
 
-    /// After a completed request: if the next port was requested and its reply is here, starts to connect to it.
-    /// Returns `true` if the connection can serve another request.
+    /// Starts to connect to the next data port after a completed request, if the port was requested and its reply
+    /// arrives within 50 ms. Returns `true` if the connection can serve another request.
     pub(super) async fn prefetch_data_connection(&mut self, connector: &Connector) -> bool {
         if !self.session.is_next_port_pending() {
             return true;
@@ -336,7 +335,7 @@ impl Connection {
         matches!(self.session.next_step(Some(reply)), Ok(SessionStep::Done))
     }
 
-    /// Returns `true` if no unexpected reply has arrived: it would be taken for the reply to the next command.
+    /// Returns `true` if no unexpected reply has arrived, which would be read as the reply to the next command.
     pub(super) async fn is_idle(&mut self) -> bool {
         loop {
             match self.control.peek_reply().await {
@@ -375,14 +374,14 @@ impl Connection {
     }
 }
 
-/// Returns how long the TCP handshake took, or zero if that is not known.
+/// Returns the time of the TCP handshake, or zero if it is not known.
 fn round_trip_time(ctx: &RunContext) -> Duration {
     let facts = ctx.connector.connection_info().facts();
     let time = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
     time.unwrap_or_default()
 }
 
-/// Returns how long a reply to pipelined commands is awaited before they are sent one at a time.
+/// Returns the maximum time to wait for a reply to pipelined commands, before they are sent one at a time.
 fn probe_time(ctx: &RunContext) -> Duration {
     (round_trip_time(ctx) * PROBE_ROUND_TRIPS).clamp(MIN_PROBE_TIME, MAX_PROBE_TIME)
 }
@@ -391,8 +390,8 @@ fn repeated_preliminary_reply(reply: Reply) -> DriverError {
     DriverError::Session(SessionError::UnexpectedReply { command: Some(Verb::Retr), reply })
 }
 
-/// Returns a TLS configuration with a session cache of its own: servers require that a data connection resumes the
-/// TLS session of its own control connection.
+/// Returns a TLS configuration with a separate session cache: servers require that a data connection resumes the TLS
+/// session of its own control connection.
 fn tls_config_with_own_sessions(connector: &Connector) -> Result<Arc<ClientConfig>, Error> {
     let mut config = (*connector.tls_config()?).clone();
     config.resumption = Resumption::in_memory_sessions(MAX_TLS_SESSIONS);

@@ -1,13 +1,13 @@
-//! The control connection: suppaftp, in plain text or in TLS. The only file that calls suppaftp.
+//! The control connection, read by suppaftp, in plain text or in TLS. Only this file and `control_stream.rs` use
+//! suppaftp.
 //!
 //! Commands are written as bytes, several at once, without suppaftp's own command methods: those decode file names as
 //! text, wait for each reply, and log passwords.
 
 use std::future::Future as _;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use fetch_url_proto::RecvBuffer;
 use fetch_url_proto::text::{Reply, ReplyReader};
 use suppaftp::FtpError;
@@ -15,25 +15,28 @@ use suppaftp::tokio::ImplAsyncFtpStream;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 
-use super::driver_error::{connection_closed, connection_lost};
+use super::control_stream::{ControlStream, ControlTransport, ReadyConnector, WriteQueue};
+use super::driver_error::{connection_closed_error, connection_lost_error};
 use super::greeting;
-use super::reply_text::reply_summary;
-use super::tls_stream::{ControlTlsStream, ReadyTlsConnector, WriteQueue};
 use crate::{Code, Deadline, Error, Phase};
 
-/// The most lines of a reply.
+/// Maximum number of lines of a reply.
 const MAX_REPLY_LINES: usize = 1000;
+/// The greeting that suppaftp reads if this crate has read the greeting of the server. suppaftp accepts only the code
+/// 220.
+const ACCEPTED_GREETING: &[u8] = b"220 \r\n";
 
-type SuppaStream = ImplAsyncFtpStream<ControlTlsStream>;
+type SuppaStream = ImplAsyncFtpStream<ControlStream>;
 
 /// A control connection: sends lines, receives replies.
 pub(super) struct ControlConnection {
     wire: Wire,
-    /// The address of the server.
-    pub(super) peer: IpAddr,
-    /// The local address.
-    pub(super) local: IpAddr,
+    /// The server's end of the connection.
+    pub(super) peer: SocketAddr,
+    /// The client's end of the connection.
+    pub(super) local: SocketAddr,
     /// A reply that was received before its caller waited for it.
     peeked: Option<Reply>,
     /// Received bytes after a reply that suppaftp ended too early.
@@ -42,10 +45,11 @@ pub(super) struct ControlConnection {
 
 enum Wire {
     PlainBeforeGreeting(TcpStream),
-    /// The bytes are the greeting, if it was read before TLS started.
-    TlsBeforeGreeting(Box<TlsStream<TcpStream>>, Bytes),
+    /// The reply is the greeting, if it was read before TLS started.
+    TlsBeforeGreeting(Box<TlsStream<TcpStream>>, Option<Reply>),
     Plain(Box<SuppaStream>),
-    Tls(Box<SuppaStream>, WriteQueue),
+    /// TLS, or plain text after a greeting that suppaftp rejects. Lines to send are queued.
+    Queued(Box<SuppaStream>, WriteQueue),
     Closed,
 }
 
@@ -58,25 +62,23 @@ impl ControlConnection {
     }
 
     /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
-    pub(super) fn new_tls(stream: TlsStream<TcpStream>, greeting: Option<&Reply>) -> Result<Self, Error> {
+    pub(super) fn new_tls(stream: TlsStream<TcpStream>, greeting: Option<Reply>) -> Result<Self, Error> {
         let (peer, local) = endpoint_addresses(stream.get_ref().0)?;
-        let greeting =
-            greeting.map(|reply| [&reply_summary(reply)[..], b"\r\n"].concat()).unwrap_or_default();
-        let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting.into());
+        let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting);
         Ok(Self { wire, peer, local, peeked: None, buffer: RecvBuffer::new() })
     }
 
     /// Sends command lines.
     pub(super) async fn send(&mut self, lines: &[u8]) -> Result<(), Error> {
         match &mut self.wire {
-            Wire::PlainBeforeGreeting(stream) => stream.write_all(lines).await.map_err(connection_lost),
-            Wire::Plain(ftp) => write_all(ftp, lines).await.map_err(connection_lost),
+            Wire::PlainBeforeGreeting(stream) => stream.write_all(lines).await.map_err(connection_lost_error),
+            Wire::Plain(ftp) => write_all(ftp, lines).await.map_err(connection_lost_error),
             // The stream writes the queue before it reads the next reply.
-            Wire::Tls(_, queue) => {
+            Wire::Queued(_, queue) => {
                 queue.push(lines);
                 Ok(())
             }
-            Wire::TlsBeforeGreeting(..) | Wire::Closed => Err(connection_closed()),
+            Wire::TlsBeforeGreeting(..) | Wire::Closed => Err(connection_closed_error()),
         }
     }
 
@@ -87,15 +89,21 @@ impl ControlConnection {
         }
         match std::mem::replace(&mut self.wire, Wire::Closed) {
             Wire::PlainBeforeGreeting(mut stream) => {
-                greeting::wait_for_greeting(&mut stream).await?;
-                let connected = SuppaStream::connect_with_stream(stream).await;
-                self.finish_greeting(connected, Wire::Plain)
+                if greeting::wait_for_greeting(&mut stream).await? {
+                    let mut received = RecvBuffer::new();
+                    let greeting = greeting::read_greeting(&mut stream, &mut received).await?;
+                    self.start_queued(Either::Right(stream), greeting, &received).await
+                } else {
+                    self.start_plain(stream).await
+                }
             }
-            Wire::TlsBeforeGreeting(stream, greeting) => {
-                let queue = WriteQueue::default();
-                let stream = ControlTlsStream::new(*stream, queue.clone(), greeting);
-                let connected = connect_over_tls(stream).await?;
-                self.finish_greeting(connected, |ftp| Wire::Tls(ftp, queue))
+            Wire::TlsBeforeGreeting(mut stream, greeting) => {
+                let mut received = RecvBuffer::new();
+                let greeting = match greeting {
+                    Some(greeting) => greeting,
+                    None => greeting::read_greeting(&mut stream, &mut received).await?,
+                };
+                self.start_queued(Either::Left(stream), greeting, &received).await
             }
             wire => {
                 self.wire = wire;
@@ -104,16 +112,13 @@ impl ControlConnection {
         }
     }
 
-    fn finish_greeting(
-        &mut self,
-        connected: Result<SuppaStream, FtpError>,
-        wire: impl FnOnce(Box<SuppaStream>) -> Wire,
-    ) -> Result<Reply, Error> {
-        match connected {
+    /// Passes a connection to suppaftp, which reads the greeting.
+    async fn start_plain(&mut self, stream: TcpStream) -> Result<Reply, Error> {
+        match SuppaStream::connect_with_stream(stream).await {
             Ok(ftp) => {
-                let text = ftp.get_welcome_msg().unwrap_or("220 ").as_bytes().to_vec();
-                self.wire = wire(Box::new(ftp));
-                parse_reply(&text)
+                let greeting = parse_reply(ftp.get_welcome_msg().unwrap_or("220 ").as_bytes())?;
+                self.wire = Wire::Plain(Box::new(ftp));
+                Ok(greeting)
             }
             // suppaftp has dropped the connection: only a rejection can be returned.
             Err(FtpError::UnexpectedResponse(response)) => {
@@ -125,11 +130,31 @@ impl ControlConnection {
         }
     }
 
+    /// Passes a connection to suppaftp whose greeting was read already, and returns this greeting. `received` contains
+    /// the bytes that the server sent after it.
+    async fn start_queued(
+        &mut self,
+        stream: ControlTransport,
+        greeting: Reply,
+        received: &RecvBuffer,
+    ) -> Result<Reply, Error> {
+        if matches!(greeting.code, 220 | 230) {
+            let received = [ACCEPTED_GREETING, received.bytes()].concat();
+            let queue = WriteQueue::default();
+            let stream = ControlStream::new(stream, queue.clone(), received.into());
+            let ftp = connect_on(stream).await?.map_err(suppaftp_error)?;
+            self.wire = Wire::Queued(Box::new(ftp), queue);
+        }
+        Ok(greeting)
+    }
+
     /// Reads one reply. A multi-line reply ends with a line of its own code (RFC 959 §4.2), but suppaftp ends it at a
     /// line of any code, and some servers do too. So a reply whose last line has another code continues only if more
     /// data is available at once.
     async fn read_reply(&mut self) -> Result<Reply, Error> {
-        let (Wire::Plain(ftp) | Wire::Tls(ftp, _)) = &mut self.wire else { return Err(connection_closed()) };
+        let (Wire::Plain(ftp) | Wire::Queued(ftp, _)) = &mut self.wire else {
+            return Err(connection_closed_error());
+        };
         let mut reader = ReplyReader::new();
         if self.buffer.bytes().is_empty() {
             self.buffer.push(&read_suppaftp_response(ftp).await.map_err(suppaftp_error)?);
@@ -143,7 +168,7 @@ impl ControlConnection {
                 // suppaftp has dropped a line without a code.
                 Some(Err(FtpError::BadResponse)) => {}
                 Some(Err(error)) => return Err(suppaftp_error(error)),
-                None => return reader.take_partial().ok_or_else(connection_closed),
+                None => return reader.take_partial().ok_or_else(connection_closed_error),
             }
         }
         Err(reply_too_long())
@@ -160,8 +185,8 @@ impl ControlConnection {
         Ok(self.peeked.as_ref())
     }
 
-    /// Returns the next reply if it is available. Wakes the task when a reply arrives. [`Self::receive_reply`] returns it
-    /// again.
+    /// Returns the next reply if it is available. Wakes the task when a reply arrives. [`Self::receive_reply`] returns
+    /// it again.
     pub(super) fn poll_reply(&mut self, cx: &mut Context<'_>) -> Option<&Reply> {
         if self.peeked.is_none() {
             let mut receiving = Box::pin(self.receive_reply());
@@ -200,11 +225,11 @@ async fn write_all(ftp: &SuppaStream, mut lines: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Passes a TLS stream to suppaftp; [`ReadyTlsConnector`] explains the listener.
-async fn connect_over_tls(stream: ControlTlsStream) -> Result<Result<SuppaStream, FtpError>, Error> {
-    let unused = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(connection_lost)?;
-    let address = unused.local_addr().map_err(connection_lost)?;
-    Ok(SuppaStream::connect_secure_implicit(address, ReadyTlsConnector::new(stream), "").await)
+/// Passes a stream to suppaftp; [`ReadyConnector`] explains the listener.
+async fn connect_on(stream: ControlStream) -> Result<Result<SuppaStream, FtpError>, Error> {
+    let unused = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(connection_lost_error)?;
+    let address = unused.local_addr().map_err(connection_lost_error)?;
+    Ok(SuppaStream::connect_secure_implicit(address, ReadyConnector::new(stream), "").await)
 }
 
 fn parse_reply(text: &[u8]) -> Result<Reply, Error> {
@@ -213,20 +238,20 @@ fn parse_reply(text: &[u8]) -> Result<Reply, Error> {
     if !text.ends_with(b"\n") {
         buffer.push(b"\r\n");
     }
-    reader.read_reply(&mut buffer)?.or_else(|| reader.take_partial()).ok_or_else(connection_closed)
+    reader.read_reply(&mut buffer)?.or_else(|| reader.take_partial()).ok_or_else(connection_closed_error)
 }
 
-fn endpoint_addresses(stream: &TcpStream) -> Result<(IpAddr, IpAddr), Error> {
+fn endpoint_addresses(stream: &TcpStream) -> Result<(SocketAddr, SocketAddr), Error> {
     Ok((
-        stream.peer_addr().map_err(connection_lost)?.ip(),
-        stream.local_addr().map_err(connection_lost)?.ip(),
+        stream.peer_addr().map_err(connection_lost_error)?,
+        stream.local_addr().map_err(connection_lost_error)?,
     ))
 }
 
 fn suppaftp_error(error: FtpError) -> Error {
     match error {
         FtpError::ConnectionError(error) if is_reply_too_large(&error) => reply_too_long(),
-        FtpError::ConnectionError(error) => connection_lost(error),
+        FtpError::ConnectionError(error) => connection_lost_error(error),
         FtpError::BadResponse => Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"),
         other => Error::new(Code::PeerMisbehaved, Phase::Reply, other.to_string()),
     }

@@ -38,7 +38,7 @@ impl DataConnection {
         Ok(true)
     }
 
-    /// Returns the next bytes; none at the end.
+    /// Returns the next bytes, or no bytes at the end.
     pub(super) fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
         if !self.unread.is_empty() {
             return Poll::Ready(Ok(std::mem::take(&mut self.unread)));

@@ -97,7 +97,7 @@ fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
 pub(super) fn active_mode_error(reply: &Reply) -> Error {
     Error::new(Code::ConnectFailed, Phase::Connect, "the server cannot connect to this computer")
         .with_reply(&reply_summary(reply))
-        .with_hint("leave out -P (--ftp-port): the data connection is then opened to the server")
+        .with_hint("without -P (--ftp-port), the client opens the data connection")
         .as_permanent()
 }
 
@@ -117,14 +117,14 @@ fn code_for_reply(verb: Option<Verb>, reply: u16) -> Code {
 }
 
 /// Returns the error for a server that closed the control connection.
-pub(super) fn connection_closed() -> Error {
+pub(super) fn connection_closed_error() -> Error {
     Error::new(Code::EmptyReply, Phase::Reply, "the server closed the connection")
 }
 
 /// Returns the error for an I/O error on the control connection.
-pub(super) fn connection_lost(error: std::io::Error) -> Error {
+pub(super) fn connection_lost_error(error: std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => connection_closed(),
+        std::io::ErrorKind::UnexpectedEof => connection_closed_error(),
         _ => Error::io(Code::EmptyReply, Phase::Reply, "the control connection", error),
     }
 }
@@ -135,6 +135,6 @@ pub(super) fn range_refused(detail: &str) -> Error {
 }
 
 /// Returns the error for a step of the session that its caller does not expect: a bug in this program.
-pub(super) fn unexpected_step() -> Error {
+pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Request, "the FTP session returned an unexpected step")
 }

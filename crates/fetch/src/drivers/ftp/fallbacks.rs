@@ -1,4 +1,5 @@
-//! How an FTP plan differs from its first version. Plain data: `recovery.rs` decides which fallback comes next.
+//! The alternatives of an FTP plan that is repeated after a failure. `recovery.rs` decides which alternative is used
+//! next.
 
 use fetch_url_proto::ftp::{IacEscaping, ListVerb};
 

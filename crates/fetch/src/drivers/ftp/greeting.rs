@@ -1,43 +1,65 @@
-//! Reads the greeting of a plain-text connection before suppaftp does, and requests TLS with AUTH TLS (RFC 4217 §4).
+//! Reads greetings that suppaftp would reject or misread, and requests TLS with AUTH TLS (RFC 4217 §4).
 
 use fetch_url_proto::RecvBuffer;
 use fetch_url_proto::text::{Reply, ReplyReader};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::driver_error::{connection_closed, connection_lost, greeting_error};
+use super::driver_error::{connection_closed_error, connection_lost_error, greeting_error};
 use super::reply_text::reply_summary;
 use crate::net::trace;
 use crate::{Code, Error, Phase};
 
-/// How many replies 120 (service ready in n minutes) may precede the greeting.
+/// Maximum number of replies 120 (service ready in n minutes) before the greeting.
 const MAX_DELAY_REPLIES: u32 = 8;
-/// The most bytes that one read returns.
+/// Maximum number of bytes that one read returns.
 const READ_SIZE: usize = 4096;
 
 /// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
 /// multi-line greeting that look like its last line. The rest of the greeting stays unread.
-pub(super) async fn wait_for_greeting(stream: &mut TcpStream) -> Result<(), Error> {
+///
+/// Returns `true` for a greeting 230 (logged in already): suppaftp rejects it, so the caller reads it.
+pub(super) async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
     let mut buffer = [0; READ_SIZE];
     for _ in 0..MAX_DELAY_REPLIES {
-        let count = stream.peek(&mut buffer).await.map_err(connection_lost)?;
+        let count = stream.peek(&mut buffer).await.map_err(connection_lost_error)?;
         match &buffer[..count] {
             [b'1', ..] => read_delay_reply(stream).await?,
+            [b'2', b'3', b'0', ..] => return Ok(true),
             [_, _, _, separator, ..] if !matches!(separator, b' ' | b'-' | b'\r' | b'\n') => {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"));
             }
             received => {
                 let length = misleading_prefix_length(received);
                 if length > 0 {
-                    stream.read_exact(&mut buffer[..length]).await.map_err(connection_lost)?;
+                    stream.read_exact(&mut buffer[..length]).await.map_err(connection_lost_error)?;
                     buffer[..length].split(|&byte| byte == b'\n').for_each(trace::received);
                 }
-                return Ok(());
+                return Ok(false);
             }
         }
     }
+    Err(too_many_delays())
+}
+
+/// Reads the greeting. Skips replies 120. Bytes after the greeting stay in `buffer`.
+pub(super) async fn read_greeting<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut RecvBuffer,
+) -> Result<Reply, Error> {
+    for _ in 0..MAX_DELAY_REPLIES {
+        let reply = read_reply(stream, buffer).await?;
+        if reply.code != 120 {
+            return Ok(reply);
+        }
+        trace_reply(&reply);
+    }
+    Err(too_many_delays())
+}
+
+fn too_many_delays() -> Error {
     let detail = format!("{MAX_DELAY_REPLIES} replies 120 (not ready yet) instead of a greeting");
-    Err(Error::new(Code::LimitReached, Phase::Reply, detail))
+    Error::new(Code::LimitReached, Phase::Reply, detail)
 }
 
 /// Returns the length of the lines before the last line of a greeting, if one of them looks like a last line; 0 if
@@ -59,7 +81,7 @@ fn misleading_prefix_length(received: &[u8]) -> usize {
 async fn read_delay_reply(stream: &mut TcpStream) -> Result<(), Error> {
     let (mut reader, mut buffer) = (ReplyReader::new(), RecvBuffer::new());
     loop {
-        buffer.push(&[stream.read_u8().await.map_err(connection_lost)?]);
+        buffer.push(&[stream.read_u8().await.map_err(connection_lost_error)?]);
         if let Some(reply) = reader.read_reply(&mut buffer)? {
             trace_reply(&reply);
             return Ok(());
@@ -70,26 +92,29 @@ async fn read_delay_reply(stream: &mut TcpStream) -> Result<(), Error> {
 /// Reads the greeting and sends AUTH TLS. Returns the greeting once the server has agreed to TLS.
 ///
 /// # Errors
-/// `tls_failed` if the server rejects AUTH, or if it sends data in plain text after its reply.
+/// `Code::TlsFailed` if the server rejects AUTH, or if it sends data in plain text after its reply.
 pub(super) async fn request_auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
     wait_for_greeting(stream).await?;
     let mut buffer = RecvBuffer::new();
     let greeting = read_reply(stream, &mut buffer).await?;
-    if greeting.code != 220 {
+    trace_reply(&greeting);
+    // 230 (logged in already) does not apply to the session inside TLS, which must log in.
+    if !matches!(greeting.code, 220 | 230) {
         return Err(greeting_error(greeting));
     }
     trace::sent(&"AUTH TLS");
-    stream.write_all(b"AUTH TLS\r\n").await.map_err(connection_lost)?;
+    stream.write_all(b"AUTH TLS\r\n").await.map_err(connection_lost_error)?;
     let reply = read_reply(stream, &mut buffer).await?;
+    trace_reply(&reply);
     if reply.code != 234 {
         return Err(auth_refused_error(&reply));
     }
-    // An attacker on the network could inject replies here, to be read as replies inside TLS.
+    // An attacker on the network could inject replies here that would be read as replies inside TLS.
     if !buffer.bytes().is_empty() {
         let detail = "plain-text data after the reply to AUTH";
         return Err(Error::new(Code::TlsFailed, Phase::Tls, detail));
     }
-    Ok(greeting)
+    Ok(Reply { code: 220, ..greeting })
 }
 
 /// Returns `true` if the error is a permanent rejection of AUTH TLS by the server.
@@ -103,16 +128,15 @@ fn auth_refused_error(reply: &Reply) -> Error {
     if (400..500).contains(&reply.code) { error.as_transient() } else { error }
 }
 
-async fn read_reply(stream: &mut TcpStream, buffer: &mut RecvBuffer) -> Result<Reply, Error> {
+async fn read_reply<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut RecvBuffer) -> Result<Reply, Error> {
     let mut reader = ReplyReader::new();
     let mut received = [0; READ_SIZE];
     loop {
         if let Some(reply) = reader.read_reply(buffer)? {
-            trace_reply(&reply);
             return Ok(reply);
         }
-        match stream.read(&mut received).await.map_err(connection_lost)? {
-            0 => return Err(connection_closed()),
+        match stream.read(&mut received).await.map_err(connection_lost_error)? {
+            0 => return Err(connection_closed_error()),
             count => buffer.push(&received[..count]),
         }
     }

@@ -7,7 +7,7 @@ use fetch_url_core::Host;
 
 use crate::net::idle_pool::server_name;
 
-/// The most servers stored for each property; further servers are not stored.
+/// Maximum number of servers that are stored for each property; further servers are not stored.
 const MAX_SERVERS: usize = 1024;
 
 /// A server: its host name in lower case, and its port.
@@ -41,7 +41,7 @@ impl KnownServers {
         self.mark_sequential_name(server_name(host), port);
     }
 
-    /// Does the same for a server name in lower case.
+    /// Does the same as [`Self::mark_sequential`] for a server name in lower case.
     pub(super) fn mark_sequential_name(&self, name: String, port: u16) {
         insert_limited(&self.sequential, (name, port));
     }

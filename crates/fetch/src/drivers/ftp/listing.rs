@@ -15,7 +15,7 @@ use fetch_url_proto::{Entry, EntryKind, RecvBuffer};
 use futures_core::Stream;
 
 use super::body::Transfer;
-use super::driver_error::{DriverError, unexpected_step};
+use super::driver_error::{DriverError, unexpected_step_error};
 use super::plan::FtpPlan;
 use super::reply_text::reply_summary;
 use super::server_cache::{PooledConnection, ServerCache};
@@ -110,7 +110,7 @@ impl Stream for EntryStream {
                 Some(Err(error)) => return Poll::Ready(Some(Err(this.fail(error)))),
                 None => {
                     if !this.ends_with_newline {
-                        this.terminator_check.set_missing("the end of the last line");
+                        this.terminator_check.set_missing("the line end of the last line");
                     }
                     this.buffer.mark_closed();
                     this.body = None;
@@ -190,7 +190,7 @@ fn directory_url(plan: &FtpPlan) -> Option<String> {
 
 type CheckFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Checks whether a directory exists whose listing has no clear entries.
+/// Checks whether a directory exists, if no entry of its listing proves it.
 enum DirectoryCheck {
     Ready(Option<Box<(FtpPlan, Arc<ServerCache>, RunContext)>>),
     Running(CheckFuture),
@@ -240,7 +240,7 @@ async fn check_directory(
             pooled.release();
             Ok(())
         }
-        _ => Err(unexpected_step()),
+        _ => Err(unexpected_step_error()),
     }
 }
 
@@ -261,8 +261,8 @@ pub(super) async fn empty_listing(
 
 /// Returns `true` if the error may mean an empty directory.
 ///
-/// Some servers reply 450 or 550 to the listing of an empty directory. If CWD can enter the directory, nothing else
-/// is meant. The login directory is not entered, so the text of the reply must say that it is empty.
+/// Some servers reply 450 or 550 to the listing of an empty directory. If CWD can enter the directory, the reply means
+/// that it is empty. The login directory is not entered with CWD, so its reply must also say that it is empty.
 pub(super) fn may_mean_empty_directory(error: &DriverError, plan: &FtpPlan) -> bool {
     let DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) = error else {
         return false;

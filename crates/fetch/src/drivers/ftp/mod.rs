@@ -6,6 +6,7 @@
 mod body;
 mod connection;
 mod control;
+mod control_stream;
 mod data_connection;
 mod driver_error;
 mod fallbacks;
@@ -20,7 +21,6 @@ mod run;
 mod secrets;
 mod server_cache;
 mod start_transfer;
-mod tls_stream;
 
 use std::sync::Arc;
 

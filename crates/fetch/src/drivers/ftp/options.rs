@@ -24,7 +24,8 @@ pub struct FtpOptions {
     /// system. Such a transfer cannot be resumed, and its size is not known. Default: off.
     pub ascii: bool,
     /// The argument of ACCT, for servers that require an account besides user and password (RFC 959 §4.1.1). Default:
-    /// the account in `.netrc`. A server that requires an account that is not known fails with `Code::AuthNeeded`.
+    /// the account in `.netrc`. If a server requires an account and none is given, the request fails with
+    /// `Code::AuthNeeded`.
     pub account: Option<Vec<u8>>,
     /// The password of an anonymous login (RFC 1738 §3.2.1). Default: `anonymous@`.
     pub anonymous_password: Option<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What to fetch from which FTP server, as which user, by which commands. Pure: no I/O, no clock, no connections.
+//! The plan of an FTP request: server, user and commands. Pure: no I/O, no clock, no connections.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ impl FtpPlan {
         Ok(plan)
     }
 
-    /// Returns the same request with other fallbacks.
+    /// Returns the same plan with other fallbacks.
     pub(super) fn with_fallbacks(mut self, fallbacks: Fallbacks) -> Result<Self, Error> {
         if let Url::Ftp(url) = &self.url {
             self.ftp_request = ftp_request(url, &self.options, self.wants_head, fallbacks)?;
@@ -72,7 +72,7 @@ impl FtpPlan {
 
     /// Returns the argument of ACCT: from the options, or else from the credentials (`.netrc`).
     pub(super) fn account(&self) -> Option<&[u8]> {
-        let known = self.login.as_ref().and_then(Credential::expose_account);
+        let known = self.login.as_ref().and_then(Credential::account);
         self.options.account.as_deref().or(known)
     }
 
@@ -95,7 +95,7 @@ impl FtpPlan {
         !self.wants_head && self.range.is_none() && self.resume.is_none() && self.condition.is_none()
     }
 
-    /// Returns `true` if the caller asks for a part of the file.
+    /// Returns `true` if the caller requests a part of the file.
     pub(super) const fn is_partial(&self) -> bool {
         self.range.is_some() || self.resume.is_some()
     }
@@ -112,7 +112,7 @@ impl FtpPlan {
         }
     }
 
-    /// Returns how many commands may be sent before their replies arrive.
+    /// Returns when commands may be sent before the replies to earlier commands arrive.
     pub(super) const fn pipelining(&self, is_distant: bool, is_known_sequential: bool) -> Pipelining {
         if self.fallbacks.sequential || is_known_sequential {
             return Pipelining::Off;
@@ -134,7 +134,7 @@ impl FtpPlan {
             _ if self.range.is_some() => Err(Error::new(
                 Code::RangeRefused,
                 Phase::Plan,
-                "byte ranges require a file of type image: the size of a text or a listing is not known",
+                "byte ranges require a binary transfer (TYPE I): the size of a text or a listing is not known",
             )),
             _ => Ok(()),
         }
@@ -160,8 +160,8 @@ impl fmt::Display for FtpPlan {
         let user = Command::with_argument(Verb::User, user).map_err(|_| fmt::Error)?;
         writeln!(f, "{user}")?;
         match &self.login {
-            None => writeln!(f, "PASS (the e-mail address)")?,
-            Some(login) if login.expose().is_none() => writeln!(f, "PASS (asked for)")?,
+            None => writeln!(f, "PASS *** (anonymous login)")?,
+            Some(login) if login.expose().is_none() => writeln!(f, "PASS *** (from a prompt)")?,
             Some(_) => writeln!(f, "PASS ***")?,
         }
         let commands = self.ftp_request.commands().map_err(|_| fmt::Error)?;

@@ -15,8 +15,8 @@ use super::server_cache::PooledConnection;
 use crate::net::trace;
 use crate::{Code, Error, Meta, Response, RunContext};
 
-/// How often a server may name a data port that belongs to another protocol. A server that chooses among all ports
-/// names such a port from time to time.
+/// Maximum number of times that a server may name a data port of another protocol. A server that chooses from all ports
+/// does so from time to time.
 const MAX_REFUSED_PORTS: u8 = 2;
 
 /// The action after a failed attempt.
@@ -49,7 +49,7 @@ pub(super) async fn recover(
         return Ok(Recovery::Respond(Box::new(response)));
     }
     if plan.is_partial() && rejects_restart_position(&error) {
-        // The offset of REST may still be set: the connection is closed.
+        // The offset of REST may still be set, so the connection is closed instead of reused.
         return Err(range_refused("the server cannot start at this offset"));
     }
     if leaves_connection_usable(&error) {
@@ -75,15 +75,16 @@ fn rejects_restart_position(error: &DriverError) -> bool {
         if command.verb() == Verb::Retr && reply.code == 554)
 }
 
-/// For an error on a reused connection, returns `true` if a new connection may avoid it: the server closed it while it was idle, its replies are
-/// out of order, or the session cannot return to its home directory. The request is repeated on another connection.
+/// Returns `true` if an error on a reused connection may not occur on a new one: the server closed the idle connection,
+/// its replies are out of order, or the session cannot return to its home directory. The request is then repeated on
+/// another connection.
 pub(super) fn may_be_caused_by_reuse(error: &DriverError) -> bool {
     match error {
         DriverError::PipelineStalled => true,
         DriverError::ConnectionLost(error) => {
             matches!(error.code(), Code::EmptyReply | Code::PeerMisbehaved | Code::TimedOut | Code::Policy)
         }
-        // 421 without these words may mean that the server is overloaded: a retry waits first.
+        // A reply 421 with another text may mean that the server is overloaded, so a retry waits first.
         DriverError::Session(SessionError::Closing(reply)) => says_idle(reply),
         DriverError::Session(error) => matches!(
             error,
@@ -169,7 +170,8 @@ fn fallback_after_rejection(command: &Command, code: u16, plan: &FtpPlan) -> Opt
             Some((Fallbacks { no_cwd: true, ..used }, reason.to_owned()))
         }
         (Verb::Mlsd | Verb::List | Verb::Nlst, Operation::List { verb, .. }) if matches!(code, 500..=504) => {
-            // Twisted requires an argument of NLST. A NLST that is a fallback itself is the last attempt.
+            // The server of Twisted rejects NLST without an argument. An NLST that is itself a fallback is the last
+            // attempt.
             let is_first = *verb == ListVerb::Nlst && used.list_verb.is_none();
             let fallback = if is_first { ListVerb::List } else { verb.fallback()? };
             let reason = format!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fetch_url_proto::ftp::Operation;
 
 use super::body::Transfer;
-use super::driver_error::{range_refused, unexpected_step};
+use super::driver_error::{range_refused, unexpected_step_error};
 use super::listing;
 use super::plan::FtpPlan;
 use super::recovery::{Recovery, may_be_caused_by_reuse, recover};
@@ -44,7 +44,7 @@ impl fmt::Display for FtpRun {
     }
 }
 
-/// Serves the plan over the idle connections that suit it, then over a new one.
+/// Runs the plan on the suitable idle connections, one after another, then on a new one.
 async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let FtpRun { plan, servers } = run;
     plan.check_range_supported()?;
@@ -72,7 +72,7 @@ async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
     }
 }
 
-/// Returns what the engine does next.
+/// Converts a recovery to the outcome for the engine.
 fn outcome_of(recovery: Recovery, servers: Arc<ServerCache>) -> Outcome {
     match recovery {
         Recovery::Respond(response) => Outcome::Answer(*response),
@@ -124,7 +124,7 @@ async fn build_response(
             // After REST, more bytes than expected mean that the server ignored the offset.
             Content::Body(if plan.is_partial() { body } else { body.accepting_growth() })
         }
-        Operation::Stat { .. } | Operation::ChangeDir => return Err(unexpected_step()),
+        Operation::Stat { .. } | Operation::ChangeDir => return Err(unexpected_step_error()),
     };
     Ok(Response::new(meta, content))
 }

@@ -10,7 +10,7 @@ use crate::credentials::secret::SecretBytes;
 pub(super) struct ReplySecrets(Vec<SecretBytes>);
 
 impl ReplySecrets {
-    /// Returns the secrets that the plan sends; the password of an anonymous login is no secret.
+    /// Returns the secrets that the plan sends; the password of an anonymous login is not a secret.
     pub(super) fn for_plan(plan: &FtpPlan) -> Self {
         let password = plan.login.as_ref().and_then(Credential::expose);
         let known = password.into_iter().chain(plan.account());

@@ -38,8 +38,8 @@ impl ServerCache {
     /// Returns the idle connection that needs the fewest CWD commands to the directory of `request`.
     pub(super) fn take(self: &Arc<Self>, key: &PoolKey, request: &FtpRequest) -> Option<PooledConnection> {
         let nearest = self.idle.take(key, |connection| connection.cwd_distance_to(request));
-        // A connection that cannot reach the directory is closed: the next one asks for its home directory, and can
-        // return to it.
+        // A connection that cannot reach the directory is closed. The next one asks for its home directory, so that it
+        // can return to it.
         if nearest.is_none() && self.idle.close_one(key) {
             self.known.mark_several_directories(key.host.clone(), key.port);
         }
@@ -67,8 +67,8 @@ impl PooledConnection {
         self.cache.idle.put(self.key, self.connection);
     }
 
-    /// Stores that the server mishandles pipelined commands if it sent an unexpected reply while the port of the next data
-    /// connection was requested. Returns `true` in that case.
+    /// Stores that the server mishandles pipelined commands if it sent an unexpected reply while the port of the next
+    /// data connection was requested. Returns `true` in that case.
     pub(super) fn learns_sequential_from(&self, error: &DriverError) -> bool {
         let is_unexpected = matches!(error, DriverError::Session(SessionError::UnexpectedReply { .. }));
         let is_sequential = is_unexpected && self.connection.has_requested_next_port();

@@ -1,7 +1,7 @@
 //! The commands of a request up to the first byte of data.
 
 use std::future::{Future as _, poll_fn};
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionSt
 use tokio::net::TcpStream;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step};
+use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step_error};
 use super::options::ActiveAddress;
 use super::plan::FtpPlan;
 use crate::net::ftp_data::ActiveListener;
@@ -51,7 +51,7 @@ pub(super) async fn start_transfer(
             connection.request_transfer(0, plan.may_prefetch_port());
             let step = connection.run_until_event(ctx).await?;
             let stream = connection.open_data_connection(ctx).await?;
-            return transfer_started(step, Some(stream), setup, 0, connection, plan, ctx).await;
+            return handle_transfer_reply(step, Some(stream), setup, 0, connection, plan, ctx).await;
         }
     } else {
         connection.start_request(&plan.ftp_request, &mode)?;
@@ -76,10 +76,10 @@ pub(super) async fn start_transfer(
     connection.request_transfer(offset, stream.is_some() && plan.may_prefetch_port());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let step = connection.run_until_event(ctx).await?;
-    transfer_started(step, stream, setup, first, connection, plan, ctx).await
+    handle_transfer_reply(step, stream, setup, first, connection, plan, ctx).await
 }
 
-/// Exchanges commands until the transfer can be requested. Asks for a password if the server does.
+/// Exchanges commands until the transfer can be requested. Asks the user for a password if the server requires one.
 async fn prepare_transfer(
     connection: &mut Connection,
     plan: &FtpPlan,
@@ -95,13 +95,13 @@ async fn prepare_transfer(
                 limited_ctx = limited();
             }
             SessionStep::Ready => return Ok(()),
-            _ => return Err(unexpected_step().into()),
+            _ => return Err(unexpected_step_error().into()),
         }
     }
 }
 
 /// Handles the reply to the transfer command.
-async fn transfer_started(
+async fn handle_transfer_reply(
     step: SessionStep,
     stream: Option<TcpStream>,
     setup: DataSetup,
@@ -110,7 +110,7 @@ async fn transfer_started(
     plan: &FtpPlan,
     ctx: &RunContext,
 ) -> Result<TransferStart, DriverError> {
-    ctx.connector.connection_info().update(|facts| facts.replied = Some(Instant::now()));
+    ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
     let mut meta = metadata_from_facts(connection, plan);
     let end = requested_range(plan, &meta)?.1;
     let is_from_start = connection.was_rest_refused();
@@ -120,7 +120,7 @@ async fn transfer_started(
         (SessionStep::ReceiveData, None, DataSetup::Active(listener)) => {
             accept_data_connection(listener, connection, ctx).await?
         }
-        _ => return Err(unexpected_step().into()),
+        _ => return Err(unexpected_step_error().into()),
     };
     meta.offset = if is_from_start { 0 } else { first };
     if meta.offset != first && plan.resume.is_none() {
@@ -150,7 +150,7 @@ async fn accept_data_connection(
                 Err(active_mode_error(&reply).into())
             }
             Err(error) => Err(error),
-            Ok(_) => Err(unexpected_step().into()),
+            Ok(_) => Err(unexpected_step_error().into()),
         },
     }
 }
@@ -166,20 +166,23 @@ fn requested_range(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Er
     }
 }
 
-/// Returns how the data connection is opened; active only if the caller asked for it.
-async fn data_mode((peer, local): (IpAddr, IpAddr), plan: &FtpPlan) -> Result<(DataMode, DataSetup), Error> {
+/// Returns how the data connection is opened; in active mode only if the caller selected it.
+async fn data_mode(
+    (peer, local): (SocketAddr, SocketAddr),
+    plan: &FtpPlan,
+) -> Result<(DataMode, DataSetup), Error> {
     let needs_data = !matches!(plan.ftp_request.operation, Operation::Stat { .. } | Operation::ChangeDir);
-    // PASV and PORT have no form for IPv6, so the options that disable their successors have no effect there.
-    let is_ipv4 = peer.to_canonical().is_ipv4();
+    // PASV and PORT have no form for IPv6, so the options that disable EPSV and EPRT have no effect there.
+    let is_ipv4 = peer.ip().to_canonical().is_ipv4();
     let local = match plan.options.active.filter(|_| needs_data) {
         None if (plan.options.no_epsv && is_ipv4) || plan.fallbacks.pasv_only => {
             return Ok((DataMode::PasvOnly, DataSetup::Passive));
         }
         None => return Ok((DataMode::Passive, DataSetup::Passive)),
         Some(ActiveAddress::SameAsControl) => local,
-        Some(ActiveAddress::At(address)) => address,
+        Some(ActiveAddress::At(address)) => SocketAddr::new(address, 0),
     };
-    let listener = ActiveListener::bind(local, peer).await?;
+    let listener = ActiveListener::bind(local, peer.ip()).await?;
     let address = listener.address()?;
     let eprt = if plan.options.no_eprt && is_ipv4 { None } else { port_argument(address, true) };
     let mode = DataMode::Active { eprt, port: port_argument(address, false) };
@@ -209,7 +212,7 @@ fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Meta {
     meta
 }
 
-/// Returns the content if no data has to be transferred: metadata only, or a condition that does not hold.
+/// Returns the content if no data has to be transferred: metadata only, or a condition that is not met.
 fn content_without_transfer(
     connection: &Connection,
     plan: &FtpPlan,

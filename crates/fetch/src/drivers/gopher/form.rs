@@ -41,7 +41,7 @@ pub(super) async fn fill_form(
     trace::sent(&"(the filled form)");
     let mut outcome = send_filled_form(&request.filled_with(data), plan, ctx).await?;
     if let (Outcome::Answer(response), true) = (&mut outcome, values.is_empty()) {
-        let notes = form.questions.iter().map(|note| format!("the form says: {}", sanitise(&note.prompt)));
+        let notes = form.questions.iter().map(|note| format!("note of the form: {}", sanitise(&note.prompt)));
         response.meta.notes.extend(notes.map(Into::into));
     }
     Ok(outcome)
@@ -83,7 +83,7 @@ fn outcome_without_gopher_plus(
     request: &GopherRequest,
     plan: &GopherPlan,
 ) -> Result<Outcome, Error> {
-    if plan.options.answers.is_empty() && request.plus() == Some(Plus::Form) {
+    if plan.options.answers.is_empty() && request.plus() == Some(Plus::RequestForm) {
         return Ok(response.into_outcome(plan, Vec::new()));
     }
     Err(no_form_error())
@@ -120,7 +120,7 @@ fn form_listing(entry: Option<Entry>, plan: &GopherPlan) -> Response {
     Response::new(response_meta(plan, true), Content::Listing(Listing::from_entries(entries)))
 }
 
-/// Returns the answers in the order of the questions, or `None` if there is no answer at all.
+/// Returns the answers in the order of the questions, or `None` if neither the caller nor the user gives any.
 async fn collect_answers(
     questions: &[Question],
     plan: &GopherPlan,

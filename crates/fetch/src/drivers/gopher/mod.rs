@@ -1,4 +1,4 @@
-//! `gopher:` and `gophers:` (RFC 1738 §3.4, RFC 1436, RFC 4266, Gopher+).
+//! The driver for `gopher:` and `gophers:` URLs (RFC 1738 §3.4, RFC 1436, RFC 4266, Gopher+).
 
 mod advice;
 mod fetch_item;
@@ -9,10 +9,11 @@ mod plan;
 mod rejection;
 mod response;
 mod run;
+mod view;
 
 use crate::{Driver, Error, Plan, Request};
 
-/// The driver for Gopher and Gopher+, with one connection per request.
+/// Sends each Gopher or Gopher+ request on its own connection.
 pub(crate) struct GopherDriver;
 
 impl Driver for GopherDriver {

@@ -1,4 +1,4 @@
-//! The request that a `gopher:` URL stands for. No I/O.
+//! The request for a `gopher:` URL. No I/O.
 
 use std::fmt;
 
@@ -34,6 +34,8 @@ pub(super) enum GopherOperation {
     Advise(NotFetchable),
     /// Fetch an object, a menu or attributes.
     Fetch(GopherRequest),
+    /// Fetch the item in a view that the caller has chosen, after the list of its views.
+    FetchView(GopherRequest),
     /// Fetch the form of the item, fill it with the caller's answers, and send it.
     FillForm(GopherRequest),
     /// No request: the item is a link to another URL.
@@ -54,7 +56,7 @@ impl GopherPlan {
         }
         let mut options = request.extra::<GopherOptions>().cloned().unwrap_or_default();
         if request.is_cross_origin() {
-            // The caller gave the answers for another server.
+            // The answers of the caller are for another server.
             options.answers.clear();
         }
         Ok(Self {
@@ -75,7 +77,8 @@ impl GopherPlan {
         Self { operation: GopherOperation::Fetch(request), kept_attributes, ..self.clone() }
     }
 
-    /// Returns the server if it is connected by TLS: the URLs of menu items on the same server then use TLS too.
+    /// Returns the address of the server if the connection uses TLS. URLs of menu items on the same server then use TLS
+    /// too.
     pub(super) fn tls_server(&self) -> Option<ServerAddress> {
         self.is_tls.then(|| ServerAddress { host: self.host.to_string(), port: self.port })
     }
@@ -113,19 +116,21 @@ fn plan_operation(
         return Ok(GopherOperation::Head(request.for_attributes()));
     }
     match (request.plus(), &options.view) {
-        (Some(Plus::Attributes(_) | Plus::Filled), Some(_)) => {
+        (Some(Plus::Attributes(_) | Plus::SubmitForm), Some(_)) => {
             let detail = "a view cannot be requested together with attributes or a filled form";
             Err(Error::new(Code::Usage, Phase::Plan, detail))
         }
-        (Some(Plus::Form), _) => Ok(GopherOperation::FillForm(request)),
+        (Some(Plus::RequestForm), _) => Ok(GopherOperation::FillForm(request)),
         (_, _) if !options.answers.is_empty() => Ok(GopherOperation::FillForm(request)),
-        (Some(Plus::Filled), None) => Ok(GopherOperation::SendForm(request)),
-        (_, Some(view)) => Ok(GopherOperation::Fetch(request.with_view(view)?)),
+        (Some(Plus::SubmitForm), None) => Ok(GopherOperation::SendForm(request)),
+        // The results of a search have no list of views.
+        (_, Some(view)) if gtype == b'7' => Ok(GopherOperation::Fetch(request.with_view(view)?)),
+        (_, Some(view)) => Ok(GopherOperation::FetchView(request.with_view(view)?)),
         (_, None) => Ok(GopherOperation::Fetch(request)),
     }
 }
 
-/// Checks that the target of a link is an absolute URL: a selector is no base for a relative reference.
+/// Checks that the target of a link is an absolute URL: a selector is not a base for a relative reference.
 fn check_link_target(target: &[u8]) -> Result<String, Error> {
     let parsed = |text: &str| parse(&text.replace(' ', "%20")).map(drop);
     match std::str::from_utf8(target) {
@@ -137,14 +142,14 @@ fn check_link_target(target: &[u8]) -> Result<String, Error> {
 impl fmt::Display for GopherPlan {
     /// Shows the lines of the request. Answers for a form are not shown, because they may be confidential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use GopherOperation::{Advise, Fetch, FillForm, FollowLink, Head, SendForm};
+        use GopherOperation::{Advise, Fetch, FetchView, FillForm, FollowLink, Head, SendForm};
         let lines = match &self.operation {
             Advise(_) => return f.write_str("(no request: the item is not a data object)"),
             FollowLink(target) => {
                 let target = mask_password(&escape_non_ascii(target.as_bytes()));
                 return write!(f, "(no request: the item is a link to {target})");
             }
-            Fetch(request) | Head(request) => request.lines(),
+            Fetch(request) | FetchView(request) | Head(request) => request.lines(),
             FillForm(request) | SendForm(request) => request.for_attributes().lines(),
         };
         for (index, line) in lines.iter().enumerate() {
@@ -155,7 +160,8 @@ impl fmt::Display for GopherPlan {
             }
         }
         match &self.operation {
-            FillForm(_) => f.write_str("\n(then the filled form, if answers are given)"),
+            FetchView(_) => f.write_str("\n(after a request for the views of the item)"),
+            FillForm(_) => f.write_str("\n(then the filled form, if there are answers)"),
             SendForm(_) => f.write_str("\n(then the filled form of the URL)"),
             _ => Ok(()),
         }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::gopher::{Exchange, Expected, GopherRequest};
+use fetch_url_proto::gopher::{Exchange, GopherRequest, ResponseKind};
 use fetch_url_proto::gopher_plus::Framing;
 use fetch_url_proto::{Details, Entry, Event, Head, Rejection, Step};
 use futures_core::Stream;
@@ -58,7 +58,7 @@ pub(super) async fn send_request(
                 Step::Emit(Event::Head(head)) => return Ok(Ok(head)),
                 Step::Emit(Event::Note(text)) => note = Some(text),
                 Step::Emit(Event::Rejected(rejection)) => return Ok(Err(rejection)),
-                _ => return Err(unexpected_step()),
+                _ => return Err(unexpected_step_error()),
             }
         }
     };
@@ -97,7 +97,7 @@ impl GopherResponse {
 
     /// Returns the outcome for the engine. `kept_attributes` are the names of the attributes to keep; empty: all.
     pub(super) fn into_outcome(mut self, plan: &GopherPlan, kept_attributes: Vec<Vec<u8>>) -> Outcome {
-        let has_attributes = self.connection.machine().expected() == Expected::Attributes;
+        let has_attributes = self.connection.machine().expected() == ResponseKind::Attributes;
         let mut meta = response_meta(plan, self.is_gopher_plus() && has_attributes);
         meta.head = self.head.clone();
         meta.notes.extend(self.note.take());
@@ -114,7 +114,7 @@ impl GopherResponse {
             is_finished: false,
         };
         match expected {
-            Expected::Attributes | Expected::Menu => {
+            ResponseKind::Attributes | ResponseKind::Menu => {
                 Content::Listing(Listing::new(source).with_terminator_check(proof, terminator_check))
             }
             _ => Content::Body(
@@ -150,7 +150,7 @@ impl ResponseSource {
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => self.terminator_check.set_missing(missing),
                 Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
                 Ok(Step::Done) => break None,
-                Ok(_) => break Some(Err(unexpected_step())),
+                Ok(_) => break Some(Err(unexpected_step_error())),
                 Err(error) => break Some(Err(error)),
             }
         };
@@ -164,7 +164,7 @@ impl ByteSource for ResponseSource {
         let event = ready!(self.poll_event(cx));
         Poll::Ready(event.map(|event| match event? {
             Event::Body(bytes) => Ok(bytes),
-            _ => Err(unexpected_step()),
+            _ => Err(unexpected_step_error()),
         }))
     }
 }
@@ -180,7 +180,7 @@ impl Stream for ResponseSource {
                 Ok(entry)
             }
             Event::Rejected(rejection) => Err(rejection_error(&rejection)),
-            _ => Err(unexpected_step()),
+            _ => Err(unexpected_step_error()),
         }))
     }
 }
@@ -189,7 +189,7 @@ impl Stream for ResponseSource {
 fn end_proof(machine: &Exchange) -> Proof {
     match (machine.framing(), machine.expected()) {
         (Some(Framing::Length(_)), _) => Proof::Proven("the length in the Gopher+ status line"),
-        (Some(Framing::End), _) | (_, Expected::Binary) => {
+        (Some(Framing::End), _) | (_, ResponseKind::Binary) => {
             Proof::Assumed("the server marks the end only by closing the connection")
         }
         _ => Proof::Proven("the final line with a single dot"),
@@ -204,6 +204,6 @@ pub(super) fn keep_attributes(entry: &mut Entry, names: &[Vec<u8>]) {
 }
 
 /// The error for a step that the driver does not expect: a bug in this program.
-fn unexpected_step() -> Error {
+fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Reply, "unexpected step of the Gopher machine")
 }

@@ -6,6 +6,7 @@ use super::head::fetch_head;
 use super::plan::{GopherOperation, GopherPlan};
 use super::rejection::redirect_to;
 use super::response::response_meta;
+use super::view::fetch_view;
 use crate::driver::RunFuture;
 use crate::{Content, Error, Outcome, Plan, Response, RunContext};
 
@@ -22,6 +23,7 @@ async fn run_plan(plan: GopherPlan, ctx: RunContext) -> Result<Outcome, Error> {
             Ok(Outcome::Answer(Response::new(meta, Content::Advice(advice))))
         }
         GopherOperation::Fetch(request) => fetch_item(&request, &plan, &ctx).await,
+        GopherOperation::FetchView(request) => fetch_view(&request, &plan, &ctx).await,
         GopherOperation::FillForm(request) => fill_form(&request, &plan, &ctx).await,
         GopherOperation::FollowLink(target) => Ok(redirect_to(&target, "the item is a link", &plan)),
         GopherOperation::Head(request) => fetch_head(&request, &plan, &ctx).await,

@@ -14,7 +14,7 @@ pub(super) fn basic_authorization(login: &Credential) -> Result<HeaderValue, Err
     sensitive_header_value(&format!("Basic {}", STANDARD.encode([user, b":", password].concat())))
 }
 
-/// Returns a header value that no trace shows.
+/// Returns a header value that is marked as sensitive, so that traces mask it.
 pub(super) fn sensitive_header_value(text: &str) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_bytes(text.as_bytes())
         .map_err(|error| Error::new(Code::AuthNeeded, Phase::Request, error.to_string()))?;

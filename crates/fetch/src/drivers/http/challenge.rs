@@ -1,4 +1,4 @@
-//! The answer to a 401 response: Basic (RFC 7617) or Digest (RFC 7616), whichever is the strongest challenge.
+//! The credentials to send after a 401 response: Basic (RFC 7617) or Digest (RFC 7616), for the strongest challenge.
 
 use fetch_url_proto::ForbiddenSet;
 use http::header::WWW_AUTHENTICATE;
@@ -29,7 +29,7 @@ pub(super) async fn authorization_after_challenge(
         challenge_client(headers).filter(|client| !plan.is_auth_retry && is_useful(client))
     else {
         if sent_login {
-            // The password was wrong: the next URL may ask for it again.
+            // The password was wrong. It is deleted, so that the user is asked again for the next URL.
             ctx.password_prompt.forget(&plan.url);
         }
         return Ok(None);
@@ -101,7 +101,11 @@ fn respond_to_challenge(
         password: &password,
         uri: &plan.target,
         method: plan.method.as_str(),
-        body: Some(plan.body.as_deref().unwrap_or_default()),
+        // Without the bytes of a file, protection of the body (`auth-int`) is not chosen.
+        body: match &plan.body {
+            None => Some(&[]),
+            Some(body) => body.bytes().map(|bytes| &bytes[..]),
+        },
     };
     sensitive_header_value(&client.respond(&params).map_err(|why| failed(&why))?)
 }

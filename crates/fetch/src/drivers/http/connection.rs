@@ -6,33 +6,42 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
 use http::{Request, Response};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 
+use super::interim::InterimCounter;
+use super::interim_stream::InterimStream;
 use super::plan::HttpPlan;
+use super::request_body::OutgoingBody;
 use super::transport_error;
+use super::watched_stream::{ReceivedFlag, WatchedStream};
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
 
-/// The most header headers of a response.
+/// Maximum number of header fields of a response.
 pub(super) const MAX_HEADERS: usize = 512;
-/// The most bytes of the head of a response.
+/// Maximum size in bytes of the head of a response: its status line and headers.
 const MAX_HEAD_SIZE: usize = 256 * 1024;
-/// The most bytes that one read returns.
+/// Maximum number of bytes that one read returns.
 const MAX_READ_BUFFER: usize = 512 * 1024;
-/// The HTTP/2 flow-control window of a stream and of a connection, in bytes: enough for 100 MB/s at 100 ms.
-pub(super) const HTTP2_WINDOW: u32 = 16 * 1024 * 1024;
-
-type RequestBody = Full<Bytes>;
 
 /// An open connection.
 pub(super) enum Connection {
-    Http1 { sender: http1::SendRequest<RequestBody>, _task: ConnectionTask, endpoints: Endpoints },
-    Http2 { sender: http2::SendRequest<RequestBody>, task: Arc<ConnectionTask>, endpoints: Endpoints },
+    Http1 {
+        sender: http1::SendRequest<OutgoingBody>,
+        _task: ConnectionTask,
+        endpoints: Endpoints,
+        received: ReceivedFlag,
+    },
+    Http2 {
+        sender: http2::SendRequest<OutgoingBody>,
+        task: Arc<ConnectionTask>,
+        endpoints: Endpoints,
+        interim: InterimCounter,
+    },
 }
 
 impl Connection {
@@ -58,11 +67,14 @@ impl Connection {
         builder.max_headers(MAX_HEADERS).max_header_size(MAX_HEAD_SIZE).max_buf_size(MAX_READ_BUFFER);
         // A folded field is read as one line (RFC 9112 §5.2).
         builder.allow_obsolete_multiline_headers_in_responses(true);
+        let received = ReceivedFlag::default();
+        let stream = WatchedStream::new(stream, received.clone());
         let handshake = async {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
-        Ok(Self::Http1 { sender, _task: ConnectionTask::spawn(connection), endpoints: last_endpoints(ctx) })
+        let (_task, endpoints) = (ConnectionTask::spawn(connection), last_endpoints(ctx));
+        Ok(Self::Http1 { sender, _task, endpoints, received })
     }
 
     async fn open_http2<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
@@ -70,14 +82,19 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.initial_stream_window_size(HTTP2_WINDOW).initial_connection_window_size(HTTP2_WINDOW);
+        // The flow-control windows are 64 KiB and grow to at most 16 MiB while the body is read as fast as it arrives,
+        // so a body that is read slowly occupies little memory.
+        builder.adaptive_window(true);
         builder.max_header_list_size(u32::try_from(MAX_HEAD_SIZE).unwrap_or(u32::MAX));
+        let interim = InterimCounter::default();
+        let stream = InterimStream::new(stream, interim.clone());
         let handshake = async {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
         Ok(Self::Http2 {
             sender,
+            interim,
             task: Arc::new(ConnectionTask::spawn(connection)),
             endpoints: last_endpoints(ctx),
         })
@@ -95,9 +112,20 @@ impl Connection {
     pub(super) fn clone_if_multiplexed(&self) -> Option<Self> {
         match self {
             Self::Http1 { .. } => None,
-            Self::Http2 { sender, task, endpoints } => {
-                Some(Self::Http2 { sender: sender.clone(), task: task.clone(), endpoints: *endpoints })
-            }
+            Self::Http2 { sender, task, endpoints, interim } => Some(Self::Http2 {
+                sender: sender.clone(),
+                task: task.clone(),
+                endpoints: *endpoints,
+                interim: interim.clone(),
+            }),
+        }
+    }
+
+    /// Returns the counter of the interim responses to `request`.
+    pub(super) fn interim_counter<B>(&self, request: &mut Request<B>) -> InterimCounter {
+        match self {
+            Self::Http1 { .. } => InterimCounter::counting(request),
+            Self::Http2 { interim, .. } => interim.clone(),
         }
     }
 
@@ -111,37 +139,45 @@ impl Connection {
     /// Sends a request and waits for the head of the response.
     pub(super) async fn send_request(
         &mut self,
-        request: Request<RequestBody>,
+        request: Request<OutgoingBody>,
     ) -> Result<Response<Incoming>, SendError> {
         let sent = match self {
-            Self::Http1 { sender, .. } => sender.try_send_request(request).await,
+            Self::Http1 { sender, received, .. } => {
+                received.clear();
+                sender.try_send_request(request).await
+            }
             Self::Http2 { sender, .. } => sender.try_send_request(request).await,
         };
         sent.map_err(|mut error| SendError {
             is_unsent: error.take_message().is_some(),
+            is_head_incomplete: matches!(self, Self::Http1 { received, .. } if received.is_set()),
             error: error.into_error(),
         })
     }
 
     /// Returns the request of `plan` in the form that this HTTP version needs.
-    pub(super) fn build_request(&self, plan: &HttpPlan) -> Result<Request<RequestBody>, Error> {
+    pub(super) fn build_request(&self, plan: &HttpPlan) -> Result<Request<OutgoingBody>, Error> {
         let uri = match self {
             Self::Http1 { .. } => plan.target.clone(),
             Self::Http2 { .. } => format!("https://{}{}", plan.authority, plan.target),
         };
-        let internal = |error: http::Error| Error::new(Code::Internal, Phase::Plan, error.to_string());
-        let body = Full::new(plan.body.clone().unwrap_or_default());
+        // The target was checked when the request was planned.
+        let invalid_host = |error: http::Error| {
+            let detail = format!("the host {:?} cannot be sent: {error}", plan.authority);
+            Error::new(Code::BadUrl, Phase::Plan, detail)
+        };
+        let body = plan.body.clone().unwrap_or_else(|| Bytes::new().into()).open()?;
         let mut request =
-            Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(internal)?;
+            Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(invalid_host)?;
         let headers = request.headers_mut();
         if let Self::Http1 { .. } = self {
             let host = http::HeaderValue::from_str(&plan.authority);
-            headers.insert(HOST, host.map_err(|error| internal(error.into()))?);
+            headers.insert(HOST, host.map_err(|error| invalid_host(error.into()))?);
         }
         headers.extend(plan.headers.clone());
-        // There is no proxy: the server must not see credentials for one.
+        // There is no proxy, and the server must not receive credentials for one.
         headers.remove(PROXY_AUTHORIZATION);
-        if plan.body.as_ref().is_some_and(Bytes::is_empty) {
+        if plan.body.as_ref().is_some_and(|body| body.size() == 0) {
             headers.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
         }
         if let Some(authorization) = &plan.authorization {
@@ -151,17 +187,19 @@ impl Connection {
     }
 }
 
-/// A request without a response.
+/// The error of a request that got no response.
 pub(super) struct SendError {
     pub(super) error: hyper::Error,
     /// The request was not sent.
     pub(super) is_unsent: bool,
+    /// HTTP/1.1: a part of the head of the response has arrived.
+    pub(super) is_head_incomplete: bool,
 }
 
 /// Returns the endpoints of the connection that was opened last.
 fn last_endpoints(ctx: &RunContext) -> Endpoints {
     let facts = ctx.connector.connection_info().facts();
-    (facts.peer, facts.local)
+    (facts.remote_addr, facts.local_addr)
 }
 
 /// Returns the error for a failure before the head of the response.

@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::plan::HttpPlan;
 use crate::RunContext;
 
-/// The most idle connections in the pool.
+/// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 256;
 /// An idle connection is closed after this time: most servers have closed it by then.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -15,11 +15,11 @@ use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
 use crate::{ByteSource, Code, Error, Phase};
 
-/// Decoded bytes that are always allowed: the ratio is not checked below.
+/// The compression ratio is not checked up to this number of decoded bytes.
 const UNCHECKED_OUTPUT: u64 = 16 * 1024 * 1024;
-/// Above [`UNCHECKED_OUTPUT`]: the most decoded bytes for each encoded byte.
+/// Maximum number of decoded bytes for each encoded byte, above [`UNCHECKED_OUTPUT`].
 const MAX_RATIO: u64 = 200;
-/// The most bytes decoded at once.
+/// Maximum number of bytes that are decoded at once.
 const CHUNK_SIZE: usize = 64 * 1024;
 
 /// A content coding that can be decoded.
@@ -35,7 +35,7 @@ impl ContentCoding {
     /// Returns the content coding of a response, or `None` if it has none.
     ///
     /// # Errors
-    /// `peer_misbehaved` for an unknown coding, and for more than one.
+    /// `Code::PeerMisbehaved` for an unknown coding, and for more than one.
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Error> {
         let unsupported = |why: String| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, why));
         let mut codings = Vec::new();
@@ -59,7 +59,8 @@ impl ContentCoding {
     }
 }
 
-/// Returns the decoded bytes of `encoded`. They are complete only if the coding ends and no data follows.
+/// Returns the decoded bytes of `encoded`. The body is complete only if the encoded data reaches its own end and no
+/// data follows.
 pub(super) fn decode_body(encoded: impl ByteSource + 'static, coding: ContentCoding) -> impl ByteSource {
     let encoded = EncodedReader {
         source: Box::pin(encoded),
@@ -234,7 +235,7 @@ impl EncodedReader {
         Poll::Ready(Ok(()))
     }
 
-    /// Checks that the body ends with the coding; this also checks that the body is complete.
+    /// Checks that no data follows the end of the encoded data; this also checks that the body is complete.
     fn poll_no_trailing_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let rest = ready!(Pin::new(&mut *self).poll_fill_buf(cx)).map(<[u8]>::len);
         if let Some(failure) = self.failure.take() {

@@ -33,7 +33,7 @@ fn decode_extended_value(value: &[u8]) -> Option<Vec<u8>> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns `None` if a `%` is not followed by two hexadecimal digits.
+/// Decodes percent-escapes. Returns `None` if a `%` is not followed by two hexadecimal digits.
 fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text;
@@ -68,7 +68,7 @@ fn latin1(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The parameters `name=value` of a header, with tokens and quoted strings as values. Parts without `=` are skipped,
-/// also the disposition type, which some servers omit.
+/// such as the disposition type, which some servers omit.
 struct Parameters<'f>(&'f [u8]);
 
 impl Iterator for Parameters<'_> {
@@ -180,7 +180,7 @@ mod tests {
         let (bytes, rest) = if let Some(rest) = after.strip_prefix('\\') {
             (vec![b'\\'], rest)
         } else if let Some(rest) = after.strip_prefix('x') {
-            (vec![u8::try_from(hex(&rest[..2])).expect("an byte")], &rest[2..])
+            (vec![u8::try_from(hex(&rest[..2])).expect("a byte")], &rest[2..])
         } else {
             let rest = after.strip_prefix("u{").unwrap_or_else(|| panic!("{text}: no such escape"));
             let (digits, rest) = rest.split_once('}').expect("a closing brace");
@@ -220,7 +220,12 @@ mod tests {
                 ["CON", "PRN", "AUX", "NUL", "COM1", "COM9", "COM0", "LPT1", "COM\u{b9}", "CONIN$", "CLOCK$"];
             assert!(!devices.contains(&&*stem), "{what}");
             let lower = name.to_lowercase();
-            assert!(![".part", ".part.json"].iter().any(|suffix| lower.ends_with(suffix)), "{what}");
+            assert!(
+                ![".fetch-url.part", ".fetch-url.json", ".fetch-url.new"]
+                    .iter()
+                    .any(|suffix| lower.ends_with(suffix)),
+                "{what}"
+            );
             assert!(name.len() <= 200, "{what}");
         }
     }

@@ -18,8 +18,8 @@ use crate::{Code, Error, Phase};
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 
 impl CookieJar {
-    /// Reads a cookie file in the Netscape format, as curl writes it, or of HTTP header lines: `Set-Cookie: a=b;
-    /// domain=example.com`. A header line without a domain belongs to no host. Other lines are skipped.
+    /// Reads a cookie file in the Netscape format, as curl writes it, or with HTTP header lines: `Set-Cookie: a=b;
+    /// domain=example.com`. Header lines without a domain and other lines are skipped.
     ///
     /// # Errors
     /// `Code::LimitReached` if the file is larger than 32 MiB.

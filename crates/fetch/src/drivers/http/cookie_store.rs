@@ -16,16 +16,16 @@ use cookie::{Cookie, canonical_host, request_path};
 use netscape::FileLine;
 use set_cookie::ResponseOrigin;
 
-/// The most cookies of one host (RFC 6265 §6.1 requires at least 50).
+/// Maximum number of cookies of one host (RFC 6265 §6.1 requires at least 50).
 const MAX_COOKIES_PER_HOST: usize = 180;
-/// The most cookies in all (RFC 6265 §6.1 requires at least 3000).
+/// Maximum number of cookies in the store (RFC 6265 §6.1 requires at least 3000).
 const MAX_COOKIES: usize = 3000;
 
-/// The longest Cookie header, in bytes. Without a limit, one response with many large cookies could make every later
-/// request too large for its server (curl CVE-2022-32205).
+/// Maximum length of a Cookie header, in bytes. Without a limit, one response with many large cookies could make every
+/// later request too large for its server (curl CVE-2022-32205).
 const MAX_COOKIE_HEADER: usize = 8190;
 
-/// The largest cookie file, in bytes: enough for [`MAX_COOKIES`] cookies of the largest size.
+/// Maximum size of a cookie file, in bytes: enough for [`MAX_COOKIES`] cookies of the largest size.
 const MAX_FILE_SIZE: usize = 32 << 20;
 
 /// The start of a header line in a cookie file.
@@ -111,7 +111,7 @@ impl CookieStore {
         }
     }
 
-    /// Removes the oldest cookies above the limits (RFC 6265 §5.3), and Secure cookies last: a response without TLS
+    /// Removes the oldest cookies above the limits (RFC 6265 §5.3), Secure cookies last, so that a response without TLS
     /// cannot evict a cookie that was set over TLS.
     fn evict_oldest(&mut self, host: &str) {
         if self.count_for_host(host) > MAX_COOKIES_PER_HOST {

@@ -7,10 +7,10 @@ use http::{Response, Version};
 
 use super::connection::{Connection, SendError, connection_error};
 use super::connection_pool::{ConnectionPool, HttpPoolKey, PooledConnection};
-use super::interim::InterimCounter;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
-use crate::{Deadline, Error, Phase, RunContext};
+use super::transport_error;
+use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
 pub(super) async fn send_directly(
@@ -31,7 +31,7 @@ pub(super) async fn send_directly(
                 pool.discard(&key);
                 // The server closed the idle connection before it processed the request (RFC 9112 §9.3.1, RFC 9113
                 // §8.7): the request is sent again on another connection.
-                if !(failure.is_unsent || failure.is_connection_failure && plan.is_idempotent()) {
+                if !(failure.is_unprocessed || failure.is_connection_failure && plan.is_idempotent()) {
                     return Err(failure.error);
                 }
             }
@@ -52,18 +52,30 @@ fn discard_if_multiplexed(pool: &ConnectionPool, key: &HttpPoolKey, connection: 
     }
 }
 
-/// Why there is no response.
+/// Returns the error for a connection that closed after a part of the head of the response.
+fn as_truncated(error: Error) -> Error {
+    match error.code() {
+        Code::EmptyReply => Error::new(
+            Code::Truncated,
+            Phase::Reply,
+            "the connection was closed within the head of the response",
+        ),
+        _ => error,
+    }
+}
+
+/// The error of a request that got no response.
 struct ExchangeError {
     error: Error,
-    /// The request was not sent.
-    is_unsent: bool,
+    /// The request was not sent, or the server did not process it.
+    is_unprocessed: bool,
     /// The connection failed; no timeout expired and no limit was reached.
     is_connection_failure: bool,
 }
 
 impl From<Error> for ExchangeError {
     fn from(error: Error) -> Self {
-        Self { error, is_unsent: false, is_connection_failure: false }
+        Self { error, is_unprocessed: false, is_connection_failure: false }
     }
 }
 
@@ -73,22 +85,23 @@ async fn exchange_on(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let mut request = pooled.connection.build_request(plan)?;
-    let interim = InterimCounter::default();
-    interim.count_for(&mut request);
+    let interim = pooled.connection.interim_counter(&mut request);
     ctx.connector.record_reuse(pooled.connection.endpoints());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let sent = async { Ok(pooled.connection.send_request(request).await) };
     let response = match ctx.deadline.bound(Phase::Reply, interim.limit_while(sent)).await? {
         Ok(response) => response,
-        Err(SendError { error, is_unsent }) => {
+        Err(SendError { error, is_unsent, is_head_incomplete }) => {
+            let is_refused = transport_error::is_unprocessed(&error);
+            let error = connection_error(error, plan);
             return Err(ExchangeError {
-                error: connection_error(error, plan),
-                is_unsent,
+                is_unprocessed: is_unsent || is_refused,
+                error: if is_head_incomplete { as_truncated(error) } else { error },
                 is_connection_failure: true,
             });
         }
     };
-    ctx.connector.connection_info().update(|facts| facts.replied = Some(Instant::now()));
+    ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
     let is_http2 = response.version() == Version::HTTP_2;
     Ok(response.map(|incoming| ResponseBody::direct(incoming, pooled, is_http2)))
 }

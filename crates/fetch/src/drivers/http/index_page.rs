@@ -15,9 +15,9 @@ use crate::body::TerminatorCheck;
 use crate::listing::KeptPage;
 use crate::{Body, Code, Content, Error, Listing, Phase, Response, Validator};
 
-/// The largest index page, in bytes.
+/// Maximum size of an index page, in bytes.
 const MAX_PAGE_SIZE: usize = 32 * 1024 * 1024;
-/// The most tags and words that one poll reads.
+/// Maximum number of tags and words that one poll reads.
 const TOKENS_PER_POLL: usize = 1024;
 
 /// Returns the response as a listing if the caller asked for one.
@@ -66,8 +66,8 @@ struct PageEntries {
 
 enum PageState {
     Receiving(Pin<Box<dyn Future<Output = Result<Box<ReceivedPage>, Error>> + Send>>),
-    /// The page is read to see whether it is a listing. Its entries are not returned: those of another page could exceed
-    /// the limit of entries.
+    /// The page is read to determine whether it is a listing. Its entries are returned only by a second reading,
+    /// because the links of a page that is not a listing could exceed the limit of entries.
     Classifying(Box<ReceivedPage>),
     Parsing(Box<ReceivedPage>),
     Finished,
@@ -103,20 +103,21 @@ impl PageEntries {
         PageState::Parsing(page)
     }
 
-    /// Keeps a page that is not a listing. A blank page is the error of a page without links.
+    /// Keeps a page that is not a listing. A blank page is parsed instead, which returns the error for a page without
+    /// links.
     fn keep(&mut self, page: Box<ReceivedPage>) -> PageState {
         if page.content.trim_ascii().is_empty() {
             return PageState::Parsing(page);
         }
         if let Some((size, validator)) = self.facts.take() {
-            // The page ends once only.
+            // The page is kept only once, so the cell is empty.
             let _ = self.kept.set(KeptPage { content: page.content.clone(), size, validator });
         }
         PageState::Finished
     }
 }
 
-/// Returns the error of a page without links: an error page is not an empty directory.
+/// Returns the error for a page without links, which may be an error page and must not be an empty listing.
 fn no_links_error(page: &IndexPage) -> Option<Error> {
     (!page.is_index()).then(|| not_an_index_error("it has no links"))
 }
@@ -154,7 +155,7 @@ impl Stream for PageEntries {
                 },
             }
             if tokens.is_empty() {
-                // Other tasks get a chance to run.
+                // Let other tasks run.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -9,9 +9,10 @@ use tokio::sync::Notify;
 use crate::{Code, Error, Phase};
 
 /// Maximum number of interim responses to one request.
-const MAX_INTERIM_RESPONSES: u32 = 32;
+pub(super) const MAX_INTERIM_RESPONSES: u32 = 32;
 
-/// Counts the interim responses to one request.
+/// Counts the interim responses to one HTTP/1.1 request. For an HTTP/2 connection, `InterimStream` counts and reports
+/// to this counter.
 #[derive(Clone, Default)]
 pub(super) struct InterimCounter(Arc<InterimCount>);
 
@@ -22,14 +23,22 @@ struct InterimCount {
 }
 
 impl InterimCounter {
-    /// Counts the interim responses to `request`.
-    pub(super) fn count_for<B>(&self, request: &mut http::Request<B>) {
-        let count = self.0.clone();
+    /// Returns a counter of the interim responses to `request` over HTTP/1.1.
+    pub(super) fn counting<B>(request: &mut http::Request<B>) -> Self {
+        let counter = Self::default();
+        let count = counter.0.clone();
         hyper::ext::on_informational(request, move |_| {
             if count.seen.fetch_add(1, Ordering::Relaxed) >= MAX_INTERIM_RESPONSES {
                 count.too_many.notify_one();
             }
         });
+        counter
+    }
+
+    /// Reports that a request has had too many interim responses.
+    pub(super) fn report_too_many(&self) {
+        self.0.seen.store(MAX_INTERIM_RESPONSES + 1, Ordering::Relaxed);
+        self.0.too_many.notify_one();
     }
 
     /// Waits for `response`, and fails with `Code::LimitReached` after too many interim responses.

@@ -14,10 +14,12 @@ mod cookie_store;
 mod direct_transport;
 mod index_page;
 mod interim;
+mod interim_stream;
 pub(crate) mod options;
 mod plan;
 mod proxy_transport;
 mod range_headers;
+pub(crate) mod request_body;
 mod request_headers;
 mod response;
 mod response_body;
@@ -26,6 +28,7 @@ mod secrets;
 mod status_error;
 mod transport_error;
 mod transports;
+mod watched_stream;
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! Options of the HTTP driver: method, headers, body, content coding, HTTP version, cookies.
 
-use bytes::Bytes;
-
 use super::cookie_jar::CookieJar;
+use super::request_body::RequestBody;
 
 /// Options of the HTTP driver, set on a request with [`Request::with_extra`](crate::Request::with_extra).
 ///
@@ -18,7 +17,7 @@ pub struct HttpOptions {
     /// headers that contain no secrets are sent, such as Accept-Language.
     pub headers: Vec<HeaderField>,
     /// The body of the request. It is not sent again after a redirect that changes the method to GET. Default: none.
-    pub body: Option<Bytes>,
+    pub body: Option<RequestBody>,
     /// Offers content codings (gzip, deflate, br, zstd) and decodes the response (RFC 9110 §8.4). A decoded response
     /// has no known size and cannot be resumed. A compression ratio above 200 fails with `Code::LimitReached`.
     /// Default: off.

@@ -3,14 +3,18 @@
 
 use std::fmt;
 
-use bytes::Bytes;
 use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderValue, Method};
 
 use super::options::{HttpOptions, HttpVersion};
+use super::request_body::RequestBody;
 use super::{authorization, request_headers};
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
+
+/// Maximum length of a request target in bytes. hyper sends at most 65534 bytes, which for HTTP/2 include scheme and
+/// authority.
+const MAX_TARGET: usize = 65_000;
 
 /// One HTTP request. `Display` shows its request line and headers, with secrets replaced by `***`.
 pub(super) struct HttpPlan {
@@ -24,7 +28,7 @@ pub(super) struct HttpPlan {
     /// The request target in origin form (RFC 9112 §3.2.1), sent byte for byte.
     pub(super) target: String,
     pub(super) headers: HeaderMap,
-    pub(super) body: Option<Bytes>,
+    pub(super) body: Option<RequestBody>,
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
@@ -56,6 +60,8 @@ impl HttpPlan {
         let (is_tls, host) =
             (url.scheme().security == Security::Tls, url.authority().host_port().host().clone());
         let port = request.url().port().unwrap_or(80);
+        let target = url.origin_form();
+        check_target(&target)?;
         let login = request.login().cloned();
         let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
         let sent_login = login.as_ref().filter(|login| sends_login && login.expose().is_some());
@@ -67,7 +73,7 @@ impl HttpPlan {
                 .unwrap_or_else(|| authority(&host, port, is_tls)),
             host,
             port,
-            target: url.origin_form(),
+            target,
             headers,
             body: options.body.clone().filter(|_| !request.is_plain_get()),
             wants_head,
@@ -82,7 +88,7 @@ impl HttpPlan {
         })
     }
 
-    /// Returns `true` if the request asks for a part of the object.
+    /// Returns `true` if a part of the object is requested.
     pub(super) const fn is_partial(&self) -> bool {
         self.range.is_some() || self.resume.is_some()
     }
@@ -104,9 +110,24 @@ impl HttpPlan {
     }
 }
 
-/// Returns host and port; the default port of the scheme is left out (RFC 9110 §7.2).
+/// Checks that the target can be sent: at most [`MAX_TARGET`] bytes, and no byte that a request line forbids (RFC 9112
+/// §3.2).
+fn check_target(target: &str) -> Result<(), Error> {
+    let refused = |detail: String| Err(Error::new(Code::BadUrl, Phase::Plan, detail));
+    if target.len() > MAX_TARGET {
+        let length = target.len();
+        return refused(format!("path and query have {length} bytes, more than {MAX_TARGET}"));
+    }
+    match target.parse::<http::uri::PathAndQuery>() {
+        Ok(_) => Ok(()),
+        Err(error) => refused(format!("path and query: {error}")),
+    }
+}
+
+/// Returns host and port; the default port of the scheme is left out (RFC 9110 §7.2), and so is a zone (RFC 6874 §4).
 fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
     let default = if is_tls { 443 } else { 80 };
+    let host = host.without_zone();
     if port == default { host.to_string() } else { format!("{host}:{port}") }
 }
 
@@ -136,7 +157,7 @@ impl fmt::Display for HttpPlan {
         }
         match &self.body {
             None => Ok(()),
-            Some(body) => writeln!(f, "Content-Length: {}", body.len()),
+            Some(body) => writeln!(f, "Content-Length: {}", body.size()),
         }
     }
 }

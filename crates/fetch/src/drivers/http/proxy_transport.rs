@@ -12,7 +12,7 @@ use fetch_url_core::Host;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, redirect, retry};
 
-use super::connection::{HTTP2_WINDOW, MAX_HEADERS};
+use super::connection::MAX_HEADERS;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
 use super::{request_headers, transport_error};
@@ -56,8 +56,8 @@ pub(super) async fn send_through_proxy(
     let sent = async { request.send().await.map_err(failed) };
     let response = ctx.deadline.bound(Phase::Reply, sent).await?;
     ctx.connector.connection_info().update(|facts| {
-        facts.replied = Some(Instant::now());
-        facts.peer = response.remote_addr();
+        facts.first_byte = Some(Instant::now());
+        facts.remote_addr = response.remote_addr();
     });
     let is_http2 = response.version() == http::Version::HTTP_2;
     Ok(http::Response::from(response).map(|body| ResponseBody::Proxied { body, is_http2 }))
@@ -81,7 +81,7 @@ fn build_request(
     }
     let request = client.request(plan.method.clone(), url).headers(headers);
     Ok(match &plan.body {
-        Some(body) => request.body(body.clone()),
+        Some(body) => request.body(reqwest::Body::wrap(body.open()?)),
         None => request,
     })
 }
@@ -90,14 +90,24 @@ fn build_request(
 /// `plan`, or would send another request target.
 fn reqwest_url(plan: &HttpPlan) -> Result<reqwest::Url, Error> {
     let failed = |code, detail: String| Err(Error::new(code, Phase::Plan, detail));
+    if let Host::V6Zone(..) = plan.host {
+        return failed(
+            Code::Unsupported,
+            "an IPv6 address with a zone cannot be used through a proxy".to_owned(),
+        );
+    }
     let text = format!("{}{}", plan.origin(), plan.target);
     let Ok(url) = reqwest::Url::parse(&text) else {
         return failed(Code::Unsupported, "this URL cannot be sent unchanged through a proxy".to_owned());
     };
     let agrees = url.host_str().is_some_and(|host| names_host(host, &plan.host));
     if !agrees || url.port_or_known_default() != Some(plan.port) {
-        let detail = format!("the URL parsers disagree on the host: {} and {:?}", plan.host, url.host_str());
-        return failed(Code::Internal, detail);
+        let detail = format!(
+            "the URL cannot be sent through a proxy, because its host is ambiguous: {} or {:?}",
+            plan.host,
+            url.host_str()
+        );
+        return failed(Code::Unsupported, detail);
     }
     let target = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
@@ -114,7 +124,7 @@ fn reqwest_url(plan: &HttpPlan) -> Result<reqwest::Url, Error> {
 fn names_host(text: &str, host: &Host<'_>) -> bool {
     match host {
         Host::V4(address) => text.parse() == Ok(*address),
-        Host::V6(address) => text.trim_matches(['[', ']']).parse() == Ok(*address),
+        Host::V6(address) | Host::V6Zone(address, _) => text.trim_matches(['[', ']']).parse() == Ok(*address),
         Host::Name(name) => text.eq_ignore_ascii_case(name),
     }
 }
@@ -149,8 +159,7 @@ impl ProxyClient {
             .connect_timeout(ctx.deadline.connect_timeout())
             .http1_max_headers(MAX_HEADERS)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
-            .http2_initial_stream_window_size(HTTP2_WINDOW)
-            .http2_initial_connection_window_size(HTTP2_WINDOW)
+            .http2_adaptive_window(true)
             .dns_resolver(Arc::new(allowed.clone()));
         let client = bind_to_interface(client, ctx)?.build();
         let client = client.map_err(|error| {

@@ -36,9 +36,11 @@ pub(super) struct ContentRange {
 }
 
 impl ContentRange {
-    /// Returns the Content-Range of a response, if it is valid.
+    /// Returns the Content-Range of a response, if it is valid. Several of them must agree.
     pub(super) fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        Self::parse(headers.get(CONTENT_RANGE)?.to_str().ok()?)
+        let mut all = headers.get_all(CONTENT_RANGE).iter().map(|value| Self::parse(value.to_str().ok()?));
+        let first = all.next()??;
+        all.all(|other| other == Some(first)).then_some(first)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -93,6 +95,21 @@ mod tests {
         ] {
             assert_eq!(parsed(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn contradicting_content_ranges_are_rejected() {
+        let parsed = |values: &[&'static str]| {
+            let mut map = HeaderMap::new();
+            for value in values {
+                map.append(CONTENT_RANGE, http::HeaderValue::from_static(value));
+            }
+            ContentRange::from_headers(&map).map(|range| (range.span, range.size))
+        };
+        assert_eq!(parsed(&["bytes 0-3/10", "bytes 0-3/10"]), Some((Some((0, 3)), Some(10))));
+        assert_eq!(parsed(&["bytes 0-3/10", "bytes 4-7/10"]), None);
+        assert_eq!(parsed(&["bytes 0-3/10", "garbage"]), None);
+        assert_eq!(parsed(&[]), None);
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn add_caller_headers(
     add_cookies(headers, request, options)
 }
 
-/// Returns the Referer for a redirect, or `None` if `to` must not learn it: a URL of https is not sent without TLS (RFC
+/// Returns the Referer for a redirect, or `None` if `to` must not receive it: an https URL is not sent without TLS (RFC
 /// 9110 §10.1.3).
 fn referer_value(from: &Url<'static>, to: &Url<'_>) -> Option<String> {
     let is_downgrade = from.scheme().security == Security::Tls && to.scheme().security != Security::Tls;
@@ -129,7 +129,7 @@ fn header_name(field: &HeaderField) -> Result<HeaderName, Error> {
         return invalid("has an invalid name");
     };
     if [CONTENT_LENGTH, TRANSFER_ENCODING].contains(&name) && field.value.is_some() {
-        return invalid("cannot be set: the body determines it");
+        return invalid("cannot be set: it follows from the body");
     }
     Ok(name)
 }

@@ -12,7 +12,7 @@ use super::content_coding::{self, ContentCoding};
 use super::index_page;
 use super::plan::HttpPlan;
 use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
-use super::response_body::ResponseBody;
+use super::response_body::{NoContentBody, ResponseBody};
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
 use crate::{
@@ -46,7 +46,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             Err(unrequested_response_error("304 without a condition in the request", &reply))
         }
         _ if status.is_informational() => {
-            Err(unrequested_response_error("1xx in place of a final response", &reply))
+            Err(unrequested_response_error("an interim response (1xx) without a final response", &reply))
         }
         StatusCode::RANGE_NOT_SATISFIABLE if plan.is_partial() => {
             range_not_satisfiable(plan, &response, reply).map(Outcome::Answer)
@@ -57,10 +57,10 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             if !plan.options.deliver_error_body {
                 return Err(refusal);
             }
-            let mut answer = whole_response(plan, response, reply)?;
-            answer.meta.is_resumable = false;
-            answer.refusal = Some(refusal);
-            Ok(Outcome::Answer(answer))
+            let mut response = whole_response(plan, response, reply)?;
+            response.meta.is_resumable = false;
+            response.refusal = Some(refusal);
+            Ok(Outcome::Answer(response))
         }
         _ if plan.range.is_some() && plan.resume.is_none() => {
             let error = Error::new(
@@ -76,7 +76,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns the response regardless of its status code, for the response to the first of two requests.
+/// Returns a response without checking its status code: the response to the first of two requests, which the caller
+/// does not get.
 pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
     let reply = status_line(plan, &response);
     whole_response(plan, response, reply)
@@ -107,7 +108,7 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the error for a response that this request cannot have.
+/// Returns the error for a response that does not fit the request.
 fn unrequested_response_error(detail: &str, reply: &str) -> Error {
     Error::new(Code::PeerMisbehaved, Phase::Request, detail).with_reply(reply.as_bytes())
 }
@@ -119,11 +120,12 @@ fn redirect_outcome(
     changes_state: bool,
 ) -> Result<Outcome, Error> {
     let Some(location) = response.headers().get(LOCATION) else {
-        // Without a Location, its content is for the user (RFC 9110 §15.4).
-        let mut answer = whole_response(plan, response, reply)?;
-        answer.meta.notes.push("the server redirects, but does not say where to".into());
-        answer.meta.is_resumable = false;
-        return Ok(Outcome::Answer(answer));
+        // A redirect without Location is returned as the response, because its content is for the user (RFC 9110
+        // §15.4).
+        let mut response = whole_response(plan, response, reply)?;
+        response.meta.notes.push("the response is a redirect without a Location".into());
+        response.meta.is_resumable = false;
+        return Ok(Outcome::Answer(response));
     };
     if location.is_empty() {
         let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect with an empty Location");
@@ -181,7 +183,7 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
     let mut meta = response_meta(plan, &response, reply);
     meta.offset = first;
     meta.head.size = size;
-    // The length of the body is that of Content-Range, whatever its framing is.
+    // The expected length is that of Content-Range, also if the body is chunked.
     build_response(plan, response, meta, Some(last - first + 1))
 }
 
@@ -293,13 +295,14 @@ fn build_response(
     };
     let encoded = response.into_body();
     let body = match coding {
+        None if !has_body => Body::from_source(NoContentBody::new(encoded), None, proof),
         Some(coding) => {
             // Size and byte ranges count the encoded bytes.
             (meta.head.size, meta.is_resumable) = (None, false);
             let encoded = Body::from_source(encoded, expected, proof);
             Body::from_source(content_coding::decode_body(encoded, coding), None, proof)
         }
-        None => Body::from_source(encoded, expected.filter(|_| has_body), proof),
+        None => Body::from_source(encoded, expected, proof),
     };
     Ok(Response::new(meta, Content::Body(body)))
 }

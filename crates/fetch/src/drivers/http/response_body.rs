@@ -78,7 +78,7 @@ impl ByteSource for ResponseBody {
         let polled = ready!(self.poll_data(cx));
         self.release_at_end();
         match (&polled, &mut *self) {
-            // A connection with an error is closed.
+            // After an error, the connection is closed instead of reused.
             (Some(Err(_)), Self::Direct { pooled, .. }) => *pooled = None,
             (None, Self::Direct { pooled, .. }) => {
                 if let Some(pooled) = pooled.take() {
@@ -88,5 +88,30 @@ impl ByteSource for ResponseBody {
             _ => {}
         }
         Poll::Ready(polled)
+    }
+}
+
+/// The body of a response whose status forbids content (RFC 9110 §15.3.5): it must be empty.
+pub(super) struct NoContentBody(ResponseBody);
+
+impl NoContentBody {
+    pub(super) const fn new(body: ResponseBody) -> Self {
+        Self(body)
+    }
+}
+
+impl ByteSource for NoContentBody {
+    fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        loop {
+            match ready!(Pin::new(&mut self.0).poll_chunk(cx)) {
+                Some(Ok(bytes)) if bytes.is_empty() => {}
+                Some(Ok(_)) => {
+                    let detail = "a 204 response with content";
+                    let error = Error::new(Code::PeerMisbehaved, Phase::Body, detail);
+                    return Poll::Ready(Some(Err(error.with_invalid_body())));
+                }
+                other => return Poll::Ready(other),
+            }
+        }
     }
 }

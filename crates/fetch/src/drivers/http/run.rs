@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::plan::HttpPlan;
 use super::transports::Transports;
-use super::{challenge, response};
+use super::{challenge, response, transport_error};
 use crate::driver::RunFuture;
 use crate::{Error, Outcome, Plan, Resend, RunContext};
 
@@ -49,7 +49,9 @@ async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     response::interpret_response(&plan, response)
 }
 
-/// Marks the error so that a request that is not idempotent is retried only if it was never sent (RFC 9110 §9.2.2).
+/// Marks the error so that a request that is not idempotent is retried only if it was never sent, or if the server did
+/// not process it (RFC 9110 §9.2.2, RFC 9113 §8.7).
 fn limit_retries(error: Error, plan: &HttpPlan) -> Error {
-    if plan.is_idempotent() { error } else { error.retry_only_if_unsent() }
+    let can_repeat = plan.is_idempotent() || transport_error::is_unprocessed(&error);
+    if can_repeat { error } else { error.retry_only_if_unsent() }
 }

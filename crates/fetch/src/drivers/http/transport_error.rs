@@ -18,6 +18,12 @@ pub(super) fn error_before_response(
         return tls;
     }
     let (code, phase, detail) = match (&causes, is_connect) {
+        (ErrorCauses { unprocessed: Some(Unprocessed::RefusedStream), .. }, _) => {
+            (Code::Busy, Phase::Reply, "the server refused the HTTP/2 stream")
+        }
+        (ErrorCauses { unprocessed: Some(Unprocessed::GoAway), .. }, _) => {
+            (Code::EmptyReply, Phase::Reply, "the server closed the HTTP/2 connection before this request")
+        }
         (ErrorCauses { io: Some(io::ErrorKind::TimedOut), .. }, true) => {
             (Code::TimedOut, Phase::Connect, "connecting")
         }
@@ -28,6 +34,7 @@ pub(super) fn error_before_response(
             true,
         ) if is_tls => (Code::TlsFailed, Phase::Tls, "the connection was closed during the TLS handshake"),
         (_, true) => (Code::ConnectFailed, Phase::Connect, ""),
+        (ErrorCauses { is_body_of_request: true, .. }, _) => (Code::Usage, Phase::Request, ""),
         (ErrorCauses { is_too_large: true, .. }, _) => {
             (Code::LimitReached, Phase::Reply, "the head of the response is too long")
         }
@@ -86,6 +93,32 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     Error::new(code, Phase::Body, detail).with_source(error)
 }
 
+/// Returns `true` if the server reports that it did not process the request: the request can be sent again whatever its
+/// method is (RFC 9113 §8.7).
+pub(super) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
+    ErrorCauses::from_error(error).unprocessed.is_some()
+}
+
+/// How an HTTP/2 server reports that it did not process a request (RFC 9113 §8.7).
+#[derive(Clone, Copy)]
+enum Unprocessed {
+    /// RST_STREAM with REFUSED_STREAM.
+    RefusedStream,
+    /// GOAWAY with a last stream below that of the request.
+    GoAway,
+}
+
+impl Unprocessed {
+    fn from_h2(error: &h2::Error) -> Option<Self> {
+        match error.reason() {
+            // h2 reports a GOAWAY of the server only to streams above its last one.
+            _ if error.is_remote() && error.is_go_away() => Some(Self::GoAway),
+            Some(h2::Reason::REFUSED_STREAM) if error.is_remote() => Some(Self::RefusedStream),
+            _ => None,
+        }
+    }
+}
+
 /// The causes found in the chain of sources of an error.
 #[derive(Default)]
 struct ErrorCauses {
@@ -95,6 +128,9 @@ struct ErrorCauses {
     is_incomplete: bool,
     is_parse: bool,
     is_too_large: bool,
+    /// The body of the request could not be read.
+    is_body_of_request: bool,
+    unprocessed: Option<Unprocessed>,
     deepest: String,
     all: Vec<String>,
 }
@@ -120,9 +156,11 @@ impl ErrorCauses {
                 self.inspect(inside);
             }
         } else if let Some(error) = error.downcast_ref::<rustls::Error>() {
-            self.tls = Some(tls::error(error));
+            self.tls = Some(tls::to_tls_error(error));
         } else if let Some(error) = error.downcast_ref() {
             self.inspect_hyper(error);
+        } else if let Some(error) = error.downcast_ref::<h2::Error>() {
+            self.unprocessed = Unprocessed::from_h2(error);
         } else if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             self.is_timeout |= error.is_timeout();
         }
@@ -131,6 +169,7 @@ impl ErrorCauses {
     fn inspect_hyper(&mut self, error: &hyper::Error) {
         self.is_incomplete |= error.is_incomplete_message();
         self.is_parse |= error.is_parse();
+        self.is_body_of_request |= error.is_user();
         self.is_too_large |= error.is_parse() && error.to_string().contains("too large");
     }
 }

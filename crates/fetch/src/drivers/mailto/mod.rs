@@ -1,4 +1,5 @@
-//! `mailto:` (RFC 1738 §3.5, RFC 6068): a mail address. The URL names no data object; nothing is sent.
+//! The driver for `mailto:` URLs (RFC 1738 §3.5, RFC 6068). A mail address is not a data object, so nothing is sent,
+//! and advice is returned.
 
 mod advice;
 

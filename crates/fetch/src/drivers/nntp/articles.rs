@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::nntp::{ArticleAt, ArticlePart, GroupName, HeaderReader, NewsRequest};
+use fetch_url_proto::nntp::{ArticleAddress, ArticlePart, GroupName, HeaderReader, NewsRequest};
 use fetch_url_proto::{Event, Rejection, Step};
 
 use super::active_request::ActiveRequest;
 use super::article_format::ArticleConverter;
-use super::connection::{FirstReply, MAX_QUEUED, NntpConnection, unexpected_step};
+use super::connection::{FirstReply, MAX_QUEUED, NntpConnection, unexpected_step_error};
 use super::plan::{ALL_NUMBERS, NewsOperation};
 use super::rejection::{is_missing_article, rejection_error};
 use super::response::{outcome, response_meta};
 use crate::{Body, ByteSource, Content, Error, Outcome, Phase, Proof, Response};
 
-/// The Date field is searched in this many bytes of an article.
+/// Maximum number of bytes of an article in which the Date field is searched.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How the end of an article is known.
 const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
-/// Returns one article, whose reply has arrived. The header, if it is requested, is read ahead for the date.
+/// Returns the article whose reply has arrived. If its header is requested, the header is read ahead, to get the date.
 pub(super) async fn single_article(
     connection: NntpConnection,
     request: &Arc<ActiveRequest>,
@@ -108,7 +108,7 @@ impl RemainingArticles {
     fn after_first(connection: &NntpConnection, request: &ActiveRequest) -> Result<Self, Error> {
         let plan = &request.plan;
         let NewsOperation::ArticleRange(group, numbers) = &plan.operation else {
-            return Err(unexpected_step());
+            return Err(unexpected_step_error());
         };
         let selected = connection.session().selected();
         let (low, high) = selected.map_or((0, u64::MAX), |group| (group.low, group.high));
@@ -125,8 +125,10 @@ impl RemainingArticles {
             return;
         }
         for number in self.numbers.by_ref().take(MAX_QUEUED - queued) {
-            session
-                .add_request(NewsRequest::Article(ArticleAt::Number(self.group.clone(), number), self.part));
+            session.add_request(NewsRequest::Article(
+                ArticleAddress::Number(self.group.clone(), number),
+                self.part,
+            ));
         }
     }
 }
@@ -207,7 +209,7 @@ impl ArticleSource {
                     }
                     self.release_connection_at_end();
                 }
-                _ => return Poll::Ready(Err(unexpected_step())),
+                _ => return Poll::Ready(Err(unexpected_step_error())),
             }
         }
     }

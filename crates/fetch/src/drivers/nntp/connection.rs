@@ -13,7 +13,7 @@ use crate::{Code, Credential, Error, Phase, RunContext, StartTls};
 
 /// 480: the server requires authentication (RFC 3977 §3.2.1).
 pub(super) const AUTHENTICATION_REQUIRED: u32 = 480;
-/// The most requests that are queued in the session. The session decides how many of them it sends ahead.
+/// Maximum number of requests that are queued in the session. The session decides how many of them it pipelines.
 pub(super) const MAX_QUEUED: usize = 192;
 
 /// A connection to a news server.
@@ -39,17 +39,17 @@ impl NntpConnection {
         login: Option<Login>,
         plain_lists: bool,
     ) -> Result<Self, Error> {
-        let mut terms = SessionOptions::default();
-        terms.is_secure = plan.is_tls;
-        terms.start_tls = match ctx.connector.start_tls() {
+        let mut options = SessionOptions::default();
+        options.is_secure = plan.is_tls;
+        options.start_tls = match ctx.connector.start_tls() {
             StartTls::Never => SessionStartTls::Never,
             StartTls::Try => SessionStartTls::Try,
             StartTls::Require => SessionStartTls::Must,
         };
-        terms.clear_login = plan.options.insecure_auth;
-        terms.plain_lists = plain_lists;
-        terms.can_prompt = ctx.password_prompt.can_prompt();
-        terms.login = login;
+        options.clear_login = plan.options.insecure_auth;
+        options.plain_lists = plain_lists;
+        options.can_prompt = ctx.password_prompt.can_prompt();
+        options.login = login;
         let stream = if plan.is_tls {
             let stream = ctx.connector.connect_tls(&plan.host, plan.port, &[], &ctx.deadline).await?;
             ctx.connector.tls_stream(stream)
@@ -59,8 +59,8 @@ impl NntpConnection {
         };
         let info = ctx.connector.connection_info();
         let facts = info.facts();
-        let session = Session::new(terms).with_wire_trace(trace::is_enabled());
-        let (endpoints, login) = ((facts.peer, facts.local), plan.login.clone());
+        let session = Session::new(options).with_wire_trace(trace::is_enabled());
+        let (endpoints, login) = ((facts.remote_addr, facts.local_addr), plan.login.clone());
         Ok(Self { inner: Connection::new(session, stream, info), endpoints, login })
     }
 
@@ -113,7 +113,7 @@ impl NntpConnection {
     /// provides the password, and starts TLS if the session requires it.
     pub(super) async fn next_reply(mut self, plan: &NntpPlan, ctx: &RunContext) -> Result<FirstReply, Error> {
         let Some(request) = self.session().pending_requests().next().cloned() else {
-            return Err(unexpected_step());
+            return Err(unexpected_step_error());
         };
         loop {
             match ctx.deadline.bound(Phase::Reply, self.step()).await? {
@@ -122,7 +122,7 @@ impl NntpConnection {
                     match self.prompt_for_login(&rejection, plan, ctx).await? {
                         Some(login) => {
                             let Some(session_login) = session_login(&login)? else {
-                                return Err(unexpected_step());
+                                return Err(unexpected_step_error());
                             };
                             self.session_mut().log_in(session_login, request.clone());
                             self.login = Some(login);
@@ -133,7 +133,7 @@ impl NntpConnection {
                 Step::StartTls => {
                     self.inner = self.inner.upgrade_to_tls(&plan.host, &ctx.connector, &ctx.deadline).await?;
                 }
-                _ => return Err(unexpected_step()),
+                _ => return Err(unexpected_step_error()),
             }
         }
     }
@@ -162,6 +162,6 @@ impl NntpConnection {
 }
 
 /// The error for a step that the driver does not expect: a bug in this program.
-pub(super) fn unexpected_step() -> Error {
+pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Reply, "unexpected step of the NNTP session")
 }

@@ -4,13 +4,13 @@ use fetch_url_proto::nntp::date_seconds;
 use fetch_url_proto::{Event, Step};
 
 use super::active_request::ActiveRequest;
-use super::connection::{NntpConnection, unexpected_step};
+use super::connection::{NntpConnection, unexpected_step_error};
 use super::plan::NewsOperation;
 use super::rejection::rejection_error;
 use super::response::response_meta;
 use crate::{Code, Content, Error, Outcome, Phase, Response};
 
-/// The most bytes of the header of an article.
+/// Maximum size of the header of an article in bytes.
 const MAX_HEADER_BYTES: usize = 256 * 1024;
 
 /// Reads the response to its end and returns it as header fields.
@@ -26,7 +26,7 @@ pub(super) async fn read_head(
             Step::Emit(Event::Entry(_)) => groups += 1,
             Step::Emit(Event::Rejected(rejection)) => return Err(rejection_error(&rejection, request)),
             Step::Done => break,
-            _ => return Err(unexpected_step()),
+            _ => return Err(unexpected_step_error()),
         }
         if header.len() > MAX_HEADER_BYTES {
             let detail = format!("the header of the article has more than {MAX_HEADER_BYTES} bytes");

@@ -11,7 +11,7 @@ use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
 
 use super::active_request::ActiveRequest;
-use super::connection::{NntpConnection, unexpected_step};
+use super::connection::{NntpConnection, unexpected_step_error};
 use super::plan::{NewsOperation, NntpPlan};
 use super::rejection::rejection_error;
 use crate::body::TerminatorCheck;
@@ -90,7 +90,7 @@ impl ListSource {
                 }
                 return Poll::Ready(None);
             }
-            Ok(_) => unexpected_step(),
+            Ok(_) => unexpected_step_error(),
             Err(error) => error,
         };
         self.connection = None;
@@ -103,7 +103,7 @@ impl ByteSource for ListSource {
         let event = ready!(self.poll_event(cx));
         Poll::Ready(event.map(|event| match event? {
             Event::Body(bytes) => Ok(bytes),
-            _ => Err(unexpected_step()),
+            _ => Err(unexpected_step_error()),
         }))
     }
 }
@@ -118,7 +118,7 @@ impl Stream for ListSource {
                 entry.url = self.entry_urls.entry_url(&entry);
                 Ok(entry)
             }
-            _ => Err(unexpected_step()),
+            _ => Err(unexpected_step_error()),
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! `news:`, `snews:`, `nntp:` and `nntps:` (RFC 1738 §3.6 and §3.7, RFC 5538, RFC 3977).
+//! The driver for `news:`, `snews:`, `nntp:` and `nntps:` URLs (RFC 1738 §3.6 and §3.7, RFC 5538, RFC 3977).
 
 mod active_request;
 mod article_format;

@@ -25,7 +25,7 @@ pub struct NewsOptions {
     pub insecure_auth: bool,
     /// URLs that the caller will request next, in this order. Articles on the same server are requested ahead on the
     /// same connection (pipelining). Default: none.
-    pub upcoming: Upcoming,
+    pub upcoming: UpcomingUrls,
 }
 
 /// The format in which articles are delivered.
@@ -37,19 +37,19 @@ pub enum ArticleFormat {
     Raw,
     /// Like `Raw`, with the line ends of the local system.
     LocalLineEndings,
-    /// An mbox (RFC 4155), quoted so that no byte is lost ("mboxrd"). The URL of a group then stands for all articles
-    /// of the group.
+    /// An mbox (RFC 4155), quoted so that no byte is lost ("mboxrd"). The URL of a group then means all articles of the
+    /// group.
     Mbox,
 }
 
 /// URLs that the caller will request next, in this order. Clones share the URLs.
 #[derive(Clone, Debug, Default)]
-pub struct Upcoming {
+pub struct UpcomingUrls {
     urls: Arc<[Url<'static>]>,
     from: usize,
 }
 
-impl Upcoming {
+impl UpcomingUrls {
     /// Returns the URLs from index `from` on.
     pub const fn new(urls: Arc<[Url<'static>]>, from: usize) -> Self {
         Self { urls, from }

@@ -1,18 +1,19 @@
-//! The request that a news URL stands for, and the login for it. No I/O.
+//! The NNTP request for a news URL, and its login. No I/O.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use fetch_url_core::{Host, NewsResource, Security, Url};
 use fetch_url_proto::nntp::{
-    ArticleAt, ArticlePart, GroupName, ListForm, Login, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
+    ArticleAddress, ArticlePart, GroupName, ListForm, Login, MAX_ARTICLE_NUMBER, MessageId, NameError,
+    NewsRequest,
 };
 use fetch_url_proto::text::escape_non_ascii;
 
 use super::options::{ArticleFormat, NewsOptions};
 use crate::{Code, Condition, Credential, Error, Phase, Request, Want};
 
-/// The range of article numbers that stands for all articles of a group.
+/// The range of article numbers that means all articles of a group.
 pub(super) const ALL_NUMBERS: RangeInclusive<u64> = 1..=MAX_ARTICLE_NUMBER;
 
 /// A request to one news server.
@@ -34,7 +35,7 @@ pub(super) struct NntpPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NewsOperation {
     /// Retrieve one article.
-    Article(ArticleAt),
+    Article(ArticleAddress),
     /// Retrieve the existing articles of a range of numbers.
     ArticleRange(GroupName, RangeInclusive<u64>),
     /// List the articles of a group, or those between two numbers, both included.
@@ -62,7 +63,7 @@ impl NntpPlan {
             condition: request.condition(),
             options,
         };
-        // Reports a line end in user name or password before the connection is opened.
+        // A line end in user name or password is an error before the connection is opened.
         this.session_login()?;
         this.check_options()?;
         Ok(this)
@@ -106,7 +107,7 @@ impl NntpPlan {
                 NewsRequest::Group(group.clone())
             }
             NewsOperation::ArticleRange(group, numbers) => {
-                let first = ArticleAt::Number(group.clone(), *numbers.start());
+                let first = ArticleAddress::Number(group.clone(), *numbers.start());
                 NewsRequest::Article(first, self.options.part)
             }
             NewsOperation::ListArticles(group, numbers) => {
@@ -162,18 +163,18 @@ impl NewsOperation {
     }
 }
 
-/// Returns what a `news:` or `nntp:` URL names (RFC 5538).
+/// Returns the operation for a `news:` or `nntp:` URL (RFC 5538).
 pub(super) fn operation_of_url(url: &Url<'_>) -> Result<NewsOperation, Error> {
     match url {
         Url::News(url) => match url.resource() {
             NewsResource::Article(id) => {
                 let id = MessageId::new(&id.decode()).map_err(name_error)?;
-                Ok(NewsOperation::Article(ArticleAt::Id(id)))
+                Ok(NewsOperation::Article(ArticleAddress::Id(id)))
             }
             // No group name contains an @, so an escaped @ marks a message-id too.
             NewsResource::Group(id) if id.decode().contains(&b'@') => {
                 let id = MessageId::new(&id.decode()).map_err(name_error)?;
-                Ok(NewsOperation::Article(ArticleAt::Id(id)))
+                Ok(NewsOperation::Article(ArticleAddress::Id(id)))
             }
             NewsResource::Group(group) => {
                 let group = group_name(&group.decode())?;
@@ -194,7 +195,7 @@ pub(super) fn operation_of_url(url: &Url<'_>) -> Result<NewsOperation, Error> {
                 }
                 None => NewsOperation::ListArticles(group, None),
                 Some(numbers) if numbers.first == numbers.last => {
-                    NewsOperation::Article(ArticleAt::Number(group, numbers.first))
+                    NewsOperation::Article(ArticleAddress::Number(group, numbers.first))
                 }
                 Some(numbers) => NewsOperation::ArticleRange(group, numbers.first..=numbers.last),
             })
@@ -230,8 +231,10 @@ pub(super) fn command_lines(operation: &NewsOperation, part: ArticlePart, wants_
     };
     let name = |group: &GroupName| escape_non_ascii(group.as_bytes());
     match operation {
-        NewsOperation::Article(ArticleAt::Id(id)) => format!("{verb} <{}>", escape_non_ascii(id.as_bytes())),
-        NewsOperation::Article(ArticleAt::Number(group, number)) => {
+        NewsOperation::Article(ArticleAddress::Id(id)) => {
+            format!("{verb} <{}>", escape_non_ascii(id.as_bytes()))
+        }
+        NewsOperation::Article(ArticleAddress::Number(group, number)) => {
             format!("GROUP {}\n{verb} {number}", name(group))
         }
         NewsOperation::ArticleRange(group, numbers) => {

@@ -5,7 +5,7 @@ use fetch_url_proto::Rejection;
 use super::active_request::ActiveRequest;
 use crate::{Code, Error, Hint, Phase, StartTls};
 
-/// Returns the error for a request that the server refused. A rejected login is remembered and not sent again.
+/// Returns the error for a request that the server refused. A rejected login is stored, so that it is not sent again.
 pub(super) fn rejection_error(rejection: &Rejection, request: &ActiveRequest) -> Error {
     let ActiveRequest { plan, ctx, cache } = request;
     let command = rejection.command.unwrap_or_default();

@@ -56,7 +56,7 @@ impl ServerCache {
         }
     }
 
-    /// Remembers that the server has rejected the login of the plan.
+    /// Stores that the server has rejected the login of the plan.
     pub(super) fn mark_login_rejected(&self, plan: &NntpPlan, ctx: &RunContext) {
         let key = self.pool_key(plan, plan.login.as_ref(), ctx);
         self.locked_rejected_logins().insert(key);

@@ -15,7 +15,8 @@ pub(super) async fn start_request(request: &ActiveRequest) -> Result<FirstReply,
             // The server has closed the connection while it was idle.
             Err(error) if is_stale_connection_error(&error, ctx) => {}
             Ok(FirstReply::Rejected(rejection, _)) if rejection.code == Some(SERVICE_CLOSING) => {}
-            // The login must come first on a connection, and here other requests are pending.
+            // The server requires a login, which must precede all requests on a connection, but here other requests are
+            // pending.
             Ok(FirstReply::Rejected(rejection, _)) if rejection.code == Some(AUTHENTICATION_REQUIRED) => {}
             reply => return reply,
         }
@@ -39,6 +40,6 @@ async fn open_connection(request: &ActiveRequest, plain_lists: bool) -> Result<N
 
 /// Returns `true` if the connection was closed before the server sent any reply to the request.
 fn is_stale_connection_error(error: &Error, ctx: &RunContext) -> bool {
-    let has_reply = ctx.connector.connection_info().facts().replied.is_some();
+    let has_reply = ctx.connector.connection_info().facts().first_byte.is_some();
     !has_reply && error.is_peer_error() && error.code() != Code::TimedOut
 }

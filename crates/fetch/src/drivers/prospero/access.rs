@@ -9,7 +9,7 @@ use crate::{Error, NotFetchable, RunContext};
 
 /// How the object is retrieved.
 pub(super) enum AccessChoice {
-    /// Not at all: an interactive session whose scheme has no driver.
+    /// Not retrieved: the object is an interactive session whose scheme has no driver, so advice is returned.
     Advice(NotFetchable),
     /// Over Prospero itself.
     Contents,
@@ -37,22 +37,24 @@ pub(super) fn choose_access(
     if has_unknown_kind || facts.is_directory() == Some(true) {
         return Ok(AccessChoice::Links);
     }
-    let ways: Vec<_> = methods.iter().map(|method| (method, method.resolve())).collect();
-    let is_allowed = |way: &ResolvedAccess| match way {
+    let resolved_methods: Vec<_> = methods.iter().map(|method| (method, method.resolve())).collect();
+    let is_allowed = |access: &ResolvedAccess| match access {
         ResolvedAccess::Contents => true,
         ResolvedAccess::Url(url) | ResolvedAccess::Session(url) => {
             ctx.redirect_policy.allows(&plan.url, url, &ctx.connector)
         }
         _ => false,
     };
-    let with_preference =
-        |wanted: u8| ways.iter().filter(move |(method, way)| preference(method, way) == Some(wanted));
+    let with_preference = |wanted: u8| {
+        resolved_methods.iter().filter(move |(method, access)| preference(method, access) == Some(wanted))
+    };
     let mut by_preference = (0..=2).flat_map(with_preference);
-    let chosen = by_preference.clone().find(|(_, way)| is_allowed(way)).or_else(|| by_preference.next());
-    let Some((method, way)) = chosen else { return Err(no_access_error(&ways)) };
+    let chosen =
+        by_preference.clone().find(|(_, access)| is_allowed(access)).or_else(|| by_preference.next());
+    let Some((method, access)) = chosen else { return Err(no_access_error(&resolved_methods)) };
     let others = other_methods(method, &methods);
     trace::note(&format_args!("access method: {}{others}", method.method));
-    Ok(match way {
+    Ok(match access {
         ResolvedAccess::Session(url) if url.starts_with("tn3270:") => {
             AccessChoice::Advice(NotFetchable::for_tn3270(url))
         }
@@ -65,8 +67,8 @@ pub(super) fn choose_access(
 }
 
 /// Returns 0 for methods without a login, 1 for FTP with a login, 2 for interactive sessions, `None` if unsupported.
-fn preference(method: &AccessMethod, way: &ResolvedAccess) -> Option<u8> {
-    match way {
+fn preference(method: &AccessMethod, access: &ResolvedAccess) -> Option<u8> {
+    match access {
         ResolvedAccess::Url(_) if method.method == "FTP" => Some(1),
         ResolvedAccess::Contents | ResolvedAccess::Url(_) => Some(0),
         ResolvedAccess::Session(_) => Some(2),
@@ -88,14 +90,14 @@ fn other_methods(chosen: &AccessMethod, methods: &[AccessMethod]) -> String {
     }
 }
 
-fn no_access_error(ways: &[(&AccessMethod, ResolvedAccess)]) -> Error {
-    let names: Vec<_> = ways.iter().map(|(method, _)| method.method.as_str()).collect();
+fn no_access_error(resolved_methods: &[(&AccessMethod, ResolvedAccess)]) -> Error {
+    let names: Vec<_> = resolved_methods.iter().map(|(method, _)| method.method.as_str()).collect();
     let error = if names.is_empty() {
         Error::unsupported("the server offers no access method for the object")
     } else {
         Error::unsupported(format!("no supported access method among: {}", names.join(", ")))
     };
-    let local = ways.iter().find_map(|(_, way)| match way {
+    let local = resolved_methods.iter().find_map(|(_, access)| match access {
         ResolvedAccess::Local(path) => Some(sanitise(path)),
         _ => None,
     });

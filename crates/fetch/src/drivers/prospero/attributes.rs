@@ -17,7 +17,7 @@ pub(super) async fn fetch_head(
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<Outcome, QueryError> {
-    // If the server does not answer a query for all attributes, those of the first query remain.
+    // If the server does not support a query for all attributes, those of the first query are returned.
     if let (Some(all), _) = query_optional(&Query::All, datagrams, plan, ctx).await?
         && !all.attributes.is_empty()
     {
@@ -37,10 +37,11 @@ pub(super) async fn query_size_and_time(
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<Datagrams, QueryError> {
-    let question = Query::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
-    let (facts, datagrams) = query_optional(&question, datagrams, plan, ctx).await?;
+    let query = Query::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
+    let (facts, datagrams) = query_optional(&query, datagrams, plan, ctx).await?;
     if let Some(facts) = facts {
         (meta.head.size, meta.head.modified) = (facts.size(), facts.modified());
+        meta.is_repeatable = meta.head.modified.is_some();
     }
     Ok(datagrams)
 }
@@ -84,14 +85,14 @@ pub(super) async fn verify_required(
     Ok(datagrams)
 }
 
-/// Sends a query that the server need not support: returns `None` if it is refused or not understood.
+/// Sends a query that the server may not support. Returns `None` if the server refuses it or sends an invalid response.
 async fn query_optional(
-    question: &Query,
+    query: &Query,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<(Option<ObjectFacts>, Datagrams), QueryError> {
-    match query_attributes(question, datagrams, plan, ctx).await {
+    match query_attributes(query, datagrams, plan, ctx).await {
         Ok(QueryReply::Found(AttributesResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
         Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),
         Err(QueryError::Failed(error)) if error.code() == Code::PeerMisbehaved => {

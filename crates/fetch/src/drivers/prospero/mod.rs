@@ -1,5 +1,5 @@
-//! `prospero:` (RFC 1738 §3.11, RFC 4157): asks a directory server where an object is stored, and redirects there. See
-//! docs/spec/prospero.md.
+//! The driver for `prospero:` URLs (RFC 1738 §3.11, RFC 4157): queries a directory server for the location of an
+//! object, and redirects there. See docs/spec/prospero.md.
 
 mod access;
 mod attributes;

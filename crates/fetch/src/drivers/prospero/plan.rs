@@ -1,4 +1,4 @@
-//! The query that a `prospero:` URL stands for. No I/O.
+//! The query for a `prospero:` URL. No I/O.
 
 use std::fmt;
 

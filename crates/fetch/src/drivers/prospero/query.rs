@@ -23,7 +23,7 @@ impl From<Error> for QueryError {
     }
 }
 
-/// The response to a query for attributes, with the socket for the next query.
+/// The response to a query for attributes, with the sockets for the next query.
 pub(super) enum QueryReply {
     Found(AttributesResult, Datagrams),
     Rejected(Box<Rejection>, Datagrams),
@@ -31,20 +31,20 @@ pub(super) enum QueryReply {
 
 /// Queries attributes of the object and reads the complete response.
 pub(super) async fn query_attributes(
-    question: &Query,
+    query: &Query,
     datagrams: Datagrams,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<QueryReply, QueryError> {
-    let mut connection = connect(AttributesQuery::new(question, &plan.object), datagrams, ctx);
+    let mut connection = connect(AttributesQuery::new(query, &plan.object), datagrams, ctx);
     let rejection = match first_step(&mut connection, plan, ctx).await? {
         Step::Done => None,
         Step::Emit(Event::Rejected(rejection)) => Some(rejection),
-        _ => return Err(unexpected_step().into()),
+        _ => return Err(unexpected_step_error().into()),
     };
-    let (inquiry, datagrams) = connection.into_parts();
+    let (machine, datagrams) = connection.into_parts();
     Ok(match rejection {
-        None => QueryReply::Found(inquiry.into_result(), datagrams),
+        None => QueryReply::Found(machine.into_result(), datagrams),
         Some(rejection) => QueryReply::Rejected(rejection, datagrams),
     })
 }
@@ -60,7 +60,7 @@ pub(super) async fn start_query<M: Machine>(
     match first_step(&mut connection, plan, ctx).await? {
         Step::Emit(Event::Head(_)) => Ok(connection),
         Step::Emit(Event::Rejected(rejection)) => Err(rejection_error(&rejection).into()),
-        _ => Err(unexpected_step().into()),
+        _ => Err(unexpected_step_error().into()),
     }
 }
 
@@ -75,7 +75,7 @@ async fn first_step<M: Machine>(
 ) -> Result<Step, QueryError> {
     match ctx.deadline.bound_two_replies(Phase::Reply, connection.step()).await? {
         DatagramStep::Step(step) => Ok(step),
-        DatagramStep::Elsewhere(address) => {
+        DatagramStep::Redirect(address) => {
             Err(QueryError::Redirected(Box::new(redirect_to_server(address, plan))))
         }
     }
@@ -88,8 +88,8 @@ pub(super) fn end_of_response(received: Result<DatagramStep, Error>) -> Option<E
         Ok(DatagramStep::Step(Step::Emit(Event::Rejected(rejection)))) => {
             Some(mid_response_error(&rejection))
         }
-        Ok(DatagramStep::Step(_)) => Some(unexpected_step()),
-        Ok(DatagramStep::Elsewhere(_)) => {
+        Ok(DatagramStep::Step(_)) => Some(unexpected_step_error()),
+        Ok(DatagramStep::Redirect(_)) => {
             let detail = "the server redirects to another server in the middle of its response";
             Some(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
         }
@@ -98,6 +98,6 @@ pub(super) fn end_of_response(received: Result<DatagramStep, Error>) -> Option<E
 }
 
 /// The error for a step that the driver does not expect: a bug in this program.
-pub(super) fn unexpected_step() -> Error {
+pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Reply, "unexpected step of the Prospero machine")
 }

@@ -23,7 +23,7 @@ pub(super) fn redirect_to(url: &str, why: &str, plan: &ProsperoPlan) -> Redirect
 /// `Code::PeerMisbehaved` if the new name has no URL.
 pub(super) fn redirect_to_object(name: &ObjectName, plan: &ProsperoPlan) -> Result<Redirect, Error> {
     let Some(url) = name.url() else {
-        let detail = "the server forwards the object to a name that has no URL";
+        let detail = "the server returns a new name that has no URL";
         return Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail).with_reply(&name.host));
     };
     Ok(redirect_to(&url, "the object is forwarded", plan))

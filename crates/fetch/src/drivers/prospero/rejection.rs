@@ -9,7 +9,13 @@ pub(super) fn rejection_error(rejection: &Rejection) -> Error {
     if rejection.text.is_empty() {
         return Error::new(Code::NotFound, Phase::Request, "the server has no contents for the object");
     }
-    Error::new(failure_code(&rejection.text), Phase::Request, "").with_reply(&rejection.text)
+    let word = failure_word(&rejection.text);
+    if word == b"SERVER-FAILED" {
+        let detail = "the server reports an internal failure";
+        let error = Error::new(Code::PeerMisbehaved, Phase::Request, detail);
+        return error.with_reply(&rejection.text).as_transient();
+    }
+    Error::new(failure_code(&word), Phase::Request, "").with_reply(&rejection.text)
 }
 
 /// Returns the error for a query that the server refused after it had sent a part of the response.
@@ -18,13 +24,15 @@ pub(super) fn mid_response_error(rejection: &Rejection) -> Error {
     Error::new(Code::Truncated, Phase::Body, detail).with_reply(&rejection.text)
 }
 
-/// Maps the failure code, which is the first word of the response.
-fn failure_code(text: &[u8]) -> Code {
-    let word = text.split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
-    match word.to_ascii_uppercase().as_slice() {
+/// Returns the failure code of Prospero, which is the first word of the response, in upper case.
+fn failure_word(text: &[u8]) -> Vec<u8> {
+    text.split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default().to_ascii_uppercase()
+}
+
+fn failure_code(word: &[u8]) -> Code {
+    match word {
         b"AUTHENTICATION-DATA" | b"AUTHENTICATION-REQUIRED" => Code::AuthNeeded,
         b"NOT-AUTHORIZED" => Code::Denied,
-        b"SERVER-FAILED" => Code::Busy,
         b"UNIMPLEMENTED" | b"VERSION-NOT-SUPPORTED" => Code::Unsupported,
         _ => Code::NotFound,
     }

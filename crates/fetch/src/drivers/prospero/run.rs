@@ -7,7 +7,7 @@ use super::attributes::{fetch_head, verify_required};
 use super::contents::fetch_contents;
 use super::listing::fetch_listing;
 use super::plan::ProsperoPlan;
-use super::query::{QueryError, QueryReply, query_attributes, unexpected_step};
+use super::query::{QueryError, QueryReply, query_attributes, unexpected_step_error};
 use super::redirect::{redirect_to, redirect_to_object};
 use super::rejection::rejection_error;
 use super::response::{outcome, response_meta};
@@ -41,7 +41,7 @@ async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outco
     let facts = match found {
         AttributesResult::Facts(facts) => facts,
         AttributesResult::Moved(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
-        _ => return Err(unexpected_step().into()),
+        _ => return Err(unexpected_step_error().into()),
     };
     let mut meta = response_meta(plan);
     let datagrams = verify_required(datagrams, &mut meta, plan, ctx).await?;

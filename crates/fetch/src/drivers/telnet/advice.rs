@@ -30,7 +30,7 @@ pub(super) fn telnet_advice(url: &TelnetUrl<'_>, port: u16) -> NotFetchable {
     advice.with_value("has_password", has_password).with_value("command", command)
 }
 
-/// Returns the word for a shell command line: unchanged if no shell can misread it, otherwise in single quotes.
+/// Returns the word for a shell command line: unchanged if it needs no quotes, otherwise in single quotes.
 fn shell_quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     if word.bytes().all(is_plain) && !word.starts_with('-') {

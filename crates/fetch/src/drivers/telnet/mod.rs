@@ -1,5 +1,5 @@
-//! `telnet:` (RFC 1738 §3.8, RFC 4248): an interactive session. The URL names no data object, so the driver returns
-//! advice, or opens the session if the caller asked for it.
+//! The driver for `telnet:` URLs (RFC 1738 §3.8, RFC 4248). An interactive session is not a data object, so the driver
+//! returns advice, or opens the session if the caller requests it.
 
 mod advice;
 pub(crate) mod options;

@@ -15,7 +15,7 @@ pub(super) struct TelnetPlan {
     pub(super) host: Host<'static>,
     pub(super) port: u16,
     pub(super) advice: NotFetchable,
-    /// The caller asked for the session itself.
+    /// The caller requests the session itself.
     pub(super) connects: bool,
 }
 

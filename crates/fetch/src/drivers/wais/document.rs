@@ -7,14 +7,14 @@ use bytes::Bytes;
 use fetch_url_proto::wais::Retrieval;
 use fetch_url_proto::{Event, Step};
 
-use super::exchange::unexpected_step;
+use super::exchange::unexpected_step_error;
 use super::rejection::mid_transfer_error;
 use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
 use crate::{Body, ByteSource, Error, Proof};
 
-/// How the end of a document is known. If the server ends it otherwise, the machine reports it, and the proof becomes
-/// *assumed*.
+/// How the end of a document is known. If the document ends in another way, the machine reports a missing end, and the
+/// proof becomes *assumed*.
 const PROOF: Proof = Proof::Proven("the end reported by the server, or the length of the range");
 
 /// Returns the body of a document whose first response has arrived.
@@ -24,7 +24,7 @@ pub(super) fn document_body(connection: Connection<Retrieval>) -> Body {
     Body::from_source(source, None, PROOF).with_terminator_check(terminator_check)
 }
 
-/// The bytes of a document, in the pieces of the responses.
+/// The bytes of a document, as the responses contain them.
 struct DocumentSource {
     /// `None` after the end.
     connection: Option<Connection<Retrieval>>,
@@ -45,7 +45,7 @@ impl ByteSource for DocumentSource {
                 }
                 Ok(Step::Emit(Event::Rejected(rejection))) => Some(mid_transfer_error(&rejection)),
                 Ok(Step::Done) => None,
-                Ok(_) => Some(unexpected_step()),
+                Ok(_) => Some(unexpected_step_error()),
                 Err(error) => Some(error),
             };
             self.connection = None;

@@ -25,12 +25,12 @@ pub(super) async fn start_exchange<M: Machine>(
             Step::Emit(Event::Head(_)) => return Ok((connection, notes)),
             Step::Emit(Event::Note(note)) => notes.push(note),
             Step::Emit(Event::Rejected(rejection)) => return Err(rejection_error(&rejection, plan)),
-            _ => return Err(unexpected_step()),
+            _ => return Err(unexpected_step_error()),
         }
     }
 }
 
-/// Returns the next step. The machine needs the complete response, so the reply timeout starts again as long as bytes
+/// Returns the next step. The machine needs the complete response, so the reply timeout is restarted as long as bytes
 /// arrive.
 async fn first_response_step<M: Machine>(
     connection: &mut Connection<M>,
@@ -51,6 +51,6 @@ async fn first_response_step<M: Machine>(
 }
 
 /// The error for a step that the driver does not expect: a bug in this program.
-pub(super) fn unexpected_step() -> Error {
+pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Reply, "unexpected step of the WAIS machine")
 }

@@ -1,4 +1,4 @@
-//! `wais:` (RFC 1738 §3.9, RFC 1625, RFC 4156). See docs/spec/wais.md.
+//! The driver for `wais:` URLs (RFC 1738 §3.9, RFC 1625, RFC 4156). See docs/spec/wais.md.
 
 mod document;
 mod exchange;

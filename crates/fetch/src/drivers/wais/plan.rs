@@ -1,4 +1,4 @@
-//! The request that a `wais:` URL stands for. No I/O.
+//! The request for a `wais:` URL. No I/O.
 
 use std::fmt;
 use std::ops::Range;
@@ -43,14 +43,14 @@ impl WaisPlan {
                 id: DocumentId::of(wpath).map_err(name_error)?,
                 range: absolute_range(range)?,
             },
-            _ if range.is_some() => return Err(range_error("a list of search results has no byte ranges")),
+            _ if range.is_some() => return Err(range_error("search results have no byte ranges")),
             WaisResource::Search(words) => {
                 WaisOperation::Search { database, words: Some(words.clone().into_owned()) }
             }
             _ => WaisOperation::Search { database, words: None },
         };
         if let WaisOperation::Search { database, words } = &operation {
-            // Reports a search that is too long before the connection is opened.
+            // A search that is too long is an error before the connection is opened.
             new_search(database, words.as_ref())?;
         }
         Ok(Self {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fetch_url_core::PercentEncoded;
-use fetch_url_proto::wais::{Retrieval, WaisName};
+use fetch_url_proto::wais::{DocumentId, Retrieval, WaisName};
 use fetch_url_proto::{Event, Step};
 
 use super::document::document_body;
@@ -23,10 +23,15 @@ async fn run_plan(plan: WaisPlan, ctx: RunContext) -> Result<Outcome, Error> {
     match &plan.operation {
         WaisOperation::Search { database, words } => run_search(database, words.as_ref(), &plan, &ctx).await,
         WaisOperation::Retrieve { database, wtype, id, range } => {
-            // One byte is enough to learn whether the document exists.
+            // Requesting one byte is enough to check that the document exists.
             let requested = if plan.wants_head { 0..1 } else { range.clone() };
             let retrieval = Retrieval::new(database.clone(), wtype.clone(), id.clone(), requested);
-            run_retrieval(retrieval, range.start, media_type(wtype.as_bytes()), &plan, &ctx).await
+            let mut outcome =
+                run_retrieval(retrieval, range.start, media_type(wtype.as_bytes()), &plan, &ctx).await?;
+            if let (Outcome::Answer(response), true) = (&mut outcome, plan.wants_head) {
+                response.meta.fields.extend(document_fields(database, wtype, id));
+            }
+            Ok(outcome)
         }
     }
 }
@@ -66,6 +71,16 @@ async fn run_retrieval(
     meta.media_type = media_type.map(str::to_owned);
     let content = if plan.wants_head { Content::Head } else { Content::Body(document_body(connection)) };
     Ok(outcome(meta, content))
+}
+
+/// Returns the known properties of a document as header fields: servers report neither its size nor its time.
+fn document_fields<'d>(
+    database: &'d WaisName,
+    wtype: &'d WaisName,
+    id: &'d DocumentId,
+) -> impl Iterator<Item = (String, Vec<u8>)> + 'd {
+    let names = [("Database", database.as_bytes()), ("Type", wtype.as_bytes())];
+    names.into_iter().chain(id.parts()).map(|(name, value)| (name.to_owned(), value.to_vec()))
 }
 
 /// Returns the media type for the document types that the WAIS gateways of early browsers supported.

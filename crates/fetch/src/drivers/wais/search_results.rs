@@ -8,7 +8,7 @@ use fetch_url_proto::wais::{DocumentFacts, Search};
 use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
 
-use super::exchange::unexpected_step;
+use super::exchange::unexpected_step_error;
 use super::plan::WaisPlan;
 use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
@@ -45,7 +45,7 @@ fn document_url(facts: &DocumentFacts, database_url: &str) -> Option<String> {
     }
     let encoded = |bytes| PercentEncoded::encode(bytes, charset::UCHAR);
     let text = format!("{database_url}{}/{}", encoded(wtype), encoded(facts.id.as_bytes()));
-    // Only a URL that this driver would accept is shown.
+    // Return the URL only if this driver accepts it.
     let request = Request::new(&text).ok()?;
     WaisPlan::new(&request).is_ok().then_some(text)
 }
@@ -76,7 +76,7 @@ impl Stream for SearchResults {
                     continue;
                 }
                 Ok(Step::Done) => None,
-                Ok(_) => Some(unexpected_step()),
+                Ok(_) => Some(unexpected_step_error()),
                 Err(error) => Some(error),
             };
             self.connection = None;

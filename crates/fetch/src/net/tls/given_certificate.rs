@@ -1,7 +1,7 @@
-//! Accepts the certificate of a server that is one of the caller's authorities itself.
+//! Accepts a server certificate that is itself one of the caller's authorities.
 //!
 //! `openssl req -x509` makes self-signed certificates with `CA:TRUE`. webpki rejects them as server certificates, but a
-//! caller who names such a certificate as its authority means exactly this certificate.
+//! caller who gives such a certificate as an authority trusts exactly this certificate.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ impl GivenCertificateVerifier {
     }
 }
 
-/// Returns `true` if the certificate was rejected because it is that of an authority (`CA:TRUE`). webpki has checked its
-/// validity period before. The error type of webpki is not public.
-pub(super) fn is_authority_as_server(error: &Error) -> bool {
+/// Returns `true` if the certificate was rejected because it is that of an authority (`CA:TRUE`). webpki has checked
+/// its validity period before. The error type of webpki is not public.
+pub(super) fn is_authority_used_as_server(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(CertificateError::Other(other)) => other.to_string() == "CaUsedAsEndEntity",
         _ => false,
@@ -49,7 +49,7 @@ pub(super) fn is_authority_as_server(error: &Error) -> bool {
 
 /// Returns `true` if the extended key usage of a certificate allows servers, or is missing (RFC 5280 §4.2.1.12). webpki
 /// has not checked it, because it checks for authorities first.
-fn is_for_servers(certificate: &[u8]) -> bool {
+fn allows_servers(certificate: &[u8]) -> bool {
     extended_key_usage(certificate).is_none_or(|usage| {
         let purposes = tagged(usage, SEQUENCE).map_or(&[][..], |(purposes, _)| purposes);
         elements(purposes).any(|purpose| purpose == (OBJECT_IDENTIFIER, SERVER_AUTH))
@@ -80,8 +80,8 @@ impl ServerCertVerifier for GivenCertificateVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         match self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            Err(error) if is_authority_as_server(&error) && self.is_given(end_entity) => {
-                if !is_for_servers(end_entity) {
+            Err(error) if is_authority_used_as_server(&error) && self.is_given(end_entity) => {
+                if !allows_servers(end_entity) {
                     return Err(CertificateError::InvalidPurpose.into());
                 }
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;

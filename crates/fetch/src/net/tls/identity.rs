@@ -30,14 +30,14 @@ impl Identity {
         let key = private_key(key)?;
         let chain = chain(certificates)?;
         let key = provider().key_provider.load_private_key(key);
-        let key = key.map_err(|_| usage("the private key is broken, or of an unknown kind"))?;
+        let key = key.map_err(|_| usage("the private key is malformed, or of an unsupported type"))?;
         let identity = CertifiedKey::new(chain, key);
         match identity.keys_match() {
             Err(rustls::Error::InconsistentKeys(KeyMismatch)) => {
                 Err(usage("the private key is not that of the client certificate"))
             }
             Err(rustls::Error::InvalidCertificate(BadEncoding)) => {
-                Err(usage("the client certificate is broken"))
+                Err(usage("the client certificate is malformed"))
             }
             // Other errors, such as an old version of X.509, are left to the server.
             Ok(()) | Err(_) => Ok(Self(Arc::new(identity))),
@@ -57,8 +57,12 @@ impl fmt::Debug for Identity {
 
 fn chain(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let chain = chain.map_err(|_| usage("the client certificate's PEM is broken"))?;
-    if chain.is_empty() { Err(usage("the client certificate's PEM holds no certificate")) } else { Ok(chain) }
+    let chain = chain.map_err(|_| usage("the PEM of the client certificate is malformed"))?;
+    if chain.is_empty() {
+        Err(usage("the PEM of the client certificate contains no certificate"))
+    } else {
+        Ok(chain)
+    }
 }
 
 /// Parses the private key. The message of the PEM parser is not shown, because it may quote the key.
@@ -69,7 +73,7 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, Error> {
     }
     match PrivateKeyDer::pem_slice_iter(pem).next() {
         Some(Ok(key)) => Ok(key),
-        Some(Err(_)) => Err(usage("the PEM of the client's private key is broken")),
+        Some(Err(_)) => Err(usage("the PEM of the client's private key is malformed")),
         None => Err(usage("the client certificate's private key is missing").with_hint(Hint::ClientKey)),
     }
 }
@@ -91,21 +95,21 @@ mod tests {
         let garbage = |kind| format!("-----BEGIN {kind}-----\nAAAA\n-----END {kind}-----\n");
         let cut = &key[..key.len() / 2];
         for (name, cert, key, words) in [
-            ("no certificate", "", key, "holds no certificate"),
-            ("a key for a certificate", key, key, "holds no certificate"),
-            ("garbage for a certificate", &garbage("CERTIFICATE"), key, "certificate is broken"),
-            ("a cut certificate", &cert[..cert.len() / 2], key, "certificate's PEM is broken"),
+            ("no certificate", "", key, "contains no certificate"),
+            ("a key for a certificate", key, key, "contains no certificate"),
+            ("garbage for a certificate", &garbage("CERTIFICATE"), key, "certificate is malformed"),
+            ("a cut certificate", &cert[..cert.len() / 2], key, "PEM of the client certificate is malformed"),
             ("no key", cert, "", "private key is missing"),
             ("a certificate for a key", cert, cert, "private key is missing"),
-            ("garbage for a key", cert, &garbage("PRIVATE KEY"), "private key is broken"),
-            ("a cut key", cert, cut, "private key is broken"),
+            ("garbage for a key", cert, &garbage("PRIVATE KEY"), "private key is malformed"),
+            ("a cut key", cert, cut, "private key is malformed"),
             ("encrypted", cert, pkcs8, "private key is encrypted"),
             ("encrypted the old way", cert, legacy, "private key is encrypted"),
             ("encrypted beside its certificate", legacy, legacy, "private key is encrypted"),
             ("another's key", cert, other.key_pem(), "not that of the client certificate"),
         ] {
             let error = Identity::from_pem(cert.as_bytes(), key.as_bytes()).expect_err(name);
-            assert_eq!((error.code(), error.exit()), (Code::Usage, 2), "{name}");
+            assert_eq!((error.code(), error.exit_status()), (Code::Usage, 2), "{name}");
             assert!(error.to_string().contains(words), "{name}: {error}");
         }
     }

@@ -61,7 +61,7 @@ pub struct TlsOptions {
 
 /// When a plain connection is upgraded to TLS (RFC 4217 for FTP, RFC 4642 for NNTP).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "these are all the cases")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum StartTls {
     /// Never (default).
     #[default]
@@ -87,7 +87,7 @@ impl TlsOptions {
         self
     }
 
-    /// Sets the pinned keys. They are checked in addition to the certificate, with [`Trust::Anybody`] too.
+    /// Sets the pinned keys. They are checked in addition to the certificate, with [`Trust::AnyCertificate`] too.
     #[must_use]
     pub fn pins(mut self, pins: Pins) -> Self {
         self.pins = Some(pins);
@@ -101,7 +101,7 @@ impl TlsOptions {
     pub fn versions(mut self, min: TlsVersion, max: TlsVersion) -> Result<Self, Error> {
         if min > max {
             let (min, max) = (min.number(), max.number());
-            return Err(usage(format!("no TLS version is at least {min} and at most {max}")));
+            return Err(usage(format!("the minimum TLS version {min} is greater than the maximum {max}")));
         }
         self.versions = min..=max;
         Ok(self)
@@ -151,7 +151,7 @@ impl TlsOptions {
     }
 
     pub(super) const fn has_server_only_options(&self) -> bool {
-        self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::Anybody)
+        self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::AnyCertificate)
     }
 
     pub(super) fn client_certificate(&self) -> Option<Arc<dyn ResolvesClientCert>> {
@@ -186,7 +186,7 @@ mod tests {
     use crate::Code;
 
     #[test]
-    fn versions() {
+    fn allowed_versions_are_offered_newest_first() {
         let offered = |min, max| {
             let options = TlsOptions::default().versions(min, max).expect("a range");
             options.protocol_versions().iter().map(|own| own.version).collect::<Vec<_>>()
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(offered(V13, V13), [v13]);
         assert_eq!(TlsOptions::default().protocol_versions().len(), 2);
         let error = TlsOptions::default().versions(V13, V12).expect_err("none");
-        assert_eq!((error.code(), error.exit()), (Code::Usage, 2));
-        assert_eq!(error.to_string(), "usage: no TLS version is at least 1.3 and at most 1.2");
+        assert_eq!((error.code(), error.exit_status()), (Code::Usage, 2));
+        assert_eq!(error.to_string(), "usage: the minimum TLS version 1.3 is greater than the maximum 1.2");
     }
 }

@@ -13,7 +13,7 @@ use super::der::{OBJECT_IDENTIFIER, SEQUENCE, tagged};
 use super::usage;
 use crate::Error;
 
-/// Bytes of a SHA-256.
+/// Length of a SHA-256 digest in bytes.
 const LENGTH: usize = 32;
 
 /// The public keys that a server may have: the SHA-256 of each SubjectPublicKeyInfo (RFC 5280 §4.1) in DER.
@@ -63,8 +63,8 @@ fn sha256(bytes: &[u8]) -> [u8; LENGTH] {
     sha256
 }
 
-/// Returns `true` if `der` starts as a SubjectPublicKeyInfo, and not as a certificate or private key: with an
-/// algorithm identifier.
+/// Returns `true` if `der` is a SubjectPublicKeyInfo. Unlike a certificate or private key, it starts with an algorithm
+/// identifier.
 fn is_public_key(der: &[u8]) -> bool {
     let Some((key, [])) = tagged(der, SEQUENCE) else { return false };
     tagged(key, SEQUENCE).is_some_and(|(algorithm, _)| algorithm.first() == Some(&OBJECT_IDENTIFIER))
@@ -80,8 +80,8 @@ mod tests {
     /// The SHA-256 of the empty string.
     const NOTHING: &str = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
-    /// `openssl genpkey -algorithm ed25519`, and of its public half
-    /// `openssl pkey -pubout -outform DER | openssl dgst -sha256 -binary | base64`.
+    /// Made by `openssl genpkey -algorithm ed25519`. The pin is made from its public key by `openssl pkey -pubout
+    /// -outform DER | openssl dgst -sha256 -binary | base64`.
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n\
         MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
     const PUBLIC_PIN: &str = "sha256//oekVYFTgT6yJmunydRMs3Ael28TqLCrTof/G4NJTaB8=";
@@ -105,7 +105,7 @@ mod tests {
             ["", ";", "sha256//", "sha256//AAAA", "sha1//AAAA", &NOTHING[8..], without_padding, &twice]
         {
             let error = Pins::parse(text).expect_err(text);
-            assert_eq!((error.code(), error.exit()), (Code::Usage, 2), "{text}");
+            assert_eq!((error.code(), error.exit_status()), (Code::Usage, 2), "{text}");
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
             ("a private key", cert.key_pem().as_bytes()),
         ] {
             let error = Pins::from_public_key(file).expect_err(name);
-            assert_eq!((error.code(), error.exit()), (Code::Usage, 2), "{name}");
+            assert_eq!((error.code(), error.exit_status()), (Code::Usage, 2), "{name}");
         }
     }
 }

@@ -21,10 +21,10 @@ use crate::{Code, Error, Phase};
 pub enum Trust {
     /// All certificates (curl's `-k`). An attacker on the path can read and change all data. The server still has to
     /// prove that it has the private key of its certificate, and [pins](super::Pins) are still checked.
-    Anybody,
-    /// Certificates of these authorities in PEM only, and these certificates themselves if a server presents one of
-    /// them, as with a self-signed certificate. Host name and validity period are checked in both cases. If the PEM has no certificate or an invalid one, the first TLS
-    /// connection fails with `Code::Usage`.
+    AnyCertificate,
+    /// Only certificates that these authorities in PEM have issued, and these certificates themselves, such as the
+    /// self-signed certificate of a server. Host name and validity period are checked in both cases. If the PEM has no
+    /// certificate or an invalid one, the first TLS connection fails with `Code::Usage`.
     Authorities(Vec<u8>),
     /// The trust store of the operating system, or Mozilla's roots if it is empty (default).
     #[default]
@@ -39,7 +39,7 @@ impl Trust {
         provider: &Arc<CryptoProvider>,
     ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
         match self {
-            Self::Anybody => {
+            Self::AnyCertificate => {
                 Ok(Arc::new(AcceptAnyCertificate::new(provider.signature_verification_algorithms)))
             }
             Self::Authorities(pem) => {
@@ -83,13 +83,19 @@ fn mozilla() -> RootCertStore {
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let read = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>();
-    read.map_err(|error| usage(format!("the authorities' PEM: {error}")))
+    read.map_err(|error| usage(format!("the PEM of the certification authorities: {error}")))
 }
 
 fn authorities(pem: &[u8]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem)? {
-        roots.add(certificate).map_err(|_| usage("the authorities' PEM holds a broken certificate"))?;
+        roots.add(certificate).map_err(|_| {
+            usage("the PEM of the certification authorities contains a malformed certificate")
+        })?;
     }
-    if roots.is_empty() { Err(usage("the authorities' PEM holds no certificate")) } else { Ok(roots) }
+    if roots.is_empty() {
+        Err(usage("the PEM of the certification authorities contains no certificate"))
+    } else {
+        Ok(roots)
+    }
 }

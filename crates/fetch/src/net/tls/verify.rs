@@ -14,9 +14,9 @@ use super::Pins;
 
 /// Reasons to reject a certificate for which rustls has no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// A trusted authority has the name of the issuer, but did not sign the certificate; often the authority was
-    /// created again.
+pub(super) enum CertificateRejection {
+    /// A trusted authority has the name of the issuer, but did not sign the certificate, often because the authority
+    /// was created again.
     ForeignSignature,
     /// The certificate is self-signed and not trusted.
     SelfSigned,
@@ -24,20 +24,20 @@ pub(super) enum Refusal {
     Unpinned,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for CertificateRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ForeignSignature => "the certificate is not signed by the authority that it names",
             Self::SelfSigned => "the certificate is self-signed",
-            Self::Unpinned => "the certificate's key is not the pinned one",
+            Self::Unpinned => "the public key of the certificate is not a pinned one",
         })
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CertificateRejection {}
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<CertificateRejection> for Error {
+    fn from(refusal: CertificateRejection) -> Self {
         Self::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(refusal))))
     }
 }
@@ -61,13 +61,15 @@ impl PinningVerifier {
 
     /// Replaces errors of rustls by more precise ones: self-signed certificates, and signatures that are not of the
     /// named authority.
-    fn explained(&self, error: Error, certificate: &CertificateDer<'_>, now: UnixTime) -> Error {
+    fn replace_error(&self, error: Error, certificate: &CertificateDer<'_>, now: UnixTime) -> Error {
         match error {
-            Error::InvalidCertificate(CertificateError::BadSignature) => Refusal::ForeignSignature.into(),
+            Error::InvalidCertificate(CertificateError::BadSignature) => {
+                CertificateRejection::ForeignSignature.into()
+            }
             Error::InvalidCertificate(CertificateError::UnknownIssuer)
                 if self.is_self_signed(certificate, now) =>
             {
-                Refusal::SelfSigned.into()
+                CertificateRejection::SelfSigned.into()
             }
             other => other,
         }
@@ -97,11 +99,11 @@ impl ServerCertVerifier for PinningVerifier {
         let verified = self
             .trusted
             .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
-            .map_err(|error| self.explained(error, end_entity, now))?;
+            .map_err(|error| self.replace_error(error, end_entity, now))?;
         if let Some(pins) = &self.pins {
             let key = ParsedCertificate::try_from(end_entity)?.subject_public_key_info();
             if !pins.contains(&key) {
-                return Err(Refusal::Unpinned.into());
+                return Err(CertificateRejection::Unpinned.into());
             }
         }
         Ok(verified)

@@ -51,7 +51,7 @@ impl Login {
         self
     }
 
-    /// Returns the commands that are sent without waiting for a request of the server.
+    /// Returns the login commands that are sent without waiting for the server to ask for them.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         if self.protects {

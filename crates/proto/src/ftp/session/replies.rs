@@ -26,7 +26,7 @@ impl Session {
             Some(Pending::Command(command)) => {
                 let command = command.clone();
                 self.pending.pop_front();
-                // After a rejection, the other replies are only counted.
+                // After a rejection, the replies to the other commands are ignored.
                 if self.rejection.is_some() { Ok(()) } else { self.handle_command_reply(&command, reply) }
             }
         }
@@ -34,8 +34,11 @@ impl Session {
 
     fn handle_greeting(&mut self, reply: Reply) -> Result<(), SessionError> {
         match reply.code {
-            220 => {
+            220 | 230 => {
                 self.finishes_transfers_first = finishes_transfers_first(&reply);
+                if reply.code == 230 {
+                    self.skip_login();
+                }
                 Ok(())
             }
             // 120: service ready in nnn minutes.
@@ -49,8 +52,8 @@ impl Session {
             (Verb::User, 230 | 232) => self.skip_password(),
             (Verb::User, 331) => self.ask_password(),
             (Verb::User | Verb::Pass, 332) => return self.send_account(reply),
-            // If USER was enough to log in, the reply to PASS is ignored.
-            (Verb::Pass, _) if self.login.is_complete() => {}
+            // If the greeting or USER was enough to log in, the replies to commands sent ahead are ignored.
+            (Verb::User | Verb::Pass, _) if self.login.is_complete() => {}
             (Verb::Pass | Verb::Acct, 230 | 202) => self.login.complete(),
             (Verb::Pbsz | Verb::Prot | Verb::Eprt | Verb::Port, 200) | (Verb::Rest, 350) => {}
             (Verb::Cwd, 250 | 200) => self.working_dir.cwd_accepted(command.argument().unwrap_or_default()),
@@ -91,18 +94,24 @@ impl Session {
     /// request is repeated one command at a time.
     fn accept_similar_code(&mut self, command: &Command, verb: Verb, code: u16) -> bool {
         match (verb, code) {
-            // 220 is another greeting.
+            // 220 is excluded: it is a second greeting.
             (Verb::User, 200..=219 | 221..=299) => self.skip_password(),
             (Verb::User, 300..=399) => self.ask_password(),
             (Verb::Pass | Verb::Acct, 200..=299) => self.login.complete(),
             (Verb::Pbsz | Verb::Prot | Verb::Eprt | Verb::Port, 200..=299) | (Verb::Rest, 300..=399) => {}
             (Verb::Cwd, 200..=299) => self.working_dir.cwd_accepted(command.argument().unwrap_or_default()),
             (Verb::Type, 200..=299) => self.transfer_type = type_argument(command),
-            // A reply without a port.
+            // A positive reply without a port.
             (Verb::Epsv, 200..=399) => self.fall_back_to(Verb::Pasv, None),
             _ => return false,
         }
         true
+    }
+
+    /// Handles the greeting 230 (the connection is logged in): a queued USER or PASS is not sent.
+    fn skip_login(&mut self) {
+        self.login.complete();
+        self.queued.retain(|command| !matches!(command.verb(), Verb::User | Verb::Pass));
     }
 
     /// Handles 230 in reply to USER: no password is needed, so a queued one is not sent.
@@ -120,7 +129,7 @@ impl Session {
 
     /// Handles 332: sends the account, if there is one.
     fn send_account(&mut self, reply: Reply) -> Result<(), SessionError> {
-        // Commands sent after it would have been executed without a login.
+        // Commands that were sent together with PASS would have been executed without a login.
         let is_last = self.pending.iter().all(|pending| matches!(pending, Pending::Greeting));
         let Some(account) = self.login.take_account() else { return Err(SessionError::AccountNeeded(reply)) };
         if !is_last {
@@ -150,13 +159,13 @@ impl Session {
         });
     }
 
-    /// Records the first rejection, which ends the request. The replies to commands sent after it still arrive.
+    /// Records the first rejection, which ends the request. Replies to the commands already sent still arrive.
     fn reject(&mut self, command: &Command, reply: Reply) {
         let is_cwd = command.verb() == Verb::Cwd;
         let is_return_to_login_dir =
             is_cwd && self.working_dir.cwd_rejected(command.argument().unwrap_or_default());
         if self.is_pending(|verb| verb == Verb::Type) {
-            // The reply to a TYPE sent after it is not evaluated, so the type is unknown.
+            // A TYPE command is pending whose reply will be ignored, so the type is unknown.
             self.transfer_type = Some(super::TransferType::Other(String::new()));
         }
         self.queued.clear();
@@ -172,7 +181,7 @@ impl Session {
         let is_listing = command.verb() != Verb::Retr;
         match (reply.code, has_started) {
             (125 | 150, false) => {
-                // Continue when the data connection has ended.
+                // The session continues when the data connection has ended.
                 (self.stage, self.urgent) = (RequestStage::Receiving, Some(SessionStep::ReceiveData));
                 return Ok(());
             }

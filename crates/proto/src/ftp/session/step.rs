@@ -6,7 +6,7 @@ use crate::text::Reply;
 
 /// How many commands may be sent before their replies arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "callers choose one of these")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum Pipelining {
     /// Each command waits for the reply to the one before it (RFC 959 §5.4).
     Off,
@@ -20,7 +20,7 @@ pub enum Pipelining {
 
 /// How the data connection is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "callers choose one of these")]
+#[allow(clippy::exhaustive_enums, reason = "callers match all variants")]
 pub enum DataMode {
     /// Active: the server connects to the client.
     Active {

@@ -14,13 +14,13 @@ const LINE_BYTES: usize = 64 * 1024;
 const LINE_LIMIT: &str = "bytes in a line of a list";
 const HEADER_LIMIT: &str = "bytes in a header line";
 /// Maximum number of capability lines.
-const CAPABILITY_LINES: usize = 1000;
+const MAX_CAPABILITY_LINES: usize = 1000;
 
 /// The multi-line block that follows a reply.
 #[derive(Debug)]
 pub(super) enum Block {
     Capabilities(CapabilityList),
-    Header(HeaderOf),
+    Header(OverviewFromHeader),
     List(List),
     Raw(DotBlock, HeaderGuard),
 }
@@ -105,10 +105,10 @@ impl CapabilityList {
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         loop {
             match self.lines.next(buffer)? {
-                Ok(_) if self.count == CAPABILITY_LINES => {
+                Ok(_) if self.count == MAX_CAPABILITY_LINES => {
                     return Err(WireError::LimitExceeded {
                         limit: "the lines of capabilities",
-                        max: CAPABILITY_LINES,
+                        max: MAX_CAPABILITY_LINES,
                     });
                 }
                 Ok(line) => self.found.read(&line),
@@ -173,16 +173,16 @@ fn with_line_end(line: &[u8]) -> Bytes {
     [line, b"\r\n"].concat().into()
 }
 
-/// Reads a header and turns it into a line of a list.
+/// Reads the header of an article and converts it to an entry or a line of an overview.
 #[derive(Debug)]
-pub(super) struct HeaderOf {
+pub(super) struct OverviewFromHeader {
     dots: DotBlock,
     guard: HeaderGuard,
     reader: HeaderReader,
     form: ListForm,
 }
 
-impl HeaderOf {
+impl OverviewFromHeader {
     pub(super) fn new(number: u64, form: ListForm) -> Self {
         let guard = HeaderGuard { is_over: false, length: 0 };
         Self { dots: DotBlock::new("a header"), guard, reader: HeaderReader::new(number), form }

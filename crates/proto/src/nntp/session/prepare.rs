@@ -4,8 +4,8 @@ use super::{ConnectionState, PendingReply, Progress, Session};
 use crate::nntp::command::Verb;
 
 impl Session {
-    /// Returns `true` if the current request will be sent again after a preparing command, which is then
-    /// queued. Each command is tried once, and only before requests are pipelined.
+    /// Queues the commands that can resolve a refusal with `code`. Returns `true` if there are any; the current request
+    /// is then sent again. Each command is tried once, and only before requests are pipelined.
     pub(super) fn prepare_retry(&mut self, code: u16) -> bool {
         // Neither STARTTLS nor a login is allowed on a compressed connection (RFC 8054 §2.2.2).
         if self.state != ConnectionState::New || self.server.is_deflated {
@@ -15,7 +15,7 @@ impl Session {
         match code {
             480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
             483 if self.can_start_tls() => self.prepare(self.tls_commands()),
-            // Servers that also accept feeds from other servers reply 500 before MODE READER.
+            // Servers whose main task is to exchange articles with other servers reply 500 before MODE READER.
             401 | 480 | 500 if self.may_need_mode_reader() => self.prepare(&[Verb::ModeReader]),
             // Do not prompt for a password that may not be sent in clear text.
             480 if self.options.can_prompt && !self.options.clear_login && self.can_start_tls() => {

@@ -1,11 +1,11 @@
 //! Processes the replies of the server.
 
-use super::block::{Block, HeaderOf};
+use super::block::{Block, OverviewFromHeader};
 use super::send_commands::verb_of;
 use super::{Overview, PendingReply, Selected, Session};
 use crate::nntp::command::Verb;
 use crate::nntp::reply::{Reply, number};
-use crate::nntp::{ArticleAt, GroupName, NewsRequest, StartTls};
+use crate::nntp::{ArticleAddress, GroupName, NewsRequest, StartTls};
 use crate::{Rejection, Step, WireError};
 
 /// The code with which the server closes the connection (RFC 3977 §3.2.1).
@@ -258,7 +258,7 @@ impl Session {
         };
         match reply.code {
             221 if is_for_number(reply, number) => {
-                self.block = Some(Block::Header(HeaderOf::new(number, *form)));
+                self.block = Some(Block::Header(OverviewFromHeader::new(number, *form)));
                 Ok(())
             }
             420 | 423 | 430 => Ok(()),
@@ -268,10 +268,10 @@ impl Session {
 }
 
 /// Returns `true` if the reply is for the requested article, or does not identify an article.
-fn is_for_article(at: &ArticleAt, reply: &Reply) -> bool {
+fn is_for_article(at: &ArticleAddress, reply: &Reply) -> bool {
     match at {
-        ArticleAt::Id(id) => reply.words().nth(1).is_none_or(|word| id.is(word)),
-        ArticleAt::Number(_, wanted) => is_for_number(reply, *wanted),
+        ArticleAddress::Id(id) => reply.words().nth(1).is_none_or(|word| id.is(word)),
+        ArticleAddress::Number(_, wanted) => is_for_number(reply, *wanted),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::{ConnectionState, Overview, PendingReply, Session};
 use crate::nntp::command::{Command, Verb};
-use crate::nntp::{ArticleAt, ArticlePart, GroupName, NewsRequest};
+use crate::nntp::{ArticleAddress, ArticlePart, GroupName, NewsRequest};
 
 /// Maximum number of pipelined commands. With articles of 2 kB and a round trip of 50 ms, 128 allow 5 MB/s. Their
 /// commands fit into a socket buffer, so client and server cannot block each other.
 const WINDOW: usize = 128;
 /// Minimum number of articles for which compression is worth another round trip.
-const WORTH_DEFLATING: u64 = 200;
+const MIN_ARTICLES_TO_COMPRESS: u64 = 200;
 
 impl Session {
     /// Returns the commands to send now, or `None` if a reply must arrive first or no request is left.
@@ -70,17 +70,17 @@ impl Session {
                 break;
             };
             let argument = match &at {
-                ArticleAt::Id(id) => id.bracketed(),
-                ArticleAt::Number(group, number) => {
+                ArticleAddress::Id(id) => id.bracketed(),
+                ArticleAddress::Number(group, number) => {
                     if !self.is_selected(group) {
-                        // An article number depends on the selected group: pending replies
-                        // for another group are awaited first.
+                        // An article number refers to the selected group, so pending replies for another group are
+                        // awaited first.
                         if !self.pending.is_empty() {
                             break;
                         }
                         commands.push(self.select(group.clone()));
-                        // GROUP and ARTICLE are sent together only for the first request,
-                        // so that a refusal of both is counted once.
+                        // Only the first request sends GROUP and ARTICLE together; later requests await the reply to
+                        // GROUP, so that one refusal does not count twice.
                         if self.server.selected.is_some() || self.state != ConnectionState::New {
                             break;
                         }
@@ -164,7 +164,7 @@ impl Session {
             self.finish_empty();
             return Vec::new();
         }
-        if count.min(last - first + 1) >= WORTH_DEFLATING && self.can_deflate() {
+        if count.min(last - first + 1) >= MIN_ARTICLES_TO_COMPRESS && self.can_deflate() {
             return vec![self.preparing_command(Verb::Compress)];
         }
         let verb = match self.progress.overview.unwrap_or_else(|| self.best_overview()) {

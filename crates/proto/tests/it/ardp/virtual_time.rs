@@ -1,6 +1,6 @@
 //! Runs ARDP exchanges in virtual time: packets of a server as input, the actions of the client as text.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "not every test file uses every helper")]
 
 use std::num::NonZeroU16;
 use std::time::Duration;
@@ -41,41 +41,41 @@ pub(crate) fn part(number: u16, total: u16, data: &str) -> Packet {
     Packet { number, total, data: data.as_bytes().to_vec(), ..Packet::default() }
 }
 
-pub(crate) struct Talk {
+pub(crate) struct Client {
     pub(crate) exchange: Exchange,
     request: Vec<u8>,
     pub(crate) now: Duration,
 }
 
-impl Talk {
-    pub(crate) fn new(length: usize, patience: Duration) -> Self {
+impl Client {
+    pub(crate) fn new(length: usize, timeout: Duration) -> Self {
         let request: Vec<_> = (0..length).map(|at| (at % 251) as u8).collect();
         let id = NonZeroU16::new(ID).expect("an id");
-        Self { exchange: Exchange::new(id, &request, patience, Duration::ZERO), request, now: Duration::ZERO }
+        Self { exchange: Exchange::new(id, &request, timeout, Duration::ZERO), request, now: Duration::ZERO }
     }
 
     /// Returns an exchange that has sent its request at 0 s.
-    pub(crate) fn asked() -> Self {
-        let mut talk = Self::new(10, MINUTE);
-        assert_eq!(talk.at(0.0), "ask 1/1 | wait 4");
-        talk
+    pub(crate) fn after_request() -> Self {
+        let mut client = Self::new(10, MINUTE);
+        assert_eq!(client.at(0.0), "ask 1/1 | wait 4");
+        client
     }
 
     /// Returns the actions of the client at this time.
     pub(crate) fn at(&mut self, seconds: f64) -> String {
         self.now = Duration::from_secs_f64(seconds);
-        self.moves()
+        self.actions()
     }
 
-    fn moves(&mut self) -> String {
+    fn actions(&mut self) -> String {
         let mut words = Vec::new();
         loop {
-            assert!(words.len() < 1000, "no end of moves");
+            assert!(words.len() < 1000, "endless actions");
             let (word, is_last) = match self.exchange.next(self.now) {
                 Action::Send(datagram) => (self.sent(&datagram), false),
                 Action::Piece(bytes) => (format!("piece {}", bytes.escape_ascii()), false),
                 Action::Wait(until) => {
-                    assert!(until > self.now, "a wait for what has been");
+                    assert!(until > self.now, "a wait until a time in the past");
                     (format!("wait {}", until.as_secs_f64()), true)
                 }
                 Action::Done => ("done".to_owned(), true),
@@ -107,21 +107,21 @@ impl Talk {
     }
 
     /// Returns the actions of the client after it received `packet`.
-    pub(crate) fn hear(&mut self, packet: &Packet) -> String {
-        self.hear_bytes(&packet.bytes(ID))
+    pub(crate) fn receive(&mut self, packet: &Packet) -> String {
+        self.receive_bytes(&packet.bytes(ID))
     }
 
-    pub(crate) fn hear_bytes(&mut self, bytes: &[u8]) -> String {
+    pub(crate) fn receive_bytes(&mut self, bytes: &[u8]) -> String {
         match self.exchange.receive(bytes, self.now) {
-            Ok(_) => self.moves(),
+            Ok(_) => self.actions(),
             Err(WireError::UnexpectedEnd { .. }) => "cut".to_owned(),
             Err(WireError::Unexpected { .. }) => "unexpected".to_owned(),
             Err(error) => panic!("{error:?}"),
         }
     }
 
-    pub(crate) fn hear_at(&mut self, seconds: f64, packet: &Packet) -> String {
+    pub(crate) fn receive_at(&mut self, seconds: f64, packet: &Packet) -> String {
         self.now = Duration::from_secs_f64(seconds);
-        self.hear(packet)
+        self.receive(packet)
     }
 }

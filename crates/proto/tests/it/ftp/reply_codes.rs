@@ -25,10 +25,28 @@ fn first_digit_of_a_reply_decides_without_pipelining() {
     Scenario::new(Pipelining::Off, login).start("ftp://h/a/c").run(&replies.concat()).assert_log(&log);
 }
 
-/// A reply could belong to another command; the driver then repeats the request one command at a time.
+/// With pipelining, the reply could belong to another command. The driver then repeats the request one command at a
+/// time.
 #[test]
-fn whole_reply_code_decides_with_pipelining() {
+fn all_digits_of_a_reply_decide_with_pipelining() {
     let mut scenario = Scenario::anonymous(Pipelining::AfterLogin);
     scenario.start("ftp://h/a/c").run(&["220 hello", "331 pw", "230 in", "257 a"]);
     assert_eq!(scenario.log.last().map(String::as_str), Some("= unexpected reply Some(Cwd) 257"));
+}
+
+/// A server that greets with 230 needs no login: USER and PASS are not sent, or their replies are ignored.
+#[test]
+fn greeting_230_replaces_the_login() {
+    let end = ["200 I", "213 10", "213 19941201123456", "229 ok (|||2000|)", "150 here", "226 done"];
+    let log =
+        "C TYPE I\nC SIZE c\nC MDTM c\nC EPSV\n= ready Some(2000) Some(10)\nC RETR c\n= receive\n= done";
+    for password in [None, Some(&b"x"[..])] {
+        let login = Login::new(b"me", password, None).expect("no forbidden byte");
+        let replies = [&["230 in already"][..], &end].concat();
+        Scenario::new(Pipelining::Off, login).start("ftp://h/c").run(&replies).assert_log(log);
+    }
+    let replies =
+        ["230 in already", "503 logged in", "503 logged in", "229 ok (|||2000|)", "150 here", "226 done"];
+    let log = "C USER anonymous | PASS *** | EPSV\n= ready Some(2000) None\nC NLST\n= receive\n= done";
+    Scenario::anonymous(Pipelining::BeforeGreeting).start("ftp://h").run(&replies).assert_log(log);
 }

@@ -221,13 +221,13 @@ fn rejected_or_unexpected_login_replies_are_errors() {
         play(pipelining, &["421 too many"], "= closing");
         play(pipelining, &["120 in an hour"], "= rejected None 120");
         play(pipelining, &["500 no"], "= rejected None 500");
-        play(pipelining, &["230 in"], "= unexpected reply None 230");
+        play(pipelining, &["200 in"], "= unexpected reply None 200");
         play(pipelining, &["220 hello", "530 no"], "= rejected Some(User) 530");
         play(pipelining, &["220 hello", "220 hello"], "= unexpected reply Some(User) 220");
         play(pipelining, &["220 hello", "331 pw", "421 bye"], "= closing");
     }
     play(Pipelining::Off, &["220 hello", "331 pw", "530 no"], "= rejected Some(Pass) 530");
-    // The commands sent behind the password are answered too.
+    // The commands that were sent after the password are answered, too.
     play(
         Pipelining::BeforeGreeting,
         &["220 hello", "331 pw", "530 no", "530 log in"],
@@ -353,9 +353,9 @@ fn rejected_command_ends_the_request() {
     assert_eq!(play(Pipelining::Off, &["550 no"]), "= rejected Some(Cwd) 550");
     assert_eq!(play(Pipelining::Off, &["250 ok", "550 no"]), "= rejected Some(Cwd) 550 iac");
     // With pipelining, the replies after the first rejection are read and ignored.
-    let behind = ["250 ok", "200 I", "550 no", "550 no", "229 ok (|||2000|)"];
+    let later_replies = ["250 ok", "200 I", "550 no", "550 no", "229 ok (|||2000|)"];
     assert_eq!(
-        play(Pipelining::AfterLogin, &[&["550 no"], &behind[..]].concat()),
+        play(Pipelining::AfterLogin, &[&["550 no"], &later_replies[..]].concat()),
         "= rejected Some(Cwd) 550"
     );
     assert_eq!(play(Pipelining::Off, &["250 ok", "250 ok", "504 no"]), "= rejected Some(Type) 504");
@@ -384,7 +384,7 @@ fn unexpected_reply_codes_are_errors() {
     assert_eq!(to(&["330 in"]), "= unexpected reply Some(Cwd) 330");
     assert_eq!(to(&["150 x"]), "= unexpected reply Some(Cwd) 150");
     assert_eq!(to(&["250 ok", "350 ok"]), "= unexpected reply Some(Type) 350");
-    // Replies to SIZE and MDTM never fail the request (without pipelining, any positive reply belongs to them).
+    // A reply to SIZE or MDTM never fails the request; without pipelining, any positive reply is accepted for it.
     assert_eq!(to(&["250 ok", "200 I", "200 ok", "250 x"]), "= no reply");
     assert_eq!(to(&["250 ok", "200 I", "331 ok"]), "= unexpected reply Some(Size) 331");
     assert_eq!(to(&["250 ok", "200 I", "213 1", "213 1", "150 x"]), "= unexpected reply Some(Epsv) 150");
@@ -501,7 +501,7 @@ fn session_serves_another_request_after_a_rejection() {
 }
 
 #[test]
-fn null_argument_is_sent_and_its_rejection_reported() {
+fn empty_cwd_argument_is_sent_and_its_rejection_reported() {
     let mut scenario = Scenario::anonymous(Pipelining::Off);
     scenario.start("ftp://h//etc/motd").run(&[&HELLO[..], &["501 what"]].concat());
     assert_eq!(scenario.log.pop().as_deref(), Some("= rejected Some(Cwd) 501 null"));
@@ -570,13 +570,13 @@ fn commands_do_not_depend_on_how_replies_are_split() {
     let server =
         b"220-hello\r\n 220 not yet\r\n220 now\r\n331 who?\r\n230-in\r\n230 in\r\n250 a\r\n250 b\r\n\
         200 I\r\n213 10\r\n213 19941201123456\r\n229 ok (|||2000|)\r\n150 here\r\n226 done\r\n";
-    let (whole, is_done) = commands_sent_to(server, server.len());
-    assert!(is_done && whole.len() == 10, "{whole:?}");
+    let (expected, is_done) = commands_sent_to(server, server.len());
+    assert!(is_done && expected.len() == 10, "{expected:?}");
     for cut in 0..server.len() {
-        assert_eq!(commands_sent_to(server, cut), (whole.clone(), true), "cut at {cut}");
+        assert_eq!(commands_sent_to(server, cut), (expected.clone(), true), "cut at {cut}");
         // The session waits for missing replies, and sends nothing that depends on them.
         let (sent, is_done) = commands_sent_to(&server[..cut], cut);
-        assert!(!is_done && whole.starts_with(&sent), "ends at {cut}: {sent:?}");
+        assert!(!is_done && expected.starts_with(&sent), "ends at {cut}: {sent:?}");
     }
 }
 

@@ -39,51 +39,51 @@ const MENU_SAYS: &str = "info iWhat the document is about,\\x09fake\\x09(NULL)\\
     ASK\n  Note: a form\n  Ask: Your name?\\x09anonymous\n  Select: News?:0\n\
     info 0r\\xE9sum\\xE9\\x09/odd/caf\\xE9/r\\xE9sum\\xE9.txt\\x09127.0.0.1\\x0917071\\x09+\n";
 
-fn shown(item: &Attributes) -> String {
+fn format_item(item: &Attributes) -> String {
     let text = |bytes: &[u8]| fetch_url_proto::text::sanitise(bytes);
-    let mut shown = format!("info {}\n", text(&item.info));
+    let mut formatted = format!("info {}\n", text(&item.info));
     for block in &item.blocks {
         let inline =
             if block.inline.is_empty() { String::new() } else { format!(" = {}", text(&block.inline)) };
-        let _ = writeln!(shown, "{}{inline}", text(&block.name));
-        block.lines.iter().for_each(|line| shown.push_str(&format!("  {}\n", text(line))));
+        let _ = writeln!(formatted, "{}{inline}", text(&block.name));
+        block.lines.iter().for_each(|line| formatted.push_str(&format!("  {}\n", text(line))));
     }
-    shown
+    formatted
 }
 
 /// Parses `pieces`, received one after another. Returns the items and how the parser ended.
 fn play(pieces: &[&[u8]]) -> (Vec<Attributes>, Result<(), WireError>) {
     let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
-    let (mut said, mut pieces) = (Vec::new(), pieces.iter());
+    let (mut parsed, mut pieces) = (Vec::new(), pieces.iter());
     loop {
         match reader.read(&mut buffer) {
-            Ok(Some(item)) => said.push(item),
+            Ok(Some(item)) => parsed.push(item),
             Ok(None) if buffer.is_ended() => break,
             Ok(None) => match pieces.next() {
                 Some(piece) => buffer.push(piece),
                 None => buffer.mark_closed(),
             },
-            Err(error) => return (said, Err(error)),
+            Err(error) => return (parsed, Err(error)),
         }
     }
     assert_eq!(reader.read(&mut buffer), Ok(None), "the end comes once");
     assert!(buffer.bytes().is_empty());
-    (said, Ok(()))
+    (parsed, Ok(()))
 }
 
 /// Checks that a body is parsed as `expected`, however it is cut into pieces.
 fn check_cuts(bytes: &[u8], expected: &str) {
-    let said = |pieces: &[&[u8]]| {
+    let parsed = |pieces: &[&[u8]]| {
         let (items, end) = play(pieces);
-        (items.iter().map(shown).collect::<String>(), end)
+        (items.iter().map(format_item).collect::<String>(), end)
     };
     let expected = (expected.to_owned(), Ok(()));
-    assert_eq!(said(&[bytes]), expected, "{:?}", String::from_utf8_lossy(bytes));
-    assert_eq!(said(&bytes.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
+    assert_eq!(parsed(&[bytes]), expected, "{:?}", String::from_utf8_lossy(bytes));
+    assert_eq!(parsed(&bytes.chunks(1).collect::<Vec<_>>()), expected, "octet by octet");
     for (head, tail) in (0..bytes.len()).map(|at| bytes.split_at(at)) {
-        assert_eq!(said(&[head, tail]), expected, "cut at {}", head.len());
-        // A truncated body may give any items but no error.
-        assert_eq!(said(&[head]).1, Ok(()));
+        assert_eq!(parsed(&[head, tail]), expected, "cut at {}", head.len());
+        // A truncated body may return any items, but no error.
+        assert_eq!(parsed(&[head]).1, Ok(()));
     }
 }
 
@@ -111,7 +111,7 @@ fn attributes_of_pygopherd_are_parsed() {
 }
 
 #[test]
-fn an_item_comes_as_soon_as_the_next_begins() {
+fn item_is_delivered_when_the_next_one_begins() {
     let (mut reader, mut buffer) = (AttributesReader::new(), RecvBuffer::new());
     buffer.push(b"+INFO: 0a\r\n+ADMIN:\r\n Admin: x\r\n");
     assert_eq!(reader.read(&mut buffer), Ok(None));
@@ -124,7 +124,7 @@ fn an_item_comes_as_soon_as_the_next_begins() {
 }
 
 #[test]
-fn servers_in_their_own_ways() {
+fn unusual_attribute_blocks_are_parsed() {
     for (bytes, expected) in [
         // Blocks of an item without `+INFO`.
         (&b"+ADMIN:\r\n Admin: x\r\n"[..], "info \nADMIN\n  Admin: x\n"),
@@ -175,7 +175,7 @@ fn attributes_that_were_not_requested_are_dropped() {
 }
 
 #[test]
-fn the_blocks_lead_to_what_they_say() {
+fn admin_and_views_blocks_are_decoded() {
     let item = play(&[FILE]).0.remove(0);
     let admin = Admin::parse(&item.block("ADMIN").expect("there is one").lines);
     assert_eq!(admin.admin.as_deref(), Some(&b"Test Admin <admin@example.org>"[..]));
@@ -185,7 +185,7 @@ fn the_blocks_lead_to_what_they_say() {
 }
 
 #[test]
-fn everything_has_a_limit_with_a_name() {
+fn attributes_over_a_limit_are_rejected_with_its_name() {
     const LINE: usize = 64 * 1024;
     let line = |length: usize| [b" ", &b"x".repeat(length - 1)[..], b"\r\n"].concat();
     let blocks = |count: usize| b"+A:\n".repeat(count);
@@ -231,12 +231,12 @@ fn bare_head(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a complete body with an independent implementation.
-fn whole(bytes: &[u8]) -> String {
+fn parse_reference(bytes: &[u8]) -> String {
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     lines = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
     let _ = lines.pop_if(|line| *line == b".");
-    let (mut said, mut is_below, mut is_open) = (String::new(), false, false);
+    let (mut parsed, mut is_below, mut is_open) = (String::new(), false, false);
     for line in lines {
         let text = fetch_url_proto::text::sanitise(line);
         let head = text.strip_prefix('+').and_then(|rest| rest.split_once(':'));
@@ -247,26 +247,26 @@ fn whole(bytes: &[u8]) -> String {
             let inline = inline.strip_prefix(' ').unwrap_or(inline);
             is_below = !name.eq_ignore_ascii_case("info");
             match (is_below, is_open, inline) {
-                (false, ..) => said.push_str(&format!("info {inline}\n")),
-                (true, false, "") => said.push_str(&format!("info \n{name}\n")),
-                (true, false, _) => said.push_str(&format!("info \n{name} = {inline}\n")),
-                (true, true, "") => said.push_str(&format!("{name}\n")),
-                (true, true, _) => said.push_str(&format!("{name} = {inline}\n")),
+                (false, ..) => parsed.push_str(&format!("info {inline}\n")),
+                (true, false, "") => parsed.push_str(&format!("info \n{name}\n")),
+                (true, false, _) => parsed.push_str(&format!("info \n{name} = {inline}\n")),
+                (true, true, "") => parsed.push_str(&format!("{name}\n")),
+                (true, true, _) => parsed.push_str(&format!("{name} = {inline}\n")),
             }
             is_open = true;
         } else if is_below || !line.is_empty() {
-            said.push_str(if is_open { "" } else { "info \n" });
-            said.push_str(if is_below { "" } else { "\n" });
-            said.push_str(&format!("  {}\n", text.strip_prefix(' ').unwrap_or(&text)));
+            parsed.push_str(if is_open { "" } else { "info \n" });
+            parsed.push_str(if is_below { "" } else { "\n" });
+            parsed.push_str(&format!("  {}\n", text.strip_prefix(' ').unwrap_or(&text)));
             (is_open, is_below) = (true, true);
         }
     }
-    said
+    parsed
 }
 
 /// Bodies with random bytes changed, duplicated and removed, in pieces of any length.
 #[test]
-fn bodies_gone_wrong() {
+fn damaged_bodies_are_parsed_as_the_reference_does() {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -287,11 +287,11 @@ fn bodies_gone_wrong() {
                 _ => {}
             }
         }
-        let expected = whole(&body);
+        let expected = parse_reference(&body);
         for length in [1 + next(9), body.len().max(1)] {
             let (items, end) = play(&body.chunks(length).collect::<Vec<_>>());
-            let said: String = items.iter().map(shown).collect();
-            assert_eq!((said, end), (expected.clone(), Ok(())), "{:?}", String::from_utf8_lossy(&body));
+            let parsed: String = items.iter().map(format_item).collect();
+            assert_eq!((parsed, end), (expected.clone(), Ok(())), "{:?}", String::from_utf8_lossy(&body));
         }
     }
 }

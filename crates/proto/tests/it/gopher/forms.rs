@@ -9,7 +9,7 @@ fn question(line: &str) -> Question {
 }
 
 #[test]
-fn questions() {
+fn question_line_gives_kind_prompt_and_defaults() {
     for (line, kind, prompt, defaults, default) in [
         // In the format of pygopherd.
         ("Note: a form", Note, "a form", "", None),
@@ -42,9 +42,9 @@ fn questions() {
         ("Note: x\ty", Note, "x", "y", None),
     ] {
         let question = question(line);
-        let said: Vec<_> = question.defaults.iter().map(|text| String::from_utf8_lossy(text)).collect();
+        let result: Vec<_> = question.defaults.iter().map(|text| String::from_utf8_lossy(text)).collect();
         assert_eq!((question.kind, &question.prompt[..]), (kind, prompt.as_bytes()), "{line:?}");
-        assert_eq!(said.join("|"), defaults, "{line:?}");
+        assert_eq!(result.join("|"), defaults, "{line:?}");
         assert_eq!(question.default_value(), default.map(str::as_bytes), "{line:?}");
         assert_eq!(question.is_answered(), kind != Note, "{line:?}");
     }
@@ -73,7 +73,7 @@ fn filled(form: &[&str], values: &[&str]) -> Result<String, AnswerError> {
 }
 
 #[test]
-fn a_filled_form() {
+fn answers_are_encoded_as_a_data_block() {
     assert_eq!(
         filled(&FORM, &["Joe", "secret", "green", "yes", "one\ntwo\r\n\n", "x.txt", "a\r\n.\r\nb"])
             .as_deref(),
@@ -84,7 +84,7 @@ fn a_filled_form() {
 }
 
 #[test]
-fn one_answer() {
+fn invalid_answer_is_rejected() {
     let choice = Err(AnswerError::Choice { question: 1 });
     let switch = Err(AnswerError::Switch { question: 1 });
     let byte = |byte| Err(AnswerError::ForbiddenByte { question: 1, byte });
@@ -140,21 +140,21 @@ fn one_answer() {
 }
 
 #[test]
-fn errors_say_which_question() {
+fn error_names_the_number_of_the_question() {
     for (form, values, expected) in [
-        (&FORM[..2], &["a", "b"][..], "the form has 1 questions, but 2 answers were given"),
-        (&FORM, &[], "the form has 7 questions, but 0 answers were given"),
+        (&FORM[..2], &["a", "b"][..], "the form has 1 question, but got 2 answers"),
+        (&FORM, &[], "the form has 7 questions, but got 0 answers"),
         (&FORM[..3], &["a", "secret\n"], "%0A (LF) in the answer to question 2 would change the request"),
         (&FORM[..4], &["a", "b", "blue"], "the answer to question 3 is not one of its choices"),
         (&FORM[..5], &["a", "b", "1", "x"], "the answer to question 4 is not 0 or 1, yes or no, on or off"),
     ] {
-        let said = filled(form, values).map_err(|error| error.to_string());
-        assert_eq!(said, Err(expected.to_owned()));
+        let result = filled(form, values).map_err(|error| error.to_string());
+        assert_eq!(result, Err(expected.to_owned()));
     }
 }
 
 #[test]
-fn data_blocks_in_urls() {
+fn data_block_of_a_url_is_accepted_only_if_well_formed() {
     for block in [
         "+-1\r\n.\r\n",
         "+-1\r\nJoe\r\nsecret\r\n.\r\n",

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use fetch_url_proto::gopher_plus::{Admin, Framing, MAX_STATUS_BYTES, Refusal, Status, View, status};
 
 #[test]
-fn status_lines() {
+fn status_line_gives_error_flag_and_framing() {
     let length = |is_error, length| Some(Status { is_error, framing: Framing::Length(length) });
     for (line, expected) in [
         ("+40", length(false, 40)),
@@ -89,12 +89,12 @@ const REFUSALS: [(&str, Option<u32>, &str, &str); 24] = [
 ];
 
 #[test]
-fn refusals() {
+fn error_body_gives_code_administrator_and_text() {
     for (body, code, admin, text) in REFUSALS {
         let refusal = Refusal::parse(body.as_bytes());
         let lines: Vec<_> = refusal.text.iter().map(|line| String::from_utf8_lossy(line)).collect();
-        let said = (refusal.code, &refusal.admin[..], lines.join(" | "));
-        assert_eq!(said, (code, admin.as_bytes(), text.to_owned()), "{body:?}");
+        let parsed = (refusal.code, &refusal.admin[..], lines.join(" | "));
+        assert_eq!(parsed, (code, admin.as_bytes(), text.to_owned()), "{body:?}");
         assert_eq!(refusal.moved_to(), None, "{body:?}");
         let words = String::from_utf8(refusal.words()).unwrap_or_default();
         let expected: Vec<&str> = text.split(" | ").map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -106,7 +106,7 @@ fn refusals() {
 }
 
 #[test]
-fn where_an_item_is_now() {
+fn code_3_gives_the_new_item() {
     let item = "0New\t/new\th\t70\t+";
     for (body, expected) in [
         ("3 A <a@h>\r\n0New\t/new\th\t70\t+\r\n", Some(item)),
@@ -132,7 +132,7 @@ fn long_refusals_are_shortened() {
 }
 
 #[test]
-fn views() {
+fn view_line_gives_type_language_and_size() {
     for (line, media_type, language, size) in [
         ("text/plain: <0k>", "text/plain", None, Some(0)),
         ("text/plain En_US: <10k>", "text/plain", Some("En_US"), Some(10_240)),
@@ -170,8 +170,8 @@ fn views() {
         ("text/plain <1k>", "text/plain", None, Some(1024)),
     ] {
         let view = View::parse(line.as_bytes());
-        let said = view.map(|view| (view.media_type, view.language, view.size));
-        assert_eq!(said, Some((media_type.into(), language.map(Bytes::from), size)), "{line:?}");
+        let parsed = view.map(|view| (view.media_type, view.language, view.size));
+        assert_eq!(parsed, Some((media_type.into(), language.map(Bytes::from), size)), "{line:?}");
     }
     for line in ["", "  ", ":", " : <1k>", "<1k>"] {
         assert_eq!(View::parse(line.as_bytes()), None, "{line:?}");
@@ -179,7 +179,7 @@ fn views() {
 }
 
 #[test]
-fn administrators_and_dates() {
+fn admin_block_gives_administrator_and_date() {
     const ADMIN: &str = "Admin: Test Admin <admin@example.org>";
     let modified = |date: &str| Admin::parse(&[Bytes::from(format!("Mod-Date: {date}"))]).modified;
     for (date, expected) in [

@@ -19,13 +19,13 @@ fn play(url: &str, dots: DotStuffing, is_raw: bool, pieces: &[&[u8]], after: Aft
     let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
     let request = GopherRequest::of(&url).expect("it can be sent");
     let mut answer = Exchange::new(&request, url.gtype(), dots, is_raw, None);
-    let (mut buffer, mut body, mut said) = (RecvBuffer::new(), String::new(), Vec::new());
+    let (mut buffer, mut body, mut events) = (RecvBuffer::new(), String::new(), Vec::new());
     let mut pieces = pieces.iter();
     let end = loop {
         match answer.step(&mut buffer) {
             Ok(Step::Send(bytes)) => assert_eq!(bytes, request.bytes()),
             Ok(Step::Emit(Event::Body(bytes))) => body.push_str(&bytes.escape_ascii().to_string()),
-            Ok(Step::Emit(event)) => said.push(word(event)),
+            Ok(Step::Emit(event)) => events.push(word(event)),
             Ok(Step::Done) => break "done",
             Ok(Step::NeedMore) => match (pieces.next(), after) {
                 (Some(piece), _) => buffer.push(piece),
@@ -40,19 +40,19 @@ fn play(url: &str, dots: DotStuffing, is_raw: bool, pieces: &[&[u8]], after: Aft
         }
     };
     if !body.is_empty() {
-        said.push(format!("body:{body}"));
+        events.push(format!("body:{body}"));
     }
-    said.push(end.to_owned());
-    said
+    events.push(end.to_owned());
+    events
 }
 
 fn word(event: Event) -> String {
     match event {
         Event::Entry(entry) => {
-            let Details::MenuItem(item, told) = &entry.details else { panic!("{entry:?}") };
+            let Details::MenuItem(item, attributes) = &entry.details else { panic!("{entry:?}") };
             let name = item.name.escape_ascii();
             let url = entry.url.as_deref().or(item.fault).unwrap_or("-");
-            let blocks = told.iter().flat_map(|told| &told.blocks);
+            let blocks = attributes.iter().flat_map(|attributes| &attributes.blocks);
             let blocks: String = blocks.map(|block| format!(" +{}", block.name.escape_ascii())).collect();
             format!("entry:{}{name} {url}{blocks}", char::from(item.gtype))
         }
@@ -76,8 +76,8 @@ fn check(url: &str, answer: &[u8], after: After, expected: &[&str]) {
 
 #[track_caller]
 fn check_as(url: &str, dots: DotStuffing, is_raw: bool, answer: &[u8], after: After, expected: &[&str]) {
-    let whole = play(url, dots, is_raw, &[answer], after);
-    assert_eq!(whole, expected, "{url} {}", answer.escape_ascii());
+    let complete = play(url, dots, is_raw, &[answer], after);
+    assert_eq!(complete, expected, "{url} {}", answer.escape_ascii());
     let single: Vec<&[u8]> = answer.chunks(1).collect();
     assert_eq!(play(url, dots, is_raw, &single, after), expected, "octet by octet: {url}");
     for at in 0..answer.len() {
@@ -94,7 +94,7 @@ const PLUS_MENU: &str = "gopher://h/1/a%09%09+";
 const ATTRIBUTES: &str = "gopher://h/0/a%09%09!";
 
 #[test]
-fn texts_end_with_a_dot_or_with_the_connection() {
+fn text_ends_with_a_dot_or_with_the_connection() {
     use After::{Closed, Lost, Open};
     check(TEXT, b"a\r\n.\r\n", Closed, &["head:-", "body:a\\r\\n", "done"]);
     check(TEXT, b"a\r\n", Closed, &["head:-", "unmarked", "body:a\\r\\n", "done"]);
@@ -105,7 +105,7 @@ fn texts_end_with_a_dot_or_with_the_connection() {
 }
 
 #[test]
-fn the_callers_word_about_dots() {
+fn dot_stuffing_option_overrides_detection() {
     let raw = |answer: &[u8], expected: &[&str]| {
         check_as(TEXT, DotStuffing::Raw, false, answer, After::Closed, expected);
     };
@@ -122,7 +122,7 @@ fn the_callers_word_about_dots() {
 }
 
 #[test]
-fn bytes_end_with_the_connection() {
+fn binary_item_ends_with_the_connection() {
     check(BINARY, b"\x00\r\n.\r\n", After::Closed, &["head:-", "body:\\x00\\r\\n.\\r\\n", "done"]);
     check(BINARY, b"\x00\r\n.\r\n", After::Lost, &["head:-", "body:\\x00\\r\\n.\\r\\n", "cut"]);
     check(BINARY, b"", After::Closed, &["note", "head:-", "done"]);
@@ -130,7 +130,7 @@ fn bytes_end_with_the_connection() {
 }
 
 #[test]
-fn one_line_of_type_3_is_a_refusal() {
+fn single_line_of_type_3_is_a_refusal() {
     let line = b"3not here\t\terror.host\t1\r\n";
     for url in [TEXT, BINARY] {
         check(url, line, After::Closed, &["refused:-:not here", "done"]);
@@ -165,7 +165,7 @@ fn one_line_of_type_3_is_a_refusal() {
 }
 
 #[test]
-fn menus_lose_no_line() {
+fn every_menu_line_becomes_an_entry() {
     check(
         MENU,
         b"iHello\tfake\t(NULL)\t0\r\n0A\t/a\th.example\t70\r\n1B\t/b c\th.example\t7070\t+\r\nodd\r\n\r\n.\r\n",
@@ -213,7 +213,7 @@ fn menus_lose_no_line() {
 }
 
 #[test]
-fn a_mirror_is_of_the_type_before_it() {
+fn item_of_type_plus_has_the_type_of_the_item_before_it() {
     check(
         MENU,
         b"9A\t/a\th\t70\r\niinfo\t\t\t\r\n+B\t/b\tg\t70\r\n+C\t/c\tg\t70\r\n.\r\n",
@@ -248,7 +248,7 @@ fn items_with_invalid_hosts_have_no_url() {
 }
 
 #[test]
-fn links_lead_anywhere_but_to_our_files() {
+fn url_links_are_resolved_except_file_urls() {
     for (selector, url) in [
         ("URL:http://x.example/", "http://x.example/"),
         ("/URL:https://x.example/a", "https://x.example/a"),
@@ -264,14 +264,14 @@ fn links_lead_anywhere_but_to_our_files() {
 }
 
 #[test]
-fn gopher_plus_frames_an_answer_in_three_ways() {
+fn gopher_plus_body_ends_by_length_dot_or_close() {
     use After::{Closed, Lost, Open};
     check(PLUS, b"+3\r\nabc.\r\n", Open, &["head:3", "body:abc", "done"]);
     check(PLUS, b"+3\r\nabc", Lost, &["head:3", "body:abc", "done"]);
     check(PLUS, b"+4\r\nabc", Closed, &["head:4", "body:abc", "cut"]);
     check(PLUS, b"+0\r\n", Open, &["head:0", "done"]);
     check(PLUS, b"+-1\r\n..a\r\n.\r\n", Closed, &["head:-", "body:.a\\r\\n", "done"]);
-    // UMN servers announce the final dot of HTML files and do not send it.
+    // UMN servers announce a final dot for HTML files, but do not send it.
     check(PLUS, b"+-1\r\na\r\n", Closed, &["head:-", "unmarked", "body:a\\r\\n", "done"]);
     check(PLUS, b"+-1\r\na.\r\n", Closed, &["head:-", "unmarked", "body:a.\\r\\n", "done"]);
     check(PLUS, b"+-1\r\na\r\n", Lost, &["head:-", "body:a\\r\\n", "cut"]);
@@ -282,7 +282,7 @@ fn gopher_plus_frames_an_answer_in_three_ways() {
 }
 
 #[test]
-fn a_view_of_a_menu_is_what_it_is_called() {
+fn requested_view_decides_whether_the_body_is_a_menu() {
     let html = b"+-1\r\n<p>\r\n.\r\n";
     check("gopher://h/1/a%09%09+text/html", html, After::Closed, &["head:-", "body:<p>\\r\\n", "done"]);
     let menu = b"+-1\r\n0A\t/a\th\t70\r\n.\r\n";
@@ -293,7 +293,7 @@ fn a_view_of_a_menu_is_what_it_is_called() {
 }
 
 #[test]
-fn a_menu_of_known_length_ends_there() {
+fn menu_of_known_length_ends_there() {
     let line = b"0A\t/a\th\t70\r\n";
     let answer = [format!("+{}\r\n", line.len()).as_bytes(), line, b".\r\n"].concat();
     check(PLUS_MENU, &answer, After::Open, &["head:-", "entry:0A gopher://h/0/a", "done"]);
@@ -313,7 +313,7 @@ fn a_menu_of_known_length_ends_there() {
 }
 
 #[test]
-fn a_server_without_gopher_plus_is_taken_at_its_word() {
+fn response_without_status_line_is_delivered_with_a_note() {
     check(PLUS, b"a\r\n.\r\n", After::Closed, &["note", "head:-", "body:a\\r\\n", "done"]);
     check(PLUS, b"+a\r\n.\r\n", After::Closed, &["note", "head:-", "body:+a\\r\\n", "done"]);
     check(PLUS, b"+-3\r\n.\r\n", After::Closed, &["note", "head:-", "body:+-3\\r\\n", "done"]);
@@ -334,23 +334,23 @@ fn a_server_without_gopher_plus_is_taken_at_its_word() {
 }
 
 #[test]
-fn gopher_plus_refuses_with_a_code() {
+fn gopher_plus_error_is_a_refusal_with_its_code() {
     for (answer, expected) in [
         (&b"--1\r\n1 Admin <a@b.example>\r\nNot here\r\n.\r\n"[..], "refused:1:Not here"),
         (b"--2\r\n2 Admin <a@b.example>\r\nTry later\r\n", "refused:2:Try later"),
         (b"--2\r\n3 Admin <a@b.example>\r\n0A\t/new\tg.example\t70\r\n", "gopher://g.example/0/new"),
     ] {
         for pieces in [vec![answer], answer.chunks(1).collect()] {
-            let said = play(PLUS, DotStuffing::Detect, false, &pieces, After::Closed);
-            assert!(said[0].contains(expected) && said[1..] == ["done"], "{said:?}");
+            let events = play(PLUS, DotStuffing::Detect, false, &pieces, After::Closed);
+            assert!(events[0].contains(expected) && events[1..] == ["done"], "{events:?}");
         }
     }
-    let said = play(PLUS, DotStuffing::Detect, false, &[b"--1\r\n1 a\r\nno\r\n.\r\n"], After::Open);
-    assert_eq!(said.last().map(String::as_str), Some("done"), "a dot ends it: {said:?}");
+    let events = play(PLUS, DotStuffing::Detect, false, &[b"--1\r\n1 a\r\nno\r\n.\r\n"], After::Open);
+    assert_eq!(events.last().map(String::as_str), Some("done"), "a dot ends it: {events:?}");
 }
 
 #[test]
-fn attributes_come_item_by_item() {
+fn item_attributes_become_one_entry_per_item() {
     let answer = b"+-1\r\n+INFO: 0A\t/a\th.example\t70\t+\r\n+ADMIN:\r\n Admin: x <y@z.example>\r\n\
         +VIEWS:\r\n text/plain: <1k>\r\n+INFO: 1B\t/b\th.example\t70\r\n.\r\n";
     check(
@@ -373,9 +373,9 @@ fn attributes_come_item_by_item() {
 }
 
 #[test]
-fn an_endless_line_is_refused() {
+fn endless_menu_line_exceeds_the_limit() {
     let mut pieces = vec![&[b'1'; 4096][..]; 1000];
     pieces.push(b"\r\n");
-    let said = play(MENU, DotStuffing::Detect, false, &pieces, After::Closed);
-    assert_eq!(said, ["head:-", "limit"]);
+    let events = play(MENU, DotStuffing::Detect, false, &pieces, After::Closed);
+    assert_eq!(events, ["head:-", "limit"]);
 }

@@ -2,12 +2,12 @@
 
 use crate::nntp::transcript::check;
 use fetch_url_proto::nntp::{
-    ArticleAt, ArticlePart, GroupName, Login, MessageId, NewsRequest, Session, SessionOptions,
+    ArticleAddress, ArticlePart, GroupName, Login, MessageId, NewsRequest, Session, SessionOptions,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
 #[test]
-fn one_article_by_its_id() {
+fn article_is_requested_by_message_id() {
     for named in ["0 <a@b>", "17 <a@b>", "0 <a@b> article follows", "0", "", "0 <a@B>", "0 a@b"] {
         check(
             "",
@@ -34,7 +34,7 @@ fn one_article_by_its_id() {
 }
 
 #[test]
-fn one_article_by_its_number() {
+fn article_is_requested_by_group_and_number() {
     for group in ["211 3 5 9 g", "211 3 5 9", "211 3 5 9 G", "211 03 05 09 g selected"] {
         check(
             "",
@@ -53,54 +53,54 @@ fn one_article_by_its_number() {
             ),
         );
     }
-    let asked = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
+    let prefix = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
     for code in ["423", "430", "420", "403", "400"] {
-        check("", &format!("{asked}\nS: 211 3 5 9 g\nS: {code} no\n= refused {code} ARTICLE"));
+        check("", &format!("{prefix}\nS: 211 3 5 9 g\nS: {code} no\n= refused {code} ARTICLE"));
     }
     // For an article in no group, INN replies 412 and sn closes the connection.
-    check("", &format!("{asked}\nS: 411 no\nS: 412 no group\n= refused 411 GROUP"));
-    check("", &format!("{asked}\nS: 411 no\nX:\n= refused 411 GROUP"));
-    check("", &format!("{asked}\nS: 411 no\ns: 41\nX:\n= refused 411 GROUP"));
+    check("", &format!("{prefix}\nS: 411 no\nS: 412 no group\n= refused 411 GROUP"));
+    check("", &format!("{prefix}\nS: 411 no\nX:\n= refused 411 GROUP"));
+    check("", &format!("{prefix}\nS: 411 no\ns: 41\nX:\n= refused 411 GROUP"));
     // For an empty group, servers reply 423 or 420.
-    check("", &format!("{asked}\nS: 211 0 1 0 g\nS: 423 no\n= refused 423 ARTICLE"));
+    check("", &format!("{prefix}\nS: 211 0 1 0 g\nS: 423 no\n= refused 423 ARTICLE"));
 }
 
 #[test]
-fn another_article_is_none() {
+fn reply_naming_another_article_is_unexpected() {
     for named in ["1 <c@d>", "0 <aa@b>", "0 <>", "0 <a@b"] {
         let dialogue =
             format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 {named}\nS: evil\nS: .\n= unexpected");
         check("", &dialogue);
     }
-    let asked = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
+    let prefix = "A: g 7\nS: 200 hi\nC: GROUP g\nC: ARTICLE 7";
     for named in ["8 <a@b>", "0 <a@b>", "77", "-7 <a@b>", "99999999999999999999999 <a@b>", "<a@b>"] {
-        let dialogue = format!("{asked}\nS: 211 3 5 9 g\nS: 220 {named}\nS: evil\nS: .\n= unexpected");
+        let dialogue = format!("{prefix}\nS: 211 3 5 9 g\nS: 220 {named}\nS: evil\nS: .\n= unexpected");
         check("", &dialogue);
     }
-    check("", &format!("{asked}\nS: 211 3 5 9 h\nS: 220 7 <a@b>\nS: evil\nS: .\n= unexpected"));
+    check("", &format!("{prefix}\nS: 211 3 5 9 h\nS: 220 7 <a@b>\nS: evil\nS: .\n= unexpected"));
     // An article after a 411 reply to GROUP: the request is rejected, and the session cannot continue.
-    check("", &format!("{asked}\nS: 411 no\nS: 220 7 <a@b>\nS: evil\nS: .\n= refused 411 GROUP"));
+    check("", &format!("{prefix}\nS: 411 no\nS: 220 7 <a@b>\nS: evil\nS: .\n= refused 411 GROUP"));
 }
 
 #[test]
-fn parts() {
+fn part_of_an_article_sends_its_command_and_expects_its_code() {
     for (ask, verb, code) in
         [("body <a@b>", "BODY", 222), ("head <a@b>", "HEAD", 221), ("<a@b>", "ARTICLE", 220)]
     {
-        let asked = format!("A: {ask}\nS: 200 hi\nC: {verb} <a@b>");
-        check("", &format!("{asked}\nS: {code} 0 <a@b>\nS: x\nS: .\n= head\n= body x|\n= done"));
-        check("", &format!("{asked}\nS: {code} 0 <a@b>\nS: .\n= head\n= done"));
-        check("", &format!("{asked}\nS: 430 no\n= refused 430 {verb}"));
+        let prefix = format!("A: {ask}\nS: 200 hi\nC: {verb} <a@b>");
+        check("", &format!("{prefix}\nS: {code} 0 <a@b>\nS: x\nS: .\n= head\n= body x|\n= done"));
+        check("", &format!("{prefix}\nS: {code} 0 <a@b>\nS: .\n= head\n= done"));
+        check("", &format!("{prefix}\nS: 430 no\n= refused 430 {verb}"));
         for other in [211, 220, 221, 222, 223, 224, 200, 100, 381] {
             if other != code {
-                check("", &format!("{asked}\nS: {other} 0 <a@b>\nS: x\nS: .\n= unexpected"));
+                check("", &format!("{prefix}\nS: {other} 0 <a@b>\nS: x\nS: .\n= unexpected"));
             }
         }
     }
 }
 
 #[test]
-fn bytes_come_as_they_are() {
+fn dot_stuffing_is_removed_and_other_bytes_are_unchanged() {
     check(
         "",
         r"A: <a@b>
@@ -124,8 +124,8 @@ fn bytes_come_as_they_are() {
 }
 
 #[test]
-fn an_article_without_its_dot() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
+fn article_without_terminator_is_truncated() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
     for (rest, body) in [
         ("S: x", "= body x|\n"),
         ("s: x", "= body x\n"),
@@ -136,13 +136,13 @@ fn an_article_without_its_dot() {
         ("s: x\nS: .", "= body x.|\n"),
         ("S: ..", "= body .|\n"),
     ] {
-        check("", &format!("{asked}\n{rest}\nX:\n= head\n{body}= cut"));
+        check("", &format!("{prefix}\n{rest}\nX:\n= head\n{body}= cut"));
     }
-    check("", &format!("{asked}\nX:\n= head\n= cut"));
+    check("", &format!("{prefix}\nX:\n= head\n= cut"));
 }
 
 #[test]
-fn a_refusal_counts_though_garbage_follows() {
+fn refusal_is_reported_before_garbage_after_it() {
     for garbage in ["what", "", "999 x"] {
         let dialogue = format!(
             "A: g 1\nS: 200 hi\nC: GROUP g\nC: ARTICLE 1\nS: 411 no\nS: {garbage}\n= refused 411 GROUP"
@@ -152,28 +152,29 @@ fn a_refusal_counts_though_garbage_follows() {
 }
 
 #[test]
-fn replies_that_are_none() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>";
+fn malformed_reply_is_unexpected() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>";
     for garbage in
         ["", "22", "220x 0 <a@b>", "220-0 <a@b>", "2200 0", "600 x", "abc", " 220 0 <a@b>", r"\x00", r"\xFF"]
     {
-        check("", &format!("{asked}\nS: {garbage}\nS: .\n= unexpected"));
+        check("", &format!("{prefix}\nS: {garbage}\nS: .\n= unexpected"));
     }
     let (long, too_long) = ("x".repeat(4000), "x".repeat(4100));
-    check("", &format!("{asked}\nS: 430 {too_long}\n= limit"));
-    check("", &format!("{asked}\ns: {too_long}\n= limit"));
-    check("", &format!("{asked}\nS: 220 0 <a@b> {long}\nS: .\n= head\n= done"));
+    check("", &format!("{prefix}\nS: 430 {too_long}\n= limit"));
+    check("", &format!("{prefix}\ns: {too_long}\n= limit"));
+    check("", &format!("{prefix}\nS: 220 0 <a@b> {long}\nS: .\n= head\n= done"));
     // A bare LF ends a reply, too.
-    check("", &format!("{asked}\ns: 430 no\\n\n= refused 430 ARTICLE"));
+    check("", &format!("{prefix}\ns: 430 no\\n\n= refused 430 ARTICLE"));
 }
 
 #[test]
-fn endless_lines() {
+fn header_line_over_64_kib_exceeds_the_limit_and_body_line_does_not() {
     let (long, too_long) = ("x".repeat(60_000), "x".repeat(70_000));
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
-    check("", &format!("{asked}\nS: X: {long}\nS: .\n= head\n= body X: {long}|\n= done"));
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>";
+    check("", &format!("{prefix}\nS: X: {long}\nS: .\n= head\n= body X: {long}|\n= done"));
     // The limit applies to header lines; lines of a body may have any length.
-    let body = format!("{asked}\nS: A: b\nS:\nS: {too_long}\nS: .\n= head\n= body A: b||{too_long}|\n= done");
+    let body =
+        format!("{prefix}\nS: A: b\nS:\nS: {too_long}\nS: .\n= head\n= body A: b||{too_long}|\n= done");
     check("", &body);
     let of_body = "A: body <a@b>\nS: 200 hi\nC: BODY <a@b>\nS: 222 0 <a@b>";
     check("", &format!("{of_body}\nS: {too_long}\nS: .\n= head\n= body {too_long}|\n= done"));
@@ -181,10 +182,10 @@ fn endless_lines() {
 
 /// Wherever an endless line is cut, the error is reported; the number of bytes delivered before it may differ.
 #[test]
-fn an_endless_line_of_a_header() {
+fn unterminated_header_line_over_64_kib_exceeds_the_limit_at_every_cut() {
     for length in [1, 1000, 100_000] {
         let ask = MessageId::new(b"a@b").expect("an id");
-        let at = ArticleAt::Id(ask);
+        let at = ArticleAddress::Id(ask);
         let mut session = Session::new(SessionOptions::default());
         session.add_request(NewsRequest::Article(at, ArticlePart::Head));
         let mut buffer = RecvBuffer::new();

@@ -3,7 +3,7 @@
 use crate::nntp::transcript::check;
 
 #[test]
-fn greetings() {
+fn greeting_200_or_201_opens_the_session_and_others_fail() {
     for greeting in ["200 posting", "201 (no posting)", "200", "201 ", "200\tx"] {
         check(
             "",
@@ -35,7 +35,7 @@ fn greetings() {
 }
 
 #[test]
-fn tls_comes_first() {
+fn starttls_is_sent_before_the_first_request() {
     for start_tls in ["must", "try"] {
         check(
             start_tls,
@@ -86,7 +86,7 @@ fn replies_before_tls_are_discarded() {
         = head
         = done",
     );
-    // The replies to GROUP and CAPABILITIES from before TLS are discarded.
+    // The replies to GROUP and CAPABILITIES that arrived before TLS are discarded.
     check(
         "login",
         "A: over g
@@ -122,7 +122,7 @@ fn replies_before_tls_are_discarded() {
 }
 
 #[test]
-fn tls_that_is_refused() {
+fn rejected_starttls_fails_only_if_tls_is_required() {
     let rest = "C: ARTICLE <a@b>\nS: 430\n= refused 430 ARTICLE";
     for code in ["500", "502", "503", "580", "483", "423", "430"] {
         let opening = format!("A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: {code} no");
@@ -137,7 +137,7 @@ fn tls_that_is_refused() {
 }
 
 #[test]
-fn tls_that_must_be_is_never_gone_without() {
+fn no_request_is_sent_in_plaintext_if_tls_is_required() {
     for code in ["500", "502", "580", "411", "420", "423", "430"] {
         let dialogue =
             format!("A: g 1\nA: g 2\nS: 200 hi\nC: STARTTLS\nS: {code} no\n= refused {code} STARTTLS");
@@ -146,7 +146,7 @@ fn tls_that_must_be_is_never_gone_without() {
 }
 
 #[test]
-fn a_server_that_wants_tls() {
+fn reply_483_sends_starttls_and_repeats_the_request() {
     check(
         "",
         "A: g 1
@@ -172,19 +172,19 @@ fn a_server_that_wants_tls() {
 }
 
 #[test]
-fn mode_reader_once() {
+fn mode_reader_is_sent_once_after_a_rejected_command() {
     for code in ["401", "480", "500"] {
-        let asked = format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: {code} no\nC: MODE READER");
+        let prefix = format!("A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: {code} no\nC: MODE READER");
         let again = "C: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: .\n= head\n= done";
         for reply in ["200 hi", "201 hi", "500 what", "480 who?", "403 down"] {
-            check("", &format!("{asked}\nS: {reply}\n{again}"));
+            check("", &format!("{prefix}\nS: {reply}\n{again}"));
         }
         let again = format!("C: ARTICLE <a@b>\nS: {code} no\n= refused {code} ARTICLE");
-        check("", &format!("{asked}\nS: 200 hi\n{again}"));
+        check("", &format!("{prefix}\nS: 200 hi\n{again}"));
         for bye in ["400", "502"] {
-            check("", &format!("{asked}\nS: {bye} never\nX:\n= refused {bye} MODE READER"));
+            check("", &format!("{prefix}\nS: {bye} never\nX:\n= refused {bye} MODE READER"));
         }
-        check("", &format!("{asked}\nS: 281 x\n= unexpected"));
+        check("", &format!("{prefix}\nS: 281 x\n= unexpected"));
     }
     for code in ["403", "501", "502", "503"] {
         let dialogue =
@@ -194,33 +194,33 @@ fn mode_reader_once() {
 }
 
 #[test]
-fn compression_for_a_list() {
-    let asked = "A: groups\nS: 200 hi\nC: CAPABILITIES\nS: 101 list\nS: VERSION 2";
+fn supported_compression_is_enabled_before_a_list() {
+    let prefix = "A: groups\nS: 200 hi\nC: CAPABILITIES\nS: 101 list\nS: VERSION 2";
     let list = "C: LIST ACTIVE\nS: 215 list\nS: g 1 1 y\nS: .\n= head\n= group g 1-1 y\n= done";
     check(
         "",
-        &format!("{asked}\nS: compress lz deflate\nS: .\nC: COMPRESS DEFLATE\nS: 206\n= deflate\n{list}"),
+        &format!("{prefix}\nS: compress lz deflate\nS: .\nC: COMPRESS DEFLATE\nS: 206\n= deflate\n{list}"),
     );
     for code in ["403", "500", "502", "503"] {
         let refused = format!("S: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: {code} no");
-        check("", &format!("{asked}\n{refused}\n{list}"));
+        check("", &format!("{prefix}\n{refused}\n{list}"));
     }
     for other in ["COMPRESS LZ", "COMPRESS", "COMPRESSION DEFLATE", "XZVER", "..COMPRESS DEFLATE"] {
-        check("", &format!("{asked}\nS: {other}\nS: .\n{list}"));
+        check("", &format!("{prefix}\nS: {other}\nS: .\n{list}"));
     }
-    check("", &format!("{asked}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 200 ok\n= unexpected"));
+    check("", &format!("{prefix}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 200 ok\n= unexpected"));
     check(
         "",
         &format!(
-            "{asked}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 400 bye\n= refused 400 COMPRESS DEFLATE"
+            "{prefix}\nS: COMPRESS DEFLATE\nS: .\nC: COMPRESS DEFLATE\nS: 400 bye\n= refused 400 COMPRESS DEFLATE"
         ),
     );
 }
 
 /// RFC 8054 §2.2.2: no login, STARTTLS or MODE READER follows compression.
 #[test]
-fn no_detour_follows_compression() {
-    let asked = "A: groups
+fn no_login_or_starttls_follows_compression() {
+    let prefix = "A: groups
         S: 200 hi
         C: CAPABILITIES
         S: 101 list
@@ -232,39 +232,39 @@ fn no_detour_follows_compression() {
         C: LIST ACTIVE";
     for terms in ["", "try tls"] {
         for code in ["401", "480", "483"] {
-            check(terms, &format!("{asked}\nS: {code} no\n= refused {code} LIST ACTIVE\nL: none"));
+            check(terms, &format!("{prefix}\nS: {code} no\n= refused {code} LIST ACTIVE\nL: none"));
         }
         let list = "C: LIST\nS: 215 list\nS: .\n= head\n= done";
-        check(terms, &format!("{asked}\nS: 500 what\n{list}"));
+        check(terms, &format!("{prefix}\nS: 500 what\n{list}"));
     }
 }
 
 /// A session that may still need a login does not enable compression before it.
 #[test]
-fn compression_waits_for_a_login() {
-    let asked = "A: groups\nA: groups\nS: 200 hi";
+fn compression_is_not_enabled_before_a_possible_login() {
+    let prefix = "A: groups\nA: groups\nS: 200 hi";
     let capabilities = "C: CAPABILITIES\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
     let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
     let login = "C: MODE READER\nS: 200 reader\nC: AUTHINFO USER me\nS: 281 in";
     let deflate = "C: COMPRESS DEFLATE\nS: 206\n= deflate";
-    check("login tls", &format!("{asked}\n{login}\n{capabilities}\n{deflate}\n{list}\n{list}"));
+    check("login tls", &format!("{prefix}\n{login}\n{capabilities}\n{deflate}\n{list}\n{list}"));
     // In plaintext a login may still be required.
-    check("login", &format!("{asked}\n{capabilities}\n{list}\n{deflate}\n{list}"));
-    check("tls plain", &format!("{asked}\n{capabilities}\n{list}\n{list}"));
+    check("login", &format!("{prefix}\n{capabilities}\n{list}\n{deflate}\n{list}"));
+    check("tls plain", &format!("{prefix}\n{capabilities}\n{list}\n{list}"));
 }
 
 #[test]
-fn capabilities() {
-    let asked = "A: groups\nS: 200 hi\nC: CAPABILITIES";
+fn rejected_capabilities_do_not_fail_the_request() {
+    let prefix = "A: groups\nS: 200 hi\nC: CAPABILITIES";
     let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
     for code in ["403", "480", "483", "500", "502"] {
-        check("", &format!("{asked}\nS: {code} no\n{list}"));
+        check("", &format!("{prefix}\nS: {code} no\n{list}"));
     }
-    check("", &format!("{asked}\nS: 400 bye\n= refused 400 CAPABILITIES"));
-    check("", &format!("{asked}\nS: 200 hi\n= unexpected"));
-    check("", &format!("{asked}\nS: 101 list\nS: VERSION 2\nX:\n= cut"));
-    check("", &format!("{asked}\nS: 101 list\nS: .\n{list}"));
+    check("", &format!("{prefix}\nS: 400 bye\n= refused 400 CAPABILITIES"));
+    check("", &format!("{prefix}\nS: 200 hi\n= unexpected"));
+    check("", &format!("{prefix}\nS: 101 list\nS: VERSION 2\nX:\n= cut"));
+    check("", &format!("{prefix}\nS: 101 list\nS: .\n{list}"));
     let (many, too_many) = ("S: X\n".repeat(1000), "S: X\n".repeat(1001));
-    check("", &format!("{asked}\nS: 101 list\n{many}S: .\n{list}"));
-    check("", &format!("{asked}\nS: 101 list\n{too_many}S: .\n= limit"));
+    check("", &format!("{prefix}\nS: 101 list\n{many}S: .\n{list}"));
+    check("", &format!("{prefix}\nS: 101 list\n{too_many}S: .\n= limit"));
 }

@@ -10,7 +10,7 @@ use fetch_url_proto::{Details, Entry, EntryKind};
 const NOVEMBER: i64 = 784_111_777;
 
 #[test]
-fn lines_of_active() {
+fn list_active_lines_are_parsed_or_rejected() {
     let group = |name, high, low, posting| Some((name, high, low, posting));
     for (line, expected) in [
         ("misc.test 3002322 3000234 y", group("misc.test", 3_002_322, 3_000_234, "y")),
@@ -50,7 +50,7 @@ fn lines_of_active() {
 }
 
 #[test]
-fn a_group_may_have_any_bytes_but_blanks() {
+fn group_name_may_contain_all_bytes_except_blanks() {
     let entry = active_entry(b"\xff\0\x80\r 2 1 \xfe").expect("a group");
     assert_eq!(entry.name, b"\xff\0\x80\r");
     assert_eq!(group_facts(&entry).posting, b"\xfe");
@@ -87,7 +87,7 @@ fn article_facts(entry: &Entry) -> &ArticleFacts {
 }
 
 #[test]
-fn a_line_of_the_overview_is_an_article() {
+fn overview_line_becomes_an_article_entry() {
     let mut entry = Entry::new(EntryKind::File);
     entry.name = b"3000234".to_vec();
     entry.size = Some(1234);
@@ -99,7 +99,7 @@ fn a_line_of_the_overview_is_an_article() {
 }
 
 #[test]
-fn an_article_number_begins_the_line() {
+fn overview_line_without_an_article_number_is_rejected() {
     for (line, expected) in [
         ("1", Some("1")),
         ("007\ts", Some("7")),
@@ -122,7 +122,7 @@ fn an_article_number_begins_the_line() {
 }
 
 #[test]
-fn fields_of_the_overview_may_be_missing() {
+fn missing_overview_fields_are_unknown() {
     for length in 0..=LINE.len() {
         let cut = &LINE[..length];
         let Some(entry) = overview_entry(cut.as_bytes()) else {
@@ -141,7 +141,7 @@ fn fields_of_the_overview_may_be_missing() {
 }
 
 #[test]
-fn counts_that_are_none_are_not_known() {
+fn invalid_counts_are_unknown() {
     for (count, expected) in [("17", Some(17)), (" 017 ", Some(17)), ("-1", None), ("1k", None), ("", None)] {
         let entry =
             overview_entry(format!("1\ts\tf\td\tm\tr\t{count}\t{count}").as_bytes()).expect("an article");
@@ -151,7 +151,7 @@ fn counts_that_are_none_are_not_known() {
 }
 
 #[test]
-fn facts_make_the_line_they_came_from() {
+fn article_facts_format_as_their_overview_line() {
     assert_eq!(overview_line(&demo()), LINE.as_bytes());
     assert_eq!(overview_line(&ArticleFacts::default()), b"0\t\t\t\t\t\t\t");
     let mut hostile = ArticleFacts::default();
@@ -176,7 +176,7 @@ fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Entry {
 }
 
 #[test]
-fn a_header_tells_what_the_overview_would_wherever_it_is_cut() {
+fn header_gives_the_entry_of_its_overview_line_at_every_cut() {
     let expected = overview_entry(LINE.as_bytes()).expect("an article");
     for header in [HEADER.to_owned(), HEADER.replace("\r\n", "\n")] {
         let header = header.as_bytes();
@@ -189,7 +189,7 @@ fn a_header_tells_what_the_overview_would_wherever_it_is_cut() {
 }
 
 #[test]
-fn subjects_of_headers() {
+fn subject_is_unfolded_and_trimmed() {
     for (header, expected) in [
         ("Subject: a\r\n\r\n", "a"),
         ("Subject: a", "a"),
@@ -213,16 +213,16 @@ fn subjects_of_headers() {
         ("Subjec: a\r\nSubjectt: b\r\nSub ject: c\r\n: d\r\n\r\n", ""),
         ("", ""),
     ] {
-        let whole = read([header.as_bytes()]);
-        assert_eq!(String::from_utf8_lossy(&article_facts(&whole).subject), expected, "{header:?}");
-        assert_eq!(read(header.as_bytes().chunks(1)), whole, "{header:?}");
+        let entry = read([header.as_bytes()]);
+        assert_eq!(String::from_utf8_lossy(&article_facts(&entry).subject), expected, "{header:?}");
+        assert_eq!(read(header.as_bytes().chunks(1)), entry, "{header:?}");
     }
 }
 
 #[test]
-fn a_header_of_any_length_is_read_in_little_memory() {
+fn long_header_fields_use_bounded_memory() {
     /// The size of the debug output of four fields of 4 KiB, in which each byte is written as `120, `.
-    const MOST_SHOWN: usize = 4 * 4096 * 5 + 1000;
+    const MAX_DEBUG_BYTES: usize = 4 * 4096 * 5 + 1000;
     let long = [b'x'; 1 << 20];
     let mut reader = HeaderReader::new(1);
     for name in
@@ -231,7 +231,7 @@ fn a_header_of_any_length_is_read_in_little_memory() {
         reader.push(name.as_bytes());
         reader.push(&long);
         let shown = format!("{reader:?}").len();
-        assert!(shown < MOST_SHOWN, "{name}: {shown}");
+        assert!(shown < MAX_DEBUG_BYTES, "{name}: {shown}");
         reader.push(b"\r\n");
     }
     reader.push(b"Lines: 12\r\n\r\n");
@@ -243,7 +243,7 @@ fn a_header_of_any_length_is_read_in_little_memory() {
 }
 
 #[test]
-fn many_fields_are_read_in_little_memory() {
+fn many_header_fields_use_bounded_memory() {
     let mut reader = HeaderReader::new(1);
     for _ in 0..10_000 {
         reader.push(b"Subject: a\r\nReceived: b\r\n c\r\n");
@@ -252,20 +252,20 @@ fn many_fields_are_read_in_little_memory() {
 }
 
 #[test]
-fn any_bytes_are_some_header() {
+fn random_header_gives_the_same_entry_at_every_cut() {
     let mut random = Random(7);
     for _ in 0..2000 {
         let bytes = random.bytes(b"SubjectFrom:: \t\r\n\n\r\0\xff", 60);
-        let whole = read([&bytes[..]]);
+        let expected = read([&bytes[..]]);
         let at = random.below(bytes.len() + 1);
-        assert_eq!(read([&bytes[..at], &bytes[at..]]), whole, "{bytes:?} {at}");
-        let line = overview_line(article_facts(&whole));
-        assert_eq!(overview_entry(&line), Some(whole), "{bytes:?}");
+        assert_eq!(read([&bytes[..at], &bytes[at..]]), expected, "{bytes:?} {at}");
+        let line = overview_line(article_facts(&expected));
+        assert_eq!(overview_entry(&line), Some(expected), "{bytes:?}");
     }
 }
 
 #[test]
-fn dates() {
+fn usual_date_formats_give_the_same_time() {
     for date in [
         "Sun, 06 Nov 1994 08:49:37 GMT",
         "Sun, 6 Nov 1994 08:49:37 +0000",
@@ -313,7 +313,7 @@ fn dates() {
 }
 
 #[test]
-fn years_and_seconds() {
+fn two_digit_years_and_seconds_are_converted() {
     for (date, expected) in [
         ("6 Nov 1994 08:49 GMT", NOVEMBER - 37),
         ("31 Dec 1998 23:59:60 GMT", 915_148_799),
@@ -376,7 +376,7 @@ fn invalid_dates_are_ignored() {
 }
 
 #[test]
-fn every_day_of_news_is_read_as_it_is_written() {
+fn every_date_from_1980_to_2038_is_parsed() {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     for day in 3652..25_000 {
         let (year, month, date, ..) = fetch_url_proto::calendar::from_timestamp(day * 86_400);
@@ -392,7 +392,7 @@ fn every_day_of_news_is_read_as_it_is_written() {
 }
 
 #[test]
-fn dates_of_any_bytes_do_no_harm() {
+fn damaged_dates_cause_no_panic() {
     let mut random = Random(11);
     let mut read = 0;
     for _ in 0..20_000 {
@@ -408,7 +408,7 @@ fn dates_of_any_bytes_do_no_harm() {
 }
 
 #[test]
-fn wildmats() {
+fn wildmat_matches_as_the_table_says() {
     for (pattern, name, expected) in [
         ("misc.test", "misc.test", true),
         ("misc.test", "misc.tests", false),
@@ -468,7 +468,7 @@ fn wildmats() {
 }
 
 #[test]
-fn bytes_that_are_no_characters() {
+fn invalid_utf8_matches_byte_by_byte() {
     for (pattern, name, expected) in [
         (&b"?"[..], &b"\xff"[..], true),
         (b"??", b"\xff\xfe", true),
@@ -515,7 +515,7 @@ fn words(letters: &[u8], most: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_short_pattern_matches_what_it_should() {
+fn every_short_pattern_matches_as_the_reference_does() {
     let names = words(b"ab", 5);
     for pattern in words(b"a*?b", 5) {
         for name in &names {
@@ -525,7 +525,7 @@ fn every_short_pattern_matches_what_it_should() {
 }
 
 #[test]
-fn hostile_patterns_end_soon() {
+fn hostile_patterns_take_bounded_time() {
     let name = vec![b'a'; 5000];
     let stars = "*a".repeat(500);
     assert!(wildmat(stars.as_bytes(), &name));

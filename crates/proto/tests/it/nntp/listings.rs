@@ -16,7 +16,7 @@ fn check_over(ask: &str, group: &str, rest: &str) {
 }
 
 #[test]
-fn groups() {
+fn list_active_lines_become_group_entries() {
     check_groups(
         "groups",
         r"C: LIST ACTIVE
@@ -42,7 +42,7 @@ fn groups() {
 }
 
 #[test]
-fn lines_that_are_none_of_the_list_stay() {
+fn malformed_list_active_lines_become_unparsed_entries() {
     check_groups(
         "groups",
         r"C: LIST ACTIVE
@@ -82,7 +82,7 @@ fn lines_that_are_none_of_the_list_stay() {
 }
 
 #[test]
-fn patterns() {
+fn group_pattern_is_sent_with_list_active() {
     for pattern in ["a.*", "a.?", "*,!b*", "a.b,a.c"] {
         check_groups(
             &format!("groups {pattern}"),
@@ -108,7 +108,7 @@ fn patterns() {
 }
 
 #[test]
-fn lists_as_they_came() {
+fn raw_list_is_delivered_unchanged() {
     check_groups(
         "raw groups",
         r"C: LIST ACTIVE
@@ -137,7 +137,7 @@ fn lists_as_they_came() {
 }
 
 #[test]
-fn a_server_that_knows_no_keywords() {
+fn rejected_list_active_falls_back_to_list() {
     let list = "C: LIST\nS: 215 list\nS: a 1 1 y\nS: b 1 1 y\nS: .\n= head\n= group a 1-1 y\n= done";
     for code in ["501", "503"] {
         check_groups("groups a", &format!("C: LIST ACTIVE a\nS: {code} what\n{list}"));
@@ -164,7 +164,7 @@ fn a_server_that_knows_no_keywords() {
 }
 
 #[test]
-fn a_server_that_knows_no_keywords_later() {
+fn rejected_list_active_falls_back_to_list_in_an_open_session() {
     check(
         "",
         "A: <a@b>
@@ -188,7 +188,7 @@ fn a_server_that_knows_no_keywords_later() {
 }
 
 #[test]
-fn overviews() {
+fn overview_lines_become_article_entries() {
     let list = r"S: 224 list
         S: 10\tone\tme\tdate\t<1@x>\t\t10\t1
         S: 12\t..\tme\tdate\t<2@x>\t<1@x>\t\t
@@ -217,26 +217,26 @@ fn overviews() {
 }
 
 #[test]
-fn a_server_says_how_it_lists() {
-    let asked = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list";
+fn capabilities_select_over_or_xover() {
+    let prefix = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list";
     let list = "S: 224 list\nS: .\n= head\n= done";
-    check("", &format!("{asked}\nS: READER\nS: OVER MSGID\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
-    check("", &format!("{asked}\nS: READER\nS: .\nS: 211 1 1 1 g\nC: XOVER 1-1\n{list}"));
-    check("", &format!("{asked}\nS: MODE-READER\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
+    check("", &format!("{prefix}\nS: READER\nS: OVER MSGID\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
+    check("", &format!("{prefix}\nS: READER\nS: .\nS: 211 1 1 1 g\nC: XOVER 1-1\n{list}"));
+    check("", &format!("{prefix}\nS: MODE-READER\nS: .\nS: 211 1 1 1 g\nC: OVER 1-1\n{list}"));
 }
 
 #[test]
-fn long_lists_are_compressed() {
-    let asked = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
+fn compression_is_enabled_for_long_lists_only() {
+    let prefix = "A: over g\nS: 200 hi\nC: CAPABILITIES\nC: GROUP g\nS: 101 list\nS: COMPRESS DEFLATE\nS: .";
     let list = "S: 224 list\nS: .\n= head\n= done";
-    check("", &format!("{asked}\nS: 211 9 1 9 g\nC: OVER 1-9\n{list}"));
+    check("", &format!("{prefix}\nS: 211 9 1 9 g\nC: OVER 1-9\n{list}"));
     let long = "S: 211 999 1 999 g\nC: COMPRESS DEFLATE";
-    check("", &format!("{asked}\n{long}\nS: 206 ok\n= deflate\nC: OVER 1-999\n{list}"));
-    check("", &format!("{asked}\n{long}\nS: 502 no\nC: OVER 1-999\n{list}"));
+    check("", &format!("{prefix}\n{long}\nS: 206 ok\n= deflate\nC: OVER 1-999\n{list}"));
+    check("", &format!("{prefix}\n{long}\nS: 502 no\nC: OVER 1-999\n{list}"));
 }
 
 #[test]
-fn groups_that_are_empty() {
+fn empty_group_gives_an_empty_overview() {
     for group in ["211 0 1 0 g", "211 0 0 0 g", "211 0 5 4 g", "211 0 5 5", "211 3 9 5 g"] {
         check_over("over g", group, "= head\n= done");
         check_over("raw over g", group, "= head\n= done");
@@ -247,7 +247,7 @@ fn groups_that_are_empty() {
 }
 
 #[test]
-fn groups_that_are_not_there() {
+fn missing_group_is_refused_and_another_group_is_unexpected() {
     for code in ["411", "403", "502", "400"] {
         check_over("over g", &format!("{code} no"), &format!("= refused {code} GROUP"));
     }
@@ -258,7 +258,7 @@ fn groups_that_are_not_there() {
 }
 
 #[test]
-fn group_entries_have_their_facts() {
+fn head_of_a_group_sends_group_only() {
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 1 1 1 g\n= head\n= done");
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 211 0 0 0 G\n= head\n= done");
     check("", "A: group g\nS: 200 hi\nC: GROUP g\nS: 411 no\n= refused 411 GROUP");
@@ -266,13 +266,13 @@ fn group_entries_have_their_facts() {
 
 /// On a server without overviews, HEAD is sent for each article.
 #[test]
-fn lists_by_headers() {
-    let asked = "C: OVER 5-8\nS: 503 no\n= head\nC: HEAD 5\nC: HEAD 6\nC: HEAD 7\nC: HEAD 8";
+fn rejected_over_is_replaced_by_head_for_each_article() {
+    let prefix = "C: OVER 5-8\nS: 503 no\n= head\nC: HEAD 5\nC: HEAD 6\nC: HEAD 7\nC: HEAD 8";
     check_over(
         "over g",
         "211 3 5 8 g",
         &format!(
-            "{asked}
+            "{prefix}
             S: 221 5 <5@x>
             S: Subject: one
             S:  two
@@ -290,52 +290,52 @@ fn lists_by_headers() {
             = done"
         ),
     );
-    check_over("over g", "211 3 5 8 g", &format!("{asked}\nS: 423\nS: 423\nS: 430\nS: 420\n= done"));
+    check_over("over g", "211 3 5 8 g", &format!("{prefix}\nS: 423\nS: 423\nS: 430\nS: 420\n= done"));
     let old = "C: OVER 5-5\nS: 500 no\nC: XOVER 5-5\nS: 500 no\n= head\nC: HEAD 5";
     let header =
         "S: 221 5 <5@x>\nS: Subject: a\nS: From: b\nS: Date: c\nS: Message-ID: <5@x>\nS: Lines: 7\nS: .";
     let line = r"= body 5\ta\tb\tc\t<5@x>\t\t\t7|";
     check_over("raw over g", "211 1 5 5 g", &format!("{old}\n{header}\n{line}\n= done"));
-    let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
-    check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: 220 5 <5@x>\n= unexpected"));
-    check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: 221 5 <5@x>\nS: A: b\nX:\n= cut"));
+    let prefix = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
+    check_over("over g", "211 1 5 5 g", &format!("{prefix}\nS: 220 5 <5@x>\n= unexpected"));
+    check_over("over g", "211 1 5 5 g", &format!("{prefix}\nS: 221 5 <5@x>\nS: A: b\nX:\n= cut"));
     // If a part of a list is rejected, the list does not end as complete.
     for code in ["400", "403", "480", "502"] {
-        check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: {code} no\n= refused {code} HEAD"));
+        check_over("over g", "211 1 5 5 g", &format!("{prefix}\nS: {code} no\n= refused {code} HEAD"));
     }
 }
 
 #[test]
-fn a_header_of_another_article() {
-    let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
+fn header_of_another_article_is_unexpected() {
+    let prefix = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
     check_over(
         "over g",
         "211 1 5 5 g",
-        &format!("{asked}\nS: 221 9 <9@x>\nS: Subject: nine\nS: .\n= unexpected"),
+        &format!("{prefix}\nS: 221 9 <9@x>\nS: Subject: nine\nS: .\n= unexpected"),
     );
 }
 
 #[test]
-fn headers_are_asked_for_in_a_window() {
+fn head_commands_are_pipelined_within_the_window() {
     let ask = |numbers: std::ops::RangeInclusive<u64>| -> String {
         numbers.map(|number| format!("C: HEAD {number}\n")).collect()
     };
-    let gone = |count: usize| "S: 423 gone\n".repeat(count);
+    let missing_replies = |count: usize| "S: 423 gone\n".repeat(count);
     check_over(
         "over g",
         "211 200 1 200 g",
         &format!(
             "C: OVER 1-200\nS: 503 no\n= head\n{}{}{}{}= done",
             ask(1..=128),
-            gone(64),
+            missing_replies(64),
             ask(129..=192),
-            &(gone(64) + &ask(193..=200) + &gone(72)),
+            &(missing_replies(64) + &ask(193..=200) + &missing_replies(72)),
         ),
     );
 }
 
 #[test]
-fn endless_lines() {
+fn list_line_over_64_kib_exceeds_the_limit() {
     let (long, too_long) = ("x".repeat(64 * 1024), "x".repeat(64 * 1024 + 2));
     check_groups(
         "raw groups",
@@ -343,12 +343,12 @@ fn endless_lines() {
     );
     check_groups("raw groups", &format!("C: LIST ACTIVE\nS: 215 list\nS: {too_long}\nS: .\n= head\n= limit"));
     check_groups("groups", &format!("C: LIST ACTIVE\nS: 215 list\ns: {too_long}\n= head\n= limit"));
-    let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5\nS: 221 5 <5@x>";
-    check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: A: b\ns: X: {too_long}\n= limit"));
+    let prefix = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5\nS: 221 5 <5@x>";
+    check_over("over g", "211 1 5 5 g", &format!("{prefix}\nS: A: b\ns: X: {too_long}\n= limit"));
 }
 
 #[test]
-fn lists_without_their_dot() {
+fn list_without_terminator_is_truncated() {
     check_groups("groups", "C: LIST ACTIVE\nS: 215 list\nS: g 1 1 y\nX:\n= head\n= group g 1-1 y\n= cut");
     check_groups("groups", "C: LIST ACTIVE\nS: 215 list\ns: g 1 1 y\nX:\n= head\n= cut");
     check_groups(
@@ -365,7 +365,7 @@ fn lists_without_their_dot() {
 }
 
 #[test]
-fn one_list_after_another() {
+fn several_lists_share_one_session() {
     check(
         "",
         r"A: over g
@@ -406,15 +406,15 @@ fn one_list_after_another() {
 /// The list depends on the account, so a login that is permitted on the connection is sent first, and MODE READER
 /// before it.
 #[test]
-fn a_list_behind_a_login() {
+fn permitted_login_is_sent_before_a_list() {
     let list = "C: CAPABILITIES\nS: 101 list\nS: .\nC: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
-    for road in ["tls", "clear"] {
+    for transport in ["tls", "clear"] {
         let reader = "A: groups\nS: 200 hi\nC: MODE READER\nS: 200 reader\nC: AUTHINFO USER me";
         let login = "S: 381 and?\nC: AUTHINFO PASS canary\nS: 281 in";
-        check(&format!("login {road}"), &format!("{reader}\n{login}\n{list}"));
+        check(&format!("login {transport}"), &format!("{reader}\n{login}\n{list}"));
         // A server that does not support AUTHINFO still sends the list.
-        check(&format!("login {road}"), &format!("{reader}\nS: 500 what\n{list}"));
-        check(&format!("login {road}"), &format!("{reader}\nS: 481 no\n= refused 481 AUTHINFO USER"));
+        check(&format!("login {transport}"), &format!("{reader}\nS: 500 what\n{list}"));
+        check(&format!("login {transport}"), &format!("{reader}\nS: 481 no\n= refused 481 AUTHINFO USER"));
     }
     // In plaintext the login is sent only if the server requires it.
     check("login", &format!("A: groups\nS: 200 hi\n{list}"));
@@ -422,16 +422,16 @@ fn a_list_behind_a_login() {
 
 /// Data after the terminator does not change a complete list.
 #[test]
-fn bytes_behind_a_list() {
+fn data_after_a_list_does_not_change_it() {
     check_groups("groups", "C: LIST ACTIVE\nS: 215 list\nS: .\nS: more\n= head\n= done");
     check_over("over g", "211 1 5 5 g", "C: OVER 5-5\nS: 224 list\nS: .\nS: more\n= head\n= done");
     check_over("over g", "211 1 5 5 g", "C: OVER 5-5\nS: 423 none\nS: more\n= head\n= done");
 }
 
 #[test]
-fn bytes_behind_a_list_by_headers() {
-    let asked = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
+fn data_after_a_list_of_headers_does_not_change_it() {
+    let prefix = "C: OVER 5-5\nS: 503 no\n= head\nC: HEAD 5";
     let header = "S: 221 5 <5@x>\nS: Subject: a\nS: .\nS: more";
-    check_over("over g", "211 1 5 5 g", &format!("{asked}\n{header}\n= article 5  a\n= done"));
-    check_over("over g", "211 1 5 5 g", &format!("{asked}\nS: 423 gone\nS: more\n= done"));
+    check_over("over g", "211 1 5 5 g", &format!("{prefix}\n{header}\n= article 5  a\n= done"));
+    check_over("over g", "211 1 5 5 g", &format!("{prefix}\nS: 423 gone\nS: more\n= done"));
 }

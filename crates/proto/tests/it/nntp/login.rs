@@ -5,24 +5,24 @@ use fetch_url_proto::nntp::{ListForm, Login, NewsRequest, Session, SessionOption
 use fetch_url_proto::{Machine, RecvBuffer, Step};
 
 #[test]
-fn logins() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?";
+fn requested_login_is_sent_and_the_request_repeated() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?";
     let given = "C: AUTHINFO USER me\nS: 381 and?\nC: AUTHINFO PASS canary\nS: 281 in";
     let got = "C: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .\n= head\n= body x|\n= done";
     for terms in ["login tls", "login clear"] {
-        check(terms, &format!("{asked}\n{given}\n{got}"));
-        check(terms, &format!("{asked}\nC: AUTHINFO USER me\nS: 281 in\n{got}"));
+        check(terms, &format!("{prefix}\n{given}\n{got}"));
+        check(terms, &format!("{prefix}\nC: AUTHINFO USER me\nS: 281 in\n{got}"));
         // The login is sent once.
         let again = "C: ARTICLE <a@b>\nS: 502 not you\n= refused 502 ARTICLE";
-        check(terms, &format!("{asked}\n{given}\n{again}"));
+        check(terms, &format!("{prefix}\n{given}\n{again}"));
     }
-    check("login", &format!("{asked}\nC: STARTTLS\nS: 382\n= secure\n{given}\n{got}"));
+    check("login", &format!("{prefix}\nC: STARTTLS\nS: 382\n= secure\n{given}\n{got}"));
     // No login is sent unless the server requires it.
     check("login tls", &format!("A: <a@b>\nS: 200 hi\n{got}"));
 }
 
 #[test]
-fn a_login_with_a_group() {
+fn group_and_article_are_repeated_after_a_login() {
     check(
         "login tls",
         "A: g 7
@@ -65,35 +65,35 @@ fn a_login_with_a_group() {
 }
 
 #[test]
-fn logins_that_are_refused() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me";
+fn rejected_login_fails_the_request() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me";
     for terms in ["login tls", "login clear"] {
         for code in ["400", "481", "482", "500", "502", "503"] {
-            check(terms, &format!("{asked}\nS: {code} no\n= refused {code} AUTHINFO USER"));
+            check(terms, &format!("{prefix}\nS: {code} no\n= refused {code} AUTHINFO USER"));
             let pass = "S: 381 and?\nC: AUTHINFO PASS canary";
-            check(terms, &format!("{asked}\n{pass}\nS: {code} no\n= refused {code} AUTHINFO PASS"));
+            check(terms, &format!("{prefix}\n{pass}\nS: {code} no\n= refused {code} AUTHINFO PASS"));
         }
         for bad in ["200 hi", "382 x", "281x", "hello"] {
-            check(terms, &format!("{asked}\nS: {bad}\n= unexpected"));
+            check(terms, &format!("{prefix}\nS: {bad}\n= unexpected"));
         }
         let twice = "S: 381 and?\nC: AUTHINFO PASS canary\nS: 381 and?\n= unexpected";
-        check(terms, &format!("{asked}\n{twice}"));
-        check(terms, &format!("{asked}\nS: 381 and?\nC: AUTHINFO PASS canary\nX:\n= cut"));
+        check(terms, &format!("{prefix}\n{twice}"));
+        check(terms, &format!("{prefix}\nS: 381 and?\nC: AUTHINFO PASS canary\nX:\n= cut"));
     }
 }
 
 #[test]
-fn no_login_goes_out_in_the_clear() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: STARTTLS";
+fn login_without_tls_is_not_sent_in_plaintext() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: STARTTLS";
     for code in ["400", "480", "483", "500", "502", "580", "423"] {
-        check("login", &format!("{asked}\nS: {code} no\n= refused {code} STARTTLS"));
+        check("login", &format!("{prefix}\nS: {code} no\n= refused {code} STARTTLS"));
     }
-    let asked = "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 500 no\nC: ARTICLE <a@b>\nS: 480 who?";
-    check("login try", &format!("{asked}\n= refused 480 ARTICLE"));
+    let prefix = "A: <a@b>\nS: 200 hi\nC: STARTTLS\nS: 500 no\nC: ARTICLE <a@b>\nS: 480 who?";
+    check("login try", &format!("{prefix}\n= refused 480 ARTICLE"));
 }
 
 #[test]
-fn no_login_goes_out_in_the_clear_for_the_next_ask() {
+fn later_requests_send_no_login_in_plaintext() {
     for code in ["411", "423", "430", "480", "502", "580"] {
         check(
             "login",
@@ -117,7 +117,7 @@ fn no_login_goes_out_in_the_clear_for_the_next_ask() {
 
 /// docs/spec/faults.md, row 89: a rejected login is not sent again.
 #[test]
-fn a_login_is_tried_once() {
+fn rejected_login_is_not_sent_again() {
     for code in ["423", "430", "481", "502"] {
         check(
             "login tls",
@@ -140,8 +140,8 @@ fn a_login_is_tried_once() {
 }
 
 #[test]
-fn a_login_that_wants_tls() {
-    let asked = "A: <a@b>
+fn login_rejected_with_483_sends_starttls_and_repeats_the_login() {
+    let prefix = "A: <a@b>
         S: 200 hi
         C: ARTICLE <a@b>
         S: 480 who?
@@ -150,13 +150,13 @@ fn a_login_that_wants_tls() {
         C: STARTTLS";
     let again = "S: 382 go on\n= secure\nC: AUTHINFO USER me";
     let got = "C: ARTICLE <a@b>\nS: 430 no\n= refused 430 ARTICLE";
-    check("login clear", &format!("{asked}\n{again}\nS: 281 in\n{got}"));
-    check("login clear", &format!("{asked}\n{again}\nS: 483 no\n= refused 483 AUTHINFO USER"));
-    check("login clear", &format!("{asked}\nS: 580 no\n= refused 580 STARTTLS"));
+    check("login clear", &format!("{prefix}\n{again}\nS: 281 in\n{got}"));
+    check("login clear", &format!("{prefix}\n{again}\nS: 483 no\n= refused 483 AUTHINFO USER"));
+    check("login clear", &format!("{prefix}\nS: 580 no\n= refused 580 STARTTLS"));
 }
 
 #[test]
-fn a_login_that_somebody_is_asked_for() {
+fn login_set_after_a_refusal_is_sent_for_the_repeated_request() {
     let refused = "A: <a@b>
         S: 200 hi
         C: ARTICLE <a@b>
@@ -184,30 +184,31 @@ fn a_login_that_somebody_is_asked_for() {
 }
 
 #[test]
-fn secrets_that_a_server_repeats() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 canary, me?";
+fn password_repeated_by_the_server_is_hidden() {
+    let prefix =
+        "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 canary, me?";
     let pass = "C: AUTHINFO PASS canary";
     check(
         "login tls",
-        &format!("{asked}\n{pass}\nS: 481 canarycanary is wrong: canary\n= refused 481 AUTHINFO PASS"),
+        &format!("{prefix}\n{pass}\nS: 481 canarycanary is wrong: canary\n= refused 481 AUTHINFO PASS"),
     );
     check(
         "login tls",
-        &format!("{asked}\n{pass}\nS: 281 canary\nC: ARTICLE <a@b>\nS: 430 canary\n= refused 430 ARTICLE"),
+        &format!("{prefix}\n{pass}\nS: 281 canary\nC: ARTICLE <a@b>\nS: 430 canary\n= refused 430 ARTICLE"),
     );
 }
 
 #[test]
-fn secrets_in_a_reply_that_is_none() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 and?";
+fn password_in_a_malformed_reply_is_hidden() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 480 who?\nC: AUTHINFO USER me\nS: 381 and?";
     for reply in ["299 canary", "381 canary", "canary", "48 canary"] {
-        let dialogue = format!("{asked}\nC: AUTHINFO PASS canary\nS: {reply}\n= unexpected");
+        let dialogue = format!("{prefix}\nC: AUTHINFO PASS canary\nS: {reply}\n= unexpected");
         check("login tls", &dialogue);
     }
 }
 
 #[test]
-fn secrets_in_what_nobody_asked_for() {
+fn password_in_unrequested_data_is_hidden() {
     for more in ["canary".to_owned(), format!("{}canary", "x".repeat(77))] {
         let mut terms = SessionOptions::default();
         terms.is_secure = true;
@@ -243,7 +244,7 @@ fn mode_reader_never_follows_a_login() {
 
 /// STARTTLS, login and MODE READER in one session, each once.
 #[test]
-fn one_detour_after_another() {
+fn starttls_login_and_mode_reader_are_each_sent_once() {
     check(
         "login",
         "A: <a@b>
@@ -275,7 +276,7 @@ fn one_detour_after_another() {
 
 /// At every step the server may close the session or send an invalid reply.
 #[test]
-fn the_server_ends_it_at_every_step() {
+fn closed_session_or_invalid_reply_is_an_error_at_every_step() {
     let dialogue = "A: over g
         S: 200 hi
         C: CAPABILITIES
@@ -323,12 +324,12 @@ fn the_server_ends_it_at_every_step() {
         let replies =
             lines[..at].iter().filter(|line| line.starts_with("S: ") && line.as_bytes()[3].is_ascii_digit());
         let commands = lines[..at].iter().filter(|line| line.starts_with("C: "));
-        let asked = commands
+        let prefix = commands
             .map(|line| line[3..].trim_end_matches(char::is_numeric))
             .nth(replies.count().wrapping_sub(1));
-        let asked = asked.unwrap_or_default();
+        let prefix = prefix.unwrap_or_default();
         let verbs = ["GROUP", "AUTHINFO USER", "AUTHINFO PASS", "OVER", "XOVER"];
-        let verb = verbs.into_iter().find(|verb| asked.starts_with(verb)).unwrap_or(asked);
+        let verb = verbs.into_iter().find(|verb| prefix.starts_with(verb)).unwrap_or(prefix);
         let refused = format!("= refused 400 {verb}");
         check("login", &format!("{before}\nS: 400 bye\nX:\n{}", refused.trim_end()));
         check("login", &format!("{before}\nS: what?\n= unexpected"));

@@ -14,17 +14,17 @@ fn entry<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
 
 /// Checks the entry of an article for every position at which the article is cut.
 fn check(article: &[u8], expected: &str) {
-    let shown = String::from_utf8_lossy(article);
-    let whole = entry([article]);
-    assert_eq!(String::from_utf8_lossy(&whole), expected, "{shown:?}");
-    assert_eq!(entry(article.chunks(1)), whole, "{shown:?}");
+    let article_text = String::from_utf8_lossy(article);
+    let complete_entry = entry([article]);
+    assert_eq!(String::from_utf8_lossy(&complete_entry), expected, "{article_text:?}");
+    assert_eq!(entry(article.chunks(1)), complete_entry, "{article_text:?}");
     for at in 0..=article.len() {
-        assert_eq!(entry([&article[..at], &article[at..]]), whole, "{shown:?} {at}");
+        assert_eq!(entry([&article[..at], &article[at..]]), complete_entry, "{article_text:?} {at}");
     }
 }
 
 #[test]
-fn an_article_is_an_entry() {
+fn article_becomes_an_mbox_entry() {
     check(
         b"Path: a!b\r\nFrom: Joe (the man) <joe@example.org>\r\nDate: Sun, 06 Nov 1994 09:49:37 +0100\r\n\
           Subject: x\r\n\r\nFrom here\r\n>From there\r\n From\r\nlast\r\n",
@@ -67,14 +67,14 @@ const BODIES: [(&str, &str); 29] = [
 ];
 
 #[test]
-fn lines_are_quoted_and_ended() {
+fn from_lines_of_a_body_are_quoted_and_line_ends_converted() {
     for (body, expected) in BODIES {
         check(format!("X: y\r\n\r\n{body}").as_bytes(), &format!("{NOBODY}X: y\n\n{expected}\n"));
     }
 }
 
 #[test]
-fn the_header_is_quoted_too() {
+fn from_lines_of_a_header_are_quoted() {
     for (header, expected) in BODIES {
         check(header.as_bytes(), &format!("{NOBODY}{expected}\n"));
     }
@@ -82,7 +82,7 @@ fn the_header_is_quoted_too() {
 }
 
 #[test]
-fn who_has_sent_it() {
+fn from_line_has_the_address_of_the_from_field() {
     for (from, expected) in [
         ("joe@example.org", "joe@example.org"),
         ("joe@example.org (Joe)", "joe@example.org"),
@@ -123,7 +123,7 @@ fn who_has_sent_it() {
 }
 
 #[test]
-fn when_it_was_sent() {
+fn from_line_has_the_date_in_utc() {
     for (date, expected) in [
         ("Thu, 1 Jan 1970 00:00:00 GMT", "Thu Jan  1 00:00:00 1970"),
         ("31 Dec 1969 23:59:59 GMT", "Wed Dec 31 23:59:59 1969"),
@@ -140,13 +140,13 @@ fn when_it_was_sent() {
 }
 
 #[test]
-fn only_the_header_tells() {
+fn from_field_in_the_body_is_ignored() {
     check(b"X: y\r\n\r\nFrom: joe@example.org\r\n", &format!("{NOBODY}X: y\n\nFrom: joe@example.org\n\n"));
     check(b"\r\nFrom: joe@example.org\r\n", &format!("{NOBODY}\nFrom: joe@example.org\n\n"));
 }
 
 #[test]
-fn entries_follow_one_another() {
+fn several_articles_become_consecutive_entries() {
     let mut mbox = Mbox::new();
     let mut text = Vec::new();
     for article in ["From: a@b\r\n\r\nFrom", "From: c@d\r\nDate: 6 Nov 94 08:49 Z\r\n\r\n>", "", "X: y\r"] {
@@ -161,7 +161,7 @@ fn entries_follow_one_another() {
 }
 
 #[test]
-fn the_header_is_held_back_until_it_ends() {
+fn header_is_buffered_until_it_ends() {
     let mut mbox = Mbox::new();
     assert_eq!(mbox.push(b"From: a@b\r\n\r"), b"");
     assert_eq!(mbox.push(b"\nbody"), b"From a@b Thu Jan  1 00:00:00 1970\nFrom: a@b\n\nbody");
@@ -171,7 +171,7 @@ fn the_header_is_held_back_until_it_ends() {
 }
 
 #[test]
-fn no_more_than_64_kib_of_a_header_are_held_back() {
+fn at_most_64_kib_of_a_header_are_buffered() {
     let header = [&b"From: a@b\r\nX: "[..], &[b'x'; 1 << 17], b"\r\nDate: 6 Nov 94 08:49 Z\r\n\r\n"].concat();
     let mut mbox = Mbox::new();
     for byte in &header[..(1 << 16) - 1] {
@@ -182,15 +182,15 @@ fn no_more_than_64_kib_of_a_header_are_held_back() {
     assert!(out.starts_with(line));
     // One CR LF becomes LF.
     assert_eq!(out.len(), line.len() + (1 << 16) - 1);
-    let whole = entry([&header[..]]);
-    assert!(whole.starts_with(&out));
+    let complete_entry = entry([&header[..]]);
+    assert!(complete_entry.starts_with(&out));
     for cut in [(1 << 16) - 1, 1 << 16, (1 << 16) + 1] {
-        assert_eq!(entry([&header[..cut], &header[cut..]]), whole);
+        assert_eq!(entry([&header[..cut], &header[cut..]]), complete_entry);
     }
 }
 
 #[test]
-fn lines_of_any_length_are_not_held_back() {
+fn long_body_lines_are_not_buffered() {
     for byte in [b'>', b'x', b'F', b'\r', b'\xff', b'\0'] {
         let mut mbox = Mbox::new();
         mbox.push(b"\r\n");
@@ -222,7 +222,7 @@ fn quoted(article: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn any_article_is_quoted_as_it_should_be() {
+fn random_articles_are_quoted_as_the_reference_does() {
     let mut state = 5_u64;
     let mut below = |most: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

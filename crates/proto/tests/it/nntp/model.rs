@@ -2,7 +2,7 @@
 //! server must not receive are never sent.
 
 use fetch_url_proto::nntp::{
-    ArticleAt, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
+    ArticleAddress, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
     StartTls,
 };
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
@@ -12,9 +12,9 @@ const RUNS: u64 = 4000;
 const GROUPS: [(&str, &[u64]); 3] = [("e", &[]), ("g", &[1, 2, 4, 5, 7]), ("h", &[2, 3, 4])];
 
 /// A pseudo-random generator with a fixed seed.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % most
@@ -32,73 +32,73 @@ struct Server {
     compresses: bool,
     has_tls: bool,
     /// Replies 430 where other servers reply 423.
-    is_sn: bool,
+    replies_430: bool,
     knows_keywords: bool,
     names_articles: bool,
     overview: Option<&'static str>,
-    tells_capabilities: bool,
-    wants_login: bool,
-    wants_reader: bool,
-    wants_tls: bool,
+    has_capabilities: bool,
+    requires_login: bool,
+    requires_mode_reader: bool,
+    requires_tls: bool,
 
     selected: Option<&'static str>,
     is_deflated: bool,
-    is_known: bool,
+    is_logged_in: bool,
     is_reader: bool,
     is_secure: bool,
-    heard: Vec<String>,
+    commands: Vec<String>,
 }
 
 impl Server {
-    fn any(dice: &mut Dice) -> Self {
+    fn random(random: &mut Random) -> Self {
         Self {
-            allows_clear: dice.one_in(2),
-            compresses: dice.one_in(2),
-            has_tls: dice.one_in(2),
-            is_sn: dice.one_in(3),
-            knows_keywords: !dice.one_in(3),
-            names_articles: !dice.one_in(4),
+            allows_clear: random.one_in(2),
+            compresses: random.one_in(2),
+            has_tls: random.one_in(2),
+            replies_430: random.one_in(3),
+            knows_keywords: !random.one_in(3),
+            names_articles: !random.one_in(4),
             overview: [Some("OVER"), Some("XOVER"), None]
-                [usize::try_from(dice.below(3)).expect("it is small")],
-            tells_capabilities: dice.one_in(2),
-            wants_login: dice.one_in(3),
-            wants_reader: dice.one_in(4),
-            wants_tls: dice.one_in(4),
+                [usize::try_from(random.below(3)).expect("it is small")],
+            has_capabilities: random.one_in(2),
+            requires_login: random.one_in(3),
+            requires_mode_reader: random.one_in(4),
+            requires_tls: random.one_in(4),
             selected: None,
             is_deflated: false,
-            is_known: false,
+            is_logged_in: false,
             is_reader: false,
-            is_secure: dice.one_in(3),
-            heard: Vec::new(),
+            is_secure: random.one_in(3),
+            commands: Vec::new(),
         }
     }
 
-    fn once(&self, command: &str) {
-        let times = self.heard.iter().filter(|heard| *heard == command).count();
+    fn assert_at_most_once(&self, command: &str) {
+        let times = self.commands.iter().filter(|commands| *commands == command).count();
         assert!(times <= 1, "{command} {times} times: {self:#?}");
     }
 
     /// Returns the reply to a command.
     fn reply(&mut self, command: &str) -> String {
-        self.heard.push(command.to_owned());
+        self.commands.push(command.to_owned());
         match command {
-            "CAPABILITIES" if !self.tells_capabilities => return "500 what\r\n".to_owned(),
+            "CAPABILITIES" if !self.has_capabilities => return "500 what\r\n".to_owned(),
             "CAPABILITIES" => return self.capabilities(),
             "STARTTLS" => return self.start_tls(),
             "MODE READER" => {
-                assert!(!self.is_known && !self.is_deflated, "{self:#?}");
+                assert!(!self.is_logged_in && !self.is_deflated, "{self:#?}");
                 self.is_reader = true;
                 return "200 hi\r\n".to_owned();
             }
             "COMPRESS DEFLATE" => {
-                assert!(!self.is_deflated && self.tells_capabilities && self.compresses, "{self:#?}");
+                assert!(!self.is_deflated && self.has_capabilities && self.compresses, "{self:#?}");
                 self.is_deflated = true;
                 return "206 go on\r\n".to_owned();
             }
             _ if command.starts_with("AUTHINFO") => return self.log_in(command),
-            _ if self.wants_reader && !self.is_reader => "500 what\r\n",
-            _ if self.wants_tls && !self.is_secure => "483 TLS\r\n",
-            _ if self.wants_login && !self.is_known => "480 who\r\n",
+            _ if self.requires_mode_reader && !self.is_reader => "500 what\r\n",
+            _ if self.requires_tls && !self.is_secure => "483 TLS\r\n",
+            _ if self.requires_login && !self.is_logged_in => "480 who\r\n",
             _ => return self.answer(command),
         }
         .to_owned()
@@ -111,24 +111,24 @@ impl Server {
     }
 
     fn start_tls(&mut self) -> String {
-        self.once("STARTTLS");
-        assert!(!self.is_secure && !self.is_deflated && !self.is_known, "{self:#?}");
+        self.assert_at_most_once("STARTTLS");
+        assert!(!self.is_secure && !self.is_deflated && !self.is_logged_in, "{self:#?}");
         self.is_secure = self.has_tls;
         self.selected = None;
         if self.has_tls { "382 go on\r\n" } else { "580 no\r\n" }.to_owned()
     }
 
     fn log_in(&mut self, command: &str) -> String {
-        self.once("AUTHINFO PASS canary");
+        self.assert_at_most_once("AUTHINFO PASS canary");
         assert!((self.is_secure || self.allows_clear) && !self.is_deflated, "{self:#?}");
-        if self.wants_tls && !self.is_secure {
+        if self.requires_tls && !self.is_secure {
             return "483 TLS\r\n".to_owned();
         }
         if command == "AUTHINFO USER me" {
             return "381 and?\r\n".to_owned();
         }
         assert_eq!(command, "AUTHINFO PASS canary");
-        (self.is_known, self.selected) = (true, None);
+        (self.is_logged_in, self.selected) = (true, None);
         "281 in\r\n".to_owned()
     }
 
@@ -172,7 +172,7 @@ impl Server {
         };
         let numbers = GROUPS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, numbers)| numbers);
         if !numbers.contains(&number) {
-            return if self.is_sn { "430 no\r\n" } else { "423 no\r\n" }.to_owned();
+            return if self.replies_430 { "430 no\r\n" } else { "423 no\r\n" }.to_owned();
         }
         let named = if self.names_articles { format!(" {shown} <{name}{number}@x>") } else { String::new() };
         let text = text_of(name, number, verb).replace("\r\n.", "\r\n..");
@@ -209,47 +209,47 @@ fn text_of(name: &str, number: u64, verb: &str) -> String {
 }
 
 /// Returns a random request and its correct answer, or `None` if the object does not exist.
-fn errand(dice: &mut Dice) -> (NewsRequest, Option<String>) {
+fn random_request(random: &mut Random) -> (NewsRequest, Option<String>) {
     let (name, numbers) = [GROUPS[0], GROUPS[1], GROUPS[2], ("none", &[][..])]
-        [usize::try_from(dice.below(4)).expect("it is small")];
+        [usize::try_from(random.below(4)).expect("it is small")];
     let group = GroupName::new(name.as_bytes()).expect("a group");
     let (part, verb) =
         [(ArticlePart::Article, "ARTICLE"), (ArticlePart::Body, "BODY"), (ArticlePart::Head, "HEAD")]
-            [usize::try_from(dice.below(3)).expect("it is small")];
-    let number = dice.below(8);
+            [usize::try_from(random.below(3)).expect("it is small")];
+    let number = random.below(8);
     let article = numbers.contains(&number).then(|| text_of(name, number, verb));
     let subjects = |first, last| {
         let wanted = numbers.iter().filter(|number| (first..=last).contains(*number));
         wanted.map(|number| format!("{name}{number} ")).collect::<String>()
     };
-    match dice.below(10) {
+    match random.below(10) {
         0 => (NewsRequest::Group(group), (name != "none").then(String::new)),
         1 => {
             (NewsRequest::Overview(group, None, ListForm::Entries), (name != "none").then(|| subjects(0, 9)))
         }
         2 => {
-            let (first, last) = (dice.below(5), dice.below(9));
-            let ask = NewsRequest::Overview(group, Some((first, last)), ListForm::Entries);
-            (ask, (name != "none").then(|| subjects(first, last)))
+            let (first, last) = (random.below(5), random.below(9));
+            let request = NewsRequest::Overview(group, Some((first, last)), ListForm::Entries);
+            (request, (name != "none").then(|| subjects(first, last)))
         }
         3 => (NewsRequest::Groups(None, ListForm::Entries), Some("e g h ".to_owned())),
         4..=6 => {
             let id = MessageId::new(format!("{name}{number}@x").as_bytes()).expect("an id");
-            (NewsRequest::Article(ArticleAt::Id(id), part), article)
+            (NewsRequest::Article(ArticleAddress::Id(id), part), article)
         }
-        _ => (NewsRequest::Article(ArticleAt::Number(group, number), part), article),
+        _ => (NewsRequest::Article(ArticleAddress::Number(group, number), part), article),
     }
 }
 
-fn terms(dice: &mut Dice, server: &Server) -> SessionOptions {
-    let mut terms = SessionOptions::default();
-    terms.is_secure = server.is_secure;
-    terms.clear_login = server.allows_clear;
-    terms.start_tls = if dice.one_in(3) { StartTls::Try } else { StartTls::Never };
-    terms.login = (!dice.one_in(3)).then(|| Login::new(b"me", b"canary").expect("nothing is forbidden"));
+fn options(random: &mut Random, server: &Server) -> SessionOptions {
+    let mut options = SessionOptions::default();
+    options.is_secure = server.is_secure;
+    options.clear_login = server.allows_clear;
+    options.start_tls = if random.one_in(3) { StartTls::Try } else { StartTls::Never };
+    options.login = (!random.one_in(3)).then(|| Login::new(b"me", b"canary").expect("nothing is forbidden"));
     // TLS and MODE READER are not possible after compression, so a server that requires them gets no compression.
-    terms.plain_lists = server.wants_tls || server.wants_reader;
-    terms
+    options.plain_lists = server.requires_tls || server.requires_mode_reader;
+    options
 }
 
 #[derive(Debug, PartialEq)]
@@ -257,20 +257,25 @@ enum Answer {
     Found(String),
     Refused(u32),
     /// The session cannot continue.
-    Over,
+    Closed,
 }
 
-fn answers(server: &mut Server, terms: SessionOptions, asks: &[NewsRequest], dice: &mut Dice) -> Vec<Answer> {
-    let mut session = Session::new(terms);
-    asks.iter().for_each(|ask| session.add_request(ask.clone()));
+fn answers(
+    server: &mut Server,
+    options: SessionOptions,
+    requests: &[NewsRequest],
+    random: &mut Random,
+) -> Vec<Answer> {
+    let mut session = Session::new(options);
+    requests.iter().for_each(|request| session.add_request(request.clone()));
     let (mut buffer, mut line) = (RecvBuffer::new(), b"200 hi\r\n".to_vec());
     let (mut answers, mut found) = (Vec::new(), String::new());
-    while answers.len() < asks.len() {
+    while answers.len() < requests.len() {
         match session.step(&mut buffer) {
             Ok(Step::NeedMore) => {
-                let length = usize::try_from(dice.below(40)).expect("it is small") + 1;
+                let length = usize::try_from(random.below(40)).expect("it is small") + 1;
                 let piece: Vec<u8> = line.drain(..length.min(line.len())).collect();
-                assert!(!piece.is_empty(), "both wait: {server:#?}");
+                assert!(!piece.is_empty(), "client and server both wait: {server:#?}");
                 buffer.push(&piece);
             }
             Ok(Step::Send(bytes)) => {
@@ -286,9 +291,9 @@ fn answers(server: &mut Server, terms: SessionOptions, asks: &[NewsRequest], dic
             }
             Ok(Step::Emit(Event::Head(_)) | Step::StartTls | Step::StartDeflate) => {}
             Ok(step) => panic!("{step:?}"),
-            Err(_) => answers.push(Answer::Over),
+            Err(_) => answers.push(Answer::Closed),
         }
-        if answers.last() == Some(&Answer::Over) {
+        if answers.last() == Some(&Answer::Closed) {
             break;
         }
     }
@@ -307,26 +312,27 @@ fn word(entry: &fetch_url_proto::Entry) -> String {
 }
 
 #[test]
-fn every_answer_is_the_one_to_its_question() {
-    let mut dice = Dice(1);
+fn each_request_receives_its_own_answer_from_random_servers() {
+    let mut random = Random(1);
     for run in 0..RUNS {
-        let mut server = Server::any(&mut dice);
-        let terms = terms(&mut dice, &server);
-        let can_log_in = terms.login.is_some() && (server.allows_clear || server.is_secure || server.has_tls);
+        let mut server = Server::random(&mut random);
+        let options = options(&mut random, &server);
+        let can_log_in =
+            options.login.is_some() && (server.allows_clear || server.is_secure || server.has_tls);
         let can_have_tls = server.is_secure || server.has_tls;
-        let is_open = (!server.wants_tls || can_have_tls) && (!server.wants_login || can_log_in);
-        let (asks, truths): (Vec<NewsRequest>, Vec<Option<String>>) =
-            (0..=dice.below(9)).map(|_| errand(&mut dice)).unzip();
-        let answers = answers(&mut server, terms, &asks, &mut dice);
-        for ((ask, truth), answer) in asks.iter().zip(&truths).zip(&answers) {
-            let is_right = match (truth, answer) {
-                (Some(truth), Answer::Found(found)) => truth == found,
+        let can_succeed = (!server.requires_tls || can_have_tls) && (!server.requires_login || can_log_in);
+        let (requests, all_expected): (Vec<NewsRequest>, Vec<Option<String>>) =
+            (0..=random.below(9)).map(|_| random_request(&mut random)).unzip();
+        let answers = answers(&mut server, options, &requests, &mut random);
+        for ((request, expected), answer) in requests.iter().zip(&all_expected).zip(&answers) {
+            let is_correct = match (expected, answer) {
+                (Some(expected), Answer::Found(found)) => expected == found,
                 (None, Answer::Refused(411 | 412 | 423 | 430)) => true,
-                (_, Answer::Refused(480 | 483 | 500 | 580) | Answer::Over) => !is_open,
+                (_, Answer::Refused(480 | 483 | 500 | 580) | Answer::Closed) => !can_succeed,
                 _ => false,
             };
-            assert!(is_right, "{run}: {ask:?}\n{truth:?}\n{answer:?}\n{server:#?}");
+            assert!(is_correct, "{run}: {request:?}\n{expected:?}\n{answer:?}\n{server:#?}");
         }
-        assert!(!is_open || answers.len() == asks.len(), "{run}: {server:#?}");
+        assert!(!can_succeed || answers.len() == requests.len(), "{run}: {server:#?}");
     }
 }

@@ -32,7 +32,7 @@ fn numbered(range: RangeInclusive<u64>, line: impl Fn(u64) -> String) -> String 
 }
 
 #[test]
-fn several_at_once() {
+fn several_requests_are_sent_before_the_first_reply() {
     check_later(
         "A: <1@x>
         A: body <2@x>
@@ -64,15 +64,15 @@ fn several_at_once() {
 }
 
 #[test]
-fn replies_of_one_for_another_are_noticed() {
-    let asked = "A: <1@x>\nA: body <2@x>\nC: ARTICLE <1@x>\nC: BODY <2@x>";
-    check_later(&format!("{asked}\nS: 222 0 <2@x>\nS: .\n= unexpected"));
-    check_later(&format!("{asked}\nS: 220 0 <2@x>\nS: .\n= unexpected"));
-    check_later(&format!("{asked}\nS: 430\n= refused 430 ARTICLE\nS: 220 0 <1@x>\n= unexpected"));
+fn reply_to_another_request_is_unexpected() {
+    let prefix = "A: <1@x>\nA: body <2@x>\nC: ARTICLE <1@x>\nC: BODY <2@x>";
+    check_later(&format!("{prefix}\nS: 222 0 <2@x>\nS: .\n= unexpected"));
+    check_later(&format!("{prefix}\nS: 220 0 <2@x>\nS: .\n= unexpected"));
+    check_later(&format!("{prefix}\nS: 430\n= refused 430 ARTICLE\nS: 220 0 <1@x>\n= unexpected"));
 }
 
 #[test]
-fn a_range_of_a_group() {
+fn articles_of_a_range_are_pipelined_and_missing_ones_refused() {
     check(
         "",
         "A: g 1
@@ -102,22 +102,22 @@ fn a_range_of_a_group() {
 }
 
 #[test]
-fn no_more_than_a_window_is_asked_for_ahead() {
+fn at_most_128_requests_are_sent_ahead() {
     let ask = |range| numbered(range, |number| format!("A: <{number}@x>"));
     let command = |range| numbered(range, |number| format!("C: ARTICLE <{number}@x>"));
-    let gone = |range| numbered(range, |_| "S: 430\n= refused 430 ARTICLE".to_owned());
-    let first = command(1..=128) + &gone(1..=64) + &command(129..=192);
+    let missing_replies = |range| numbered(range, |_| "S: 430\n= refused 430 ARTICLE".to_owned());
+    let first = command(1..=128) + &missing_replies(1..=64) + &command(129..=192);
     check_later(&format!(
         "{}{first}{}{}{}",
         ask(1..=200),
-        gone(65..=128),
+        missing_replies(65..=128),
         command(193..=200),
-        gone(129..=200)
+        missing_replies(129..=200)
     ));
 }
 
 #[test]
-fn a_number_never_goes_to_another_group() {
+fn article_number_is_sent_in_its_own_group_only() {
     check(
         "",
         "A: g 1
@@ -163,7 +163,7 @@ fn a_number_never_goes_to_another_group() {
 }
 
 #[test]
-fn a_group_that_is_not_there_leaves_the_one_before() {
+fn rejected_group_keeps_the_selected_group() {
     check(
         "",
         "A: g 1
@@ -193,7 +193,7 @@ fn a_group_that_is_not_there_leaves_the_one_before() {
 }
 
 #[test]
-fn a_group_that_is_not_there_at_first() {
+fn rejected_first_group_refuses_its_articles_only() {
     check(
         "",
         "A: h 1
@@ -213,7 +213,7 @@ fn a_group_that_is_not_there_at_first() {
 }
 
 #[test]
-fn a_group_that_is_not_there_later() {
+fn rejected_group_in_an_open_session_refuses_its_articles_only() {
     for (next, verb, code) in [("<2@x>", "ARTICLE", 220), ("head <2@x>", "HEAD", 221)] {
         check_later(&format!(
             "A: h 1
@@ -233,7 +233,7 @@ fn a_group_that_is_not_there_later() {
 }
 
 #[test]
-fn the_server_closes() {
+fn replies_before_the_connection_closes_are_delivered() {
     // The replies from before the connection was closed are valid.
     check_later(
         "A: <1@x>
@@ -298,11 +298,11 @@ fn closed_connection_gets_no_further_commands() {
 
 /// docs/spec/faults.md, row 101: data after the terminator belongs neither to the article nor to the next request.
 #[test]
-fn bytes_behind_the_dot() {
-    let asked = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .";
+fn data_after_the_terminator_belongs_to_no_article() {
+    let prefix = "A: <a@b>\nS: 200 hi\nC: ARTICLE <a@b>\nS: 220 0 <a@b>\nS: x\nS: .";
     let got = "= head\n= body x|\n= done";
     for more in ["S: evil", "S: .", "S: 220 0 <a@b>\nS: x\nS: .", r"S: \x00\xFF"] {
-        check("", &format!("{asked}\n{more}\n{got}"));
+        check("", &format!("{prefix}\n{more}\n{got}"));
     }
     for more in ["evil", ".", "220 0 <a@b>", "", "HTTP/1.0 200 ok"] {
         check_later(&format!("A: <1@x>\nC: ARTICLE <1@x>\nS: {more}\nS: 220 0 <1@x>\nS: .\n= unexpected"));
@@ -310,7 +310,7 @@ fn bytes_behind_the_dot() {
 }
 
 #[test]
-fn who_is_known_already_is_not_asked_again() {
+fn login_is_not_repeated_in_an_open_session() {
     let rest = "A: <1@x>\nC: ARTICLE <1@x>\nS: 480 who?\n= refused 480 ARTICLE";
     check_later(rest);
     let (ask, rest) = rest.split_once('\n').expect("two lines");

@@ -3,9 +3,9 @@
 //! A transcript has one line for each event, in order:
 //!
 //! ```text
-//! A: g 5             an ask; made when all before it has happened (see `ask_of`)
+//! A: g 5             a request; added after all events before it (see `parse_request`)
 //! C: GROUP g         a command
-//! S: 211 1 5 5 g     a line of the server; it comes when all commands before it are out; `\r`, `\n`, `\xHH`
+//! S: 211 1 5 5 g     a line of the server, sent after all commands before it; `\r`, `\n`, `\xHH`
 //! s: 211             the same without a line end
 //! L: me canary       a login, after a refusal; `none`: no login could help
 //! X:                 the server closes the connection
@@ -14,7 +14,7 @@
 //! ```
 
 use fetch_url_proto::nntp::{
-    ArticleAt, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
+    ArticleAddress, ArticlePart, GroupName, ListForm, Login, MessageId, NewsRequest, Session, SessionOptions,
     StartTls,
 };
 use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireError};
@@ -22,46 +22,52 @@ use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireErro
 /// The password, which no event may contain.
 const SECRET: &str = "canary";
 /// Exchanges with more bytes than this are cut into single bytes, but not at each position separately.
-const MOST_CUTS: usize = 2500;
-/// More steps than any exchange takes for a byte.
-const MOST_IDLE: usize = 10_000;
+const MAX_CUTS: usize = 2500;
+/// Maximum number of steps for one byte of input; no exchange needs more.
+const MAX_STEPS_PER_BYTE: usize = 10_000;
 
 /// Checks that events and commands are the same wherever the server's bytes are cut, and that a truncated exchange
-/// gives no event whose data was not received. `terms` are the session options, as in `terms_of`.
+/// gives no event whose data was not received. `session_options` are the session options, as in `parse_options`.
 #[track_caller]
-pub(crate) fn check(terms: &str, dialogue: &str) {
-    let terms = &terms_of(terms);
+pub(crate) fn check(session_options: &str, dialogue: &str) {
+    let session_options = &parse_options(session_options);
     let script = Script::of(dialogue);
     let bytes = script.bytes.len();
-    let by = |cuts: &dyn Fn(usize) -> bool, ways: Ways| Play::new(terms, &script, ways).run(cuts);
-    let all = Ways { tells: true, end: None };
-    assert_eq!(by(&|_| false, all), script.expected, "whole: {dialogue}");
-    assert_eq!(by(&|_| false, Ways { tells: false, ..all }), script.expected, "untold: {dialogue}");
-    assert_eq!(by(&|_| true, all), script.expected, "octet by octet: {dialogue}");
-    if bytes > MOST_CUTS {
+    let by = |cuts: &dyn Fn(usize) -> bool, options: PlayOptions| {
+        Play::new(session_options, &script, options).run(cuts)
+    };
+    let all = PlayOptions { has_wire_trace: true, end: None };
+    assert_eq!(by(&|_| false, all), script.expected, "in one piece: {dialogue}");
+    assert_eq!(
+        by(&|_| false, PlayOptions { has_wire_trace: false, ..all }),
+        script.expected,
+        "without a wire trace: {dialogue}"
+    );
+    assert_eq!(by(&|_| true, all), script.expected, "byte by byte: {dialogue}");
+    if bytes > MAX_CUTS {
         return;
     }
     for at in 0..bytes {
         assert_eq!(by(&|cut| cut == at, all), script.expected, "cut at {at}: {dialogue}");
-        let ended = by(&|_| false, Ways { end: Some(at), ..all });
-        assert!(script.earns(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
+        let ended = by(&|_| false, PlayOptions { end: Some(at), ..all });
+        assert!(script.is_valid_prefix(&ended), "ended at {at}: {dialogue}\n{ended:#?}");
     }
 }
 
-fn terms_of(words: &str) -> SessionOptions {
-    let mut terms = SessionOptions::default();
+fn parse_options(words: &str) -> SessionOptions {
+    let mut session_options = SessionOptions::default();
     for word in words.split_whitespace() {
         match word {
-            "clear" => terms.clear_login = true,
-            "login" => terms.login = Some(login("me", SECRET)),
-            "must" => terms.start_tls = StartTls::Must,
-            "plain" => terms.plain_lists = true,
-            "tls" => terms.is_secure = true,
-            "try" => terms.start_tls = StartTls::Try,
-            _ => panic!("no word of terms: {word}"),
+            "clear" => session_options.clear_login = true,
+            "login" => session_options.login = Some(login("me", SECRET)),
+            "must" => session_options.start_tls = StartTls::Must,
+            "plain" => session_options.plain_lists = true,
+            "tls" => session_options.is_secure = true,
+            "try" => session_options.start_tls = StartTls::Try,
+            _ => panic!("not a session option: {word}"),
         }
     }
-    terms
+    session_options
 }
 
 fn login(user: &str, password: &str) -> Login {
@@ -97,14 +103,14 @@ impl Script {
             let (kind, text) = line.split_at_checked(2).expect("a kind of line");
             let text = text.strip_prefix(' ').unwrap_or(text);
             match kind {
-                "A:" => script.actions.push((script.expected.len(), Action::Ask(ask_of(text)))),
+                "A:" => script.actions.push((script.expected.len(), Action::Ask(parse_request(text)))),
                 "L:" if text == "none" => script.actions.push((script.expected.len(), Action::NoLogin)),
                 "L:" => {
                     let (user, password) = text.split_once(' ').expect("a user and a password");
                     script.actions.push((script.expected.len(), Action::LogIn(login(user, password))));
                 }
                 "S:" | "s:" => {
-                    script.bytes.extend(unescaped(text));
+                    script.bytes.extend(unescape(text));
                     script.bytes.extend_from_slice(if kind == "S:" { b"\r\n" } else { b"" });
                 }
                 "X:" => script.closes = true,
@@ -121,17 +127,17 @@ impl Script {
     }
 
     /// Returns the number of bytes that the server may send after `passed` gates.
-    fn open_to(&self, passed: usize) -> usize {
+    fn sendable_length(&self, passed: usize) -> usize {
         let closed = self.gates.iter().find(|(_, gate)| *gate > passed);
         closed.map_or(self.bytes.len(), |(at, _)| *at)
     }
 
     /// Returns `true` if the events are a prefix of the expected ones.
-    fn earns(&self, told: &[String]) -> bool {
-        if self.expected.starts_with(told) {
+    fn is_valid_prefix(&self, events: &[String]) -> bool {
+        if self.expected.starts_with(events) {
             return true;
         }
-        let Some((end, before)) = told.split_last() else { return true };
+        let Some((end, before)) = events.split_last() else { return true };
         let Some((last, before)) = before.split_last() else { return end == "= cut" };
         let whole = self.expected.get(before.len()).map_or("", String::as_str);
         let is_part = last == whole || last.starts_with("= body ") && whole.starts_with(last.as_str());
@@ -143,7 +149,7 @@ fn is_gate(line: &str) -> bool {
     line.starts_with("C: ") || matches!(line, "= secure" | "= deflate")
 }
 
-fn unescaped(text: &str) -> Vec<u8> {
+fn unescape(text: &str) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((&byte, behind)) = rest.split_first() {
         let (byte, length) = match (byte, behind.first()) {
@@ -163,7 +169,7 @@ fn unescaped(text: &str) -> Vec<u8> {
 }
 
 /// `[body|head] GROUP NUMBER`, `[body|head] <ID>`, `group GROUP`, `[raw] groups [PATTERN]`, `[raw] over GROUP [A-B]`.
-fn ask_of(text: &str) -> NewsRequest {
+fn parse_request(text: &str) -> NewsRequest {
     let name = |word: &str| GroupName::new(word.as_bytes()).expect("a group");
     let words: Vec<&str> = text.split(' ').collect();
     let (part, form, words) = match words.as_slice() {
@@ -182,20 +188,20 @@ fn ask_of(text: &str) -> NewsRequest {
             NewsRequest::Overview(name(group), Some(numbers), form)
         }
         [group, number] => {
-            NewsRequest::Article(ArticleAt::Number(name(group), number.parse().expect("a number")), part)
+            NewsRequest::Article(ArticleAddress::Number(name(group), number.parse().expect("a number")), part)
         }
         [id] => {
             let id = id.trim_start_matches('<').trim_end_matches('>');
-            NewsRequest::Article(ArticleAt::Id(MessageId::new(id.as_bytes()).expect("an id")), part)
+            NewsRequest::Article(ArticleAddress::Id(MessageId::new(id.as_bytes()).expect("an id")), part)
         }
-        _ => panic!("no ask: {text}"),
+        _ => panic!("not a request: {text}"),
     }
 }
 
 /// How an exchange is played.
 #[derive(Clone, Copy)]
-struct Ways {
-    tells: bool,
+struct PlayOptions {
+    has_wire_trace: bool,
     /// The connection ends at this byte.
     end: Option<usize>,
 }
@@ -204,30 +210,30 @@ struct Play<'s> {
     script: &'s Script,
     session: Session,
     buffer: RecvBuffer,
-    ways: Ways,
+    options: PlayOptions,
     fed: usize,
-    told: Vec<String>,
+    events: Vec<String>,
     body: Vec<u8>,
     /// The commands, as the wire trace shows them before they are sent.
-    said: Vec<String>,
+    sent: Vec<String>,
     has_head: bool,
     /// The number of unanswered requests, which must equal that of the session.
     open: usize,
 }
 
 impl<'s> Play<'s> {
-    fn new(terms: &SessionOptions, script: &'s Script, ways: Ways) -> Self {
-        let session = Session::new(terms.clone()).with_wire_trace(ways.tells);
-        let (buffer, told, body, said) = Default::default();
-        Self { script, session, buffer, ways, fed: 0, told, body, said, has_head: false, open: 0 }
+    fn new(session_options: &SessionOptions, script: &'s Script, options: PlayOptions) -> Self {
+        let session = Session::new(session_options.clone()).with_wire_trace(options.has_wire_trace);
+        let (buffer, events, body, sent) = Default::default();
+        Self { script, session, buffer, options, fed: 0, events, body, sent, has_head: false, open: 0 }
     }
 
     fn run(mut self, cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
-        self.act();
+        self.perform_actions();
         let mut idle = 0;
         loop {
             idle += 1;
-            assert!(idle < MOST_IDLE, "it goes round: {:#?}", self.told);
+            assert!(idle < MAX_STEPS_PER_BYTE, "the machine makes no progress: {:#?}", self.events);
             match self.session.step(&mut self.buffer) {
                 Ok(Step::NeedMore) => {
                     idle = 0;
@@ -242,7 +248,7 @@ impl<'s> Play<'s> {
                 }
                 Err(error) => {
                     assert!(!format!("{error} {error:?}").contains(SECRET), "{error}");
-                    self.tell(match error {
+                    self.record(match error {
                         WireError::UnexpectedEnd { .. } => "= cut".to_owned(),
                         WireError::LimitExceeded { .. } => "= limit".to_owned(),
                         _ => "= unexpected".to_owned(),
@@ -252,21 +258,21 @@ impl<'s> Play<'s> {
             }
         }
         self.flush();
-        self.told
+        self.events
     }
 
     /// Passes the server's next bytes to the session, up to the next cut, or closes the connection. Returns `false` if
     /// the server waits for the client.
     fn feed(&mut self, cuts: &dyn Fn(usize) -> bool) -> bool {
-        assert!(!self.buffer.is_ended(), "it wants more after the end: {:#?}", self.told);
-        let to = self.script.open_to(self.passed()).min(self.ways.end.unwrap_or(usize::MAX));
+        assert!(!self.buffer.is_ended(), "the machine needs more bytes after the end: {:#?}", self.events);
+        let to = self.script.sendable_length(self.passed()).min(self.options.end.unwrap_or(usize::MAX));
         let piece = (self.fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
         if piece > self.fed {
             self.buffer.push(&self.script.bytes[self.fed..piece]);
             self.fed = piece;
             return true;
         }
-        let is_end = self.ways.end == Some(self.fed);
+        let is_end = self.options.end == Some(self.fed);
         if is_end || self.script.closes && self.fed == self.script.bytes.len() {
             if is_end && self.fed.is_multiple_of(2) {
                 self.buffer.mark_lost()
@@ -279,7 +285,7 @@ impl<'s> Play<'s> {
     }
 
     fn passed(&self) -> usize {
-        self.told.iter().filter(|line| is_gate(line)).count()
+        self.events.iter().filter(|line| is_gate(line)).count()
     }
 
     /// Processes a step. Returns `true` if the session continues.
@@ -289,13 +295,13 @@ impl<'s> Play<'s> {
             Step::StartTls => {
                 // The rest of the data from before the handshake is discarded.
                 self.buffer.clear();
-                self.fed = self.script.open_to(self.passed());
-                self.tell("= secure".to_owned());
+                self.fed = self.script.sendable_length(self.passed());
+                self.record("= secure".to_owned());
             }
-            Step::StartDeflate => self.tell("= deflate".to_owned()),
+            Step::StartDeflate => self.record("= deflate".to_owned()),
             Step::Done if self.open == 0 => return false,
             Step::Done => {
-                assert!(std::mem::take(&mut self.has_head), "done without a head: {:#?}", self.told);
+                assert!(std::mem::take(&mut self.has_head), "done without a head: {:#?}", self.events);
                 return self.answered("= done".to_owned());
             }
             Step::Emit(event) => return self.take_event(event),
@@ -307,26 +313,26 @@ impl<'s> Play<'s> {
     fn send(&mut self, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).expect("commands are text");
         let commands: Vec<&str> = text.strip_suffix("\r\n").expect("a line end").split("\r\n").collect();
-        if self.ways.tells {
-            assert_eq!(self.said.join("\n"), commands.join("\n").replace(SECRET, "***"));
-            self.said.clear();
+        if self.options.has_wire_trace {
+            assert_eq!(self.sent.join("\n"), commands.join("\n").replace(SECRET, "***"));
+            self.sent.clear();
         }
-        let is_early = self.ways.end.is_none() && self.fed < self.script.open_to(self.passed());
-        assert!(!is_early, "{text} before its time: {:#?}", self.told);
-        commands.iter().for_each(|command| self.tell(format!("C: {command}")));
+        let is_early = self.options.end.is_none() && self.fed < self.script.sendable_length(self.passed());
+        assert!(!is_early, "{text} before its time: {:#?}", self.events);
+        commands.iter().for_each(|command| self.record(format!("C: {command}")));
     }
 
     fn take_event(&mut self, event: Event) -> bool {
         assert!(!format!("{event:?}").contains(SECRET), "{event:?}");
         match event {
             Event::Body(bytes) => {
-                assert!(self.has_head && !bytes.is_empty(), "{:#?}", self.told);
+                assert!(self.has_head && !bytes.is_empty(), "{:#?}", self.events);
                 self.body.extend_from_slice(&bytes);
             }
-            Event::Entry(entry) => self.tell(entry_word(&entry).trim_end().to_owned()),
+            Event::Entry(entry) => self.record(entry_word(&entry).trim_end().to_owned()),
             Event::Head(_) => {
-                assert!(!std::mem::replace(&mut self.has_head, true), "a second head: {:#?}", self.told);
-                self.tell("= head".to_owned());
+                assert!(!std::mem::replace(&mut self.has_head, true), "a second head: {:#?}", self.events);
+                self.record("= head".to_owned());
             }
             Event::Received(line) => {
                 let shown = String::from_utf8_lossy(&self.script.bytes).replace(SECRET, "***");
@@ -341,7 +347,7 @@ impl<'s> Play<'s> {
                 let line = format!("= refused {} {asked}", refused.code.unwrap_or_default());
                 return self.answered(line.trim_end().to_owned());
             }
-            Event::Sent(line) => self.said.push(line),
+            Event::Sent(line) => self.sent.push(line),
             other => panic!("{other:?}"),
         }
         true
@@ -351,33 +357,35 @@ impl<'s> Play<'s> {
     fn answered(&mut self, line: String) -> bool {
         // A greeting may be a refusal before the first request.
         self.open = self.open.saturating_sub(1);
-        assert_eq!(self.session.pending_requests().len(), self.open, "{line}: {:#?}", self.told);
-        self.tell(line);
+        assert_eq!(self.session.pending_requests().len(), self.open, "{line}: {:#?}", self.events);
+        self.record(line);
         self.open > 0
     }
 
-    fn tell(&mut self, line: String) {
+    fn record(&mut self, line: String) {
         self.flush();
-        self.told.push(line);
-        self.act();
+        self.events.push(line);
+        self.perform_actions();
     }
 
     fn flush(&mut self) {
         if !self.body.is_empty() {
             let text = std::mem::take(&mut self.body).escape_ascii().to_string();
-            self.told.push(format!("= body {}", text.replace("\\r\\n", "|")));
+            self.events.push(format!("= body {}", text.replace("\\r\\n", "|")));
         }
     }
 
-    fn act(&mut self) {
-        for (_, action) in self.script.actions.iter().filter(|(at, _)| *at == self.told.len()) {
+    fn perform_actions(&mut self) {
+        for (_, action) in self.script.actions.iter().filter(|(at, _)| *at == self.events.len()) {
             self.open += usize::from(!matches!(action, Action::NoLogin));
             match action.clone() {
                 Action::Ask(ask) => self.session.add_request(ask),
-                Action::NoLogin => assert!(!self.session.can_log_in(), "{:#?}", self.told),
+                Action::NoLogin => assert!(!self.session.can_log_in(), "{:#?}", self.events),
                 Action::LogIn(login) => {
                     assert!(self.session.can_log_in());
-                    let Some((_, Action::Ask(ask))) = self.script.actions.first() else { panic!("no ask") };
+                    let Some((_, Action::Ask(ask))) = self.script.actions.first() else {
+                        panic!("no pending request")
+                    };
                     self.session.log_in(login, ask.clone());
                 }
             }

@@ -1,6 +1,6 @@
 //! Access methods and their URLs: one row for each form that servers send.
 
-use crate::prospero::transcript::{object, play, way};
+use crate::prospero::transcript::{format_access, object, play};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::GopherRequest;
 use fetch_url_proto::prospero::{
@@ -15,13 +15,13 @@ fn quoted(bytes: &[u8]) -> Vec<u8> {
 
 /// Returns the resolved access method of these tokens, for the object `/own` of `own.test(2525)`, or `None` if they are
 /// not an access method.
-fn ways(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
+fn resolve_tokens(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
     let tokens: Vec<_> = tokens.iter().map(|token| quoted(token)).collect();
     let text = [b"ATTRIBUTE OBJECT FIELD ACCESS-METHOD ", &tokens.join(&b' ')[..], b"\n"].concat();
-    let inquiry = AttributesQuery::new(&Query::AccessMethods, &object(b"/own"));
-    let (words, inquiry) = play(inquiry, &text, &|_| false);
+    let query = AttributesQuery::new(&Query::AccessMethods, &object(b"/own"));
+    let (words, query) = play(query, &text, &|_| false);
     assert_eq!(words, ["done"]);
-    let AttributesResult::Facts(facts) = inquiry.into_result() else { panic!("{text:?}") };
+    let AttributesResult::Facts(facts) = query.into_result() else { panic!("{text:?}") };
     let own = ObjectName::new("own.test(2525)", "/own", "0");
     facts.methods(&own).first().map(|method| method.resolve())
 }
@@ -30,7 +30,7 @@ fn ways(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
 fn of(method: &str, host: &str, name: &[u8], extra: &[&str]) -> String {
     let mut tokens: Vec<&[u8]> = vec![method.as_bytes(), b"INTERNET-D", host.as_bytes(), b"ASCII", name];
     tokens.extend(extra.iter().map(|extra| extra.as_bytes()));
-    ways(&tokens).map_or("none".to_owned(), |found| way(&found))
+    resolve_tokens(&tokens).map_or("none".to_owned(), |found| format_access(&found))
 }
 
 #[track_caller]
@@ -39,7 +39,7 @@ fn check(method: &str, host: &str, name: &str, extra: &[&str], expected: &str) {
 }
 
 #[test]
-fn ftp() {
+fn aftp_method_gives_an_ftp_url() {
     let f =
         |host: &str, name: &str, extra: &[&str], expected: &str| check("AFTP", host, name, extra, expected);
     f("f.test", "/pub/a.txt", &["BINARY"], "ftp://f.test/pub/a.txt;type=i");
@@ -67,12 +67,12 @@ fn ftp() {
 
 /// §8: the type `DIRECTORY` is an error for FTP.
 #[test]
-fn a_directory_is_no_file_of_ftp() {
+fn aftp_with_type_directory_is_unknown() {
     check("AFTP", "f.test", "/pub", &["DIRECTORY"], "unknown");
 }
 
 #[test]
-fn gopher() {
+fn gopher_method_gives_a_gopher_url() {
     let g =
         |host: &str, name: &str, extra: &[&str], expected: &str| check("GOPHER", host, name, extra, expected);
     g("g.test(70)", "0/about.txt", &["0"], "gopher://g.test:70/00/about.txt");
@@ -90,13 +90,13 @@ fn gopher() {
     g("g.test", "0/a\r", &[], "unknown");
     g("", "0/a", &["0"], "gopher://own.test:2525/00/a");
     // Without a type argument, the first character of the name is the type.
-    let untold = of("GOPHER", "g.test", b"0/a", &[]);
-    assert!(["gopher://g.test/00/a", "gopher://g.test/0/a"].contains(&&untold[..]), "{untold}");
+    let without_type = of("GOPHER", "g.test", b"0/a", &[]);
+    assert!(["gopher://g.test/00/a", "gopher://g.test/0/a"].contains(&&without_type[..]), "{without_type}");
 }
 
 /// The type is a character, BINARY or TEXT (§8); vcache.c rejects all others as malformed.
 #[test]
-fn other_words_are_no_types_of_gopher() {
+fn gopher_with_an_invalid_type_is_unknown() {
     for word in ["IMAGE", "DIRECTORY", "00", "TEXTS"] {
         check("GOPHER", "g.test", "/a", &[word], "unknown");
     }
@@ -104,10 +104,10 @@ fn other_words_are_no_types_of_gopher() {
 
 /// The selector that a gopher URL sends has exactly the bytes that the server sent, or there is no URL.
 #[test]
-fn every_byte_of_a_selector() {
+fn gopher_url_has_the_exact_selector_or_none_exists() {
     for byte in 0..=255_u8 {
         let name = [b"/a", &[byte][..], b"b"].concat();
-        let found = ways(&[b"GOPHER", b"INTERNET-D", b"g.test", b"ASCII", &name, b"0"]);
+        let found = resolve_tokens(&[b"GOPHER", b"INTERNET-D", b"g.test", b"ASCII", &name, b"0"]);
         let Some(ResolvedAccess::Url(url)) = found else {
             assert!(matches!(byte, 0 | b'\t' | b'\r' | b'\n'), "{byte}: {found:?}");
             continue;
@@ -119,10 +119,10 @@ fn every_byte_of_a_selector() {
 }
 
 #[test]
-fn every_byte_of_a_name_of_ftp() {
+fn ftp_url_has_the_exact_path_or_none_exists() {
     for byte in 0..=255_u8 {
         let name = [b"/d/a", &[byte][..], b"b"].concat();
-        let found = ways(&[b"AFTP", b"INTERNET-D", b"f.test", b"ASCII", &name, b"BINARY"]);
+        let found = resolve_tokens(&[b"AFTP", b"INTERNET-D", b"f.test", b"ASCII", &name, b"BINARY"]);
         let Some(ResolvedAccess::Url(url)) = found else {
             assert!(matches!(byte, 0 | b'\r' | b'\n'), "{byte}: {found:?}");
             continue;
@@ -137,7 +137,7 @@ fn every_byte_of_a_name_of_ftp() {
 const ID: &str = "%01%0Aw.test%3A210%02%08%2Fsrv%2Fi%2Ft%03%110%2078%20%2Fsrv%2Fd%2Fa.txt";
 
 #[test]
-fn wais() {
+fn wais_method_gives_a_wais_url() {
     let w = |name: &str, expected: &str| check("WAIS", "w.test", name, &[], expected);
     w(&format!("WAIS-GW/w.test(210)/TEXT/t/{ID}"), &format!("wais://w.test:210/t/TEXT/{ID}"));
     w(&format!("WAIS-GW/v.test/TEXT/t/{ID}"), &format!("wais://v.test/t/TEXT/{ID}"));
@@ -168,7 +168,7 @@ fn wais() {
 
 /// The host of a locator must be a host only; otherwise the rest of it would become part of the path.
 #[test]
-fn a_locator_with_a_hostile_host() {
+fn locator_with_a_hostile_host_is_unknown() {
     let hosts = [
         "a/b", "a/b/c/d", "a/x?", "a@b", "a?b", "a#b", "h(70)x", "a:210/x", "", ":210", "a\nb", "a\0", "[::1",
     ];
@@ -179,7 +179,7 @@ fn a_locator_with_a_hostile_host() {
 
 /// `digits=value;` (wais.md §10): text with other tags is not a locator.
 #[test]
-fn locators_with_odd_tags() {
+fn locator_with_unknown_tags_is_unknown() {
     for parts in ["x=y;2=t;", "2=t;3=x;1000=z;", "2=t;=x;"] {
         let found = of("WAIS", "w.test", format!("WAIS/OBJECT/{parts}").as_bytes(), &[]);
         assert_eq!(found, "unknown", "{parts}");
@@ -187,7 +187,7 @@ fn locators_with_odd_tags() {
 }
 
 #[test]
-fn the_other_methods() {
+fn other_methods_give_contents_local_path_or_session() {
     check("PROSPERO-CONTENTS", "", "", &[], "contents");
     check("LOCAL", "", "", &[], "local /own");
     check("LOCAL", "", "/etc/passwd", &[], "local /etc/passwd");
@@ -215,23 +215,27 @@ fn the_other_methods() {
     ] {
         check("URL", "h.test", url, &[], "unknown");
     }
-    assert_eq!(ways(&[b"AFTP", b"INTERNET-D", b"f.test"]), None);
-    assert_eq!(ways(&[b"AFTP", b"INTERNET-D", b"f.test", b"ASCII"]), None);
-    assert_eq!(ways(&[b"AFTP"]), None);
+    assert_eq!(resolve_tokens(&[b"AFTP", b"INTERNET-D", b"f.test"]), None);
+    assert_eq!(resolve_tokens(&[b"AFTP", b"INTERNET-D", b"f.test", b"ASCII"]), None);
+    assert_eq!(resolve_tokens(&[b"AFTP"]), None);
 }
 
 /// §8: `TELNET` and `TN3270` are sessions.
 #[test]
 fn tn3270_is_a_session() {
-    let found = ways(&[b"TN3270", b"INTERNET-D", b"t.test(23)", b"ASCII", b"x"]);
+    let found = resolve_tokens(&[b"TN3270", b"INTERNET-D", b"t.test(23)", b"ASCII", b"x"]);
     assert!(matches!(found, Some(ResolvedAccess::Session(_))), "{found:?}");
 }
 
 /// Empty tokens default to the values of the object.
 #[test]
-fn empty_tokens() {
+fn empty_tokens_default_to_the_object() {
     let check = |tokens: [&[u8]; 6], expected: &str| {
-        assert_eq!(ways(&tokens).as_ref().map(way).as_deref(), Some(expected), "{tokens:?}");
+        assert_eq!(
+            resolve_tokens(&tokens).as_ref().map(format_access).as_deref(),
+            Some(expected),
+            "{tokens:?}"
+        );
     };
     check([b"AFTP", b"", b"", b"", b"", b"BINARY"], "ftp://own.test:2525/own;type=i");
     check([b"AFTP", b"", b"f.test", b"", b"", b"BINARY"], "ftp://f.test/own;type=i");
@@ -300,7 +304,7 @@ const BAD_HOSTS: [&str; 53] = [
 
 /// The URL has exactly the host that the server sent, or there is no URL.
 #[test]
-fn hostile_hosts() {
+fn hostile_host_gives_no_url() {
     for host in BAD_HOSTS {
         for (method, name, extra) in
             [("AFTP", "/a", "BINARY"), ("FTP", "/a", ""), ("GOPHER", "/a", "0"), ("TELNET", "x", "")]
@@ -321,7 +325,7 @@ fn hostile_hosts() {
     // An address in brackets keeps its value, or there is no URL.
     let found = of("GOPHER", "[::1]", b"/a", &["0"]);
     assert!(matches!(host_of(&found).as_deref(), None | Some("[::1]")), "{found}");
-    let not_utf8 = ways(&[b"AFTP", b"INTERNET-D", b"h\xff.test", b"ASCII", b"/a"]);
+    let not_utf8 = resolve_tokens(&[b"AFTP", b"INTERNET-D", b"h\xff.test", b"ASCII", b"/a"]);
     assert_eq!(not_utf8, Some(ResolvedAccess::Unknown));
 }
 
@@ -333,7 +337,7 @@ fn host_of(found: &str) -> Option<String> {
 
 /// The URL of an object parses to the same name and version.
 #[test]
-fn urls_of_objects() {
+fn object_url_parses_to_the_same_object() {
     let url = |name: &[u8], version: &str| ObjectName::new("h.test(2525)", name, version).url();
     assert_eq!(url(b"/srv/pub", "0").as_deref(), Some("prospero://h.test:2525//srv/pub"));
     assert_eq!(url(b"pub", "").as_deref(), Some("prospero://h.test:2525/pub"));
@@ -357,7 +361,7 @@ fn urls_of_objects() {
 /// `%00` in a URL starts a version (§9), so an object with a NUL in its name has no URL; the URL would name another
 /// object.
 #[test]
-fn a_name_with_a_nul_has_no_url() {
+fn name_with_a_nul_has_no_url() {
     let found = ObjectName::new("h.test", *b"/a\0b", "0").url();
     assert_eq!(found, None);
 }

@@ -23,7 +23,7 @@ fn exchange(id: u16, request: &[u8]) -> Exchange {
 
 /// Passes these datagrams to an exchange with this id. Returns the text, the datagrams sent after the request, and the
 /// last action.
-fn heard(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
+fn receive_all(id: u16, datagrams: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>, Action) {
     let mut exchange = exchange(id, b"x");
     let (mut text, mut sent) = (Vec::new(), Vec::new());
     let last = drain(&mut exchange, &mut text, &mut sent);
@@ -61,16 +61,16 @@ fn answers() -> BTreeMap<(&'static str, u16), Vec<Vec<u8>>> {
 
 /// The packet numbers are in the order in which the packets were captured.
 #[test]
-fn every_answer_is_put_together() {
+fn captured_packets_are_assembled_in_every_order() {
     let answers = answers();
     assert_eq!(answers.len(), 36);
     for ((name, id), datagrams) in &answers {
-        let whole: Vec<u8> = datagrams.iter().flat_map(|datagram| data(datagram).to_vec()).collect();
+        let expected_text: Vec<u8> = datagrams.iter().flat_map(|datagram| data(datagram).to_vec()).collect();
         let is_all = |datagrams: &[Vec<u8>], how: &str| {
-            let (text, _, last) = heard(*id, datagrams);
+            let (text, _, last) = receive_all(*id, datagrams);
             assert_eq!(
                 (text.escape_ascii().to_string(), last),
-                (whole.escape_ascii().to_string(), Action::Done),
+                (expected_text.escape_ascii().to_string(), Action::Done),
                 "{name} {how}"
             );
         };
@@ -81,31 +81,34 @@ fn every_answer_is_put_together() {
         for missing in 0..datagrams.len() {
             let mut some = datagrams.clone();
             some.remove(missing);
-            let (text, _, last) = heard(*id, &some);
-            assert!(whole.starts_with(&text) && matches!(last, Action::Wait(_)), "{name} without {missing}");
+            let (text, _, last) = receive_all(*id, &some);
+            assert!(
+                expected_text.starts_with(&text) && matches!(last, Action::Wait(_)),
+                "{name} without {missing}"
+            );
         }
-        let (text, sent, last) = heard(*id ^ 1, datagrams);
+        let (text, sent, last) = receive_all(*id ^ 1, datagrams);
         assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)), "{name} of another");
     }
 }
 
 #[test]
-fn windows_are_acknowledged_as_they_were() {
+fn captured_windows_are_acknowledged_as_captured() {
     let acknowledged: Vec<_> = captured("window4", Side::Client).split_off(1);
     let answer = captured("window4", Side::Server);
     assert_eq!((acknowledged.len(), answer.len()), (3, 11));
-    assert_eq!(heard(0x011a, &answer).1, acknowledged);
+    assert_eq!(receive_all(0x011a, &answer).1, acknowledged);
     let sixteen = captured("built-ack-thru-16", Side::Client);
     let mut packets: Vec<_> = (1..=16_u8).map(|at| vec![7, 1, 0x1a, 0, at, 0, 0, b'x']).collect();
     packets[15] = vec![12, 1, 0x1a, 0, 16, 0, 0, 0, 1, 0, 0, 0x80, b'x'];
-    assert_eq!(heard(0x011a, &packets).1, sixteen);
+    assert_eq!(receive_all(0x011a, &packets).1, sixteen);
 }
 
 /// An answer without an id is ignored, because all requests of fetch-url have one.
 #[test]
-fn an_answer_without_an_id_is_passed_over() {
+fn answer_without_an_id_is_ignored() {
     let answer = captured("hdr1-no-cid", Side::Server);
-    let (text, sent, last) = heard(1, &answer);
+    let (text, sent, last) = receive_all(1, &answer);
     assert!(text.is_empty() && sent.is_empty() && matches!(last, Action::Wait(_)));
 }
 
@@ -115,7 +118,7 @@ fn attributes(names: &[&str]) -> Query {
 
 /// Returns the captured requests for which fetch-url has a query.
 fn requests() -> Vec<(&'static str, Query, &'static str)> {
-    let (ways, method) = (|| Query::AccessMethods, || attributes(&["ACCESS-METHOD"]));
+    let (access_query, method) = (|| Query::AccessMethods, || attributes(&["ACCESS-METHOD"]));
     let sized = || attributes(&["ACCESS-METHOD", "SIZE"]);
     vec![
         ("list-all", Query::Links, "/srv/pub"),
@@ -124,10 +127,10 @@ fn requests() -> Vec<(&'static str, Query, &'static str)> {
         ("goi-native-only", method(), "/srv/pub/link.txt"),
         ("goi-native-size", sized(), "/srv/pub/link.txt"),
         ("goi-contents", Query::Contents, "/srv/pub/dir/x.txt"),
-        ("goi-am-modes-native-file", ways(), "/srv/pub/link.txt"),
-        ("goi-am-modes-shadowed-file", ways(), "/srv/pub/hello.txt"),
-        ("goi-am-modes-dir", ways(), "/srv/pub/dir"),
-        ("goi-am-modes-nosuch", ways(), "/srv/pub/nosuch"),
+        ("goi-am-modes-native-file", access_query(), "/srv/pub/link.txt"),
+        ("goi-am-modes-shadowed-file", access_query(), "/srv/pub/hello.txt"),
+        ("goi-am-modes-dir", access_query(), "/srv/pub/dir"),
+        ("goi-am-modes-nosuch", access_query(), "/srv/pub/nosuch"),
         ("goi-contents-binary-nul", Query::Contents, "/srv/pub/nul.dat"),
         ("goi-dir", sized(), "/srv/pub/dir"),
         ("goi-notfound", sized(), "/srv/pub/nosuch"),
@@ -135,26 +138,32 @@ fn requests() -> Vec<(&'static str, Query, &'static str)> {
     ]
 }
 
-fn replaced(bytes: &[u8]) -> Vec<u8> {
-    let text = bytes.to_vec();
-    let at = text.windows(6).position(|window| window == b" root\n").expect("a user");
-    [&text[..at], b" anonymous\n", &text[at + 6..]].concat()
+/// Returns a captured request with the user name and the LIST option that fetch-url sends.
+fn as_sent_by_fetch_url(request: &[u8]) -> Vec<u8> {
+    let replace = |text: &[u8], old: &[u8], new: &[u8]| {
+        let at = text.windows(old.len()).position(|window| window == old);
+        at.map_or_else(|| text.to_vec(), |at| [&text[..at], new, &text[at + old.len()..]].concat())
+    };
+    replace(&replace(request, b" root\n", b" anonymous\n"), b"LIST ''", b"LIST ATTRIBUTES")
 }
 
-/// Requests are equal except for the name of the user (§6).
+/// Requests are equal except for the name of the user and the option of LIST (§6).
 #[test]
-fn requests_are_those_that_were_captured() {
+fn requests_equal_the_captured_ones() {
     for (name, question, of) in requests() {
-        let theirs = &captured(name, Side::Client)[0];
-        let ours = question.text(&object(of.as_bytes()));
-        let sent = exchange(id(theirs), &ours).next(Duration::ZERO);
-        assert_eq!(sent, Action::Send(replaced(theirs).into()), "{name}");
+        let captured_request = &captured(name, Side::Client)[0];
+        let own_request = question.text(&object(of.as_bytes()));
+        let sent = exchange(id(captured_request), &own_request).next(Duration::ZERO);
+        assert_eq!(sent, Action::Send(as_sent_by_fetch_url(captured_request).into()), "{name}");
     }
     // The captured request is split where fetch-url would not split it, so only the text is compared.
-    let theirs: Vec<u8> =
+    let captured_request: Vec<u8> =
         captured("request-in-2-packets", Side::Client).iter().flat_map(|at| data(at).to_vec()).collect();
-    let ours = attributes(&["SIZE"]).text(&object(b"/srv/pub/hello.txt"));
-    assert_eq!(ours.escape_ascii().to_string(), replaced(&theirs).escape_ascii().to_string());
+    let own_request = attributes(&["SIZE"]).text(&object(b"/srv/pub/hello.txt"));
+    assert_eq!(
+        own_request.escape_ascii().to_string(),
+        as_sent_by_fetch_url(&captured_request).escape_ascii().to_string()
+    );
 }
 
 const AFTP: &str = "ftp://ftp.test/pub/hello.txt;type=i";
@@ -163,7 +172,7 @@ const GOPHER: &str = "gopher://g.test:70/00/hello";
 const NATIVE: &str = "contents | local /srv/pub/hello.txt";
 
 #[test]
-fn inquiries_read_what_was_captured() {
+fn captured_attributes_are_parsed() {
     let stored = format!("description a tiny file | {AFTP} | {GOPHER} | {NATIVE} | done");
     let sized = format!("size 26 | {NATIVE} | done");
     let full = format!(
@@ -190,7 +199,7 @@ fn inquiries_read_what_was_captured() {
         // A valid line that does not answer this query.
         ("version", "unexpected"),
     ] {
-        // The server determines the order of the attributes; the test determines the order of the words.
+        // The server chooses the order of the attributes; the test uses a fixed order of words.
         check(QueryKind::Attributes, &text(name), expected);
     }
     let vget = captured("vls-vget", Side::Server);
@@ -198,7 +207,7 @@ fn inquiries_read_what_was_captured() {
 }
 
 #[test]
-fn contents_read_what_was_captured() {
+fn captured_contents_are_parsed() {
     check(QueryKind::Contents, &text("goi-contents"), "head | body in dir\\n | done");
     let bytes = b"a\0b'c d\n\r\n\xff/+,end".escape_ascii();
     check(QueryKind::Contents, &text("goi-contents-binary-nul"), &format!("head | body {bytes} | done"));
@@ -216,7 +225,7 @@ const WAIS_LINK: &str = "entry link wais.link wais://w.test:210/t/TEXT/%01%0Aw.t
 const QUOTED: &str = "entry file it's a file.txt prospero://W.TEST//srv/pub/it's%20a%20file.txt";
 
 #[test]
-fn links_read_what_was_captured() {
+fn captured_links_are_parsed() {
     let file = |name: &str| format!("entry file {name} prospero://W.TEST//srv/pub/{name}");
     let all = [
         "head".to_owned(),
@@ -247,21 +256,21 @@ fn links_read_what_was_captured() {
     }
     check(QueryKind::Links, &text("list-nonefound"), "head | done");
     let files = captured("window4", Side::Server).iter().flat_map(|at| data(at).to_vec()).collect::<Vec<_>>();
-    let told = crate::prospero::transcript::told(QueryKind::Links, &files, &|at| at % 1250 == 0);
-    let entries = told.iter().filter(|word| word.starts_with("entry file file-number-00"));
-    assert_eq!((entries.count(), told.len()), (100, 102));
+    let events = crate::prospero::transcript::events_of(QueryKind::Links, &files, &|at| at % 1250 == 0);
+    let entries = events.iter().filter(|word| word.starts_with("entry file file-number-00"));
+    assert_eq!((entries.count(), events.len()), (100, 102));
 }
 
 /// The first FAILURE ends the message (§6), so a rejected listing has no head.
 #[test]
-fn a_refused_listing_has_no_head() {
-    let notdir = crate::prospero::transcript::told(QueryKind::Links, &text("list-notdir"), &|_| false);
+fn refused_listing_has_no_head() {
+    let notdir = crate::prospero::transcript::events_of(QueryKind::Links, &text("list-notdir"), &|_| false);
     assert_eq!(notdir, ["refused NOT-A-DIRECTORY", "done"]);
 }
 
 /// Two lines of one exchange are equal if a datagram was retransmitted.
 #[test]
-fn the_file_is_whole() {
+fn capture_file_has_all_94_lines() {
     assert_eq!(CAPTURED.lines().filter(|line| !line.starts_with('#')).count(), 94);
     assert_eq!(captured("two-packets", Side::Server).len(), answers()[&("two-packets", 0x0118)].len());
 }

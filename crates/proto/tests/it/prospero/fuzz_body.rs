@@ -20,7 +20,7 @@ const ID: u16 = 0x011a;
 pub(crate) fn check(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     if choice & 3 == 3 {
-        if let Some(text) = heard(bytes) {
+        if let Some(text) = receive_all(bytes) {
             (0..3).for_each(|choice| check_text(choice, &text));
         }
     } else {
@@ -29,12 +29,12 @@ pub(crate) fn check(data: &[u8]) {
 }
 
 fn check_text(choice: u8, text: &[u8]) {
-    let whole = play(choice, text, text.len().max(1));
+    let expected = play(choice, text, text.len().max(1));
     for length in [1, 2, 7] {
-        assert_eq!(play(choice, text, length), whole);
+        assert_eq!(play(choice, text, length), expected);
     }
-    let Said { body, words, end } = whole;
-    let count = |word: &str| words.iter().filter(|said| said.starts_with(word)).count();
+    let Events { body, words, end } = expected;
+    let count = |word: &str| words.iter().filter(|events| events.starts_with(word)).count();
     assert!(count("Head") <= 1 && (body.is_empty() || count("Head") == 1), "{words:?}");
     assert!(body.len() <= text.len());
     if end.is_ok() && choice == 2 {
@@ -43,7 +43,7 @@ fn check_text(choice: u8, text: &[u8]) {
 }
 
 #[derive(Debug, PartialEq)]
-struct Said {
+struct Events {
     body: Vec<u8>,
     words: Vec<String>,
     end: Result<(), WireError>,
@@ -56,23 +56,23 @@ fn object() -> ObjectId {
     object
 }
 
-fn play(choice: u8, text: &[u8], length: usize) -> Said {
+fn play(choice: u8, text: &[u8], length: usize) -> Events {
     let object = object();
     match choice {
         0 => {
-            let mut inquiry = AttributesQuery::new(&Query::AccessMethods, &object);
-            let mut said = run(&mut inquiry, text, length);
-            if said.end.is_ok() {
-                said.words.push(found(inquiry.into_result()));
+            let mut query = AttributesQuery::new(&Query::AccessMethods, &object);
+            let mut events = run(&mut query, text, length);
+            if events.end.is_ok() {
+                events.words.push(found(query.into_result()));
             }
-            said
+            events
         }
         1 => run(&mut LinksQuery::new(&object), text, length),
         _ => run(&mut ContentsQuery::new(&object), text, length),
     }
 }
 
-fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
+fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Events {
     let (mut buffer, mut pieces) = (RecvBuffer::new(), text.chunks(length));
     let (mut body, mut words) = (Vec::new(), Vec::new());
     let end = loop {
@@ -97,7 +97,7 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Said {
             Err(error) => break Err(error),
         }
     };
-    Said { body, words, end }
+    Events { body, words, end }
 }
 
 fn found(found: AttributesResult) -> String {
@@ -127,7 +127,7 @@ fn check_url(text: &str) {
 }
 
 /// Returns the text of an exchange that receives these datagrams, once it is complete.
-fn heard(mut bytes: &[u8]) -> Option<Vec<u8>> {
+fn receive_all(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut exchange = Exchange::new(NonZeroU16::new(ID)?, b"x\n", PATIENCE, Duration::ZERO);
     let (mut text, mut data, mut now, mut out, mut ins) = (Vec::new(), 0, Duration::ZERO, 0, 0);
     while let Some((length, rest)) = bytes.split_first_chunk() {

@@ -1,12 +1,12 @@
 //! Prospero queries and responses: quoting, truncation and rejections.
 
-use crate::prospero::transcript::{QueryKind, Random, check, lines, object, told, versioned};
+use crate::prospero::transcript::{QueryKind, Random, check, events_of, lines, object, versioned};
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::prospero::{ObjectId, Query};
 
-/// Every name of bytes other than CR, LF and NUL is one token after quoting (section 5).
+/// After quoting, every name of bytes other than CR, LF and NUL is one token (section 5).
 #[test]
-fn names_survive_their_quotes() {
+fn random_name_is_one_token_after_quoting() {
     let mut random = Random(5);
     for round in 0..5000 {
         let mut name = random.bytes(if round % 2 == 0 { 6 } else { 60 });
@@ -14,15 +14,15 @@ fn names_survive_their_quotes() {
             name.iter_mut().for_each(|byte| *byte = b"' +/,\t\x0b\x0c''ab"[usize::from(*byte) % 12]);
         }
         name.retain(|byte| !b"\r\n\0".contains(byte));
-        assert_question(&name);
+        assert_request_lines(&name);
     }
-    (0..=255_u8).filter(|byte| !b"\r\n\0".contains(byte)).for_each(|byte| assert_question(&[byte]));
+    (0..=255_u8).filter(|byte| !b"\r\n\0".contains(byte)).for_each(|byte| assert_request_lines(&[byte]));
     for name in [&b""[..], b"'", b"''", b"'''", b"a'", b"'a", b"a' ASCII 'b", b" ", b"0", b"it's a file"] {
-        assert_question(name);
+        assert_request_lines(name);
     }
 }
 
-fn assert_question(name: &[u8]) {
+fn assert_request_lines(name: &[u8]) {
     let prefix = [words(b"VERSION 5"), words(b"AUTHENTICATE . UNAUTHENTICATED anonymous")];
     let info = |wanted: &[u8]| {
         [
@@ -33,21 +33,24 @@ fn assert_question(name: &[u8]) {
         ]
         .concat()
     };
-    for (question, expected) in [
+    for (query, expected) in [
         (Query::AccessMethods, vec![info(b"ACCESS-METHOD+UNIX-MODES")]),
         (Query::Contents, vec![info(b"CONTENTS")]),
         (Query::All, vec![info(b"#ALL")]),
         (Query::Attributes(vec!["SIZE".into(), "LAST-MODIFIED".into()]), vec![info(b"SIZE+LAST-MODIFIED")]),
         (
             Query::Links,
-            vec![[words(b"DIRECTORY ASCII"), vec![name.to_vec()]].concat(), words(b"LIST . COMPONENTS")],
+            vec![
+                [words(b"DIRECTORY ASCII"), vec![name.to_vec()]].concat(),
+                words(b"LIST ATTRIBUTES COMPONENTS"),
+            ],
         ),
     ] {
-        let text = question.text(&object(name));
+        let text = query.text(&object(name));
         let expected = [&prefix[..], &expected].concat();
         assert_eq!(lines(&text), Some(expected), "{}", text.escape_ascii());
         assert!(text.ends_with(b"\n") && !text.contains(&b'\r'));
-        assert_eq!(question.lines(&object(name)).join(&b'\n'), text[..text.len() - 1]);
+        assert_eq!(query.lines(&object(name)).join(&b'\n'), text[..text.len() - 1]);
     }
 }
 
@@ -59,7 +62,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn versions_are_the_last_token() {
+fn version_of_the_url_is_the_last_token() {
     for (url, version) in [
         ("prospero://h/n", "0"),
         ("prospero://h/n;VERSION=7", "7"),
@@ -87,7 +90,7 @@ fn versions_are_the_last_token() {
 
 /// docs/spec/faults.md, row 16: rejected before any datagram is sent.
 #[test]
-fn bytes_that_may_not_go_out() {
+fn forbidden_bytes_are_rejected() {
     for byte in ["%0A", "%0D", "%0d%0a", "%00"] {
         for form in ["a*b;VERSION=3", "a;VERSION=3*", "a;x=y*z", "a;x*=y", "*", "a;VERSION=*"] {
             let text = format!("prospero://h/{}", form.replace('*', byte));
@@ -122,7 +125,7 @@ fn contents(how: &str, bytes: &[u8]) -> Vec<u8> {
 const FORMS: [&str; 5] = ["SEQUENCE DATA", "SEQUENCE TAGGED tag", "DATA", "TAGGED 'a tag'", "sequence data"];
 
 #[test]
-fn contents_of_every_byte() {
+fn contents_with_every_byte_are_unchanged() {
     let all: Vec<u8> = (0..=255).collect();
     let body = |bytes: &[u8]| format!("head | body {} | done", bytes.escape_ascii());
     for form in FORMS {
@@ -142,23 +145,24 @@ fn contents_of_every_byte() {
 }
 
 #[test]
-fn large_contents() {
+fn contents_of_300_000_bytes_are_unchanged() {
     let mut random = Random(9);
     let bytes: Vec<_> = (0..300_000).map(|_| random.next() as u8).collect();
     let text = contents(FORMS[0], &quoted(&bytes));
     let expected = ["head".to_owned(), format!("body {}", bytes.escape_ascii()), "done".to_owned()];
-    assert!(told(QueryKind::Contents, &text, &|at| at % 1250 == 0) == expected);
-    assert!(told(QueryKind::Contents, &text, &|_| false) == expected);
+    assert!(events_of(QueryKind::Contents, &text, &|at| at % 1250 == 0) == expected);
+    assert!(events_of(QueryKind::Contents, &text, &|_| false) == expected);
 }
 
 /// Truncated contents are an error: the answer is complete only with its line end.
 #[test]
-fn contents_that_end_early() {
+fn truncated_contents_are_an_error() {
     let text = contents(FORMS[0], b"'a''b\nc'");
     for end in 0..text.len() {
-        let words = told(QueryKind::Contents, &text[..end], &|_| false);
+        let words = events_of(QueryKind::Contents, &text[..end], &|_| false);
         let last = words.last().map(String::as_str);
-        // An answer that is cut before its data has no data; an apostrophe at the end may be the first of two.
+        // A response that is truncated before its data delivers no data. An apostrophe at the end may be the first of
+        // two.
         assert!(!words.contains(&"body a\\'b\\nc".to_owned()) || last == Some("cut"), "{end}: {words:?}");
         assert!(
             last == Some("cut") || last == Some("unexpected") || words == ["refused", "done"],
@@ -168,7 +172,7 @@ fn contents_that_end_early() {
 }
 
 #[test]
-fn contents_with_other_lines() {
+fn contents_response_with_other_lines_is_parsed_or_rejected() {
     check(QueryKind::Contents, b"SUCCESS\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '1 bytes'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA x\nWARNING MESSAGE hm\n", "head | body x | done");
     check(QueryKind::Contents, b"", "refused | done");
     check(QueryKind::Contents, b"NONE-FOUND\n", "refused | done");
@@ -185,7 +189,7 @@ fn contents_with_other_lines() {
 }
 
 #[test]
-fn inquiries_lead_on() {
+fn forwarded_response_gives_the_other_server() {
     check(
         QueryKind::Attributes,
         b"FORWARDED INTERNET-D h.test(2525) ASCII '/a b' 3 DEST-EXP 0\n",
@@ -216,7 +220,7 @@ fn inquiries_lead_on() {
 }
 
 #[test]
-fn listings() {
+fn link_lines_become_entries() {
     const LINK: &str = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\n";
     const ENTRY: &str = "entry file a prospero://h.test//a";
     // An empty response is not an answer; NONE-FOUND is one.
@@ -247,18 +251,18 @@ fn listings() {
 
 /// The first FAILURE ends the message: earlier entries are delivered, later lines are ignored.
 #[test]
-fn a_listing_that_fails_in_its_middle() {
+fn failure_within_a_listing_ends_it() {
     let text = b"LINK  L FILE a INTERNET-D h.test ASCII /a 0\nFAILURE SERVER-FAILED\n";
-    let words = told(QueryKind::Links, text, &|_| false);
-    let at = |word: &str| words.iter().position(|said| said.starts_with(word));
+    let words = events_of(QueryKind::Links, text, &|_| false);
+    let at = |word: &str| words.iter().position(|event| event.starts_with(word));
     assert!(at("refused").is_some() || words.last().is_some_and(|last| last == "unexpected"), "{words:?}");
     assert!(at("refused").is_none_or(|refused| at("entry").is_none_or(|entry| entry < refused)), "{words:?}");
 }
 
 #[test]
-fn limits() {
+fn response_over_a_limit_is_rejected() {
     let long = |count: usize| [b"X ", &vec![b'x'; count][..], b"\n"].concat();
-    let end = |ask, text: &[u8]| told(ask, text, &|at| at % 1250 == 0).pop();
+    let end = |ask, text: &[u8]| events_of(ask, text, &|at| at % 1250 == 0).pop();
     for ask in [QueryKind::Attributes, QueryKind::Links, QueryKind::Contents] {
         assert_eq!(end(ask, &long(10_000_000)).as_deref(), Some("limit"), "{ask:?}");
         assert_eq!(end(ask, &b"x ".repeat(100_000)).as_deref(), Some("limit"), "{ask:?}");

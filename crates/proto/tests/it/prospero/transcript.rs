@@ -3,7 +3,7 @@
 //!
 //! Expected results are computed here from the wire format, independently of the code under test.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "not every test file uses every helper")]
 
 use fetch_url_core::{PercentEncoded, Url, charset, parse};
 use fetch_url_proto::prospero::{
@@ -120,13 +120,13 @@ pub(crate) fn play<M: Machine>(
     text: &[u8],
     cuts: &dyn Fn(usize) -> bool,
 ) -> (Vec<String>, M) {
-    let (mut buffer, mut fed, mut told) = (RecvBuffer::new(), 0, Vec::new());
-    let (mut said, mut sent, mut body) = (Vec::new(), None, Vec::new());
+    let (mut buffer, mut fed, mut events) = (RecvBuffer::new(), 0, Vec::new());
+    let (mut sent_lines, mut sent, mut body) = (Vec::new(), None, Vec::new());
     let end = loop {
         match machine.step(&mut buffer) {
             Ok(Step::Send(request)) => assert!(sent.replace(request).is_none(), "one request"),
             Ok(Step::NeedMore) => {
-                assert!(!buffer.is_ended(), "it wants more after the end: {told:?}");
+                assert!(!buffer.is_ended(), "it wants more after the end: {events:?}");
                 let to = (fed + 1..text.len()).find(|at| cuts(*at)).unwrap_or(text.len());
                 if to > fed {
                     buffer.push(&text[fed..to])
@@ -135,13 +135,13 @@ pub(crate) fn play<M: Machine>(
                 }
                 fed = to;
             }
-            Ok(Step::Emit(Event::Sent(line))) => said.push(line),
+            Ok(Step::Emit(Event::Sent(line))) => sent_lines.push(line),
             Ok(Step::Emit(Event::Received(_))) => {}
             Ok(Step::Emit(Event::Body(bytes))) => {
                 assert!(!bytes.is_empty());
                 body.extend_from_slice(&bytes);
             }
-            Ok(Step::Emit(event)) => told.push(word(event)),
+            Ok(Step::Emit(event)) => events.push(word(event)),
             Ok(Step::Done) => break "done",
             Ok(step) => panic!("{step:?}"),
             Err(WireError::UnexpectedEnd { .. }) => break "cut",
@@ -150,13 +150,13 @@ pub(crate) fn play<M: Machine>(
         }
     };
     if !body.is_empty() {
-        assert_eq!(told.first().map(String::as_str), Some("head"), "a body has a head");
-        told.insert(1, format!("body {}", body.escape_ascii()));
+        assert_eq!(events.first().map(String::as_str), Some("head"), "a body has a head");
+        events.insert(1, format!("body {}", body.escape_ascii()));
     }
-    told.push(end.to_owned());
+    events.push(end.to_owned());
     let sent = sent.expect("a request");
-    assert_eq!(sent.iter().filter(|&&byte| byte == b'\n').count(), said.len(), "{said:?}");
-    (told, machine)
+    assert_eq!(sent.iter().filter(|&&byte| byte == b'\n').count(), sent_lines.len(), "{sent_lines:?}");
+    (events, machine)
 }
 
 fn word(event: Event) -> String {
@@ -181,7 +181,7 @@ pub(crate) enum QueryKind {
 }
 
 /// Returns the events of a state machine for a response as words, and the attributes that a query found.
-pub(crate) fn told(ask: QueryKind, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
+pub(crate) fn events_of(ask: QueryKind, text: &[u8], cuts: &dyn Fn(usize) -> bool) -> Vec<String> {
     let object = object(b"/srv/pub/hello.txt");
     match ask {
         QueryKind::Contents => play(ContentsQuery::new(&object), text, cuts).0,
@@ -214,15 +214,15 @@ fn found(found: AttributesResult) -> Vec<String> {
                 facts.attribute("description").map(|at| format!("description {}", at.text().escape_ascii())),
             );
             let own = ObjectName::new("w.test", "/srv/pub/hello.txt", "0");
-            words.extend(facts.methods(&own).iter().map(|method| way(&method.resolve())));
+            words.extend(facts.methods(&own).iter().map(|method| format_access(&method.resolve())));
             words
         }
         _ => panic!("{found:?}"),
     }
 }
 
-pub(crate) fn way(way: &ResolvedAccess) -> String {
-    match way {
+pub(crate) fn format_access(access: &ResolvedAccess) -> String {
+    match access {
         ResolvedAccess::Contents => "contents".to_owned(),
         ResolvedAccess::Local(name) => format!("local {}", name.escape_ascii()),
         ResolvedAccess::Session(url) => format!("session {url}"),
@@ -234,10 +234,10 @@ pub(crate) fn way(way: &ResolvedAccess) -> String {
 /// Checks that the events are the same wherever the text is cut.
 #[track_caller]
 pub(crate) fn check(ask: QueryKind, text: &[u8], expected: &str) {
-    let whole = told(ask, text, &|_| false);
-    assert_eq!(whole.join(" | "), expected, "{}", text.escape_ascii());
-    assert_eq!(told(ask, text, &|_| true), whole, "octet by octet");
+    let complete = events_of(ask, text, &|_| false);
+    assert_eq!(complete.join(" | "), expected, "{}", text.escape_ascii());
+    assert_eq!(events_of(ask, text, &|_| true), complete, "byte by byte");
     for at in 1..text.len() {
-        assert_eq!(told(ask, text, &|cut| cut == at), whole, "cut at {at}");
+        assert_eq!(events_of(ask, text, &|cut| cut == at), complete, "cut at {at}");
     }
 }

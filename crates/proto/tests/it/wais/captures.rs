@@ -172,7 +172,7 @@ fn sent(machine: &mut dyn Machine) -> Vec<u8> {
 }
 
 /// Returns the events of an answer.
-fn told(mut machine: impl Machine, answer: &[u8]) -> Vec<Event> {
+fn events_of(mut machine: impl Machine, answer: &[u8]) -> Vec<Event> {
     let (mut buffer, mut events) = (RecvBuffer::new(), Vec::new());
     sent(&mut machine);
     buffer.push(answer);
@@ -186,7 +186,7 @@ fn told(mut machine: impl Machine, answer: &[u8]) -> Vec<Event> {
 }
 
 #[test]
-fn messages_are_trees() {
+fn captured_messages_are_decoded_and_encoded_unchanged() {
     let lines = CAPTURED.lines().filter(|line| !line.starts_with('#'));
     let mut count = 0;
     for line in lines {
@@ -205,7 +205,7 @@ fn messages_are_trees() {
 
 /// Lynx requests 200 documents, as fetch-url does.
 #[test]
-fn searches_are_those_of_lynx() {
+fn searches_equal_those_of_lynx() {
     let lynx = captured("lynx C>");
     assert_eq!(sent(&mut search("t", "gopher+tunnel")), lynx[0]);
     assert_eq!(sent(&mut search("t", "gopher%20tunnel")), lynx[0]);
@@ -213,7 +213,7 @@ fn searches_are_those_of_lynx() {
 }
 
 #[test]
-fn searches_differ_in_how_many_documents_are_wanted() {
+fn searches_equal_those_of_waissearch_except_the_maximum() {
     const MOST: u64 = 114;
     const REFERENCE: u64 = 2;
     let shell = captured("waissearch-gopher-doc1 C>");
@@ -227,9 +227,13 @@ fn searches_differ_in_how_many_documents_are_wanted() {
         (&only("search-syntax C>"), "t", "garden+and+("),
         (&only("search-gif C>"), "t", "gif"),
     ] {
-        let ours = Message::decode(&sent(&mut search(name, words))).expect("a message");
-        let theirs = Message::decode(message).expect("a message");
-        assert_eq!(ours.without(&[MOST]), theirs.without(&[MOST, REFERENCE]), "{name} {words}");
+        let own_message = Message::decode(&sent(&mut search(name, words))).expect("a message");
+        let captured_message = Message::decode(message).expect("a message");
+        assert_eq!(
+            own_message.without(&[MOST]),
+            captured_message.without(&[MOST, REFERENCE]),
+            "{name} {words}"
+        );
     }
     let none = &mut Search::new(&database("t"), None).expect("no words");
     assert_eq!(sent(none), sent(&mut search("t", "")));
@@ -267,28 +271,33 @@ fn retrievals() -> Vec<(Vec<u8>, Retrieval)> {
 
 /// Equal including element set names and reference id, which servers do not need (§9).
 #[test]
-fn retrievals_are_those_of_real_clients() {
-    for (theirs, mut ours) in retrievals() {
-        assert_eq!(sent(&mut ours).escape_ascii().to_string(), theirs.escape_ascii().to_string());
+fn retrievals_equal_those_of_real_clients() {
+    for (captured_message, mut own_message) in retrievals() {
+        assert_eq!(
+            sent(&mut own_message).escape_ascii().to_string(),
+            captured_message.escape_ascii().to_string()
+        );
     }
 }
 
 /// fetch-url never retrieves by lines or without a range; such requests differ from its own only in the operands.
 #[test]
-fn other_retrievals_differ_in_the_query_alone() {
-    let ours = Message::decode(&sent(&mut retrieval("t", SHORT, 0..78))).expect("a message");
-    let [Field::Group(21, operands)] = &ours.information[..] else { panic!("{ours:?}") };
+fn retrievals_by_line_differ_in_the_query_only() {
+    let own_message = Message::decode(&sent(&mut retrieval("t", SHORT, 0..78))).expect("a message");
+    let [Field::Group(21, operands)] = &own_message.information[..] else { panic!("{own_message:?}") };
     for (name, same) in [("retr-lines C>", 5), ("retr-nochunk C>", 5)] {
-        let theirs = Message::decode(&only(name)).expect("a message");
-        let [Field::Group(21, others)] = &theirs.information[..] else { panic!("{theirs:?}") };
+        let captured_message = Message::decode(&only(name)).expect("a message");
+        let [Field::Group(21, others)] = &captured_message.information[..] else {
+            panic!("{captured_message:?}")
+        };
         assert_eq!(operands[..same], others[..same], "{name}");
-        assert_eq!(ours.fixed, theirs.fixed, "{name}");
+        assert_eq!(own_message.fixed, captured_message.fixed, "{name}");
     }
 }
 
 /// §14: the answers to searches.
 #[test]
-fn headers_are_read_field_by_field() {
+fn captured_search_results_are_decoded() {
     const FULL: &str =
         "\x01\nw.test:210\x02\x08/srv/i/t\x03LOCAL\x04\nw.test:210\x05\x08/srv/i/t\x06LOCAL\x07\x01\0";
     let full = |local: &str| FULL.replace("LOCAL", &format!("{}{local}", char::from(local.len() as u8)));
@@ -299,7 +308,7 @@ fn headers_are_read_field_by_field() {
     let long = full("0 24029 /srv/d/long.txt");
     let no_hit = format!("0 387 25 TEXT t  [{none}] {catalog}");
     let check = |answer: &[u8], expected: &[String]| {
-        let found: Vec<_> = told(search("t", "x"), answer).into_iter().filter_map(document).collect();
+        let found: Vec<_> = events_of(search("t", "x"), answer).into_iter().filter_map(document).collect();
         assert_eq!(found, expected);
     };
     check(&only("search-1hit S>"), std::slice::from_ref(&a));
@@ -344,12 +353,12 @@ fn described(facts: &DocumentFacts) -> String {
 }
 
 #[test]
-fn complaints_are_read() {
+fn captured_diagnostics_are_reported() {
     const NO_DATABASE: &str = "S1 The following database is not available: /srv/i/nodb";
     for answer in [only("search-nodb S>"), captured("lynx S>")[2].clone()] {
-        assert_eq!(refusal(&told(search("nodb", "gopher"), &answer)), NO_DATABASE);
+        assert_eq!(refusal(&events_of(search("nodb", "gopher"), &answer)), NO_DATABASE);
     }
-    let events = told(search("t", "garden+and+("), &only("search-syntax S>"));
+    let events = events_of(search("t", "garden+and+("), &only("search-syntax S>"));
     let words = &b"S1 query syntax error: garden and ("[..];
     assert!(events.contains(&Event::Received(words.into())), "{events:?}");
     let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
@@ -357,8 +366,8 @@ fn complaints_are_read() {
         [count(|event| matches!(event, Event::Head(_))), count(|event| matches!(event, Event::Entry(_)))];
     assert_eq!(kinds, [1, 1], "{events:?}");
     let nothing = only("present-pdu S>");
-    assert!(matches!(told(search("t", "x"), &nothing)[..], [Event::Rejected(_)]));
-    assert!(matches!(told(retrieval("t", SHORT, 0..9), &nothing)[..], [Event::Rejected(_)]));
+    assert!(matches!(events_of(search("t", "x"), &nothing)[..], [Event::Rejected(_)]));
+    assert!(matches!(events_of(retrieval("t", SHORT, 0..9), &nothing)[..], [Event::Rejected(_)]));
 }
 
 fn refusal(events: &[Event]) -> String {
@@ -369,11 +378,11 @@ fn refusal(events: &[Event]) -> String {
 
 /// §14: the answers to retrievals, each complete after one message.
 #[test]
-fn texts_are_read() {
+fn captured_texts_are_delivered() {
     const TEXT: &[u8] = b"Gopher burrows\n\nThe gopher digs a tunnel under the garden.\nLine four is here.\n";
-    let whole = || retrieval("t", SHORT, 0..78);
+    let whole_document = || retrieval("t", SHORT, 0..78);
     let check = |machine: Retrieval, answer: &[u8], expected: &[u8]| {
-        let events = told(machine, answer);
+        let events = events_of(machine, answer);
         assert!(matches!(events[0], Event::Head(_)), "{events:?}");
         let bodies = events[1..].iter().map(|event| match event {
             Event::Body(bytes) => &bytes[..],
@@ -384,11 +393,11 @@ fn texts_are_read() {
         assert_eq!(bodies.collect::<Vec<_>>().concat(), expected);
     };
     check(retrieval("t", RAW, 0..78), &captured("waissearch-gopher-doc1 S>")[2], TEXT);
-    check(whole(), &captured("lynx S>")[1], TEXT);
-    check(whole(), &only("retr-exact S>"), TEXT);
+    check(whole_document(), &captured("lynx S>")[1], TEXT);
+    check(whole_document(), &only("retr-exact S>"), TEXT);
     check(retrieval("t", SHORT, 0..10), &only("retr-first10 S>"), &TEXT[..10]);
     check(retrieval("t", SHORT, 70..80), &only("retr-tail S>"), &TEXT[70..]);
-    check(whole(), &only("retr-lines S>"), &TEXT[..16]);
+    check(whole_document(), &only("retr-lines S>"), &TEXT[..16]);
     let gif = Message::decode(&only("retr-gif S>")).expect("a message");
     check(retrieval("t", &wpath_of(&gif), 0..306), &only("retr-gif S>"), &text_of(&gif));
     let catalog = Message::decode(&only("retr-catalog S>")).expect("a message");
@@ -397,12 +406,12 @@ fn texts_are_read() {
     check(retrieval("t", &wpath_of(&catalog), 0..u64::MAX), &only("retr-catalog S>"), &source);
     for (name, machine, words) in [
         ("retr-pastend S>", retrieval("t", SHORT, 79..89), "SF Request out of range"),
-        ("retr-badlocal S>", whole(), "SF Missing DocID in request"),
-        ("retr-nochunk S>", whole(), ""),
+        ("retr-badlocal S>", whole_document(), "SF Missing DocID in request"),
+        ("retr-nochunk S>", whole_document(), ""),
     ] {
-        assert_eq!(refusal(&told(machine, &only(name))), words, "{name}");
+        assert_eq!(refusal(&events_of(machine, &only(name))), words, "{name}");
     }
-    let at_end = told(retrieval("t", SHORT, 78..88), &only("retr-atend S>"));
+    let at_end = events_of(retrieval("t", SHORT, 78..88), &only("retr-atend S>"));
     assert_eq!(refusal(&at_end), "SF Request out of range");
 }
 
@@ -424,7 +433,7 @@ fn text_of(message: &Message) -> Vec<u8> {
 
 /// An answer to another request is rejected.
 #[test]
-fn other_answers_are_none() {
+fn answer_to_another_request_is_rejected() {
     let inits = ["init-min S>", "init-small S>", "init-refused S>"].map(only);
     let requests = [only("search-1hit C>"), only("retr-exact C>"), only("present-pdu C>")];
     for message in inits.iter().chain(&requests) {

@@ -1,8 +1,8 @@
 //! WAIS answers in the encodings of real servers, valid and invalid.
 
 use crate::wais::transcript::{
-    ID, all, answer, check, database, description, diagnostic, field, found, framed, full, group, play,
-    response, retrieval,
+    ID, answer, check, check_retrieval, check_search, database, description, diagnostic, field, framed, full,
+    group, play, response, retrieval,
 };
 use crate::wais::transcript::{search, text};
 use fetch_url_core::{Url, WaisResource, parse};
@@ -25,9 +25,9 @@ fn types(names: &[&str]) -> Vec<u8> {
 
 #[test]
 fn search_results_are_decoded() {
-    let check = |records: &[Vec<u8>], expected: &str| found(&group(99, records), expected);
+    let check = |records: &[Vec<u8>], expected: &str| check_search(&group(99, records), expected);
     check(&[], "head | done");
-    found(b"", "head | done");
+    check_search(b"", "head | done");
     check(&[header(&[id(b"a")])], "head | entry a  None  | done");
     let two = [header(&[id(b"a"), field(123, b"A")]), header(&[id(b"b"), field(120, b"\x01\x83")])];
     check(&two, "head | entry a A None  | entry b  Some(387)  | done");
@@ -42,7 +42,7 @@ fn search_results_are_decoded() {
 }
 
 #[test]
-fn empty_answer_to_a_search_without_words_means_that_there_is_no_database() {
+fn empty_answer_to_a_search_without_words_is_a_refusal() {
     check(&description, &[answer(&[])], "search | refused | done");
     check(&description, &[answer(&[header(&[id(b"a")])])], "search | head | entry a  None  | done");
 }
@@ -59,33 +59,33 @@ fn entries(numbers: std::ops::Range<u32>) -> String {
 #[test]
 fn full_answer_repeats_the_search_with_a_larger_maximum() {
     let first = format!("search | head{} | search", entries(0..200));
-    let told = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
-    let all = told(&[documents(0..200), documents(0..1000)]);
-    assert_eq!(all, format!("{first}{} | done", entries(200..1000)));
-    // Their order may differ; none is returned twice.
-    let moved = told(&[documents(0..200), documents(150..360)]);
+    let events = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
+    let check_retrieval = events(&[documents(0..200), documents(0..1000)]);
+    assert_eq!(check_retrieval, format!("{first}{} | done", entries(200..1000)));
+    // The order of documents may differ; no document is returned twice.
+    let moved = events(&[documents(0..200), documents(150..360)]);
     assert_eq!(moved, format!("{first}{} | done", entries(200..360)));
-    assert_eq!(told(&[documents(0..200), documents(0..200)]), format!("{first} | done"));
-    assert!(!told(&[documents(0..199)]).contains("search | done"));
+    assert_eq!(events(&[documents(0..200), documents(0..200)]), format!("{first} | done"));
+    assert!(!events(&[documents(0..199)]).contains("search | done"));
 }
 
 #[test]
-fn result_is_known_to_be_cut_if_the_server_does_not_answer_the_larger_search() {
+fn unanswered_larger_search_marks_the_result_unterminated() {
     let first = format!("search | head{} | search", entries(0..200));
-    let told = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
+    let events = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
     let empty = || framed(b"");
-    let smaller = told(&[documents(0..200), empty(), empty(), documents(0..300)]);
+    let smaller = events(&[documents(0..200), empty(), empty(), documents(0..300)]);
     assert_eq!(smaller, format!("{first} | search | search{} | unmarked | done", entries(200..300)));
-    let refused = told(&[documents(0..200), empty(), empty(), empty()]);
+    let refused = events(&[documents(0..200), empty(), empty(), empty()]);
     assert_eq!(refused, format!("{first} | search | search | unmarked | done"));
     let closed = play(&search, &[documents(0..200)], &|_| false, Some(documents(0..200).len())).join(" | ");
     assert_eq!(closed, format!("{first} | unmarked | done"));
-    let fewer = told(&[documents(0..200), documents(0..100)]);
+    let fewer = events(&[documents(0..200), documents(0..100)]);
     assert_eq!(fewer, format!("{first} | unmarked | done"));
 }
 
 #[test]
-fn fields_in_any_order_and_unknown_ones() {
+fn fields_in_any_order_and_unknown_fields_are_accepted() {
     let unknown =
         || [field(200, b"xyz"), field(16_384, b""), field(124, b"city"), field(117, b"\0")].concat();
     let fields =
@@ -100,17 +100,17 @@ fn fields_in_any_order_and_unknown_ones() {
             let records =
                 [unknown(), header(&turned), unknown(), group(154, &[id(b"b")]), group(155, &[id(b"c")])];
             let information = [unknown(), group(99, &records), unknown()].concat();
-            found(&information, "head | entry a A Some(78) TEXT | done");
+            check_search(&information, "head | entry a A Some(78) TEXT | done");
         }
     }
     let record = group(153, &[field(127, b"abc"), unknown(), field(117, b"\0"), id(ID)]);
     let answer = response(&[unknown(), group(99, &[unknown(), record, unknown()])].concat());
-    all(&[answer], "ask 0-10000 | head | body abc | unmarked | done");
+    check_retrieval(&[answer], "ask 0-10000 | head | body abc | unmarked | done");
 }
 
 /// A header should have one type block; several are accepted.
 #[test]
-fn several_type_blocks() {
+fn several_type_blocks_are_accepted() {
     let mut machine = search();
     let mut buffer = RecvBuffer::new();
     assert!(matches!(machine.step(&mut buffer), Ok(Step::Send(_))));
@@ -131,37 +131,40 @@ fn padded(tag: &[u8], value: &[u8], zeros: usize) -> Vec<u8> {
 }
 
 #[test]
-fn padded_tags_and_lengths() {
+fn padded_tags_and_lengths_are_accepted_up_to_5_bytes() {
     for zeros in 0..=3 {
         let fields =
             [padded(&[116], b"a", zeros), padded(&[123], b"A", zeros), padded(&[0x81, 5], b"x", zeros)];
         let record = padded(&[0x81, 0x16], &fields.concat(), zeros);
-        found(&padded(&[99], &record, zeros), "head | entry a A None  | done");
+        check_search(&padded(&[99], &record, zeros), "head | entry a A None  | done");
     }
     // A length has at most five bytes.
-    found(&padded(&[99], &header(&[id(b"a")]), 4), "head | entry a  None  | done");
-    found(&padded(&[99], &header(&[id(b"a")]), 5), "unexpected");
+    check_search(&padded(&[99], &header(&[id(b"a")]), 4), "head | entry a  None  | done");
+    check_search(&padded(&[99], &header(&[id(b"a")]), 5), "unexpected");
     let two = [&[0x81, 0x16, 0x80, 5, 116, 0x80, 2][..], b"ab"].concat();
-    found(&group(99, &[two]), "head | entry ab  None  | done");
+    check_search(&group(99, &[two]), "head | entry ab  None  | done");
 }
 
 #[test]
-fn diagnostics_beside_documents_and_instead() {
-    let check = |records: &[Vec<u8>], expected: &str| found(&group(99, records), expected);
+fn diagnostics_are_a_refusal_only_without_documents() {
+    let check = |records: &[Vec<u8>], expected: &str| check_search(&group(99, records), expected);
     check(&[diagnostic("S1no such database")], "refused S1 no such database | done");
     check(&[diagnostic("T2")], "refused T2 | done");
     check(&[diagnostic("S1a"), diagnostic("S2b")], "refused S1 a | done");
     let (one, other, document) = (diagnostic("S1x"), diagnostic("T2y"), header(&[id(b"a")]));
     for records in [[&one, &other, &document], [&one, &document, &other], [&document, &one, &other]] {
         let records: Vec<_> = records.into_iter().cloned().collect();
-        let mut told = play(&search, &[response(&group(99, &records))], &|_| false, None);
-        told.sort();
-        assert_eq!(told, ["done", "entry a  None ", "head", "heard S1 x", "heard T2 y", "note", "search"]);
+        let mut events = play(&search, &[response(&group(99, &records))], &|_| false, None);
+        events.sort();
+        assert_eq!(
+            events,
+            ["done", "entry a  None ", "head", "note", "received S1 x", "received T2 y", "search"]
+        );
     }
 }
 
 #[test]
-fn diagnostics_that_are_none() {
+fn malformed_diagnostics_are_rejected() {
     for bad in [
         &b"\x1c"[..],
         b"\x1c\0",
@@ -174,9 +177,9 @@ fn diagnostics_that_are_none() {
         b"\x1c\0\x05S1\x01\x1d",
         b"\x1c\xff\xffS1x\x01\x1d",
     ] {
-        found(&field(99, bad), "unexpected");
+        check_search(&field(99, bad), "unexpected");
         let answer = [response(&group(99, &[text(b"a"), bad.to_vec()]))];
-        all(&answer, "ask 0-10000 | unexpected");
+        check_retrieval(&answer, "ask 0-10000 | unexpected");
     }
 }
 
@@ -200,13 +203,13 @@ fn lengths_beyond_the_end_are_rejected() {
         b"\x63\x00\x80",
         b"\x63\x00\xff\xff\xff\xff\xff\x01\x00",
     ] {
-        found(bad, "unexpected");
-        all(&[response(bad)], "ask 0-10000 | unexpected");
+        check_search(bad, "unexpected");
+        check_retrieval(&[response(bad)], "ask 0-10000 | unexpected");
     }
 }
 
 #[test]
-fn apdus_that_are_none() {
+fn malformed_apdus_are_rejected() {
     for bad in [
         &b"\0"[..],
         b"\0\0",
@@ -220,16 +223,16 @@ fn apdus_that_are_none() {
         b"\0\x0b\x19\0\0\0\0\0\0\0\0\0\0",
     ] {
         check(&search, &[framed(bad)], "search | unexpected");
-        all(&[framed(bad)], "ask 0-10000 | unexpected");
+        check_retrieval(&[framed(bad)], "ask 0-10000 | unexpected");
     }
     let least = b"\0\x0b\x17\0\0\0\0\0\0\0\0\0\0";
     check(&search, &[framed(least)], "search | head | done");
-    all(&[framed(least)], "ask 0-10000 | refused | done");
+    check_retrieval(&[framed(least)], "ask 0-10000 | refused | done");
 }
 
 /// §2: the header of a message.
 #[test]
-fn headers_of_messages() {
+fn malformed_message_headers_are_rejected() {
     let answer = response(&group(99, &[header(&[id(b"a")])]));
     let changed = |at: usize, bytes: &[u8]| {
         let mut answer = answer.clone();
@@ -269,37 +272,37 @@ fn headers_of_messages() {
 
 /// §2: a message that is too long is rejected when its header was read.
 #[test]
-fn lengths() {
+fn message_over_the_limit_is_rejected_after_its_header() {
     for length in ["0001048577", "0099999999", "4294967295", "4294967321", "9999999999"] {
         let header = format!("{length}z2wais        0").into_bytes();
         check(&search, std::slice::from_ref(&header), "search | limit");
-        all(std::slice::from_ref(&header), "ask 0-10000 | limit");
+        check_retrieval(std::slice::from_ref(&header), "ask 0-10000 | limit");
         // The limit also applies to later messages.
         let answers = [response(&group(99, &[full(b'a')])), header];
-        all(&answers, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | limit");
+        check_retrieval(&answers, "ask 0-10000 | ask 10000-20000 | head | body 10000*a | limit");
     }
     let records = group(99, &[header(&[id(b"a")])]);
     let room = 1024 * 1024 - (response(&records).len() - 25) - 5;
     let longest = [records, field(200, &vec![0; room])].concat();
     let answer = response(&longest);
     assert!(answer.starts_with(b"0001048576z"), "{}", answer[..25].escape_ascii());
-    let told = play(&search, &[answer], &|at| at.is_multiple_of(65_536), None);
-    assert_eq!(told, ["search", "head", "entry a  None ", "done"]);
+    let events = play(&search, &[answer], &|at| at.is_multiple_of(65_536), None);
+    assert_eq!(events, ["search", "head", "entry a  None ", "done"]);
     let header = [b"0001048576z2wais        0".to_vec()];
     check(&search, &header, "search | waits");
 }
 
 /// fetch-url requests 200 documents.
 #[test]
-fn more_documents_than_were_asked_for() {
+fn surplus_documents_are_not_all_delivered() {
     let headers = vec![header(&[id(b"")]); 200_000];
-    let told = play(&search, &[response(&group(99, &headers))], &|_| false, None);
-    assert!(told.len() < 10_000, "{}", told.len());
+    let events = play(&search, &[response(&group(99, &headers))], &|_| false, None);
+    assert!(events.len() < 10_000, "{}", events.len());
 }
 
 /// §10: names that are too long are rejected before anything is sent; the longest valid names are encoded unchanged.
 #[test]
-fn the_longest_names() {
+fn names_over_the_limit_are_rejected() {
     let url = |name: &str, rest: &str| format!("wais://h/{name}{rest}");
     let with = |text: &str, take: &dyn Fn(&Url<'_>) -> bool| take(&parse(text).expect("a URL").url);
     let database_fits = |count| {

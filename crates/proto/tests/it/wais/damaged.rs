@@ -3,7 +3,7 @@
 const CAPTURED: &str = include_str!("../../data/wais-vectors.txt");
 const ROUNDS: usize = 20_000;
 /// Longer captured answers are skipped to save time.
-const MOST_BYTES: usize = 220;
+const MAX_BYTES: usize = 220;
 
 /// The generator SplitMix64 of Steele, Lea and Flood.
 struct Random(u64);
@@ -55,7 +55,7 @@ impl Random {
 #[test]
 fn damaged_answers() {
     let answers: Vec<_> = CAPTURED.lines().filter(|line| line.contains(" S> ")).map(unhexed).collect();
-    let answers: Vec<_> = answers.into_iter().filter(|answer| answer.len() < MOST_BYTES).collect();
+    let answers: Vec<_> = answers.into_iter().filter(|answer| answer.len() < MAX_BYTES).collect();
     let mut random = Random(1625);
     for _ in 0..ROUNDS {
         let mut data = vec![random.next() as u8];

@@ -1,7 +1,7 @@
-//! Any bytes as the answers of a WAIS server: no panic; where they are cut changes nothing; no byte is told that
-//! did not come or was not asked for; only the next request is sent before the last byte of an answer is here.
+//! Any bytes as the responses of a WAIS server: no panic; the events do not depend on how the bytes are split; every
+//! delivered byte was received and requested; before a response is complete, no request but the next one is sent.
 //!
-//! For the random test and the fuzz target. The first byte chooses what was asked for.
+//! For the random test and the fuzz target. The first byte chooses the request.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step, WireErro
 
 const WANTED: [Range<u64>; 6] = [0..10, 0..u64::MAX, 70..80, 0..78, 5..10_306, 7..7];
 
-/// What came out.
+/// The events of a run.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct RunEvents {
     body: Vec<u8>,
     entries: Vec<Entry>,
     others: Vec<String>,
     end: Result<(), WireError>,
-    /// So many bytes were read.
+    /// The number of bytes read.
     count: usize,
 }
 
@@ -26,20 +26,20 @@ pub(crate) fn check(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let wanted = WANTED.get(usize::from(choice & 7));
     let is_lost = choice & 0x80 != 0;
-    let whole = play(wanted, is_lost, bytes, bytes.len().max(1));
+    let expected = play(wanted, is_lost, bytes, bytes.len().max(1));
     for length in [1, 2, 7] {
-        assert_eq!(play(wanted, is_lost, bytes, length), whole);
+        assert_eq!(play(wanted, is_lost, bytes, length), expected);
     }
-    if whole.end.is_ok() {
-        let short = bytes.get(..whole.count.saturating_sub(1)).unwrap_or_default();
+    if expected.end.is_ok() {
+        let short = bytes.get(..expected.count.saturating_sub(1)).unwrap_or_default();
         let earlier = play(wanted, is_lost, short, short.len().max(1));
-        assert!(matches!(earlier.end, Err(WireError::UnexpectedEnd { .. })), "{whole:?} {earlier:?}");
-        assert!(whole.body.starts_with(&earlier.body) && whole.others.starts_with(&earlier.others));
-        let says = |word| whole.others.iter().filter(|other| other.starts_with(word)).count();
-        assert_eq!(says("Head") + says("Rejected"), 1, "{whole:?}");
-        assert!(says("Head") == 1 || whole.body.is_empty() && whole.entries.is_empty());
+        assert!(matches!(earlier.end, Err(WireError::UnexpectedEnd { .. })), "{expected:?} {earlier:?}");
+        assert!(expected.body.starts_with(&earlier.body) && expected.others.starts_with(&earlier.others));
+        let says = |word| expected.others.iter().filter(|other| other.starts_with(word)).count();
+        assert_eq!(says("Head") + says("Rejected"), 1, "{expected:?}");
+        assert!(says("Head") == 1 || expected.body.is_empty() && expected.entries.is_empty());
     }
-    whole.entries.iter().for_each(check_entry);
+    expected.entries.iter().for_each(check_entry);
 }
 
 fn check_entry(entry: &Entry) {
@@ -48,7 +48,7 @@ fn check_entry(entry: &Entry) {
     assert!(facts.length.is_none_or(|length| length <= u64::from(u32::MAX)));
 }
 
-/// A search when nothing is wanted of a document.
+/// Returns the state machine: a search if `wanted` is `None`, otherwise a retrieval.
 fn machine(wanted: Option<Range<u64>>) -> Box<dyn Machine> {
     let Ok(parsed) = parse("wais://h/t/TEXT/2=t;3=x;") else { panic!() };
     let Url::Wais(url) = parsed.url else { panic!() };
@@ -62,7 +62,7 @@ fn machine(wanted: Option<Range<u64>>) -> Box<dyn Machine> {
     }
 }
 
-fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize) -> Said {
+fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize) -> RunEvents {
     let (mut machine, mut buffer, mut pieces) =
         (machine(wanted.cloned()), RecvBuffer::new(), bytes.chunks(length));
     let (mut body, mut entries, mut others, mut fed) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -95,10 +95,10 @@ fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize)
         }
     };
     assert!(wanted.is_none_or(|wanted| body.len() as u64 <= wanted.end - wanted.start));
-    Said { body, entries, others, end, count: fed - buffer.bytes().len() }
+    RunEvents { body, entries, others, end, count: fed - buffer.bytes().len() }
 }
 
-/// The request for what begins at this offset of what is wanted.
+/// Returns the request for the piece at this offset of the wanted range.
 fn request_at(wanted: Option<&Range<u64>>, offset: u64) -> Vec<u8> {
     let rest = wanted.map(|wanted| wanted.start + offset..wanted.end);
     assert!(offset == 0 || rest.as_ref().is_some_and(|rest| !rest.is_empty()));
@@ -108,7 +108,7 @@ fn request_at(wanted: Option<&Range<u64>>, offset: u64) -> Vec<u8> {
     }
 }
 
-/// A request without its length and its reference, which come before the query.
+/// Returns a request without its length and its reference id, which precede the query.
 fn query(request: &[u8]) -> &[u8] {
     let start = request.windows(5).position(|bytes| bytes == b"un re").unwrap_or(25);
     &request[start..]

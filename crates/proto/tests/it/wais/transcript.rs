@@ -1,8 +1,9 @@
-//! Plays WAIS's machines: whole, byte by byte, cut at every position and ended at every position.
+//! Plays exchanges with the WAIS state machines: in one piece, byte by byte, cut at every position, and truncated at
+//! every position.
 //!
-//! What servers say is built here, from the facts about the wire and not by what is tested.
+//! The responses of servers are encoded here, from the description of the protocol and without the tested code.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "not every test file uses every helper")]
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step, WireError};
 pub(crate) const ID: &[u8] = b"\x02\x01t\x03\x01x";
 const HEADER_BYTES: usize = 25;
 /// Longer answers are cut and ended at some of their bytes only.
-const MOST_CUTS: usize = 2000;
+const MAX_CUTS: usize = 2000;
 
 /// A compressed integer.
 fn compressed(value: usize) -> Vec<u8> {
@@ -38,12 +39,12 @@ pub(crate) fn framed(apdu: &[u8]) -> Vec<u8> {
     [format!("{:010}z2wais        0", apdu.len()).as_bytes(), apdu].concat()
 }
 
-/// SEARCH RESPONSE with this behind it.
+/// Returns a SEARCH RESPONSE with these bytes as its information part.
 pub(crate) fn response(information: &[u8]) -> Vec<u8> {
     response_to(None, information)
 }
 
-/// The same, for a request that is called so.
+/// Like [`response`], with the reference id of a request.
 pub(crate) fn response_to(reference: Option<&str>, information: &[u8]) -> Vec<u8> {
     let part = b"\x17\0\0\0\0\0\0\x01\0\0\0\x1b\x01\0";
     let reference = reference.map(|reference| field(2, reference.as_bytes())).unwrap_or_default();
@@ -80,7 +81,7 @@ pub(crate) fn search() -> Box<dyn Machine> {
     Box::new(Search::new(&database("t"), Some(words)).expect("words"))
 }
 
-/// A search without words, for the description of the database.
+/// A search without words, which returns the description of the database.
 pub(crate) fn description() -> Box<dyn Machine> {
     Box::new(Search::new(&database("t"), None).expect("no words"))
 }
@@ -101,8 +102,8 @@ pub(crate) fn database(name: &str) -> WaisName {
     WaisName::database(&url).expect("a database")
 }
 
-/// What came out, in words: `ask 0-10`, `body …`, `entry …`, `head`, `heard …`, `note`, `refused …`, and the end:
-/// `done`, `cut`, `limit`, `unexpected` or `waits`. A server says the next of `answers` when it has been asked.
+/// Returns the steps as words: `ask 0-10`, `body …`, `entry …`, `head`, `note`, `received …`, `refused …`, and the end:
+/// `done`, `cut`, `limit`, `unexpected` or `waits`. The server sends the next of `answers` after each request.
 pub(crate) fn play(
     maker: Maker<'_>,
     answers: &[Vec<u8>],
@@ -110,47 +111,47 @@ pub(crate) fn play(
     end: Option<usize>,
 ) -> Vec<String> {
     let (mut machine, mut buffer, bytes) = (maker(), RecvBuffer::new(), answers.concat());
-    let (mut fed, mut open, mut asked, mut told) = (0, 0, 0_usize, Vec::new());
+    let (mut fed, mut open, mut request_count, mut events) = (0, 0, 0_usize, Vec::new());
     loop {
         let word = match machine.step(&mut buffer) {
             Ok(Step::Send(request)) => {
                 let current =
-                    asked.checked_sub(1).and_then(|current| answers.get(current)).map_or(0, Vec::len);
+                    request_count.checked_sub(1).and_then(|current| answers.get(current)).map_or(0, Vec::len);
                 let is_being_answered = fed >= open - current + HEADER_BYTES;
                 assert!(
                     (buffer.bytes().is_empty() && fed == open) || is_being_answered,
-                    "asked before the server sent the answer: {told:?}"
+                    "asked before the server sent the answer: {events:?}"
                 );
-                open += answers.get(asked).map_or(0, Vec::len);
-                asked += 1;
+                open += answers.get(request_count).map_or(0, Vec::len);
+                request_count += 1;
                 asked_for(&request)
             }
             Ok(Step::Emit(event)) => word(event),
             Ok(Step::NeedMore) => {
-                assert!(!buffer.is_ended(), "it wants more after the end: {told:?}");
+                assert!(!buffer.is_ended(), "it wants more after the end: {events:?}");
                 let to = open.min(end.unwrap_or(usize::MAX));
                 let to = (fed + 1..to).find(|at| cuts(*at)).unwrap_or(to);
                 match end {
                     _ if to > fed => buffer.push(&bytes[fed..to]),
                     Some(_) if fed.is_multiple_of(2) => buffer.mark_lost(),
                     Some(_) => buffer.mark_closed(),
-                    None => break told.push("waits".to_owned()),
+                    None => break events.push("waits".to_owned()),
                 }
                 fed = to;
                 continue;
             }
-            Ok(Step::Done) => break told.push("done".to_owned()),
+            Ok(Step::Done) => break events.push("done".to_owned()),
             Ok(step) => panic!("{step:?}"),
-            Err(WireError::UnexpectedEnd { .. }) => break told.push("cut".to_owned()),
-            Err(WireError::LimitExceeded { .. }) => break told.push("limit".to_owned()),
-            Err(_) => break told.push("unexpected".to_owned()),
+            Err(WireError::UnexpectedEnd { .. }) => break events.push("cut".to_owned()),
+            Err(WireError::LimitExceeded { .. }) => break events.push("limit".to_owned()),
+            Err(_) => break events.push("unexpected".to_owned()),
         };
-        told.push(word);
+        events.push(word);
     }
-    told
+    events
 }
 
-/// `search` or `ask START-END`.
+/// Returns a request as text: `search` or `ask START-END`.
 pub(crate) fn asked_for(request: &[u8]) -> String {
     let terms = request.windows(20).enumerate().filter(|(_, bytes)| bytes.starts_with(b"\x2c\x11wb r"));
     let numbers = terms.map(|(at, bytes)| {
@@ -184,7 +185,7 @@ fn word(event: Event) -> String {
             )
         }
         Event::Head(_) => "head".to_owned(),
-        Event::Received(line) => format!("heard {}", line.escape_ascii()),
+        Event::Received(line) => format!("received {}", line.escape_ascii()),
         Event::Note(_) => "note".to_owned(),
         Event::Rejected(refused) => format!("refused {}", refused.text.escape_ascii()).trim_end().to_owned(),
         Event::UnterminatedEnd(_) => "unmarked".to_owned(),
@@ -192,7 +193,8 @@ fn word(event: Event) -> String {
     }
 }
 
-/// The same wherever the answers are cut; and when they end too early, all that was told before it, and `cut`.
+/// Checks that the steps are the same wherever the answers are cut. If the answers are truncated, the steps must be a
+/// prefix of the expected ones, followed by `cut`.
 #[track_caller]
 pub(crate) fn check(maker: Maker<'_>, answers: &[Vec<u8>], expected: &str) {
     let expected: Vec<_> = expected.split(" | ").collect();
@@ -213,9 +215,10 @@ pub(crate) fn check(maker: Maker<'_>, answers: &[Vec<u8>], expected: &str) {
     }
 }
 
-/// Where to cut and to end: everywhere, or in what is long around the seams and now and then.
+/// Returns the positions at which to cut and to truncate: all of them, or in a long exchange those near the borders of
+/// messages and some others.
 fn places(answers: &[Vec<u8>], total: usize) -> Vec<usize> {
-    if total <= MOST_CUTS {
+    if total <= MAX_CUTS {
         return (0..total).collect();
     }
     let mut places: Vec<_> = (0..total).step_by(total / 100).collect();
@@ -232,14 +235,14 @@ fn strs(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 
-/// A retrieval of all that there is.
+/// Checks the steps of the retrieval of a whole document.
 #[track_caller]
-pub(crate) fn all(answers: &[Vec<u8>], expected: &str) {
+pub(crate) fn check_retrieval(answers: &[Vec<u8>], expected: &str) {
     check(&retrieval(0..u64::MAX), answers, expected);
 }
 
-/// A search, of whose answer this is behind the header.
+/// Checks the steps of a search whose response has these bytes as its information part.
 #[track_caller]
-pub(crate) fn found(information: &[u8], expected: &str) {
+pub(crate) fn check_search(information: &[u8], expected: &str) {
     check(&search, &[response(information)], &format!("search | {expected}"));
 }

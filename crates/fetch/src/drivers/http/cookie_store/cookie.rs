@@ -5,9 +5,9 @@ use std::net::Ipv6Addr;
 use super::domain::domain_matches;
 use crate::credentials::secret::SecretBytes;
 
-/// The longest name, in bytes (RFC 6265bis §5.6 limits name and value together).
+/// Maximum length of a name, in bytes (RFC 6265bis §5.6 limits name and value together).
 const MAX_NAME_LENGTH: usize = 4096;
-/// The longest value, in bytes.
+/// Maximum length of a value, in bytes.
 const MAX_VALUE_LENGTH: usize = 4096;
 
 /// A cookie of one host, or of a domain.
@@ -28,8 +28,8 @@ pub(super) struct Cookie {
 }
 
 impl Cookie {
-    /// Returns `true` if sizes, characters and name prefix are valid (RFC 6265bis §4.1.3). That `__Host-` forbids a
-    /// Domain attribute is checked where the attributes are parsed.
+    /// Returns `true` if sizes, characters and name prefix are valid (RFC 6265bis §4.1.3). The parser of Set-Cookie
+    /// checks that a `__Host-` cookie has no Domain attribute.
     pub(super) fn is_valid(&self) -> bool {
         let value = self.value.expose();
         let is_clean = |bytes: &[u8]| !bytes.iter().any(u8::is_ascii_control);
@@ -87,7 +87,7 @@ impl Cookie {
     }
 }
 
-/// Compares without regard to case, as servers may read names (RFC 6265bis §5.5).
+/// Returns `true` if the name starts with `prefix`, in upper or lower case (RFC 6265bis §5.5).
 fn has_prefix(name: &[u8], prefix: &[u8]) -> bool {
     name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
 }

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-/// Returns `true` if a host is the domain or a subdomain of it (RFC 6265 §5.1.3). An IP address matches itself only. Both
-/// are canonical hosts.
+/// Returns `true` if a host is the domain or a subdomain of it (RFC 6265 §5.1.3). An IP address matches itself only.
+/// Both are canonical hosts.
 pub(super) fn domain_matches(domain: &str, host: &str) -> bool {
     if host == domain {
         return true;
@@ -15,7 +15,8 @@ pub(super) fn domain_matches(domain: &str, host: &str) -> bool {
 /// Returns `true` if cookies for all hosts of the domain are allowed. A public suffix, such as `com`, `co.uk` or
 /// `github.io`, belongs to many owners (RFC 6265 §5.3 step 5); an IP address has no subdomains.
 pub(super) fn may_include_subdomains(domain: &str) -> bool {
-    // The list ends at the registrable domain, so a public suffix has none. A name of one label is treated like one.
+    // The public suffix list gives no registrable domain for a public suffix. A name of one label is treated as a
+    // public suffix.
     domain.parse::<IpAddr>().is_err() && psl::domain_str(domain).is_some()
 }
 

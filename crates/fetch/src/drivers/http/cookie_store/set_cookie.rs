@@ -4,7 +4,7 @@ use super::cookie::{Cookie, canonical_host, default_path};
 use super::date::parse_cookie_date;
 use super::domain::{domain_matches, may_include_subdomains};
 
-/// The longest value of an attribute, in bytes; a longer attribute is ignored (RFC 6265bis §5.6).
+/// Maximum length of an attribute value, in bytes; a longer attribute is ignored (RFC 6265bis §5.6).
 const MAX_ATTRIBUTE_LENGTH: usize = 1024;
 
 /// The response that contained a Set-Cookie header.
@@ -19,8 +19,8 @@ pub(super) struct ResponseOrigin<'r> {
 
 /// Returns the cookie of a Set-Cookie header, or `None` if the header is invalid.
 ///
-/// With a Domain attribute, the cookie belongs to this domain, which must include the host of the response; that of a
-/// public suffix belongs to the host only.
+/// With a Domain attribute, the cookie belongs to this domain, which must include the host of the response; a cookie
+/// for a public suffix belongs to the host only.
 pub(super) fn parse_set_cookie(field: &[u8], at: ResponseOrigin<'_>) -> Option<Cookie> {
     let mut parts = field.split(|&byte| byte == b';');
     let (name, value) = split_name_value(parts.next()?)?;

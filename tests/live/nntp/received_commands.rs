@@ -12,7 +12,7 @@ use crate::live::work_dir::{fetch, key};
 pub(super) fn commands(server: NewsServer, arguments: &[&str]) -> Vec<String> {
     let (key, watch) = (key(), server.watch());
     let marker = server.id_url(&format!("{key}@test.invalid"));
-    fetch(&[arguments, &[&marker]].concat()).exits(78);
+    fetch(&[arguments, &[&marker]].concat()).assert_exit(78);
     let mut commands = watch.commands_for(&key);
     assert_eq!(watch.sessions(&key), 1, "{commands:?}");
     let is_formal = |line: &String| ["CAPABILITIES", "MODE READER", "QUIT"].contains(&line.as_str());

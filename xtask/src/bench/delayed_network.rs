@@ -1,5 +1,5 @@
-//! A server far away on this machine: `wan.py` makes two network namespaces and holds packets back between
-//! them. Only for root, where Python, iproute2 and /dev/net/tun are.
+//! A slow network on this machine: `wan.py` creates two network namespaces and delays the packets between them. It
+//! needs root, Python, iproute2 and /dev/net/tun.
 
 use std::io::{BufRead as _, BufReader, Error, Result};
 use std::path::Path;
@@ -7,18 +7,18 @@ use std::process::{Child, Command, Stdio};
 
 use crate::program::root;
 
-/// There and back.
+/// The round-trip time.
 const ROUND_TRIP_MS: &str = "50";
 const NEAR: &str = "fetch-url-near";
 const FAR: &str = "fetch-url-far";
-/// The far end's address, as `wan.py` sets it.
-pub(super) const FAR_ADDRESS: &str = "10.77.0.2";
+/// The address of the remote namespace, as `wan.py` sets it.
+pub(super) const REMOTE_ADDRESS: &str = "10.77.0.2";
 
-/// The way, as long as it is open.
-pub(super) struct Far(Child);
+/// The two network namespaces; they are removed when this value is dropped.
+pub(super) struct DelayedNetwork(Child);
 
-impl Far {
-    /// Opens the way; an error says why there is none.
+impl DelayedNetwork {
+    /// Creates the namespaces. The error says why that is not possible.
     pub(super) fn open() -> Result<Self> {
         if !Path::new("/dev/net/tun").exists() {
             return Err(Error::other("there is no /dev/net/tun"));
@@ -38,21 +38,21 @@ impl Far {
     }
 }
 
-impl Drop for Far {
+impl Drop for DelayedNetwork {
     fn drop(&mut self) {
-        // The end of its input ends it, and it takes the namespaces away.
+        // `wan.py` ends when its standard input is closed, and then removes the namespaces.
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
 }
 
-/// The command, run at the far end.
-pub(super) fn over_there(command: &Command) -> Command {
+/// Returns the command, to be run in the remote namespace.
+pub(super) fn in_remote_namespace(command: &Command) -> Command {
     inside(FAR, command)
 }
 
-/// The command, run at the near end.
-pub(super) fn from_here(command: &Command) -> Command {
+/// Returns the command, to be run in the local namespace.
+pub(super) fn in_local_namespace(command: &Command) -> Command {
     inside(NEAR, command)
 }
 

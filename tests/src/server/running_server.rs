@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::server::listener::{Listener, locked};
 use crate::server::rule::{Rule, RuleSet, Trigger};
-use crate::server::wire::Wire;
+use crate::server::wire::TcpConnection;
 
 /// The types that differ between servers: their rules and their log.
 pub(crate) trait Service: Send + Sync + Sized + 'static {
@@ -25,11 +25,11 @@ pub(crate) trait Service: Send + Sync + Sized + 'static {
 pub(crate) trait TcpService: Service {
     /// The name of its threads.
     const NAME: &'static str;
-    /// The longest wait for a client.
+    /// Maximum wait for a client.
     const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Serves one connection to its end. `number` counts connections from 0.
-    fn serve(server: &Shared<Self>, number: usize, wire: Wire);
+    fn serve(server: &Shared<Self>, number: usize, wire: TcpConnection);
 }
 
 /// The state that all connections of a server share.
@@ -49,7 +49,7 @@ pub(crate) struct Log<S: Service> {
 }
 
 /// A running TCP server. It stops when dropped.
-pub(crate) struct Frame<S: Service> {
+pub(crate) struct RunningServer<S: Service> {
     listener: Listener,
     shared: Arc<Shared<S>>,
 }
@@ -104,7 +104,7 @@ impl<S: Service> Deref for Shared<S> {
     }
 }
 
-impl<S: TcpService> Frame<S> {
+impl<S: TcpService> RunningServer<S> {
     /// Starts a server on 127.0.0.1.
     pub(crate) fn start(service: S, rules: Vec<Rule<S::Trigger, S::Action>>) -> Result<Self> {
         Self::start_on(Ipv4Addr::LOCALHOST.into(), service, rules)
@@ -119,7 +119,7 @@ impl<S: TcpService> Frame<S> {
     }
 }
 
-impl<S: Service> Frame<S> {
+impl<S: Service> RunningServer<S> {
     pub(crate) fn addr(&self) -> SocketAddr {
         self.listener.addr()
     }
@@ -143,7 +143,7 @@ impl<S: Service> Frame<S> {
         all
     }
 
-    /// Returns the bytes that all connections together were sent, before TLS and compression.
+    /// Returns the number of bytes sent to all clients, before TLS and compression.
     pub(crate) fn bytes_sent(&self) -> u64 {
         self.read_log(|log| log.bytes_sent)
     }
@@ -154,7 +154,7 @@ impl<S: Service> Frame<S> {
     }
 }
 
-impl<S: Service> Deref for Frame<S> {
+impl<S: Service> Deref for RunningServer<S> {
     type Target = Shared<S>;
 
     fn deref(&self) -> &Shared<S> {

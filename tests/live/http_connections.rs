@@ -9,7 +9,7 @@ const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docker/run/tls");
 /// Returns the connection as nginx sees it: HTTP version, TLS version, SNI, Host.
 #[track_caller]
 fn connection(options: &[&str], url: &str) -> String {
-    fetch(&[options, &["--cacert", CA, url]].concat()).exits(0).text()
+    fetch(&[options, &["--cacert", CA, url]].concat()).assert_exit(0).text()
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn http_version_follows_the_option() {
     for (options, version) in [(&[][..], "2"), (&["--http1.1"], "1.1")] {
         let dir = WorkDir::new();
         let own = ["--cacert", CA, "-o", "here", "-w", "%{http_version} %{http_code}\\n", &url];
-        dir.fetch(&[options, &own].concat()).gives(format!("{version} 200\n"));
+        dir.fetch(&[options, &own].concat()).assert_success(format!("{version} 200\n"));
     }
 }
 
@@ -35,7 +35,7 @@ fn tls_version_follows_the_option() {
     assert!(connection(&["--tls-max", "1.2"], &url).contains(" TLSv1.2 "));
     assert!(connection(&["--tlsv1.2"], &url).contains(" TLSv1.3 "));
     assert_eq!(connection(&[], old), "HTTP/1.1 TLSv1.2\n");
-    fetch(&["--cacert", CA, "--tlsv1.3", old]).exits(35).writes("");
+    fetch(&["--cacert", CA, "--tlsv1.3", old]).assert_exit(35).assert_stdout("");
 }
 
 #[test]
@@ -43,10 +43,10 @@ fn tls_version_follows_the_option() {
 fn insecure_option_accepts_invalid_certificates() {
     for port in [17444, 17445, 17446] {
         let url = format!("https://localhost:{port}/hello.txt");
-        fetch(&["-k", "--no-fail", &url]).exits(0);
-        fetch(&["--cacert", CA, &url]).exits(60);
+        fetch(&["-k", "--no-fail", &url]).assert_exit(0);
+        fetch(&["--cacert", CA, &url]).assert_exit(60);
     }
-    assert!(fetch(&["-k", &NGINX.https("/hello.txt")]).exits(0).text() == HELLO);
+    assert!(fetch(&["-k", &NGINX.https("/hello.txt")]).assert_exit(0).text() == HELLO);
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn insecure_option_accepts_invalid_certificates() {
 fn client_certificate_is_sent_if_given() {
     let url = "https://localhost:17449/whoami";
     let (cert, key) = (format!("{TLS}/client.pem"), format!("{TLS}/client.key"));
-    fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).gives("CN=client.test.invalid\n");
-    fetch(&["--cacert", CA, url]).exits(22).says("400");
+    fetch(&["--cacert", CA, "-E", &cert, "--key", &key, url]).assert_success("CN=client.test.invalid\n");
+    fetch(&["--cacert", CA, url]).assert_exit(22).assert_stderr_contains("400");
     // The client certificate is not signed by a CA that the server knows: the server ends the handshake or answers 400.
     let other = format!("{TLS}/selfsigned.pem");
-    let ran = fetch(&["--cacert", CA, "-E", &other, "--key", &format!("{TLS}/selfsigned.key"), url]);
-    assert!([22, 35].contains(&ran.exit), "{}", ran.err);
-    fetch(&["--cacert", CA, "-E", "no-such-file.pem", "--key", &key, url]).exits(2);
-    fetch(&["--cacert", CA, "-E", &cert, "--key", &other, url]).exits(2);
+    let result = fetch(&["--cacert", CA, "-E", &other, "--key", &format!("{TLS}/selfsigned.key"), url]);
+    assert!([22, 35].contains(&result.exit), "{}", result.err);
+    fetch(&["--cacert", CA, "-E", "no-such-file.pem", "--key", &key, url]).assert_exit(2);
+    fetch(&["--cacert", CA, "-E", &cert, "--key", &other, url]).assert_exit(2);
 }
 
 /// The name is used for SNI, Host and the certificate check.
@@ -75,8 +75,9 @@ fn resolve_and_connect_to_keep_the_name_of_the_url() {
     let ends = format!("{name}:127.0.0.1:17443");
     assert_eq!(connection(&["--connect-to", &ends], &url), expected);
     // To another port: SNI and Host are those of the URL.
-    let seen = connection(&["--connect-to", "::127.0.0.1:17443"], "https://origin.test.invalid/connection");
-    assert_eq!(seen, "HTTP/2.0 TLSv1.3 sni=origin.test.invalid host=origin.test.invalid\n");
+    let connection_seen =
+        connection(&["--connect-to", "::127.0.0.1:17443"], "https://origin.test.invalid/connection");
+    assert_eq!(connection_seen, "HTTP/2.0 TLSv1.3 sni=origin.test.invalid host=origin.test.invalid\n");
 }
 
 #[test]
@@ -84,13 +85,15 @@ fn resolve_and_connect_to_keep_the_name_of_the_url() {
 fn overridden_name_is_checked_against_the_certificate() {
     for name in ["other.invalid:17443", "a.b.test.invalid:17443"] {
         let url = format!("https://{name}/hello.txt");
-        fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url]).exits(60).writes("");
-        fetch(&["--cacert", CA, "--connect-to", "::127.0.0.1:17443", &url]).exits(60).writes("");
+        fetch(&["--cacert", CA, "--resolve", &format!("{name}:127.0.0.1"), &url])
+            .assert_exit(60)
+            .assert_stdout("");
+        fetch(&["--cacert", CA, "--connect-to", "::127.0.0.1:17443", &url]).assert_exit(60).assert_stdout("");
     }
     // The certificate is for this name only.
     let url = "https://other.invalid:17446/hello.txt";
     let own = ["--cacert", CA, "--resolve", "other.invalid:17446:127.0.0.1", "--no-fail", url];
-    fetch(&own).exits(0);
+    fetch(&own).assert_exit(0);
 }
 
 /// `.invalid` names do not resolve, so an override for another port does not help.
@@ -98,8 +101,8 @@ fn overridden_name_is_checked_against_the_certificate() {
 #[ignore = "needs the servers of docker/"]
 fn resolve_applies_to_its_port_only() {
     let url = "http://origin.test.invalid:17080/hello.txt";
-    fetch(&["--resolve", "origin.test.invalid:17080:127.0.0.1", url]).gives(HELLO);
-    fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).exits(6);
+    fetch(&["--resolve", "origin.test.invalid:17080:127.0.0.1", url]).assert_success(HELLO);
+    fetch(&["--resolve", "origin.test.invalid:17081:127.0.0.1", url]).assert_exit(6);
 }
 
 /// Returns the SHA-256 of the server's public key, computed by openssl.
@@ -108,8 +111,8 @@ fn pin() -> Option<String> {
         "openssl x509 -in '{TLS}/server.pem' -pubkey -noout | openssl pkey -pubin -outform der | \
          openssl dgst -sha256 -binary | openssl base64"
     );
-    let ran = std::process::Command::new("sh").args(["-c", &line]).output().ok()?;
-    let text = String::from_utf8(ran.stdout).ok()?.trim().to_owned();
+    let result = std::process::Command::new("sh").args(["-c", &line]).output().ok()?;
+    let text = String::from_utf8(result.stdout).ok()?.trim().to_owned();
     (text.len() == 44).then(|| format!("sha256//{text}"))
 }
 
@@ -119,11 +122,11 @@ fn certificate_without_the_pinned_key_is_rejected() {
     let Some(pin) = pin() else { return };
     let other = format!("sha256//{}=", "A".repeat(43));
     let url = NGINX.https("/hello.txt");
-    fetch(&["--cacert", CA, "--pinnedpubkey", &pin, &url]).gives(HELLO);
-    fetch(&["--cacert", CA, "--pinnedpubkey", &format!("{other};{pin}"), &url]).gives(HELLO);
-    let ran = fetch(&["--cacert", CA, "--pinnedpubkey", &other, &url]).writes("");
-    assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
+    fetch(&["--cacert", CA, "--pinnedpubkey", &pin, &url]).assert_success(HELLO);
+    fetch(&["--cacert", CA, "--pinnedpubkey", &format!("{other};{pin}"), &url]).assert_success(HELLO);
+    let result = fetch(&["--cacert", CA, "--pinnedpubkey", &other, &url]).assert_stdout("");
+    assert!([35, 60, 90].contains(&result.exit), "{}", result.err);
     // The pin is also checked with `-k`.
-    let ran = fetch(&["-k", "--pinnedpubkey", &other, &url]).writes("");
-    assert!([35, 60, 90].contains(&ran.exit), "{}", ran.err);
+    let result = fetch(&["-k", "--pinnedpubkey", &other, &url]).assert_stdout("");
+    assert!([35, 60, 90].contains(&result.exit), "{}", result.err);
 }

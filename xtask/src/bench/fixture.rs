@@ -1,5 +1,5 @@
-//! Where the bench's objects lie, and what serves them: nginx when it is installed, else the loopback server of
-//! the tests; vsftpd, here and far away; a Gopher server of ours.
+//! The objects of the bench and their servers: nginx if it is installed, otherwise the HTTP server of the tests; vsftpd,
+//! with and without a delay; the bench's own Gopher server.
 
 use std::fs::{self, File};
 use std::io::{Error, Result, Write as _};
@@ -12,29 +12,29 @@ use std::time::{Duration, Instant};
 use fetch_url_tests::{FileHeaders, HttpServer, pattern_handler, pattern_vec};
 use tempfile::TempDir;
 
-use super::far::Far;
+use super::delayed_network::DelayedNetwork;
 use super::gopher::Gopher;
 use super::news::{ARTICLE_BYTES, News};
 use super::vsftpd::Vsftpd;
 use super::workload::{Source, WORKLOADS, Workload};
 use crate::program;
 
-/// Memory, where there is such a folder: the disk is not what is measured.
+/// A directory in memory, if there is one, so that the disk is not measured.
 const MEMORY: &str = "/dev/shm";
-/// How long nginx may take to answer.
+/// The time limit for the first answer of nginx.
 const START: Duration = Duration::from_secs(5);
 
-/// The folder and the servers.
-pub(super) struct Stage {
+/// The directory and the servers.
+pub(super) struct Fixture {
     folder: TempDir,
     server: Server,
     ftp: Option<Vsftpd>,
     gopher: Gopher,
-    far_ftp: Option<Vsftpd>,
+    remote_ftp: Option<Vsftpd>,
     news: Option<News>,
-    far_news: Option<News>,
-    /// Behind those who use it.
-    _far: Option<Far>,
+    remote_news: Option<News>,
+    /// Declared after the servers that use it, so that it is dropped last.
+    _network: Option<DelayedNetwork>,
 }
 
 enum Server {
@@ -42,14 +42,14 @@ enum Server {
     Nginx { process: Child, port: u16, version: String },
 }
 
-impl Stage {
-    /// For these rows; a server that cannot be had is said to be missing.
-    pub(super) fn set(rows: &[&Workload]) -> Result<Self> {
+impl Fixture {
+    /// Starts the servers for these rows. Prints which servers are not available.
+    pub(super) fn start(rows: &[&Workload]) -> Result<Self> {
         let memory = Path::new(MEMORY);
         let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
         for row in rows {
             fs::create_dir_all(folder.path().join(row.folder))?;
-            let is_made = matches!(row.source, Source::FarNews | Source::News);
+            let is_made = matches!(row.source, Source::RemoteNews | Source::News);
             for number in 0..if is_made { 0 } else { row.count } {
                 write_object(&folder.path().join(object(row, number)), row.size)?;
             }
@@ -59,22 +59,32 @@ impl Stage {
             None => loopback()?,
         };
         let wants = |source| rows.iter().any(|row| row.source == source);
-        let ftp = if wants(Source::Ftp) { told("ftp", Vsftpd::here(folder.path())) } else { None };
-        let news = if wants(Source::News) { told("news", News::here()) } else { None };
-        let wants_far = wants(Source::FarFtp) || wants(Source::FarNews);
-        let far = if wants_far { told("far end", Far::open()) } else { None };
-        let is_far = |source| far.is_some() && wants(source);
-        let far_ftp = if is_far(Source::FarFtp) { told("far ftp", Vsftpd::far(folder.path())) } else { None };
-        let far_news = if is_far(Source::FarNews) { told("far news", News::far()) } else { None };
-        let gopher = Gopher::here(folder.path())?;
-        Ok(Self { folder, server, ftp, gopher, far_ftp, news, far_news, _far: far })
+        let ftp =
+            if wants(Source::Ftp) { available_or_note("ftp", Vsftpd::local(folder.path())) } else { None };
+        let news = if wants(Source::News) { available_or_note("news", News::local()) } else { None };
+        let wants_network = wants(Source::RemoteFtp) || wants(Source::RemoteNews);
+        let network =
+            if wants_network { available_or_note("delayed network", DelayedNetwork::open()) } else { None };
+        let is_remote = |source| network.is_some() && wants(source);
+        let remote_ftp = if is_remote(Source::RemoteFtp) {
+            available_or_note("remote ftp", Vsftpd::remote(folder.path()))
+        } else {
+            None
+        };
+        let remote_news = if is_remote(Source::RemoteNews) {
+            available_or_note("remote news", News::remote())
+        } else {
+            None
+        };
+        let gopher = Gopher::local(folder.path())?;
+        Ok(Self { folder, server, ftp, gopher, remote_ftp, news, remote_news, _network: network })
     }
 
-    /// Whether the row's objects can be had.
+    /// Returns `true` if a server for the row is available.
     pub(super) fn serves(&self, row: &Workload) -> bool {
         match row.source {
-            Source::FarFtp => self.far_ftp.is_some(),
-            Source::FarNews => self.far_news.is_some(),
+            Source::RemoteFtp => self.remote_ftp.is_some(),
+            Source::RemoteNews => self.remote_news.is_some(),
             Source::News => self.news.is_some(),
             Source::Ftp => self.ftp.is_some(),
             Source::File | Source::Gopher | Source::Http => true,
@@ -85,7 +95,7 @@ impl Stage {
         self.folder.path()
     }
 
-    /// What serves, for people.
+    /// Returns the names of the servers, for people.
     pub(super) fn server(&self) -> &str {
         match &self.server {
             Server::Loopback(_) => "the loopback server of the tests (nginx is not installed)",
@@ -93,7 +103,7 @@ impl Stage {
         }
     }
 
-    /// The URLs of a row's objects.
+    /// Returns the URLs of the objects of a row.
     pub(super) fn urls(&self, row: &Workload) -> Vec<String> {
         (0..row.count).map(|number| self.url(row, number)).collect()
     }
@@ -104,11 +114,11 @@ impl Stage {
             (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
             (_, Source::Gopher) => format!("gopher://{}/9/{name}", self.gopher.authority),
             (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name)),
-            (_, Source::FarFtp) => {
-                self.far_ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name))
+            (_, Source::RemoteFtp) => {
+                self.remote_ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name))
             }
             (_, Source::News) => news_url(self.news.as_ref(), row),
-            (_, Source::FarNews) => news_url(self.far_news.as_ref(), row),
+            (_, Source::RemoteNews) => news_url(self.remote_news.as_ref(), row),
             (Server::Nginx { port, .. }, Source::Http) => format!("http://127.0.0.1:{port}/{name}"),
             (Server::Loopback(servers), Source::Http) => {
                 let server = servers.iter().find(|(served, _)| *served == row.name);
@@ -118,7 +128,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if let Server::Nginx { process, .. } = &mut self.server {
             let _ = process.kill().and_then(|()| process.wait());
@@ -135,8 +145,8 @@ fn news_url(server: Option<&News>, row: &Workload) -> String {
     format!("nntp://{authority}/bench.group/1-{}", row.size / ARTICLE_BYTES)
 }
 
-/// What could be had; otherwise says why its rows are left out.
-fn told<T>(what: &str, had: Result<T>) -> Option<T> {
+/// Returns the server if it is available; otherwise prints why its rows are left out.
+fn available_or_note<T>(what: &str, had: Result<T>) -> Option<T> {
     had.map_err(|error| println!("bench: no {what}: {error}")).ok()
 }
 
@@ -187,7 +197,7 @@ fn nginx(folder: &Path, version: String) -> Result<Server> {
     Ok(Server::Nginx { process, port, version })
 }
 
-/// One process in the foreground, as whoever runs the bench, so that ending it ends all of it.
+/// Returns a configuration with which nginx is one foreground process, so that killing this process stops all of it.
 fn nginx_config(folder: &Path, port: u16) -> String {
     let folder = folder.display();
     let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];

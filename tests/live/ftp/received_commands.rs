@@ -26,8 +26,8 @@ pub(super) fn commands(server: FtpServer, options: &[&str], path: &str) -> Vec<S
     }
     let folder = path.rfind('/').map_or("/", |end| &path[..=end]);
     let neighbour = server.url(&format!("{folder}{key}"));
-    let ran = fetch(&[&marked[..], &[&url, &neighbour]].concat());
-    assert_ne!(ran.exit, 0, "the neighbour is missing");
+    let result = fetch(&[&marked[..], &[&url, &neighbour]].concat());
+    assert_ne!(result.exit, 0, "the neighbour is missing");
     let mut commands = watch.commands_for(&key);
     let end = commands.iter().position(|command| command.contains(&key)).expect("the marker");
     commands.truncate(end);
@@ -39,32 +39,32 @@ pub(super) fn commands(server: FtpServer, options: &[&str], path: &str) -> Vec<S
 
 /// Asserts that the server received exactly the login and these commands.
 #[track_caller]
-pub(super) fn sees(server: FtpServer, options: &[&str], path: &str, expected: &[&str]) {
+pub(super) fn assert_commands(server: FtpServer, options: &[&str], path: &str, expected: &[&str]) {
     let mut all = login(server);
     all.extend(expected.iter().map(|&line| line.to_owned()));
-    let seen = in_order(server, commands(server, options, path));
-    assert_eq!(seen, all, "{} {options:?} {path}", server.name);
+    let received = normalise_order(server, commands(server, options, path));
+    assert_eq!(received, all, "{} {options:?} {path}", server.name);
 }
 
 /// Sorts the commands as on a connection with low latency. If the connection took long, the login is sent before the
 /// greeting, with a password that pure-ftpd does not need, and EPSV precedes the other commands.
-fn in_order(server: FtpServer, mut seen: Vec<String>) -> Vec<String> {
-    if seen.starts_with(&["USER anonymous", "PASS", "EPSV"].map(str::to_owned)) {
-        let epsv = seen.remove(2);
+fn normalise_order(server: FtpServer, mut received: Vec<String>) -> Vec<String> {
+    if received.starts_with(&["USER anonymous", "PASS", "EPSV"].map(str::to_owned)) {
+        let epsv = received.remove(2);
         let is_late =
             |line: &String| ["REST ", "RETR ", "NLST", "MLSD"].iter().any(|verb| line.starts_with(verb));
-        let end = seen.iter().position(is_late).unwrap_or(seen.len());
-        seen.insert(end, epsv);
+        let end = received.iter().position(is_late).unwrap_or(received.len());
+        received.insert(end, epsv);
         if server.name == PUREFTPD.name {
-            seen.remove(1);
+            received.remove(1);
         }
     }
-    seen
+    received
 }
 
 /// Returns the commands that `-v` shows, without the login.
-pub(super) fn dialogue(server: FtpServer, err: &str) -> Vec<String> {
+pub(super) fn traced_commands(server: FtpServer, err: &str) -> Vec<String> {
     let sent = err.lines().filter_map(|line| line.strip_prefix("> "));
     let sent = sent.map(|line| if line.starts_with("PASS ") { "PASS" } else { line }.to_owned());
-    in_order(server, sent.collect()).split_off(login(server).len())
+    normalise_order(server, sent.collect()).split_off(login(server).len())
 }

@@ -11,15 +11,15 @@ use crate::net::ports;
 use crate::{Code, Error, Hint, Phase};
 
 impl Connector {
-    /// Checks `host` if the proxy resolves names: IP addresses and `localhost` by their address. Other names are refused
-    /// with `public_only`.
+    /// Checks `host` for a proxy that resolves names. IP addresses and `localhost` are checked by address. With
+    /// `public_only`, other names are refused.
     ///
     /// # Errors
     /// `Code::Policy`.
     pub(crate) fn check_behind_proxy(&self, host: &Host<'_>) -> Result<(), Error> {
         let address = match host {
             Host::V4(address) => IpAddr::V4(*address),
-            Host::V6(address) => IpAddr::V6(*address),
+            Host::V6(address) | Host::V6Zone(address, _) => IpAddr::V6(*address),
             // These names mean this computer or the proxy (RFC 6761 §6.3).
             Host::Name(name) if is_localhost(name) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             Host::Name(_) if self.network.policy.public_only => {
@@ -39,8 +39,8 @@ impl Connector {
 
     /// Returns `true` if this request may contact public addresses only.
     pub(crate) fn requires_public(&self) -> bool {
-        let reach = &self.network.policy;
-        reach.public_only || (self.chooser == UrlChooser::PublicServer && !reach.allow_private)
+        let policy = &self.network.policy;
+        policy.public_only || (self.chooser == UrlChooser::PublicServer && !policy.allow_private)
     }
 
     /// Returns `true` if a server with a public address has been contacted.
@@ -57,7 +57,7 @@ impl Connector {
             return Err(Error::new(
                 Code::Policy,
                 Phase::Plan,
-                "local files are not allowed when only public addresses are",
+                "local files are not allowed if only public addresses are allowed",
             ));
         }
         let Some(port) = url.port().filter(|_| url.host().is_some()) else { return Ok(()) };
@@ -68,19 +68,19 @@ impl Connector {
         Err(Error::new(Code::Policy, Phase::Connect, detail).with_hint(Hint::Port(port)))
     }
 
-    /// Returns `true` if the policy allows a redirect to `url` from the server of this connector. Addresses of host names
-    /// are not checked.
+    /// Returns `true` if the policy allows a redirect to `url` from the server of this connector. Addresses of host
+    /// names are not checked.
     pub(crate) fn would_allow(&self, url: &Url<'_>) -> bool {
         let is_from_public = self.chooser == UrlChooser::PublicServer || self.has_contacted_public();
         let chooser = if is_from_public { UrlChooser::PublicServer } else { UrlChooser::PrivateServer };
         let next = Self { chooser, ..self.clone() };
         let address = match url.host() {
             Some(Host::V4(address)) => Some(IpAddr::V4(address)),
-            Some(Host::V6(address)) => Some(IpAddr::V6(address)),
+            Some(Host::V6(address) | Host::V6Zone(address, _)) => Some(IpAddr::V6(address)),
             _ => None,
         };
-        let is_in_reach = |address| next.allows_class(AddressClass::of(address));
-        next.check_url(url).is_ok() && address.is_none_or(is_in_reach)
+        let is_allowed = |address| next.allows_class(AddressClass::of(address));
+        next.check_url(url).is_ok() && address.is_none_or(is_allowed)
     }
 
     fn allows_class(&self, class: AddressClass) -> bool {

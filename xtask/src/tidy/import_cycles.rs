@@ -1,15 +1,15 @@
-//! Circles of imports: files of one crate that import each other, directly or through others.
+//! Import cycles: files of one crate that import each other, directly or through others.
 //!
 //! An import is a `use` or a path that begins with `crate`, `super`, `self` or a child module. A re-export (`pub use`)
-//! is a facade, not an import: a name that is imported through one counts for the file that defines it. Test modules do
-//! not count. The few circles that stay are listed in [`ALLOWED`] with a reason.
+//! is not an import: a name that is imported through one counts for the file that defines it. Test modules do not
+//! count. The few cycles that are allowed are listed in [`ALLOWED`] with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::source::Source;
 
-/// Circles that stay: the files of each, below `crates/`, and why.
+/// The allowed cycles: the files of each, below `crates/`, and the reason.
 const ALLOWED: &[(&[&str], &str)] = &[
     (&["fetch/src/body.rs", "fetch/src/body/resume.rs"], "a body asks its resumer for another body"),
     (
@@ -21,30 +21,30 @@ const ALLOWED: &[(&[&str], &str)] = &[
 /// A module: its path below the crate root, such as `["net", "proxy"]`.
 type Module = Vec<String>;
 
-/// Reports every circle that is not in [`ALLOWED`].
-pub(super) fn circles(sources: &[Source], findings: &mut Vec<Finding>) {
+/// Reports every import cycle that is not in [`ALLOWED`].
+pub(super) fn find_cycles(sources: &[Source], findings: &mut Vec<Finding>) {
     for crate_name in ["core", "proto", "fetch", "cli"] {
         let folder = format!("crates/{crate_name}/src/");
         let files = sources.iter().filter(|source| source.path.starts_with(&folder) && source.is_rust());
         let graph = Graph::new(files.filter(|source| !source.is_test()), &folder);
-        for circle in graph.circles() {
+        for cycle in graph.find_cycles() {
             let allowed =
-                |(files, _): &&(&[&str], &str)| files.iter().copied().eq(circle.iter().map(String::as_str));
+                |(files, _): &&(&[&str], &str)| files.iter().copied().eq(cycle.iter().map(String::as_str));
             if ALLOWED.iter().find(allowed).is_none() {
-                let what = format!("a circle of {} files: {}", circle.len(), circle.join(" "));
-                findings.push(Finding { path: circle[0].clone(), line: 0, what });
+                let what = format!("import cycle of {} files: {}", cycle.len(), cycle.join(" "));
+                findings.push(Finding { path: cycle[0].clone(), line: 0, what });
             }
         }
     }
 }
 
-/// The modules of one crate and what they import.
+/// The modules of one crate and their imports.
 struct Graph {
     folder: String,
     modules: BTreeMap<Module, Code>,
 }
 
-/// What the graph needs of a file.
+/// The parts of a file that the graph needs.
 struct Code {
     path: String,
     items: BTreeSet<String>,
@@ -58,38 +58,38 @@ impl Graph {
         Self { folder: folder.to_owned(), modules }
     }
 
-    /// The file-level circles, each as sorted paths below `crates/`.
-    fn circles(&self) -> Vec<Vec<String>> {
+    /// Returns the cycles of files, each as sorted paths below `crates/`.
+    fn find_cycles(&self) -> Vec<Vec<String>> {
         let edges: BTreeMap<&Module, BTreeSet<&Module>> =
             self.modules.keys().map(|module| (module, self.targets(module))).collect();
         let reachable: BTreeMap<&Module, BTreeSet<&Module>> =
             edges.keys().map(|module| (*module, reach(module, &edges))).collect();
         let mut seen = BTreeSet::new();
-        let mut circles = Vec::new();
+        let mut cycles = Vec::new();
         for (module, others) in &reachable {
             if seen.contains(module) || !others.contains(module) {
                 continue;
             }
-            let circle: Vec<&Module> =
+            let cycle: Vec<&Module> =
                 others.iter().copied().filter(|other| reachable[other].contains(module)).collect();
             let mut paths: Vec<String> =
-                circle.iter().map(|module| self.modules[*module].path.replacen("crates/", "", 1)).collect();
+                cycle.iter().map(|module| self.modules[*module].path.replacen("crates/", "", 1)).collect();
             paths.sort();
-            circles.push(paths);
-            seen.extend(circle);
+            cycles.push(paths);
+            seen.extend(cycle);
         }
         debug_assert!(!self.folder.is_empty());
-        circles
+        cycles
     }
 
-    /// The modules that `module` imports from.
+    /// Returns the modules that `module` imports from.
     fn targets(&self, module: &Module) -> BTreeSet<&Module> {
         let imports = &self.modules[module].imports;
         let absolute = imports.iter().filter_map(|path| self.absolute(module, path));
         absolute.filter_map(|path| self.resolve(&path, 0)).filter(|target| *target != module).collect()
     }
 
-    /// `path` from the crate root; `None` for other crates.
+    /// Returns the absolute form of `path`, from the crate root, or `None` for other crates.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let child = |name: &String| {
             let mut child = module.clone();
@@ -108,7 +108,7 @@ impl Graph {
         }
     }
 
-    /// The module that defines the item at `path`, through re-exports.
+    /// Returns the module that defines the item at `path`. Re-exports are followed.
     fn resolve(&self, path: &[String], depth: usize) -> Option<&Module> {
         let length = (0..=path.len()).rev().find(|length| self.modules.contains_key(&path[..*length]))?;
         let (module, code) = self.modules.get_key_value(&path[..length])?;
@@ -122,7 +122,8 @@ impl Graph {
     }
 }
 
-/// Everything that can be reached from `module`, itself only through a circle.
+/// Returns all modules that `module` imports, directly or through others. It contains `module` itself only if there is
+/// a cycle.
 fn reach<'m>(module: &'m Module, edges: &BTreeMap<&'m Module, BTreeSet<&'m Module>>) -> BTreeSet<&'m Module> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Module> = edges[module].iter().copied().collect();
@@ -169,7 +170,7 @@ impl Code {
     }
 }
 
-/// `true` if `use ` at this place begins an import: nothing but a visibility stands before it on its line.
+/// Returns `true` if the `use ` at `at` begins an import: only a visibility may precede it on its line.
 fn is_use(statement: &str, at: usize) -> bool {
     let line = statement[..at].rsplit('\n').next().unwrap_or_default().trim();
     line.is_empty() || line.starts_with("pub")
@@ -179,7 +180,7 @@ fn without_strings(line: &str) -> String {
     line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
 }
 
-/// The paths of a use tree: `a::{b, c::D as E}` is `a::b` and `a::c::D`.
+/// Expands a use tree to paths: `a::{b, c::D as E}` becomes `a::b` and `a::c::D`.
 fn expand(prefix: &[String], tree: &str, paths: &mut Vec<Module>) {
     let tree = tree.trim();
     if let Some((before, inside)) = tree.split_once('{') {
@@ -196,7 +197,7 @@ fn expand(prefix: &[String], tree: &str, paths: &mut Vec<Module>) {
     }
 }
 
-/// The parts of a use tree at its top level.
+/// Splits a use tree at its top-level commas.
 fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_u32, 0, Vec::new());
     for (at, character) in text.char_indices() {
@@ -218,14 +219,14 @@ fn segments(path: &str) -> Module {
     path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// The paths in code, such as `super::plan::new`.
+/// Returns the paths in code, such as `super::plan::new`.
 fn paths_in(code: &str) -> Vec<Module> {
     let is_path = |character: char| character.is_alphanumeric() || character == '_' || character == ':';
     let words = code.split(|character| !is_path(character)).filter(|word| word.contains("::"));
     words.map(segments).filter(|path| path.len() > 1).collect()
 }
 
-/// The names that a file defines.
+/// Returns the names that a file defines.
 fn items_of(code: &str) -> BTreeSet<String> {
     let words: Vec<&str> =
         code.split(|character: char| !(character.is_alphanumeric() || character == '_')).collect();
@@ -238,20 +239,20 @@ fn items_of(code: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn circles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    fn find_cycles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let sources: Vec<Source> =
             files.iter().map(|(path, text)| Source::new(&format!("crates/core/src/{path}"), text)).collect();
-        Graph::new(sources.iter(), "crates/core/src/").circles()
+        Graph::new(sources.iter(), "crates/core/src/").find_cycles()
     }
 
     #[test]
-    fn two_files_that_import_each_other_are_a_circle() {
-        let circle = circles_of(&[
+    fn two_files_that_import_each_other_are_a_cycle() {
+        let cycle = find_cycles_of(&[
             ("lib.rs", "mod a;\nmod b;\n"),
             ("a.rs", "use super::b::B;\npub struct A;\n"),
             ("b.rs", "pub struct B;\nfn f() { crate::a::new() }\n"),
         ]);
-        assert_eq!(circle, [["core/src/a.rs", "core/src/b.rs"]]);
+        assert_eq!(cycle, [["core/src/a.rs", "core/src/b.rs"]]);
     }
 
     #[test]
@@ -261,24 +262,24 @@ mod tests {
             ("a.rs", "use crate::b::{self, B};\npub struct A;\n"),
         ];
         assert_eq!(
-            circles_of(&[&files[..], &[("b.rs", "use crate::A;\npub struct B;\n")]].concat()).len(),
+            find_cycles_of(&[&files[..], &[("b.rs", "use crate::A;\npub struct B;\n")]].concat()).len(),
             1
         );
-        assert_eq!(circles_of(&[&files[..], &[("b.rs", "pub struct B;\n")]].concat()).len(), 0);
+        assert_eq!(find_cycles_of(&[&files[..], &[("b.rs", "pub struct B;\n")]].concat()).len(), 0);
     }
 
     #[test]
-    fn a_parent_that_uses_a_child_which_uses_the_parent_is_a_circle() {
+    fn parent_and_child_that_use_each_other_are_a_cycle() {
         let parent = "mod child;\nuse child::Child;\npub struct Parent;\n";
-        let circle =
-            circles_of(&[("a.rs", parent), ("a/child.rs", "use super::Parent;\npub struct Child;\n")]);
-        assert_eq!(circle, [["core/src/a.rs", "core/src/a/child.rs"]]);
+        let cycle =
+            find_cycles_of(&[("a.rs", parent), ("a/child.rs", "use super::Parent;\npub struct Child;\n")]);
+        assert_eq!(cycle, [["core/src/a.rs", "core/src/a/child.rs"]]);
     }
 
     #[test]
-    fn tests_and_strings_and_comments_do_not_count() {
+    fn imports_in_tests_strings_and_comments_are_ignored() {
         let a = "use super::b::B;\npub struct A;\n";
         let b = "pub struct B; // crate::a::A\nconst X: &str = \"crate::a\";\n#[cfg(test)]\nmod tests { use crate::a::A; }\n";
-        assert_eq!(circles_of(&[("a.rs", a), ("b.rs", b)]).len(), 0);
+        assert_eq!(find_cycles_of(&[("a.rs", a), ("b.rs", b)]).len(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What the demo plays against: a folder and servers of our own, gone when it ends.
+//! The directory and the servers of the demo, which are removed and stopped when it ends.
 
 use std::fs;
 use std::io::Result;
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 
 use super::rows::{HELLO, PROSE};
 
-/// Large enough that a cut leaves something on both sides.
+/// Large enough that a truncated transfer has bytes before and after the cut.
 const BIG: usize = 300_000;
 const CUT: u64 = 200_000;
 
-/// The folder, the servers and what their URLs begin with.
-pub(super) struct Stage {
+/// The directory, the servers, and the beginnings of their URLs.
+pub(super) struct Fixture {
     folder: TempDir,
     http: HttpServer,
     https: HttpServer,
@@ -34,8 +34,8 @@ pub(super) struct Stage {
     trusted: CertFiles,
 }
 
-impl Stage {
-    pub(super) fn set() -> Result<Self> {
+impl Fixture {
+    pub(super) fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("hello.txt"), HELLO)?;
         fs::write(folder.path().join("prose.txt"), PROSE)?;
@@ -62,12 +62,12 @@ impl Stage {
         })
     }
 
-    /// Where the program runs.
+    /// The working directory of the program.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// `text` with what is known only now.
+    /// Returns `text` with the ports and paths of this run filled in.
     pub(super) fn filled(&self, text: &str) -> String {
         text.replace("{http}", self.http.url("/").trim_end_matches('/'))
             .replace("{https}", self.https.url("/").trim_end_matches('/'))
@@ -86,7 +86,7 @@ impl Stage {
     }
 }
 
-/// A tree for FTP: the transfer of its large file is reset once.
+/// Returns an FTP tree. The first transfer of its large file is reset.
 fn ftp_site() -> FtpConfig {
     FtpConfig::new()
         .file("/hello.txt", HELLO)
@@ -97,13 +97,13 @@ fn ftp_site() -> FtpConfig {
         .rule(FtpRule::on("RETR big.bin", FtpAction::CutData(CUT, Ending::Reset)).nth(1))
 }
 
-/// A database with one document.
+/// Returns a database with one document.
 fn wais_site() -> WaisConfig {
     let document = WaisDocument::new("Gopher burrows", "gopher tunnel", "TEXT", HELLO);
     WaisConfig::new().database(WaisDatabase::new("demo").document(document))
 }
 
-/// Two groups, and two articles in one of them.
+/// Returns two groups, and two articles in one of them.
 fn news_site() -> NntpConfig {
     let article = |id: &str, subject: &str, body: &str| {
         let header = format!("Message-ID: <{id}@demo.invalid>\r\nFrom: Alice <alice@demo.invalid>\r\n");
@@ -116,7 +116,7 @@ fn news_site() -> NntpConfig {
     NntpConfig::new().group(group).group(NntpGroup::new("demo.announce"))
 }
 
-/// A site of Gopher+ with one item of each kind.
+/// Returns a Gopher+ site with one item of each kind.
 fn gopher_site() -> GopherConfig {
     let found = |words: &[u8]| [b"0", words, b"\thello.txt\tlocalhost\t70\r\n"].concat();
     let guests = GopherForm::new().ask(GopherAsk::Ask, "Your name?");
@@ -134,12 +134,12 @@ fn gopher_site() -> GopherConfig {
         .item(GopherItem::error('0', "/nothing", 1, "not here"))
 }
 
-/// The file that is cut and resumed.
+/// Returns the content of the file that is truncated and resumed.
 pub(super) fn big_file() -> Vec<u8> {
     pattern_vec(0, BIG)
 }
 
-/// A small site: a text, a redirect to it, a file that is cut unless a range is asked, and nothing else.
+/// Returns a small site: a text, a redirect to it, and a file that is truncated unless a range is requested.
 fn site() -> impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static {
     let tagged = |etag: &str| FileHeaders { etag: Some(etag.to_owned()), ..FileHeaders::default() };
     let hello = file_handler(HELLO.into(), tagged("\"hello\""));
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled() {
-        let stage = Stage::set().unwrap();
-        assert!(stage.filled("{http}/a").starts_with("http://127.0.0.1:"));
-        assert!(stage.filled("{https}/a").starts_with("https://127.0.0.1:"));
-        assert!(!stage.filled("file://{folder}/{ca}").contains('{'));
-        assert!(stage.folder().join("pub/README").is_file());
+        let fixture = Fixture::start().unwrap();
+        assert!(fixture.filled("{http}/a").starts_with("http://127.0.0.1:"));
+        assert!(fixture.filled("{https}/a").starts_with("https://127.0.0.1:"));
+        assert!(!fixture.filled("file://{folder}/{ca}").contains('{'));
+        assert!(fixture.folder().join("pub/README").is_file());
     }
 }

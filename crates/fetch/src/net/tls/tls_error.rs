@@ -1,4 +1,4 @@
-//! Converts errors of rustls to errors of this library with a readable message.
+//! Converts errors of rustls to errors of this library, with phase, message and hint.
 
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
@@ -6,30 +6,30 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
-use super::given_certificate::is_authority_as_server;
-use super::verify::Refusal;
+use super::given_certificate::is_authority_used_as_server;
+use super::verify::CertificateRejection;
 use crate::{Code, Error, Hint, Phase};
 
-/// The most names of a certificate that a message shows.
+/// Maximum number of names of a certificate that a message shows.
 const MAX_NAMES: usize = 5;
 
-/// Returns the error for an error of rustls.
-pub(crate) fn error(error: &rustls::Error) -> Error {
+/// Converts an error of rustls.
+pub(crate) fn to_tls_error(error: &rustls::Error) -> Error {
     use rustls::Error as E;
     let (phase, (detail, hint)) = match error {
         // `openssl req -x509` makes such certificates.
-        authority if is_authority_as_server(authority) => {
+        authority if is_authority_used_as_server(authority) => {
             let detail = "the certificate is that of an authority (CA:TRUE), not of a server";
             (Phase::Certificate, (detail.to_owned(), Some(Hint::CustomAuthority)))
         }
-        E::InvalidCertificate(why) => (Phase::Certificate, certificate(why)),
-        E::NoCertificatesPresented => (Phase::Certificate, plain("the server sent no certificate")),
+        E::InvalidCertificate(why) => (Phase::Certificate, certificate_message(why)),
+        E::NoCertificatesPresented => (Phase::Certificate, without_hint("the server sent no certificate")),
         E::AlertReceived(alert) => (Phase::Tls, alert_message(*alert)),
-        E::PeerIncompatible(why) => (Phase::Tls, incompatible(why)),
+        E::PeerIncompatible(why) => (Phase::Tls, incompatibility_message(why)),
         E::InvalidMessage(InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion) => {
-            (Phase::Tls, plain("the server's reply is not TLS"))
+            (Phase::Tls, without_hint("the server's reply is not TLS"))
         }
-        other => (Phase::Tls, plain(other.to_string())),
+        other => (Phase::Tls, without_hint(other.to_string())),
     };
     let failure = Error::new(Code::TlsFailed, phase, detail).with_source(error.clone());
     match hint {
@@ -39,65 +39,67 @@ pub(crate) fn error(error: &rustls::Error) -> Error {
 }
 
 /// Returns the TLS error inside an I/O error, if there is one.
-pub(crate) fn inside(error: &io::Error) -> Option<&rustls::Error> {
+pub(crate) fn find_tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
 /// A message and its hint.
 type Message = (String, Option<Hint>);
 
-fn plain(detail: impl Into<String>) -> Message {
+fn without_hint(detail: impl Into<String>) -> Message {
     (detail.into(), None)
 }
 
 /// Returns the message for a rejected certificate.
-fn certificate(why: &CertificateError) -> Message {
+fn certificate_message(why: &CertificateError) -> Message {
     use CertificateError as C;
     match why {
-        C::BadEncoding => plain("the certificate is broken"),
-        // The signature of the handshake; that of a certificate is `Refusal::ForeignSignature`.
-        C::BadSignature => plain("the server does not hold the certificate's key"),
-        C::Expired => plain("the certificate expired"),
+        C::BadEncoding => without_hint("the certificate is malformed"),
+        // This is the signature of the handshake; a wrong signature of a certificate is `CertificateRejection::ForeignSignature`.
+        C::BadSignature => without_hint("the server does not have the private key of its certificate"),
+        C::Expired => without_hint("the certificate expired"),
         C::ExpiredContext { not_after, .. } => {
-            plain(format!("the certificate expired on {}", date(*not_after)))
+            without_hint(format!("the certificate expired on {}", date(*not_after)))
         }
-        C::InvalidPurpose | C::InvalidPurposeContext { .. } => plain("the certificate is not for servers"),
-        C::NotValidForName => plain("the certificate is for another name"),
-        C::NotValidForNameContext { expected, presented } => plain(wrong_name(expected, presented)),
-        C::NotValidYet => plain("the certificate is not valid yet"),
+        C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
+            without_hint("the certificate is not for servers")
+        }
+        C::NotValidForName => without_hint("the certificate is for another name"),
+        C::NotValidForNameContext { expected, presented } => without_hint(wrong_name(expected, presented)),
+        C::NotValidYet => without_hint("the certificate is not valid yet"),
         C::NotValidYetContext { time, not_before } => {
             let (now, begin) = (date(*time), date(*not_before));
-            plain(format!("the certificate is not valid before {begin}, and here it is {now}"))
+            without_hint(format!("the certificate is not valid before {begin}; the local time is {now}"))
         }
-        C::Revoked => plain("the certificate was revoked"),
+        C::Revoked => without_hint("the certificate was revoked"),
         C::UnknownIssuer => {
             ("the certificate was issued by an unknown authority".to_owned(), Some(Hint::CustomAuthority))
         }
-        C::Other(other) => refused(other),
-        other => plain(format!("the certificate: {other}")),
+        C::Other(other) => rejection_message(other),
+        other => without_hint(format!("the certificate: {other}")),
     }
 }
 
 /// Returns the message for a rejection without a variant in rustls.
-fn refused(other: &rustls::OtherError) -> Message {
-    match other.0.downcast_ref::<Refusal>() {
-        Some(Refusal::Unpinned) => plain(other.to_string()),
-        Some(Refusal::ForeignSignature | Refusal::SelfSigned) => {
+fn rejection_message(other: &rustls::OtherError) -> Message {
+    match other.0.downcast_ref::<CertificateRejection>() {
+        Some(CertificateRejection::Unpinned) => without_hint(other.to_string()),
+        Some(CertificateRejection::ForeignSignature | CertificateRejection::SelfSigned) => {
             (other.to_string(), Some(Hint::CustomAuthority))
         }
-        None => plain(format!("the certificate: {other}")),
+        None => without_hint(format!("the certificate: {other}")),
     }
 }
 
-fn wrong_name(asked: &ServerName<'_>, presented: &[String]) -> String {
+fn wrong_name(host: &ServerName<'_>, presented: &[String]) -> String {
     let names: Vec<&str> = presented.iter().filter_map(|name| host_of(name)).collect();
     let shown = names[..names.len().min(MAX_NAMES)].join(", ");
-    let asked = asked.to_str();
+    let host = host.to_str();
     match names.len() {
-        0 => format!("the certificate has no host names, so it is not for {asked}"),
-        1..=MAX_NAMES => format!("the certificate is for {shown}, not for {asked}"),
+        0 => format!("the certificate has no host names, so it is not for {host}"),
+        1..=MAX_NAMES => format!("the certificate is for {shown}, not for {host}"),
         count => {
-            format!("the certificate is for {shown} and {} more, not for {asked}", count - MAX_NAMES)
+            format!("the certificate is for {shown} and {} more, not for {host}", count - MAX_NAMES)
         }
     }
 }
@@ -120,7 +122,7 @@ fn alert_message(alert: AlertDescription) -> Message {
     use AlertDescription as A;
     match alert {
         A::CertificateRequired => {
-            ("the server asks for a certificate of the client".to_owned(), Some(Hint::ClientCertificate))
+            ("the server requires a client certificate".to_owned(), Some(Hint::ClientCertificate))
         }
         A::BadCertificate
         | A::CertificateExpired
@@ -128,23 +130,23 @@ fn alert_message(alert: AlertDescription) -> Message {
         | A::CertificateUnknown
         | A::UnknownCA
         | A::UnsupportedCertificate => {
-            plain(format!("the server does not accept the client's certificate ({alert:?})"))
+            without_hint(format!("the server rejects the client certificate ({alert:?})"))
         }
-        A::ProtocolVersion => plain("the server supports no TLS version that is enabled"),
-        A::UnrecognisedName => plain("the server does not recognise this host name"),
-        other => plain(format!("TLS alert from the server: {other:?}")),
+        A::ProtocolVersion => without_hint("the server supports no TLS version that is enabled"),
+        A::UnrecognisedName => without_hint("the server does not recognise this host name"),
+        other => without_hint(format!("TLS alert from the server: {other:?}")),
     }
 }
 
 /// Returns the message for an incompatible server.
-fn incompatible(why: &PeerIncompatible) -> Message {
+fn incompatibility_message(why: &PeerIncompatible) -> Message {
     use PeerIncompatible as P;
     match why {
-        P::ServerDoesNotSupportTls12Or13 => plain("the server supports neither TLS 1.2 nor TLS 1.3"),
+        P::ServerDoesNotSupportTls12Or13 => without_hint("the server supports neither TLS 1.2 nor TLS 1.3"),
         P::ServerTlsVersionIsDisabledByOurConfig => {
-            plain("the server supports no TLS version that is enabled")
+            without_hint("the server supports no TLS version that is enabled")
         }
-        other => plain(format!("the server is incompatible: {other:?}")),
+        other => without_hint(format!("the server is incompatible: {other:?}")),
     }
 }
 
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn wrong_name_message_shows_at_most_5_names() {
         let dns = |name: &str| format!("DnsName(\"{name}\")");
         let many: Vec<String> = (1..=7).map(|n| dns(&format!("h{n}"))).collect();
         for (presented, words) in [
@@ -166,13 +168,13 @@ mod tests {
             ),
             (many, "is for h1, h2, h3, h4, h5 and 2 more, not for a.test"),
         ] {
-            let asked = ServerName::try_from("a.test").expect("a name");
-            assert_eq!(wrong_name(&asked, &presented), format!("the certificate {words}"));
+            let host = ServerName::try_from("a.test").expect("a name");
+            assert_eq!(wrong_name(&host, &presented), format!("the certificate {words}"));
         }
     }
 
     #[test]
-    fn dates_at_the_ends_of_time() {
+    fn dates_are_limited_to_the_year_9999() {
         let date = |seconds| date(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
         assert_eq!(date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
         for late in [253_402_300_799, 253_402_300_800, u64::MAX] {
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn alerts_and_incompatibilities_have_a_phase_and_a_message() {
         for (cause, words) in [
-            (rustls::Error::AlertReceived(AlertDescription::UnknownCA), "client's certificate (UnknownCA)"),
+            (rustls::Error::AlertReceived(AlertDescription::UnknownCA), "client certificate (UnknownCA)"),
             (
                 rustls::Error::AlertReceived(AlertDescription::UnrecognisedName),
                 "does not recognise this host name",
@@ -194,8 +196,8 @@ mod tests {
             (InvalidMessage::InvalidContentType.into(), "not TLS"),
             (rustls::Error::DecryptError, "cannot decrypt"),
         ] {
-            let error = error(&cause);
-            assert_eq!((error.code(), error.phase(), error.exit()), (Code::TlsFailed, Phase::Tls, 35));
+            let error = to_tls_error(&cause);
+            assert_eq!((error.code(), error.phase(), error.exit_status()), (Code::TlsFailed, Phase::Tls, 35));
             assert!(error.to_string().contains(words), "{error}");
         }
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::DocumentId;
 use super::coding::{Fields, number, short};
 use crate::WireError;
-use crate::untrusted::untrusted_link;
+use crate::untrusted::safe_url;
 
 /// The PDU type SEARCH RESPONSE (Z39.50-1988).
 const SEARCH_RESPONSE: u8 = 23;
@@ -67,7 +67,7 @@ impl DocumentFacts {
     /// Returns the URL that the headline contains, for documents of type `URL`, or `None` if it is not a URL
     /// that may be followed.
     pub fn link(&self) -> Option<String> {
-        untrusted_link(self.headline.trim_ascii())
+        safe_url(self.headline.trim_ascii())
     }
 
     /// Returns the type to retrieve by default: the first one, or `TEXT`.
@@ -114,7 +114,7 @@ pub(super) struct Text {
 
 /// A parsed SEARCH RESPONSE.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct SearchResponse {
     pub(super) documents: Vec<DocumentFacts>,
     /// The text records of the response.
     pub(super) texts: Vec<Text>,
@@ -123,7 +123,7 @@ pub(super) struct Answer {
     pub(super) reference: Option<Bytes>,
 }
 
-impl Answer {
+impl SearchResponse {
     /// Parses a message without its header of 25 bytes. Returns `None` for an empty message.
     pub(super) fn parse(message: &Bytes) -> Result<Option<Self>, WireError> {
         if message.is_empty() {
@@ -134,17 +134,17 @@ impl Answer {
         let header = fields.take(length)?;
         if header.first() != Some(&SEARCH_RESPONSE) || header.len() <= FIXED_BYTES {
             return Err(WireError::Unexpected {
-                what: "an answer to a search of WAIS",
+                what: "a WAIS search response",
                 got: header.first().map_or_else(Bytes::new, |pdu| format!("PDU {pdu}").into()),
             });
         }
-        let mut answer = Self { reference: reference(header)?, ..Self::default() };
+        let mut response = Self { reference: reference(header)?, ..Self::default() };
         while let Some((tag, group)) = fields.next()? {
             if tag == tag::INFORMATION {
-                answer.read(message, group)?;
+                response.read(message, group)?;
             }
         }
-        Ok(Some(answer))
+        Ok(Some(response))
     }
 
     fn read(&mut self, message: &Bytes, group: &[u8]) -> Result<(), WireError> {
@@ -155,7 +155,7 @@ impl Answer {
                 tag::HEADER | tag::SHORT_HEADER | tag::LONG_HEADER => {
                     self.documents.extend(document(fields.value()?)?);
                     if self.documents.len() > MAX_DOCUMENTS {
-                        let limit = "the documents of an answer";
+                        let limit = "documents in a response";
                         return Err(WireError::LimitExceeded { limit, max: MAX_DOCUMENTS });
                     }
                 }
@@ -179,7 +179,7 @@ impl Answer {
     }
 
     /// Returns `true` if a diagnostic reports the end of the document.
-    pub(super) fn says_end(&self) -> bool {
+    pub(super) fn reports_end(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_end)
     }
 }

@@ -1,4 +1,5 @@
-//! The TLS stream that suppaftp reads and writes, and the connector that passes it to suppaftp.
+//! The stream that suppaftp reads and writes if this crate has read the greeting or started TLS, and the connector that
+//! passes it to suppaftp.
 
 use std::fmt;
 use std::io;
@@ -12,6 +13,7 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 
 /// Bytes to write before the next read. suppaftp has no method that sends several commands at once.
 #[derive(Clone, Default)]
@@ -31,19 +33,22 @@ impl WriteQueue {
     }
 }
 
-/// A control connection inside TLS.
+/// A control connection: TLS, or plain text after a greeting that suppaftp rejects.
+pub(super) type ControlTransport = Either<Box<TlsStream<TcpStream>>, TcpStream>;
+
+/// A control connection whose first reads return bytes that were read before.
 #[derive(Debug)]
-pub(super) struct ControlTlsStream {
-    stream: TlsStream<TcpStream>,
+pub(super) struct ControlStream {
+    stream: ControlTransport,
     write_queue: WriteQueue,
-    /// The greeting, if it was read before TLS started: the first reads return it to suppaftp.
-    greeting: Bytes,
+    /// A greeting that suppaftp accepts, and the bytes that the server sent after its own greeting.
+    received: Bytes,
 }
 
-impl ControlTlsStream {
-    /// Wraps `stream`; reads return `greeting` first.
-    pub(super) const fn new(stream: TlsStream<TcpStream>, write_queue: WriteQueue, greeting: Bytes) -> Self {
-        Self { stream, write_queue, greeting }
+impl ControlStream {
+    /// Wraps `stream`; reads return `received` first.
+    pub(super) const fn new(stream: ControlTransport, write_queue: WriteQueue, received: Bytes) -> Self {
+        Self { stream, write_queue, received }
     }
 
     /// Writes the queue to the connection.
@@ -57,15 +62,15 @@ impl ControlTlsStream {
     }
 }
 
-impl AsyncRead for ControlTlsStream {
+impl AsyncRead for ControlStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.greeting.is_empty() {
-            let count = self.greeting.len().min(buffer.remaining());
-            buffer.put_slice(&self.greeting.split_to(count));
+        if !self.received.is_empty() {
+            let count = self.received.len().min(buffer.remaining());
+            buffer.put_slice(&self.received.split_to(count));
             return Poll::Ready(Ok(()));
         }
         ready!(self.poll_write_queue(cx))?;
@@ -73,7 +78,7 @@ impl AsyncRead for ControlTlsStream {
     }
 }
 
-impl AsyncWrite for ControlTlsStream {
+impl AsyncWrite for ControlStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
@@ -87,15 +92,21 @@ impl AsyncWrite for ControlTlsStream {
     }
 }
 
-impl TokioTlsStream for ControlTlsStream {
-    type InnerStream = TlsStream<TcpStream>;
+impl TokioTlsStream for ControlStream {
+    type InnerStream = ControlTransport;
 
     fn tcp_stream(self) -> FtpResult<TcpStream> {
-        Ok(self.stream.into_inner().0)
+        Ok(match self.stream {
+            Either::Left(tls) => tls.into_inner().0,
+            Either::Right(plain) => plain,
+        })
     }
 
     fn get_ref(&self) -> &TcpStream {
-        self.stream.get_ref().0
+        match &self.stream {
+            Either::Left(tls) => tls.get_ref().0,
+            Either::Right(plain) => plain,
+        }
     }
 
     fn mut_ref(&mut self) -> &mut Self::InnerStream {
@@ -103,26 +114,27 @@ impl TokioTlsStream for ControlTlsStream {
     }
 }
 
-/// A connector that returns a TLS stream that exists already.
+/// A connector that returns a stream that exists already.
 ///
-/// suppaftp takes a TLS stream only from a connector, and passes it a TCP connection that it opens itself. That
-/// connection goes to an unused local port and is dropped, so that only `Connector` connects to servers.
+/// suppaftp accepts a stream of another type than TCP only from a TLS connector, to which it passes a TCP connection
+/// that it opens itself. That connection goes to an unused local port and is dropped, so that only `Connector` connects
+/// to servers.
 #[derive(Debug)]
-pub(super) struct ReadyTlsConnector(Mutex<Option<ControlTlsStream>>);
+pub(super) struct ReadyConnector(Mutex<Option<ControlStream>>);
 
-impl ReadyTlsConnector {
+impl ReadyConnector {
     /// Returns a connector for `stream`.
-    pub(super) const fn new(stream: ControlTlsStream) -> Self {
+    pub(super) const fn new(stream: ControlStream) -> Self {
         Self(Mutex::new(Some(stream)))
     }
 }
 
 #[async_trait::async_trait]
-impl AsyncTlsConnector for ReadyTlsConnector {
-    type Stream = ControlTlsStream;
+impl AsyncTlsConnector for ReadyConnector {
+    type Stream = ControlStream;
 
-    async fn connect(&self, _: &str, _: TcpStream) -> FtpResult<ControlTlsStream> {
+    async fn connect(&self, _: &str, _: TcpStream) -> FtpResult<ControlStream> {
         let stream = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        stream.ok_or_else(|| FtpError::SecureError("the TLS stream was taken already".to_owned()))
+        stream.ok_or_else(|| FtpError::SecureError("the stream was taken already".to_owned()))
     }
 }

@@ -1,0 +1,32 @@
+//! Limits of file descriptors (`ulimit -n`): fewer parallel transfers, or an error with a hint.
+
+use crate::support::{entry_names, http_server, run_shell, temp_dir};
+use fetch_url_tests::HttpResponse;
+
+#[test]
+fn parallel_transfers_with_16_descriptors_all_complete() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    for option in ["-Z", "-Z --segments 16", "--parallel-max 300 -Z"] {
+        let dir = temp_dir();
+        let script = format!(
+            "ulimit -n 16; cd \"$2\"; exec \"$F\" {option} --retry 0 \
+            $(for i in $(seq 20); do echo -o f$i \"$1/$i\"; done)"
+        );
+        let arguments = [server.url(""), dir.path().display().to_string()];
+        run_shell(&script, arguments).assert_exit(0);
+        assert_eq!(entry_names(dir.path()).len(), 20, "{option}");
+    }
+}
+
+#[test]
+fn too_few_descriptors_exit_23_with_a_hint() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let dir = temp_dir();
+    for limit in 5..=12 {
+        let script = format!("cd \"$2\"; ulimit -n {limit}; exec \"$F\" -o x --retry 0 \"$1\"");
+        let result = run_shell(&script, [server.url("/"), dir.path().display().to_string()]);
+        // The test may run with more open descriptors than 0, 1 and 2, but never with fewer.
+        result.assert_exit(23).assert_stderr_contains("ulimit -n");
+    }
+    assert_eq!(server.connections(), 0);
+}

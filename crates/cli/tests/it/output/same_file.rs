@@ -1,0 +1,105 @@
+//! Two URLs of a run that would be written to the same file under different names (docs/spec/semantics.md, 12.11).
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::support::mirror::{nginx_index, run_mirror};
+use crate::support::{entry_names, http_server, read_text_file, run_fetch_url_in, temp_dir, write_file};
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+/// Returns a server whose responses are the request paths. The second request renames `x` to `X` in `directory`. `X`
+/// then names the file that the run has just written as `x`, as on a case-insensitive file system.
+fn server_renaming_x(directory: &Path) -> HttpServer {
+    let directory: PathBuf = directory.to_owned();
+    http_server(move |request| {
+        let path = request.path();
+        if path.ends_with('y') {
+            fs::rename(directory.join("x"), directory.join("X")).expect("a file");
+        }
+        if path == "/d/" {
+            return nginx_index(&["x", "y", "z", "X"].map(str::to_owned));
+        }
+        HttpResponse::new(200).body(path)
+    })
+}
+
+#[test]
+fn second_url_for_a_file_under_another_path_exits_2() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    for (first, second) in [("f", "./f"), ("f", "d/../f"), ("d/f", "link/f"), ("link/f", "./d/f"), ("f", "f")]
+    {
+        for options in [&[][..], &["-Z"]] {
+            let dir = temp_dir();
+            fs::create_dir(dir.path().join("d")).expect("a directory");
+            symlink("d", dir.path().join("link")).expect("a link");
+            let urls = ["-o", first, &server.url("/1"), "-o", second, &server.url("/2")];
+            run_fetch_url_in(dir.path(), [options, &urls].concat())
+                .assert_exit(2)
+                .assert_stderr_contains("another URL of this run");
+            assert_eq!(read_text_file(dir.path(), first), "/1", "{first} {second} {options:?}");
+            // The same URL may be fetched twice.
+            let urls = ["-o", first, &server.url("/1"), "-o", second, &server.url("/1")];
+            run_fetch_url_in(dir.path(), urls).assert_exit(0);
+            let lines = format!("{}\t{first}\n{}\t{second}\n", server.url("/1"), server.url("/2"));
+            write_file(dir.path(), "list", &lines);
+            // The second line is refused by later runs, too.
+            for _ in 0..2 {
+                run_fetch_url_in(dir.path(), ["--input-file", "list"]).assert_exit(2);
+                assert_eq!(read_text_file(dir.path(), first), "/1", "{first} {second} input");
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_below_a_created_directory_are_compared_by_its_identity() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    let dir = temp_dir();
+    let urls = ["--create-dirs", "-o", "n/f", &server.url("/1"), "-o", "./n/f", &server.url("/2")];
+    run_fetch_url_in(dir.path(), urls).assert_exit(2);
+    assert_eq!(read_text_file(dir.path(), "n/f"), "/1");
+}
+
+#[test]
+fn file_written_by_the_run_under_another_name_is_not_replaced() {
+    for options in [&[][..], &["--skip-existing"]] {
+        let dir = temp_dir();
+        let server = server_renaming_x(dir.path());
+        let output = |name: &str| ["-o".to_owned(), name.to_owned(), server.url(&format!("/{name}"))];
+        let arguments = ["x", "y", "X"].into_iter().flat_map(output);
+        let all = options.iter().map(|&option| option.to_owned()).chain(arguments);
+        run_fetch_url_in(dir.path(), all.collect::<Vec<_>>())
+            .assert_exit(2)
+            .assert_stderr_contains("another URL of this run");
+        assert_eq!(read_text_file(dir.path(), "X"), "/x", "{options:?}");
+        assert_eq!(entry_names(dir.path()), ["X", "y"]);
+    }
+}
+
+#[test]
+fn mirror_reports_a_name_that_the_file_system_does_not_distinguish() {
+    let dir = temp_dir();
+    let server = server_renaming_x(dir.path());
+    let result = run_mirror(&server.url("/d/"), dir.path(), "--parallel-max 1");
+    assert_ne!(result.exit, 0, "{result:?}");
+    result.assert_stderr_contains("another URL of this run");
+    assert_eq!(read_text_file(dir.path(), "X"), "/d/x");
+    assert_eq!(read_text_file(dir.path(), "z"), "/d/z");
+}
+
+/// Deduplication tools replace equal files by hard links.
+#[test]
+fn hard_links_in_the_target_directory_are_different_files() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    let dir = temp_dir();
+    write_file(dir.path(), "list", &format!("{}\ta\n{}\tb\n", server.url("/1"), server.url("/2")));
+    write_file(dir.path(), "a", "old");
+    fs::hard_link(dir.path().join("a"), dir.path().join("b")).expect("a link");
+    run_fetch_url_in(dir.path(), ["--skip-existing", "--input-file", "list"]).assert_exit(0);
+    run_fetch_url_in(dir.path(), ["--input-file", "list"]).assert_exit(0);
+    assert_eq!(
+        (read_text_file(dir.path(), "a"), read_text_file(dir.path(), "b")),
+        ("/1".into(), "/2".into())
+    );
+}

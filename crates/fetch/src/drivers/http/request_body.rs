@@ -1,0 +1,171 @@
+//! The body of a request: bytes, or a file that is read while it is sent.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use hyper::body::{Body, Frame, SizeHint};
+
+use crate::{Code, Error, Phase};
+
+/// Maximum number of bytes of a file that are in memory at a time.
+const CHUNK_SIZE: usize = 64 * 1024;
+
+/// The body of a request ([`HttpOptions::body`](crate::http::HttpOptions::body)). Bytes convert into it; a file is read
+/// in chunks of 64 KiB while it is sent, and again for each retry.
+#[derive(Clone, Debug)]
+pub struct RequestBody(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    Bytes(Bytes),
+    File { path: PathBuf, size: u64 },
+}
+
+impl RequestBody {
+    /// Returns a body with the content of a regular file. Its size is the size at this moment; a file that has become
+    /// shorter when it is sent fails with `Code::Usage`, and bytes that were added later are not sent.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a regular file.
+    pub fn file(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_owned();
+        let metadata = File::open(&path)?.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Self(Source::File { path, size: metadata.len() }))
+    }
+
+    /// Returns the size in bytes.
+    pub fn size(&self) -> u64 {
+        match &self.0 {
+            Source::Bytes(bytes) => bytes.len() as u64,
+            Source::File { size, .. } => *size,
+        }
+    }
+
+    /// Returns the bytes, or `None` for a file.
+    pub(super) const fn bytes(&self) -> Option<&Bytes> {
+        match &self.0 {
+            Source::Bytes(bytes) => Some(bytes),
+            Source::File { .. } => None,
+        }
+    }
+
+    /// Returns the body of one attempt.
+    pub(super) fn open(&self) -> Result<OutgoingBody, Error> {
+        Ok(match &self.0 {
+            Source::Bytes(bytes) => OutgoingBody::Bytes(bytes.clone()),
+            Source::File { path, size } => {
+                let file = File::open(path).map_err(|error| {
+                    let detail = format!("reading the request body from {}", path.display());
+                    Error::io(Code::Usage, Phase::Request, &detail, error)
+                })?;
+                OutgoingBody::File { file, rest: *size }
+            }
+        })
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for RequestBody {
+    fn from(bytes: T) -> Self {
+        Self(Source::Bytes(bytes.into()))
+    }
+}
+
+/// A body that is being sent.
+pub(super) enum OutgoingBody {
+    Bytes(Bytes),
+    /// A file, and the number of bytes that were not read yet.
+    File {
+        file: File,
+        rest: u64,
+    },
+}
+
+impl OutgoingBody {
+    /// Reads the next chunk of a file. A local file does not block for long, as in the `file:` driver.
+    fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
+        match self {
+            Self::Bytes(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()).map(Ok),
+            Self::File { rest: 0, .. } => None,
+            Self::File { file, rest } => Some(read_chunk(file, rest)),
+        }
+    }
+}
+
+fn read_chunk(file: &mut File, rest: &mut u64) -> io::Result<Bytes> {
+    let length = usize::try_from(*rest).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
+    let mut chunk = BytesMut::zeroed(length);
+    let count = file.read(&mut chunk)?;
+    if count == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file to send has become shorter"));
+    }
+    chunk.truncate(count);
+    *rest -= count as u64;
+    Ok(chunk.freeze())
+}
+
+impl Body for OutgoingBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        Poll::Ready(self.next_chunk().map(|chunk| chunk.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.size_hint().exact() == Some(0)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File { rest, .. } => *rest,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(body: &RequestBody) -> io::Result<Vec<u8>> {
+        let mut outgoing = body.open().expect("a readable file");
+        let mut all = Vec::new();
+        while let Some(chunk) = outgoing.next_chunk() {
+            let chunk = chunk?;
+            assert!(chunk.len() <= CHUNK_SIZE, "{}", chunk.len());
+            all.extend_from_slice(&chunk);
+        }
+        assert!(outgoing.is_end_stream());
+        Ok(all)
+    }
+
+    #[test]
+    fn file_is_sent_in_chunks_with_the_size_it_had() {
+        let dir = tempfile::tempdir().expect("create directory");
+        let path = dir.path().join("file");
+        let content: Vec<u8> = (0..200_000_u32).map(|number| number.to_be_bytes()[3]).collect();
+        std::fs::write(&path, &content).expect("write file");
+        let body = RequestBody::file(&path).expect("a regular file");
+        assert_eq!(body.size(), 200_000);
+        for _ in 0..2 {
+            assert_eq!(read_all(&body).expect("all bytes"), content);
+        }
+        std::fs::write(&path, [&content[..], b"more"].concat()).expect("write file");
+        assert_eq!(read_all(&body).expect("all bytes"), content);
+        std::fs::write(&path, &content[..100_000]).expect("write file");
+        assert!(read_all(&body).is_err());
+        std::fs::remove_file(&path).expect("remove file");
+        assert_eq!(body.open().err().expect("no file").code(), Code::Usage);
+        assert!(RequestBody::file(dir.path()).is_err(), "a directory");
+    }
+}

@@ -1,0 +1,61 @@
+//! The files of a listing in compact form.
+
+use std::vec;
+
+use fetch_url_core::UserInfo;
+
+use super::names::Candidate;
+use super::{DirEntry, FileEntry, path_below};
+
+/// The files of a listing: an iterator over [`FileEntry`]. A directory may have a million files, so an entry is made when
+/// it is taken; until then its name and URL are all that is in memory.
+#[derive(Debug, Default)]
+pub struct FileEntries {
+    /// The local path of the directory.
+    directory: String,
+    /// The depth of the files.
+    depth: u32,
+    /// The login of the start.
+    login: Option<UserInfo<'static>>,
+    candidates: vec::IntoIter<Candidate>,
+}
+
+impl FileEntries {
+    /// Creates the list from the files of `directory`.
+    pub(super) fn new(
+        directory: &DirEntry,
+        mut candidates: Vec<Candidate>,
+        login: Option<&UserInfo<'_>>,
+    ) -> Self {
+        candidates.shrink_to_fit();
+        Self {
+            directory: directory.path.clone(),
+            depth: directory.depth + 1,
+            login: login.cloned().map(UserInfo::into_owned),
+            candidates: candidates.into_iter(),
+        }
+    }
+}
+
+impl Iterator for FileEntries {
+    type Item = FileEntry;
+
+    fn next(&mut self) -> Option<FileEntry> {
+        let candidate = self.candidates.next()?;
+        Some(FileEntry {
+            url: candidate.parse_url(self.login.as_ref())?,
+            path: path_below(&self.directory, &candidate.name),
+            size: candidate.size,
+            modified: candidate.modified,
+            uncertain_kind: candidate.uncertain_kind,
+            depth: self.depth,
+            position: None,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.candidates.size_hint()
+    }
+}
+
+impl ExactSizeIterator for FileEntries {}
