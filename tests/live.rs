@@ -11,7 +11,6 @@
 
 mod live {
     mod coded_bodies;
-    mod digest;
     mod ftp;
     mod ftp_server;
     mod gopher;

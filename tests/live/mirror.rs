@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::digest::sha256;
 use super::ftp_server::{FtpServer, each_ftp_server};
 use super::gopher_server::{GopherServer, each_gopher_server};
 use super::nntp_server::{NewsServer, each_news_server};
@@ -13,6 +12,7 @@ use super::program::{RunResult, start_other};
 use super::server::{NGINX, Server, each_server};
 use super::tree::{BIG, files, odd_files};
 use super::work_dir::WorkDir;
+use fetch_url_tests::sha256;
 
 const JOURNAL: &str = ".fetch-url-mirror";
 

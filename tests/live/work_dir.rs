@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
-use super::digest::sha256;
 use super::program::{RunResult, Running, start};
+use fetch_url_tests::sha256;
 
 /// The number of bytes at the end of a `.part` file whose digest is in the state file.
 const TAIL: usize = 64 * 1024;

@@ -129,6 +129,7 @@
 //! ```
 
 mod cert;
+mod digest;
 mod fault;
 mod ftp;
 mod gopher;
@@ -146,6 +147,7 @@ mod target;
 mod wais;
 
 pub use cert::{CertFiles, ServerCert};
+pub use digest::sha256;
 pub use fault::case::{FaultCase, PreparedCase, check_in_parallel};
 pub use fault::row::{Completeness, Fault, FaultCert, FaultFixture, FaultResult, FaultServer, Transport};
 pub use ftp::config::{EmptyCwd, FtpConfig};

@@ -6,8 +6,10 @@
 )]
 
 mod bench;
+mod chaos;
 mod demo;
 mod generated;
+mod process_memory;
 mod program;
 mod servers;
 mod test;
@@ -25,6 +27,7 @@ usage: cargo xtask CHORE
   servers up      build and start the servers of docker/; needs a Docker engine
   servers down    stop them
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
+  chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
   bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and
                   against another build of fetch-url
   gen [--check]   write README's tables, the manual page, the completions; or say which are stale";
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         ["servers", "up"] => servers::up(),
         ["servers", "down"] => servers::down(),
         ["demo"] => demo::run(),
+        ["chaos", ref options @ ..] => chaos::run(options),
         ["bench"] => bench::run("", None),
         ["bench", filter] => bench::run(filter, None),
         ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{captured, cargo, root, shown, version};
-use crate::{demo, generated, servers, tidy};
+use crate::{chaos, demo, generated, servers, tidy};
 
 /// One step. It returns a description of what was skipped, or nothing.
 struct Step {
@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -28,6 +28,7 @@ const STEPS: [Step; 15] = [
     step("doc tests", || all(["test", "--quiet", "--workspace", "--doc"])),
     step("examples", examples),
     step("demo", || demo::run().map(|()| None)),
+    step("chaos", || chaos::run(&[]).map(|()| None)),
     step("docs", docs),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),

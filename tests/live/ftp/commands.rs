@@ -1,11 +1,11 @@
 //! FTP commands of RFC 1738 §3.2.2: for each form of a path, the received bytes and the commands in order.
 
 use super::received_commands::{assert_commands, traced_commands};
-use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::program::start;
 use crate::live::tree::files;
 use crate::live::work_dir::{WorkDir, fetch};
+use fetch_url_tests::sha256;
 
 each_ftp_server![
     file_path_sends_cwd_type_size_mdtm_and_retr,

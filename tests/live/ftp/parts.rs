@@ -5,11 +5,11 @@ use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::received_commands::{assert_commands, traced_commands};
-use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
 use crate::live::http::parts::RANGES;
 use crate::live::tree::{BIG, HELLO, MODIFIED, range};
 use crate::live::work_dir::{WorkDir, fetch, key};
+use fetch_url_tests::sha256;
 
 each_ftp_server![
     range_returns_exactly_its_bytes,

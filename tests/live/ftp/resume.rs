@@ -4,10 +4,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::received_commands::commands;
-use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PUREFTPD, each_ftp_server};
 use crate::live::tree::{BIG, range};
 use crate::live::work_dir::{WorkDir, fetch};
+use fetch_url_tests::sha256;
 
 each_ftp_server![
     interrupted_download_is_resumed,

@@ -1,9 +1,9 @@
 //! One file over several connections.
 
-use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, each_ftp_server};
 use crate::live::tree::{BIG, HELLO};
 use crate::live::work_dir::WorkDir;
+use fetch_url_tests::sha256;
 
 each_ftp_server![four_segments_fetch_a_big_file_over_four_connections, small_file_uses_one_segment];
 

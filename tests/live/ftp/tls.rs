@@ -1,10 +1,10 @@
 //! FTP over TLS: `--ssl`, `--ssl-reqd` and `ftps:`, with TLS before the login and on every data connection.
 
-use crate::live::digest::sha256;
 use crate::live::ftp_server::{FtpServer, PROFTPD, VSFTPD, each_ftp_server};
 use crate::live::server::CA;
 use crate::live::tree::{BIG, HELLO, files};
 use crate::live::work_dir::{WorkDir, fetch, key};
+use fetch_url_tests::sha256;
 
 each_ftp_server![
     ssl_reqd_encrypts_or_exits_35,

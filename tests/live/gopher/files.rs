@@ -2,10 +2,10 @@
 
 use super::completeness::AssertOutput as _;
 use super::menus::{field, links};
-use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, each_gopher_server};
 use crate::live::tree::{BIG, files};
 use crate::live::work_dir::{WorkDir, fetch};
+use fetch_url_tests::sha256;
 
 each_gopher_server![
     every_file_of_the_tree_is_fetched_by_its_type,

@@ -2,10 +2,10 @@
 
 use super::completeness::AssertOutput as _;
 use super::menus::{field, links, named, value};
-use crate::live::digest::sha256;
 use crate::live::gopher_server::{GOPHERNICUS, PYGOPHERD};
 use crate::live::tree::{BIG, MODIFIED, files};
 use crate::live::work_dir::{WorkDir, fetch, key};
+use fetch_url_tests::sha256;
 
 /// With an announced length, an object is proven to be complete, and dots are not decoded.
 #[test]

@@ -2,12 +2,12 @@
 
 use super::completeness::AssertOutput as _;
 use super::menus::{field, links, named};
-use crate::live::digest::sha256;
 use crate::live::gopher_server::{GopherServer, PYGOPHERD, each_gopher_server};
 use crate::live::program::RunResult;
 use crate::live::server::CA;
 use crate::live::tree::{BIG, files};
 use crate::live::work_dir::{WorkDir, fetch, key};
+use fetch_url_tests::sha256;
 
 each_gopher_server![
     files_and_menus_over_tls_equal_the_tree,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::live::digest::sha256;
 use crate::live::server::{APACHE, CA, NGINX, Server, each_server};
 use crate::live::tree::{BIG, HELLO, MODIFIED, files, odd_files};
 use crate::live::work_dir::{WorkDir, fetch};
+use fetch_url_tests::sha256;
 
 each_server![
     every_file_of_the_tree_is_fetched_unchanged,

@@ -1,8 +1,8 @@
 //! Bodies with known bytes, written by `docker/common/make-news.pl`.
 
-use crate::live::digest::sha256;
 use crate::live::nntp_server::{NewsServer, each_news_server};
 use crate::live::work_dir::{WorkDir, fetch};
+use fetch_url_tests::sha256;
 
 each_news_server![
     dot_stuffing_is_removed_from_a_body,

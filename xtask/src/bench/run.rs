@@ -13,6 +13,7 @@ use super::delayed_network;
 use super::peer::Tool;
 use super::remove;
 use super::workload::{Source, Workload};
+use crate::process_memory::peak_memory;
 
 /// The time limit of a run.
 const RUN_TIME: Duration = Duration::from_secs(30);
@@ -80,26 +81,15 @@ fn timed(command: &mut Command) -> Result<Sample, String> {
 }
 
 /// Samples the peak memory of a process until it ends, and kills it at its time limit.
-///
-/// The peak that the kernel reports together with the CPU time cannot be used: it includes the memory of this process,
-/// which the child has between fork and exec.
 fn watch(id: u32, end: &Receiver<()>) -> Option<u64> {
     let (began, mut peak) = (Instant::now(), None);
     while end.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        peak = high_water(id).max(peak);
+        peak = peak_memory(id).max(peak);
         if began.elapsed() > RUN_TIME {
             let _ = Command::new("kill").arg(id.to_string()).status();
         }
     }
     peak
-}
-
-/// Returns the peak memory of a process so far; Linux only.
-fn high_water(id: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kibibytes * 1024)
 }
 
 #[cfg(test)]
@@ -111,12 +101,5 @@ mod tests {
         let sample = timed(Command::new("sleep").arg("0.05")).unwrap();
         assert!(sample.wall >= Duration::from_millis(50) && sample.cpu < sample.wall);
         assert_eq!(timed(&mut Command::new("false")).unwrap_err(), "exit status: 1");
-    }
-
-    #[test]
-    fn peak_memory_of_this_process_is_returned() {
-        if cfg!(target_os = "linux") {
-            assert!(high_water(std::process::id()).unwrap() > 1024);
-        }
     }
 }

@@ -4,7 +4,8 @@ use rustls::SupportedCipherSuite;
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
 /// Returns the SHA-256 of `bytes` in hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
     let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else {
         unreachable!("its name says TLS 1.3")
     };

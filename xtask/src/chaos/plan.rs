@@ -1,0 +1,162 @@
+//! What a round does, drawn from its seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use super::content::SiteFile;
+
+/// What the program is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Task {
+    /// `-O URL` for each file.
+    Batch,
+    /// The same with `-Z`.
+    ParallelBatch,
+    /// The same with `-C -`.
+    Resume,
+    /// One large file with `--segments`.
+    Segments,
+    Mirror,
+    MirrorWithDelete,
+    /// `--input-file` with `-C -`, which uses a journal.
+    InputFile,
+    /// `-O URL` with `--checksum-from`. The files never change.
+    Checksum,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Protocol {
+    Http,
+    Ftp,
+}
+
+/// What happens to a process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Disturbance {
+    Nothing,
+    /// The signal is sent after this time, unless the process has ended.
+    Signal(&'static str, Duration),
+    /// SIGSTOP after the first time, SIGCONT after the second.
+    Suspension(Duration, Duration),
+    /// Writing beyond this size of a file fails, as on a full disk.
+    FileSizeLimit(u32),
+    /// A second process with the same arguments runs at the same time.
+    SecondProcess,
+}
+
+/// A run of the program while servers have faults.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DisturbedRun {
+    pub(super) disturbance: Disturbance,
+    /// After this many requests the site has its next version.
+    pub(super) update_after: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    pub(super) task: Task,
+    pub(super) protocol: Protocol,
+    pub(super) files: Vec<SiteFile>,
+    /// Files of the user in the same directory.
+    pub(super) foreign: Vec<&'static str>,
+    pub(super) runs: Vec<DisturbedRun>,
+    /// Probability that a request meets a fault, in percent.
+    pub(super) fault_percent: u32,
+    pub(super) retries: u32,
+}
+
+const TASKS: [Task; 8] = [
+    Task::Batch,
+    Task::ParallelBatch,
+    Task::Resume,
+    Task::Segments,
+    Task::Mirror,
+    Task::MirrorWithDelete,
+    Task::InputFile,
+    Task::Checksum,
+];
+
+/// Names that resemble temporary files, and others.
+const FOREIGN: [&str; 8] = [
+    "notes.txt",
+    "f00.part",
+    "f00.part.json",
+    "f01.new",
+    ".hidden",
+    "f01.fetch-url.part.old",
+    "f02.journal",
+    "fetch-url.json",
+];
+
+const SIGNALS: [&str; 4] = ["KILL", "TERM", "HUP", "INT"];
+
+impl Plan {
+    pub(super) fn from_seed(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let task = TASKS[rng.usize(..TASKS.len())];
+        let protocol = if rng.u32(..3) == 0 { Protocol::Ftp } else { Protocol::Http };
+        // The FTP server of the tests has one version of its files.
+        let is_constant = task == Task::Checksum || protocol == Protocol::Ftp;
+        let versions = if is_constant { 1 } else { rng.usize(1..4) };
+        let files = files(&mut rng, task, versions);
+        let mut foreign = FOREIGN.to_vec();
+        rng.shuffle(&mut foreign);
+        foreign.truncate(rng.usize(..4));
+        let runs = (0..rng.usize(1..4)).map(|_| disturbed_run(&mut rng, versions > 1)).collect();
+        let fault_percent = [0, 10, 30, 60][rng.usize(..4)];
+        Self { seed, task, protocol, files, foreign, runs, fault_percent, retries: rng.u32(..3) }
+    }
+}
+
+fn files(rng: &mut Rng, task: Task, versions: usize) -> Vec<SiteFile> {
+    let count = if task == Task::Segments { 1 } else { rng.usize(1..9) };
+    let size = |rng: &mut Rng| match (task, rng.u32(..8)) {
+        (Task::Segments, _) | (_, 0) => rng.usize(1_048_576..2_600_000),
+        (_, 1) => 0,
+        (_, 2 | 3) => rng.usize(60_000..300_000),
+        _ => rng.usize(1..9000),
+    };
+    let file = |rng: &mut Rng, number| SiteFile {
+        name: format!("f{number:02}"),
+        sizes: (0..versions).map(|_| size(rng)).collect(),
+    };
+    (0..count).map(|number| file(rng, number)).collect()
+}
+
+fn disturbed_run(rng: &mut Rng, has_versions: bool) -> DisturbedRun {
+    let moment = Duration::from_micros(rng.u64(..150_000));
+    let disturbance = match rng.u32(..10) {
+        0 => Disturbance::Nothing,
+        1 => Disturbance::Suspension(moment, Duration::from_millis(rng.u64(1..200))),
+        2 => Disturbance::FileSizeLimit(rng.u32(..400_000)),
+        3 => Disturbance::SecondProcess,
+        _ => Disturbance::Signal(SIGNALS[rng.usize(..SIGNALS.len())], moment),
+    };
+    let update_after = (has_versions && rng.bool()).then(|| rng.u64(..8));
+    DisturbedRun { disturbance, update_after }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<&[usize]> = self.files.iter().map(|file| &file.sizes[..]).collect();
+        let Self { seed, task, protocol, foreign, runs, fault_percent, retries, .. } = self;
+        write!(f, "seed {seed}: {task:?} over {protocol:?}, sizes {sizes:?}, {fault_percent} % faults, ")?;
+        write!(f, "{retries} retries, files of the user {foreign:?}, runs {runs:?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_seed_gives_the_same_plan_and_seeds_give_every_task() {
+        assert_eq!(Plan::from_seed(7).to_string(), Plan::from_seed(7).to_string());
+        for task in TASKS {
+            assert!((0..100).any(|seed| Plan::from_seed(seed).task == task), "{task:?}");
+        }
+    }
+}

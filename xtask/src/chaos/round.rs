@@ -1,0 +1,237 @@
+//! Plays a round and checks what it left: whole files or none under their names, the files of the user as they were, and
+//! after a run without faults every file in its last version and no temporary files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::Result as IoResult;
+use std::path::{Path, PathBuf};
+
+use fetch_url_tests::sha256;
+use tempfile::TempDir;
+
+use super::plan::{Disturbance, DisturbedRun, Plan, Task};
+use super::process::{self, Ended};
+use super::site::Site;
+
+/// A debug build needs about 25 MiB.
+const MAX_MEMORY: u64 = 64 << 20;
+/// A debug build needs less than a second of CPU time.
+const MAX_CPU_SECONDS: u64 = 10;
+
+/// How the runs ended.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    rounds: u64,
+    succeeded: u64,
+    failed: u64,
+    killed: u64,
+    peak_memory: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.rounds += other.rounds;
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        self.killed += other.killed;
+        self.peak_memory = self.peak_memory.max(other.peak_memory);
+    }
+
+    fn count(&mut self, ended: &Ended) {
+        match ended.exit {
+            Some(0) => self.succeeded += 1,
+            Some(_) => self.failed += 1,
+            None => self.killed += 1,
+        }
+        self.peak_memory = self.peak_memory.max(ended.peak_memory);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rounds, succeeded, failed, killed, peak_memory } = self;
+        write!(
+            f,
+            "{rounds} rounds passed; processes: {succeeded} succeeded, {failed} failed, {killed} were killed; "
+        )?;
+        write!(f, "peak memory {} MiB", peak_memory >> 20)
+    }
+}
+
+struct Round<'a> {
+    plan: &'a Plan,
+    program: &'a Path,
+    site: Site,
+    folder: TempDir,
+    tally: Tally,
+}
+
+/// Plays a round. The error says what was wrong.
+pub(super) fn play(plan: &Plan, program: &Path) -> Result<Tally, String> {
+    let round = Round::start(plan, program).map_err(|error| format!("the round does not start: {error}"))?;
+    round.play()
+}
+
+impl<'a> Round<'a> {
+    fn start(plan: &'a Plan, program: &'a Path) -> IoResult<Self> {
+        let folder = tempfile::tempdir()?;
+        let site = Site::start(plan, checksum_list(plan))?;
+        let round = Self { plan, program, site, folder, tally: Tally { rounds: 1, ..Tally::default() } };
+        fs::create_dir(round.directory())?;
+        for name in &plan.foreign {
+            fs::write(round.directory().join(name), format!("the user's {name}"))?;
+        }
+        let lines: String = plan.files.iter().map(|file| round.site.url(&file.name) + "\n").collect();
+        fs::write(round.folder.path().join("urls"), lines)?;
+        Ok(round)
+    }
+
+    /// The directory that the program writes to.
+    fn directory(&self) -> PathBuf {
+        self.folder.path().join("d")
+    }
+
+    fn play(mut self) -> Result<Tally, String> {
+        for (number, run) in self.plan.runs.iter().enumerate() {
+            self.play_disturbed(*run).map_err(|why| format!("disturbed run {}: {why}", number + 1))?;
+        }
+        self.site.end_faults();
+        let ended = self.run(Disturbance::Nothing)?;
+        self.check_last_run(&ended).map_err(|why| format!("last run: {why}: {ended:?}"))?;
+        Ok(self.tally)
+    }
+
+    fn play_disturbed(&mut self, run: DisturbedRun) -> Result<(), String> {
+        self.site.update_after(run.update_after);
+        let ended = self.run(run.disturbance)?;
+        let files = self.check_files().map_err(|why| format!("{why}: {ended:?}"))?;
+        for process in &ended {
+            let is_second = run.disturbance == Disturbance::SecondProcess;
+            self.check_process(process, is_second, &files).map_err(|why| format!("{why}: {process:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, what: Disturbance) -> Result<Vec<Ended>, String> {
+        let ended = process::run(self.program, &self.arguments(), self.folder.path(), what);
+        let ended = ended.map_err(|error| format!("the program does not run: {error}"))?;
+        ended.iter().for_each(|process| self.tally.count(process));
+        Ok(ended)
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let retries = self.plan.retries.to_string();
+        let common =
+            ["--retry", &retries, "--retry-delay", "0.05", "--read-timeout", "20"].map(str::to_owned);
+        let mirror: Vec<String> = match self.plan.task {
+            Task::Mirror => vec!["-q".into(), "mirror".into()],
+            Task::MirrorWithDelete => vec!["-q".into(), "mirror".into(), "--delete".into()],
+            _ => Vec::new(),
+        };
+        if !mirror.is_empty() {
+            return mirror.into_iter().chain(common).chain([self.site.url(""), "d".to_owned()]).collect();
+        }
+        let options: &[&str] = match self.plan.task {
+            Task::ParallelBatch => &["-Z"],
+            Task::Resume => &["-C", "-"],
+            Task::Segments => &["--segments", "3"],
+            Task::InputFile => &["-C", "-", "--input-file", "urls"],
+            Task::Checksum => &["--checksum-from", "SHA256SUMS"],
+            _ => &[],
+        };
+        let words = ["-q", "--output-dir", "d"].iter().chain(options).map(|word| (*word).to_owned());
+        let urls = self.plan.files.iter().map(|file| self.site.url(&file.name));
+        let urls = urls.filter(|_| self.plan.task != Task::InputFile);
+        words.chain(common).chain(urls.flat_map(|url| ["-O".to_owned(), url])).collect()
+    }
+
+    /// Checks a process that may have failed.
+    fn check_process(&self, process: &Ended, is_second: bool, files: &Versions) -> Result<(), String> {
+        check_limits(process)?;
+        match process.exit {
+            Some(0) if files.len() < self.plan.files.len() => Err("exit 0, and files are missing".to_owned()),
+            // A signal that the program handles ends it with 128 and its number.
+            Some(0) | None => Ok(()),
+            // Another process has the temporary file or the journal.
+            Some(2) if is_second => Ok(()),
+            Some(2) => Err("exit 2: what an earlier run left is in the way".to_owned()),
+            Some(99) => Err("an internal error".to_owned()),
+            Some(_) if process.stderr.is_empty() => Err("a failure without a message".to_owned()),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Checks that each file is whole and the files of the user are unchanged. Returns the versions of the files.
+    fn check_files(&self) -> Result<Versions, String> {
+        let mut versions = Versions::new();
+        for file in &self.plan.files {
+            let Ok(bytes) = fs::read(self.directory().join(&file.name)) else { continue };
+            let found = file.version_of(&bytes);
+            let version =
+                found.ok_or_else(|| format!("{} has {} bytes of no version", file.name, bytes.len()))?;
+            versions.insert(file.name.clone(), version);
+        }
+        for name in &self.plan.foreign {
+            let content = fs::read_to_string(self.directory().join(name)).unwrap_or_default();
+            if content != format!("the user's {name}") {
+                return Err(format!("{name} of the user was changed: {content:?}"));
+            }
+        }
+        Ok(versions)
+    }
+
+    fn check_last_run(&self, ended: &[Ended]) -> Result<(), String> {
+        ended.iter().try_for_each(check_limits)?;
+        if ended.iter().any(|process| process.exit != Some(0)) {
+            return Err("it failed".to_owned());
+        }
+        let versions = self.check_files()?;
+        for file in &self.plan.files {
+            let version = versions.get(&file.name).ok_or_else(|| format!("{} is missing", file.name))?;
+            // A journal skips files that an earlier run has finished.
+            let is_last = file.content(*version) == file.content(self.site.version());
+            if !is_last && self.plan.task != Task::InputFile {
+                return Err(format!("{} has version {version} of {}", file.name, self.site.version()));
+            }
+        }
+        self.check_leftovers()
+    }
+
+    /// Checks that there are no other names than those of files, of the user, and of a mirror's journal.
+    fn check_leftovers(&self) -> Result<(), String> {
+        let entries = fs::read_dir(self.directory()).map_err(|error| error.to_string())?;
+        for entry in entries {
+            let name = entry.map_err(|error| error.to_string())?.file_name().to_string_lossy().into_owned();
+            let is_journal = name == ".fetch-url-mirror"
+                && matches!(self.plan.task, Task::Mirror | Task::MirrorWithDelete);
+            let is_file = self.plan.files.iter().any(|file| file.name == name);
+            if !is_file && !is_journal && !self.plan.foreign.contains(&name.as_str()) {
+                return Err(format!("{name} is left"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The version of each file that exists.
+type Versions = BTreeMap<String, usize>;
+
+fn check_limits(process: &Ended) -> Result<(), String> {
+    if process.is_late {
+        return Err("it does not end".to_owned());
+    }
+    if process.stderr.contains("panicked") {
+        return Err("a panic".to_owned());
+    }
+    if process.peak_memory > MAX_MEMORY || process.cpu_time.as_secs() > MAX_CPU_SECONDS {
+        return Err("it needs too much memory or CPU time".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns the checksum list of the files, which only one task needs.
+fn checksum_list(plan: &Plan) -> String {
+    let files = plan.files.iter().filter(|_| plan.task == Task::Checksum);
+    files.map(|file| format!("{}  {}\n", sha256(&file.content(0)), file.name)).collect()
+}
