@@ -7,14 +7,13 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use fetch_url::Error;
 use fetch_url::url::mask_password;
 use secret_option::contains_secret;
 
 use crate::error::usage_error;
-use crate::flags::Flags;
+use crate::flags;
 use crate::job::{environment, is_open_to_others, is_single_object_option};
 
 /// Maximum size of a configuration file in bytes.
@@ -132,7 +131,7 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
 fn parse_arguments(what: ConfigTarget, arguments: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
     let words: &[&str] = if what == ConfigTarget::Fetch { &["fetch-url"] } else { &["fetch-url", "mirror"] };
     let words = words.iter().map(OsString::from);
-    Flags::command().try_get_matches_from(words.chain(arguments.iter().cloned()))
+    flags::command().try_get_matches_from(words.chain(arguments.iter().cloned()))
 }
 
 /// Returns the first line of the message of clap, with passwords masked.

@@ -9,6 +9,7 @@ mod http;
 mod login;
 mod messages;
 mod mirror;
+mod mirror_help;
 mod network;
 mod news;
 mod route;
@@ -30,6 +31,7 @@ pub use http::HttpFlags;
 pub use login::LoginFlags;
 pub use messages::MessageFlags;
 pub use mirror::MirrorFlags;
+pub(crate) use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::NetworkFlags;
 pub use news::{NewsFlags, NewsPart};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
@@ -364,7 +366,7 @@ pub struct FetchFlags {
 
 /// Returns the clap command with all options and sub-commands, for the man page and the completions.
 pub fn command() -> clap::Command {
-    Flags::command()
+    Flags::command().mut_subcommand("mirror", mirror_help::adapt_help)
 }
 
 /// Returns the table of exit statuses that `--help` prints.

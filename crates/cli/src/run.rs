@@ -24,12 +24,12 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, FromArgMatches as _};
 use context::Run;
 use fetch_url::{Code, Error, Phase};
 
 use crate::config::{self, ConfigTarget};
-use crate::flags::{Flags, Verb};
+use crate::flags::{self, Flags, Verb};
 use crate::job::Invocation;
 use crate::render;
 use crate::signal;
@@ -90,7 +90,7 @@ fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatche
 }
 
 fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, ArgMatches), u8> {
-    let parsed = Flags::command().try_get_matches_from(arguments).and_then(|matches| {
+    let parsed = flags::command().try_get_matches_from(arguments).and_then(|matches| {
         let flags = Flags::from_arg_matches(&matches)?;
         Ok((flags, matches))
     });

@@ -30,7 +30,7 @@ pub struct TlsFlags {
     pub pinnedpubkey: Option<String>,
     /// For ftp, news and nntp: use TLS if the server supports it
     ///
-    /// An attacker on the network path can prevent TLS; --ssl-reqd requires it; --ssl-reqd requires TLS.
+    /// An attacker on the network path can prevent TLS. Use --ssl-reqd to require it.
     #[arg(long, alias = "ftp-ssl", overrides_with = "ssl_reqd")]
     pub ssl: bool,
     /// For ftp, news and nntp: require TLS

@@ -15,39 +15,10 @@ use fetch_url::{Error, Request};
 
 use super::{FetchOptions, Invocation, JournalOptions};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, FetchFlags, Format, ListFormat, MirrorFlags, command};
+use crate::flags::{ContinueAt, FetchFlags, Format, ListFormat, MirrorFlags, SINGLE_OBJECT_OPTIONS, command};
 
 /// The default number of parallel transfers: archives allow few connections per client.
 const DEFAULT_PARALLEL: usize = 4;
-
-/// Options that apply to a single object. `mirror` rejects them, and ignores them in config files.
-const SINGLE_OBJECT_OPTIONS: &[&str] = &[
-    "output",
-    "remote_name",
-    "remote_name_all",
-    "remote_header_name",
-    "output_dir",
-    "no_clobber",
-    "input_file",
-    "checksum",
-    "time_cond",
-    "range",
-    "head",
-    "include",
-    "no_fail",
-    "fail_with_body",
-    "method",
-    "data",
-    "data_raw",
-    "data_binary",
-    "data_urlencode",
-    "json",
-    "list_only",
-    "connect",
-    "open",
-    "form",
-    "format",
-];
 
 /// Returns `true` if `option`, with its dashes, is in [`SINGLE_OBJECT_OPTIONS`].
 pub(crate) fn is_single_object_option(option: &str) -> bool {

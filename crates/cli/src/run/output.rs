@@ -1,4 +1,4 @@
-//! Chooses the output of a transfer: its file name, whether the file exists, and the sink.
+//! Chooses the output of a transfer: its file name, whether it must be fetched, and the sink.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
     if transfer.entry.is_none() {
         make_parent(path, run)?;
     }
-    // Pages of a mirror have unique paths. A redirected link can give its path to the target of the redirect.
+    // The mirror has given unique paths to its pages; a page and a link that redirects to it share theirs.
     if run.has_single_transfer() || transfer.is_page_link() {
         return Ok(false);
     }

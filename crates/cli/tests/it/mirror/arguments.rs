@@ -281,3 +281,19 @@ fn target_of_another_url_is_refused_and_unchanged() {
         before
     );
 }
+
+/// Options for a single object, which `mirror` rejects, are not in its help.
+#[test]
+fn help_of_mirror_lists_the_options_that_apply() {
+    let help = run_fetch_url(["mirror", "--retry", "0", "--help"]).assert_exit(0).stdout_text();
+    for shown in
+        ["URL of the directory or page to copy, and the local DIR", "--delete", "--retry ", "--user "]
+    {
+        assert!(help.contains(shown), "{shown}: {help}");
+    }
+    for hidden in ["--output ", "--remote-name", "--input-file", "--data ", "--range "] {
+        assert!(!help.contains(hidden), "{hidden}: {help}");
+    }
+    let help = run_fetch_url(["--help"]).assert_exit(0).stdout_text();
+    assert!(help.contains("URLs to fetch") && help.contains("--output "), "{help}");
+}
