@@ -74,8 +74,8 @@ impl IndexPage {
         self.signs.are_of_a_listing()
     }
 
-    /// Returns `true` if the part parsed so far looks like an index page. Index pages of empty directories also have links
-    /// or a title that identifies them.
+    /// Returns `true` if the part parsed so far has a link, or a title such as `Index of`. A page without both is not an
+    /// index page: even that of an empty directory has one of them.
     pub const fn is_index(&self) -> bool {
         self.is_index
     }

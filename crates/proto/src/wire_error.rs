@@ -1,4 +1,4 @@
-//! The error of all machines and readers: the peer broke its protocol.
+//! The error of all state machines and parsers: the peer violated the protocol.
 
 use bytes::Bytes;
 

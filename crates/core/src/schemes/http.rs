@@ -1,4 +1,6 @@
 //! `http://host:port/path?query` (RFC 1738 §3.3).
+//!
+//! `PATH_1993` belongs to the draft BNF of November 1993 that preceded RFC 1738 (`Dialect::Cern1993`).
 
 use std::fmt;
 

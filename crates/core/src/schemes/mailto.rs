@@ -1,4 +1,6 @@
 //! `mailto:addr-spec` (RFC 1738 §3.5, RFC 6068).
+//!
+//! `ADDRESS_1993` belongs to the draft BNF of November 1993 that preceded RFC 1738 (`Dialect::Cern1993`).
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! `wais://host:port/database`, `…?search`, `…/wtype/wpath` (RFC 1738 §3.9, RFC 4156).
+//!
+//! Names with `1993` belong to the draft BNF of November 1993 that preceded RFC 1738 (`Dialect::Cern1993`).
 
 use std::fmt;
 
@@ -32,7 +34,8 @@ pub enum WaisResource<'a> {
     Document {
         /// The type of the document, such as `TEXT`.
         wtype: PercentEncoded<'a>,
-        /// The identifier of the document: decoded, the bytes that the server returned for it.
+        /// The identifier of the document. Its decoded bytes are the identifier that the server returned in a search
+        /// response.
         wpath: PercentEncoded<'a>,
     },
     /// A search in the database for these words.
@@ -141,7 +144,7 @@ impl<'a> WaisResource<'a> {
     }
 }
 
-/// Returns `true` if the text is `digits = path ;`, once or repeated (1993 BNF).
+/// Returns `true` if the text is `digits = path ;`, once or repeated, as the draft of 1993 requires.
 fn is_wpath_1993(text: &str) -> bool {
     let Some(components) = text.strip_suffix(';') else { return false };
     components.split(';').all(|component| {

@@ -41,7 +41,7 @@ codes! {
     ConnectFailed "connect_failed" [7], "cannot connect", "no connection to the server";
     PeerMisbehaved "peer_misbehaved" [8], "the server broke the protocol", "a reply that the protocol does not allow";
     Denied "denied" [9], "denied", "access denied: HTTP 403, FTP 530 for a file, NNTP 502";
-    Truncated "truncated" [18], "cut short", "the body is shorter than announced, or has no terminator";
+    Truncated "truncated" [18], "cut short", "the body is incomplete: shorter than announced, without terminator, or the server reported a failure";
     HttpError "http_error" [22], "refused", "another HTTP status of 400 or above";
     SinkFailed "sink_failed" [23], "cannot write", "disk full, read-only, closed pipe";
     TimedOut "timed_out" [28], "timed out", "a timeout expired; the message names the phase";

@@ -76,8 +76,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns a response without checking its status code: the response to the first of two requests, which the caller
-/// does not get.
+/// Converts a response with status 401 without checking its status code. The driver repeats the request with
+/// credentials, so that the caller does not get this response.
 pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
     let reply = status_line(plan, &response);
     whole_response(plan, response, reply)
